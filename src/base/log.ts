@@ -1,0 +1,20 @@
+/** Structured logging: the message is constant, what varies goes into fields. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A logger that adds these fields to every line. */
+  with(fields: LogFields): Logger;
+}
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Says nothing. */
+export const silent: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  with: () => silent,
+};

@@ -1,0 +1,161 @@
+/**
+ * A kind, once: everything the server knows about it. Routes, discovery, pruning, defaulting, validation, immutability,
+ * patches, scale, field selectors and the TypeScript type derive from this value. A kind that appears at run time is the
+ * same value.
+ */
+import { s } from '../schema/builders.ts';
+import type { FieldError } from '../schema/field-error.ts';
+import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
+import { ObjectMeta } from './shapes/object-meta.ts';
+
+/** The part that every object has. */
+export interface KubeObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+
+/** What a hook may use: it runs inside the server, on the stored version's shape, and must not keep the object. */
+export interface HookContext {
+  /** RFC 3339, in seconds. */
+  readonly now: string;
+  readonly uuid: () => string;
+  /** The group and version of the request, such as `batch/v1`. */
+  readonly apiVersion: string;
+}
+
+export interface VersionDefinition {
+  /** Top-level fields that this version describes differently from the stored one; the others are the same. */
+  readonly fields?: Fields;
+  /** To and from the stored version, on decoded and defaulted objects. `apiVersion` is already the target's. */
+  readonly toHub?: (object: any) => any;
+  readonly fromHub?: (object: any) => any;
+  /** What a delete does with dependents when the client does not say. */
+  readonly orphansByDefault?: boolean;
+  /** Clients are warned, in these words. */
+  readonly deprecated?: string;
+}
+
+export interface ScaleDefinition {
+  /** Field paths, such as `spec.replicas`. */
+  readonly replicas: string;
+  readonly observed: string;
+  /** Where the selector stands: an object with `matchLabels`, or a plain map of labels. */
+  readonly selector: string;
+}
+
+export interface KindDefinition<F extends Fields = Fields> {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  /** The kind's name in small letters, where absent. */
+  readonly singular?: string;
+  readonly short?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly scope: 'Namespaced' | 'Cluster';
+  readonly description: string;
+  /** Served versions by `group/version` (core: `v1`), the stored one first, then newest first. */
+  readonly versions: Readonly<Record<string, VersionDefinition>>;
+  /** Top-level fields besides apiVersion, kind and metadata. */
+  readonly fields: F;
+  /** What is wrong with a name (already known not to be empty); `prefix` for a generateName. Default: a DNS subdomain. */
+  readonly name?: (name: string, prefix: boolean) => readonly string[];
+  /** The verbs the kind has, where it has not all of them (a Binding can only be created). */
+  readonly verbs?: readonly Verb[];
+  readonly subresources?: {
+    readonly status?: boolean;
+    readonly scale?: ScaleDefinition;
+    /** Others that the server knows by name: `binding`, `eviction`, `rollback`, `finalize`, `token`, … */
+    readonly others?: readonly string[];
+  };
+  /** Field selectors besides metadata.name and metadata.namespace. */
+  readonly selectable?: Readonly<Record<string, (object: any) => string>>;
+  /** True when `metadata.generation` counts changes of everything but metadata and status. */
+  readonly generation?: boolean;
+  /** The status a new object starts with; default: an empty one when the kind has the status subresource. */
+  readonly initialStatus?: (object: any) => unknown;
+  /** Runs before validation, on the decoded object in the stored version's shape; may change it. */
+  readonly onCreate?: (object: any, context: HookContext) => void;
+  readonly onUpdate?: (object: any, old: any, context: HookContext) => void;
+  /** Checks over the whole object, after those of its fields. Paths are from the object. */
+  readonly rules?: readonly ((object: any, context: RuleContext) => readonly FieldError[])[];
+  /**
+   * Seconds an object lives on after a delete, so that somebody can end it in order; absent: deleted at once. `asked` is
+   * the client's grace period.
+   */
+  readonly gracePeriod?: (object: any, asked: number | undefined) => number;
+  /** What `export` strips beyond metadata; on a copy, in the stored version's shape. */
+  readonly onExport?: (object: any) => void;
+}
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** One served version of a kind. */
+export interface Version {
+  readonly apiVersion: string;
+  readonly group: string;
+  readonly version: string;
+  /** The whole object. */
+  readonly schema: ObjectSchema<KubeObject>;
+  readonly toHub: ((object: any) => any) | undefined;
+  readonly fromHub: ((object: any) => any) | undefined;
+  readonly orphansByDefault: boolean;
+  readonly deprecated: string | undefined;
+}
+
+export interface Kind<T = any> extends Omit<KindDefinition, 'versions' | 'singular' | 'short' | 'categories'> {
+  readonly _type?: T;
+  readonly singular: string;
+  readonly short: readonly string[];
+  readonly categories: readonly string[];
+  readonly listKind: string;
+  /** The stored version. */
+  readonly hub: Version;
+  readonly versions: readonly Version[];
+}
+
+/** The TypeScript type of a kind's objects, in the stored version. */
+export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
+
+export function defineKind<const F extends Fields>(definition: KindDefinition<F>): Kind<KubeObject & ObjectType<F>> {
+  const versions = Object.entries(definition.versions).map(([apiVersion, version]): Version => {
+    const [group, name] = splitApiVersion(apiVersion);
+    return Object.freeze({
+      apiVersion,
+      group,
+      version: name,
+      schema: s.object(
+        definition.kind,
+        {
+          kind: s.string(),
+          apiVersion: s.string(),
+          metadata: s.use(ObjectMeta, { default: {} }),
+          ...definition.fields,
+          ...version.fields,
+        },
+        { description: definition.description },
+      ) as unknown as ObjectSchema<KubeObject>,
+      toHub: version.toHub,
+      fromHub: version.fromHub,
+      orphansByDefault: version.orphansByDefault ?? false,
+      deprecated: version.deprecated,
+    });
+  });
+  const hub = versions[0];
+  if (!hub) throw new Error(`kind ${definition.kind} has no version`);
+  return Object.freeze({
+    ...definition,
+    singular: definition.singular ?? definition.kind.toLowerCase(),
+    short: definition.short ?? [],
+    categories: definition.categories ?? [],
+    listKind: `${definition.kind}List`,
+    versions,
+    hub,
+  });
+}
+
+/** `apps/v1` is [`apps`, `v1`]; `v1` is [``, `v1`]. */
+export function splitApiVersion(apiVersion: string): [group: string, version: string] {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+}

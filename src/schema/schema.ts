@@ -1,0 +1,144 @@
+/**
+ * How an object is described: plain, frozen values. Nothing here walks a description; decode.ts, validate.ts and
+ * strategic-merge.ts do, and each compiles a description once.
+ */
+import type { FieldError } from './field-error.ts';
+
+/** Whether a decoded object always has the field. */
+export type Presence = 'optional' | 'present';
+
+/** What a rule may look at besides the value. On a create `old` is undefined. */
+export interface RuleContext<T = any> {
+  readonly operation: 'create' | 'update';
+  readonly old: T | undefined;
+  /** The object that holds the field. */
+  readonly parent: any;
+  /** The whole object, and what it was. */
+  readonly root: any;
+  readonly oldRoot: any;
+  /** The subresource that is written, such as 'status'; undefined for the object itself. */
+  readonly subresource: string | undefined;
+}
+
+/** Says what is wrong with a value; paths in its errors are relative to the value. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a rule that finds nothing returns nothing
+export type Rule<T = any> = (
+  value: T,
+  context: RuleContext<T>,
+) => FieldError | readonly FieldError[] | undefined | void;
+
+export interface FieldOptions<T = any> {
+  readonly description?: string;
+  /** What an absent field becomes. A function sees the decoded object that holds the field; it must not change it. */
+  readonly default?: T | ((parent: any) => T | undefined);
+  /** Absent and empty are errors: `Required value`, with this text behind it when it is a string. */
+  readonly required?: boolean | string;
+  /** Absent becomes the zero value of the type, and the published schema calls the field required. */
+  readonly zero?: boolean;
+  /** A changed value is an error on update: `field is immutable`. */
+  readonly immutable?: boolean;
+  readonly rules?: readonly Rule<T>[];
+}
+
+interface Node<T, P extends Presence> extends FieldOptions<T> {
+  /** Only for the type checker. */
+  readonly _type?: T;
+  readonly _presence?: P;
+}
+
+export interface StringSchema<T = string, P extends Presence = Presence> extends Node<T, P> {
+  readonly type: 'string';
+  /** `Unsupported value: "x": supported values: …`, in this order. The empty string counts as absent. */
+  readonly enum?: readonly string[];
+  /** time: RFC 3339 in seconds; microTime: with microseconds; quantity: kept in canonical form; bytes: base64. */
+  readonly format?: 'time' | 'microTime' | 'quantity' | 'bytes' | 'duration';
+}
+
+export interface IntegerSchema<P extends Presence = Presence> extends Node<number, P> {
+  readonly type: 'integer';
+  readonly format: 'int32' | 'int64';
+  /** `must be greater than or equal to 0` and the like. */
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface NumberSchema<P extends Presence = Presence> extends Node<number, P> {
+  readonly type: 'number';
+}
+
+export interface BooleanSchema<P extends Presence = Presence> extends Node<boolean, P> {
+  readonly type: 'boolean';
+}
+
+export interface IntOrStringSchema<P extends Presence = Presence> extends Node<number | string, P> {
+  readonly type: 'intOrString';
+}
+
+/** Any JSON value, kept as it is. */
+export interface AnySchema<T = any, P extends Presence = Presence> extends Node<T, P> {
+  readonly type: 'any';
+}
+
+export interface ListSchema<T = any, P extends Presence = Presence> extends Node<T[], P> {
+  readonly type: 'list';
+  readonly items: Schema;
+  /** How server-side apply sees the list. */
+  readonly list: 'atomic' | 'set' | 'map';
+  /** What tells the items of a map list apart (apply). */
+  readonly keys?: readonly string[];
+  /** The strategic-merge key of an object list; true for a list of scalars that merges; absent: the list is replaced. */
+  readonly merge?: string | true;
+  /** With merge: an item's keys that the patch does not name in `$retainKeys` are dropped. */
+  readonly retainKeys?: boolean;
+}
+
+export interface MapSchema<T = any, P extends Presence = Presence> extends Node<Record<string, T>, P> {
+  readonly type: 'map';
+  readonly values: Schema;
+  readonly atomic?: boolean;
+}
+
+export type Fields = Readonly<Record<string, Schema>>;
+
+export interface ObjectSchema<T = any, P extends Presence = Presence> extends Node<T, P> {
+  readonly type: 'object';
+  /** The shape's published name, such as `PodSpec`; it stands in messages and names the OpenAPI definition. */
+  readonly name: string;
+  readonly fields: Fields;
+  readonly atomic?: boolean;
+  /** Strategic merge: keys that the patch does not name in `$retainKeys` are dropped. */
+  readonly retainKeys?: boolean;
+}
+
+/** A shape that contains itself. */
+export interface LazySchema<T = any, P extends Presence = Presence> extends Node<T, P> {
+  readonly type: 'lazy';
+  readonly resolve: () => Schema;
+}
+
+export type Schema<T = any, P extends Presence = Presence> =
+  | StringSchema<T, P>
+  | IntegerSchema<P>
+  | NumberSchema<P>
+  | BooleanSchema<P>
+  | IntOrStringSchema<P>
+  | AnySchema<T, P>
+  | ListSchema<any, P>
+  | MapSchema<any, P>
+  | ObjectSchema<T, P>
+  | LazySchema<T, P>;
+
+export type TypeOf<S> = S extends { readonly _type?: infer T } ? Exclude<T, undefined> : never;
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** The TypeScript type that a set of fields describes. */
+export type ObjectType<F> = Flat<
+  { -readonly [K in keyof F as F[K] extends { readonly _presence?: 'present' } ? K : never]: TypeOf<F[K]> } & {
+    -readonly [K in keyof F as F[K] extends { readonly _presence?: 'present' } ? never : K]?: TypeOf<F[K]>;
+  }
+>;
+
+export type PresenceOf<O> = O extends { required: true | string } | { default: any } | { zero: true }
+  ? 'present'
+  : 'optional';
