@@ -21,11 +21,7 @@ export interface RuleContext<T = any> {
 }
 
 /** Says what is wrong with a value; paths in its errors are relative to the value. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a rule that finds nothing returns nothing
-export type Rule<T = any> = (
-  value: T,
-  context: RuleContext<T>,
-) => FieldError | readonly FieldError[] | undefined | void;
+export type Rule<T = any> = (value: T, context: RuleContext<T>) => FieldError | readonly FieldError[] | undefined;
 
 export interface FieldOptions<T = any> {
   readonly description?: string;

@@ -29,8 +29,8 @@ export class Registry {
     }
     this.#kinds.add(kind);
     for (const version of kind.versions) {
-      let plurals = this.#resources.get(version.apiVersion);
-      if (!plurals) this.#resources.set(version.apiVersion, (plurals = new Map()));
+      const plurals = this.#resources.get(version.apiVersion) ?? new Map<string, Resource>();
+      this.#resources.set(version.apiVersion, plurals);
       plurals.set(kind.plural, Object.freeze({ kind, version }));
     }
     this.#changed();
