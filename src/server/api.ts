@@ -98,12 +98,18 @@ export interface WatchReply {
 }
 
 export interface WatchConsumer {
-  /** Returns false when it cannot take more for now; then it must call `drained` of its attachment. */
-  events(batch: readonly WatchEvent[]): void;
+  events(batch: WatchBatch): void;
   /** Bytes that wait in front of the client: a watcher too far behind is closed so that it resumes. */
   backlog(): number;
   /** No more events: the time is up, the history is gone (after an ERROR event), or the server stops. */
   end(): void;
+}
+
+/** What one turn of the event loop brought. Watchers of the same thing share it, encoding included. */
+export interface WatchBatch {
+  readonly events: readonly WatchEvent[];
+  /** All lines in one piece; for one write. */
+  json(): Buffer;
 }
 
 export interface ObjectReply {
