@@ -70,8 +70,11 @@ export interface KindDefinition<F extends Fields = Fields> {
   };
   /** Field selectors besides metadata.name and metadata.namespace. */
   readonly selectable?: Readonly<Record<string, (object: any) => string>>;
-  /** True when `metadata.generation` counts changes of everything but metadata and status. */
-  readonly generation?: boolean;
+  /**
+   * True when `metadata.generation` counts changes of everything but metadata and status; 'annotations' when changed
+   * annotations count, too.
+   */
+  readonly generation?: boolean | 'annotations';
   /** The status a new object starts with; default: an empty one when the kind has the status subresource. */
   readonly initialStatus?: (object: any) => unknown;
   /** Runs before validation, on the decoded object in the stored version's shape; may change it. */

@@ -18,6 +18,8 @@ export interface RuleContext<T = any> {
   readonly oldRoot: any;
   /** The subresource that is written, such as 'status'; undefined for the object itself. */
   readonly subresource: string | undefined;
+  /** The group and version of the request, such as `apps/v1`; undefined where nobody asked in a version. */
+  readonly apiVersion: string | undefined;
 }
 
 /** Says what is wrong with a value; paths in its errors are relative to the value. */
@@ -135,6 +137,15 @@ export type ObjectType<F> = Flat<
   }
 >;
 
-export type PresenceOf<O> = O extends { required: true | string } | { default: any } | { zero: true }
+export type PresenceOf<O> = O extends { required: true | string } | { zero: true }
   ? 'present'
-  : 'optional';
+  : O extends { default: infer D }
+    ? DefaultPresence<D>
+    : 'optional';
+
+/** A function that may leave the field out makes it optional. */
+type DefaultPresence<D> = D extends (parent: any) => infer R
+  ? undefined extends R
+    ? 'optional'
+    : 'present'
+  : 'present';
