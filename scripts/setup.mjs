@@ -1,0 +1,71 @@
+/**
+ * What a fresh clone lacks: npm packages, and the Debian packages that some suites and the bench want. Runs before
+ * node_modules exists, so it is plain Node and imports nothing else.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Programs of other people that suites drive, by the Debian package that holds them. */
+const DEBIAN = { etcd: 'etcd-server', kubectl: 'kubernetes-client', wrk: 'wrk' };
+
+/** Installs npm packages when node_modules is not what package-lock.json says. */
+export function ensurePackages() {
+  const reason = whyStale();
+  if (!reason) return;
+  console.log(`setup: npm ci (${reason})`);
+  run('npm', ['ci', '--no-audit', '--no-fund']);
+}
+
+/**
+ * Tries to install the programs that are missing, and returns those still missing. Only root can, and only with apt;
+ * elsewhere their suites are skipped with the reason.
+ */
+export function ensureTools(names) {
+  const missing = names.filter((name) => !onPath(name));
+  if (missing.length === 0) return [];
+  if (process.getuid?.() !== 0 || !onPath('apt-get')) return missing;
+  const packages = missing.map((name) => DEBIAN[name]);
+  console.log(`setup: apt-get install ${packages.join(' ')}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args) => spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env });
+  apt('update', '-q');
+  apt('install', '-q', '-y', '--no-install-recommends', ...packages);
+  return missing.filter((name) => !onPath(name));
+}
+
+/** Runs a program to its end with our own output, and ends this process when it fails. */
+export function run(program, args, options = {}) {
+  try {
+    execFileSync(program, args, { cwd: root, stdio: 'inherit', ...options });
+  } catch (error) {
+    console.error(`${program} ${args.join(' ')} failed`);
+    process.exit(typeof error.status === 'number' ? error.status : 1);
+  }
+}
+
+/** A program of node_modules. */
+export function local(name) {
+  return join(root, 'node_modules', '.bin', name);
+}
+
+function onPath(name) {
+  return (process.env.PATH ?? '').split(':').some((folder) => folder && existsSync(join(folder, name)));
+}
+
+/** npm records what it installed in a hidden lock file; every package that is not optional must stand there. */
+function whyStale() {
+  const installed = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installed)) return 'node_modules is missing';
+  const have = JSON.parse(readFileSync(installed, 'utf8')).packages;
+  const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  for (const [path, entry] of Object.entries(want)) {
+    if (path === '') continue;
+    const found = have[path];
+    if (!found ? !entry.optional : found.version !== entry.version) return `${path} is not ${entry.version}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,32 @@
+/**
+ * `npm test`: sets up what is missing, builds, and runs every check and every test. With arguments it builds and runs
+ * the tests that they name (`npm test -- src/store`).
+ */
+import { build } from './build.mjs';
+import { ensurePackages, ensureTools, local, run } from './setup.mjs';
+
+ensurePackages();
+const missing = ensureTools(['etcd', 'kubectl']);
+if (missing.length > 0) {
+  console.log(`setup: ${missing.join(' and ')} not found; suites that drive them are skipped`);
+  if (process.env.CI === 'true') {
+    console.error('setup: nothing may be skipped with CI=true');
+    process.exit(1);
+  }
+}
+
+const filters = process.argv.slice(2);
+await step('build', () => build());
+if (filters.length === 0) {
+  await step('types', () => run(local('tsc'), ['--noEmit', '-p', '.']));
+  await step('lint and format', () => run(local('biome'), ['check', '--error-on-warnings']));
+  await step('dead code', () => run(local('knip'), []));
+}
+await step('tests', () => run(local('vitest'), ['run', ...filters]));
+
+async function step(name, task) {
+  console.log(`\n── ${name}`);
+  const start = performance.now();
+  await task();
+  console.log(`── ${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+}

@@ -1,0 +1,14 @@
+import { open, rename } from 'node:fs/promises';
+
+/** Replaces a file as a whole, durably: a crash leaves the old one or the new one. Only its owner may read it. */
+export async function writeWhole(file: string, content: string): Promise<void> {
+  const next = `${file}.${process.pid}.tmp`;
+  const handle = await open(next, 'w', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(next, file);
+}

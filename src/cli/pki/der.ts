@@ -1,0 +1,73 @@
+/** Just enough DER to write certificates: each function returns a whole element, tag and length included. */
+import { isIPv4 } from 'node:net';
+
+function element(tag: number, ...content: Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  return Buffer.concat([Buffer.of(tag), lengthOf(body.length), body]);
+}
+
+function lengthOf(length: number): Buffer {
+  if (length < 0x80) return Buffer.of(length);
+  const bytes: number[] = [];
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256);
+  return Buffer.of(0x80 | bytes.length, ...bytes);
+}
+
+export const sequence = (...content: Buffer[]) => element(0x30, ...content);
+
+export const set = (...content: Buffer[]) => element(0x31, ...content);
+
+/** A context-specific tag: `constructed` when it wraps elements, not bytes. */
+export const tagged = (number: number, content: Buffer, constructed = true) =>
+  element((constructed ? 0xa0 : 0x80) | number, content);
+
+export const boolean = (value: boolean) => element(0x01, Buffer.of(value ? 0xff : 0));
+
+/** A whole number of no sign, from its bytes in big-endian order. */
+export function integer(bytes: Buffer): Buffer {
+  let start = 0;
+  while (start < bytes.length - 1 && bytes[start] === 0) start++;
+  const trimmed = bytes.subarray(start);
+  return element(0x02, trimmed[0]! & 0x80 ? Buffer.concat([Buffer.of(0), trimmed]) : trimmed);
+}
+
+export const octets = (bytes: Buffer) => element(0x04, bytes);
+
+/** `unused` counts the bits at the end that mean nothing. */
+export const bits = (bytes: Buffer, unused = 0) => element(0x03, Buffer.of(unused), bytes);
+
+export const utf8 = (text: string) => element(0x0c, Buffer.from(text, 'utf8'));
+
+/** An object identifier in dots: `2.5.29.17`. */
+export function oid(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  const bytes = [first * 40 + second];
+  for (const part of rest) {
+    const groups = [part & 0x7f];
+    for (let left = part >>> 7; left > 0; left >>>= 7) groups.unshift(0x80 | (left & 0x7f));
+    bytes.push(...groups);
+  }
+  return element(0x06, Buffer.from(bytes));
+}
+
+/** Two digits of the year until 2049 and four from then on, as X.509 demands. */
+export function time(milliseconds: number): Buffer {
+  const digits = new Date(milliseconds).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '');
+  return digits < '2050' ? element(0x17, Buffer.from(digits.slice(2))) : element(0x18, Buffer.from(digits));
+}
+
+/** The bytes of an address as a certificate names it: 4 or 16. */
+export function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
+  const [head = '', tail] = address.split('::');
+  const groups = (text: string) => (text === '' ? [] : text.split(':')).flatMap(groupBytes);
+  const front = groups(head);
+  const back = tail === undefined ? [] : groups(tail);
+  return Buffer.from([...front, ...new Array<number>(16 - front.length - back.length).fill(0), ...back]);
+}
+
+function groupBytes(group: string): number[] {
+  if (group.includes('.')) return group.split('.').map(Number);
+  const value = Number.parseInt(group, 16);
+  return [value >> 8, value & 0xff];
+}

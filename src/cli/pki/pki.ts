@@ -1,0 +1,187 @@
+/**
+ * The cluster's keys and certificates in DIR/pki: an authority made at first start, the serving certificate, the
+ * admin's client certificate and the key that signs service-account tokens. What is there and good is only read; making
+ * a certificate is loaded when something must be made.
+ */
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { CliError } from '../cli-error.ts';
+import { writeWhole } from '../files.ts';
+import type { Identity, Issuer, Subject } from './certificate.ts';
+
+export interface Pki {
+  /** The authority's certificate, as PEM. */
+  readonly authority: string;
+  readonly serving: KeyPair;
+  readonly admin: KeyPair;
+  /** Signs service-account tokens: ECDSA P-256, as PEM. */
+  readonly serviceAccountKey: string;
+  /** What this start made, in words. */
+  readonly made: readonly string[];
+}
+
+/** As PEM. */
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface PkiOptions {
+  readonly directory: string;
+  /** What the serving certificate must name: DNS names and addresses. */
+  readonly names: readonly string[];
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const DAY = 24 * 3_600_000;
+const AUTHORITY_LIFE = 3650 * DAY;
+const LEAF_LIFE = 365 * DAY;
+/** A certificate with less time left is made anew at the next start. */
+const RENEW_BEFORE = 60 * DAY;
+/** Clocks of other machines may be behind. */
+const BACKDATED = DAY / 24;
+
+const AUTHORITY: Subject = { commonName: 'quarterdeck-ca' };
+const ADMIN: Subject = { commonName: 'kubernetes-admin', organization: 'system:masters' };
+const SERVER: Subject = { commonName: 'kube-apiserver' };
+
+/** Reads the directory's keys and certificates, and makes what is missing, near its end, or names too little. */
+export async function openPki(options: PkiOptions): Promise<Pki> {
+  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  const made: string[] = [];
+  const authority = await openAuthority(options, made);
+  const leaf = (file: string, what: string, request: Pick<LeafOptions, 'subject' | 'usage' | 'names'>) =>
+    openLeaf({ ...options, ...request, file, what, authority }, made);
+  const [serving, admin, serviceAccountKey] = await Promise.all([
+    leaf('apiserver', 'serving certificate', { subject: SERVER, usage: 'server', names: options.names }),
+    leaf('admin', 'admin certificate', { subject: ADMIN, usage: 'client', names: [] }),
+    openServiceAccountKey(options.directory, made),
+  ]);
+  return { authority: authority.certificate, serving, admin, serviceAccountKey, made };
+}
+
+interface Authority extends Issuer {
+  readonly certificate: string;
+}
+
+async function openAuthority({ directory, clock, random }: PkiOptions, made: string[]): Promise<Authority> {
+  const found = await readIdentity(directory, 'ca');
+  if (found) {
+    const { certificate, key } = found;
+    return { certificate, key, publicKey: createPublicKey(key), subject: AUTHORITY };
+  }
+  const { issue, newKey } = await import('./certificate.ts');
+  const { privateKey, publicKey } = await newKey();
+  const issuer: Issuer = { subject: AUTHORITY, key: privateKey, publicKey };
+  const now = clock.now();
+  const certificate = issue(
+    {
+      subject: AUTHORITY,
+      publicKey,
+      usage: 'authority',
+      notBefore: now - BACKDATED,
+      notAfter: now + AUTHORITY_LIFE,
+    },
+    issuer,
+    random,
+  );
+  await writeIdentity(directory, 'ca', { certificate, key: privateKey });
+  made.push('authority');
+  return { ...issuer, certificate };
+}
+
+interface LeafOptions extends PkiOptions {
+  readonly file: string;
+  readonly what: string;
+  readonly subject: Subject;
+  readonly usage: 'server' | 'client';
+  readonly authority: Authority;
+}
+
+async function openLeaf(options: LeafOptions, made: string[]): Promise<KeyPair> {
+  const { directory, file, authority, clock } = options;
+  const found = await readIdentity(directory, file);
+  if (found && isGood(found.certificate, options)) {
+    return { certificate: found.certificate, key: pemOf(found.key) };
+  }
+  const { issue, newKey } = await import('./certificate.ts');
+  const { privateKey, publicKey } = await newKey();
+  const now = clock.now();
+  const request = {
+    subject: options.subject,
+    usage: options.usage,
+    names: options.names,
+    publicKey,
+    notBefore: now - BACKDATED,
+    notAfter: now + LEAF_LIFE,
+  };
+  const certificate = issue(request, authority, options.random);
+  await writeIdentity(directory, file, { certificate, key: privateKey });
+  made.push(options.what);
+  return { certificate, key: pemOf(privateKey) };
+}
+
+/** Whether a certificate is of this authority, lasts long enough and names all it must. */
+function isGood(pem: string, { authority, names, clock }: LeafOptions): boolean {
+  const certificate = new X509Certificate(pem);
+  return (
+    certificate.verify(authority.publicKey) &&
+    Date.parse(certificate.validTo) - clock.now() > RENEW_BEFORE &&
+    names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined)
+  );
+}
+
+async function openServiceAccountKey(directory: string, made: string[]): Promise<string> {
+  const file = join(directory, 'sa.key');
+  const found = await readIfThere(file);
+  if (found) return pemOf(parsed(file, () => createPrivateKey(found)));
+  const { newKey } = await import('./certificate.ts');
+  const pem = pemOf((await newKey()).privateKey);
+  await writeWhole(file, pem);
+  made.push('service-account key');
+  return pem;
+}
+
+/** A certificate and its key; undefined unless both are there and belong together. */
+async function readIdentity(directory: string, name: string): Promise<Identity | undefined> {
+  const [crtFile, keyFile] = [join(directory, `${name}.crt`), join(directory, `${name}.key`)];
+  const [certificate, keyPem] = await Promise.all([readIfThere(crtFile), readIfThere(keyFile)]);
+  if (!certificate || !keyPem) return undefined;
+  const key = parsed(keyFile, () => createPrivateKey(keyPem));
+  const belongs = parsed(crtFile, () => new X509Certificate(certificate).checkPrivateKey(key));
+  return belongs ? { certificate, key } : undefined;
+}
+
+/** The key first: a certificate without its key is made again, and so is a certificate of another key. */
+async function writeIdentity(directory: string, name: string, { certificate, key }: Identity): Promise<void> {
+  await writeWhole(join(directory, `${name}.key`), pemOf(key));
+  await writeWhole(join(directory, `${name}.crt`), certificate);
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parsed<T>(file: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new CliError(`${file} is not a PEM file that can be read; restore it, or remove it to have it made anew`, {
+      cause,
+    });
+  }
+}
+
+function pemOf(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }) as string;
+}
