@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ControlledClock } from './clock.ts';
+import { systemRandom } from './random.ts';
+import { WorkQueue } from './work-queue.ts';
+
+function setUp() {
+  const clock = new ControlledClock();
+  const queue = new WorkQueue({ clock, random: systemRandom, backoff: { base: 100, max: 1000, jitter: 0 } });
+  return { clock, queue };
+}
+
+/** Work that waits until the test lets it go on. */
+function gated() {
+  const started: string[] = [];
+  const gates = new Map<string, () => void>();
+  const work = (key: string) => {
+    started.push(key);
+    return new Promise<void>((resolve) => gates.set(key, resolve));
+  };
+  const finish = (key: string) => gates.get(key)?.();
+  return { started, work, finish };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('WorkQueue', () => {
+  it('hands out a key once, however often it was added', async () => {
+    const { queue } = setUp();
+    const done: string[] = [];
+    for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
+    const running = queue.run(async (key) => void done.push(key));
+    await queue.drain();
+    await running;
+    expect(done).toEqual(['a', 'b']);
+  });
+
+  it('does a key again that was added while it was worked on, and never twice at once', async () => {
+    const { queue } = setUp();
+    const { started, work, finish } = gated();
+    const running = queue.run(work, { workers: 3 });
+    queue.add('a');
+    await turn();
+    queue.add('a');
+    queue.add('a');
+    await turn();
+    expect(started).toEqual(['a']);
+    finish('a');
+    await turn();
+    expect(started).toEqual(['a', 'a']);
+    finish('a');
+    await queue.drain();
+    await running;
+    expect(started).toEqual(['a', 'a']);
+  });
+
+  it('works on several keys at once', async () => {
+    const { queue } = setUp();
+    const { started, work, finish } = gated();
+    const running = queue.run(work, { workers: 2 });
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    await turn();
+    expect(started).toEqual(['a', 'b']);
+    finish('b');
+    await turn();
+    expect(started).toEqual(['a', 'b', 'c']);
+    finish('a');
+    finish('c');
+    await queue.drain();
+    await running;
+  });
+
+  it('adds after a delay, the earliest of several', async () => {
+    const { clock, queue } = setUp();
+    const done: number[] = [];
+    const running = queue.run(async () => void done.push(clock.now()));
+    const start = clock.now();
+    queue.addAfter('a', 500);
+    queue.addAfter('a', 200);
+    queue.addAfter('a', 900);
+    await clock.advance(10_000);
+    expect(done).toEqual([start + 200]);
+    expect(clock.waiting).toBe(0);
+    queue.close();
+    await running;
+  });
+
+  it('forgets a delay when the key is added before it', async () => {
+    const { clock, queue } = setUp();
+    let count = 0;
+    const running = queue.run(async () => void count++);
+    queue.addAfter('a', 500);
+    queue.add('a');
+    await clock.advance(1000);
+    expect(count).toBe(1);
+    queue.close();
+    await running;
+  });
+
+  it('waits longer after every failure, until it is forgotten', async () => {
+    const { clock, queue } = setUp();
+    const at: number[] = [];
+    const running = queue.run(async (key) => {
+      at.push(clock.now());
+      if (at.length < 4) queue.retry(key);
+      else queue.forget(key);
+    });
+    const start = clock.now();
+    queue.add('a');
+    await clock.advance(10_000);
+    expect(at.map((time) => time - start)).toEqual([0, 100, 300, 700]);
+    expect(queue.failures('a')).toBe(0);
+    queue.close();
+    await running;
+  });
+
+  it('drops what waits when it is closed by a signal, and lets the running work finish', async () => {
+    const { clock, queue } = setUp();
+    const { started, work, finish } = gated();
+    const stop = new AbortController();
+    const running = queue.run(work, { signal: stop.signal });
+    queue.add('a');
+    queue.add('b');
+    queue.addAfter('c', 10);
+    await turn();
+    stop.abort();
+    finish('a');
+    await running;
+    queue.add('d');
+    expect(started).toEqual(['a']);
+    expect(clock.waiting).toBe(0);
+    expect(queue.size).toBe(0);
+  });
+
+  it('finishes what it was given before a drain, a repeated key included', async () => {
+    const { queue } = setUp();
+    const { started, work, finish } = gated();
+    const running = queue.run(work);
+    queue.add('a');
+    queue.add('b');
+    await turn();
+    queue.add('a');
+    const drained = queue.drain();
+    queue.add('c');
+    finish('a');
+    await turn();
+    finish('b');
+    await turn();
+    finish('a');
+    await drained;
+    await running;
+    expect(started).toEqual(['a', 'b', 'a']);
+  });
+
+  it('rejects with the error of work that rejects, after all workers have stopped', async () => {
+    const { queue } = setUp();
+    const { work, finish } = gated();
+    const broken = new Error('broken');
+    queue.add('slow');
+    queue.add('bad');
+    const running = queue.run((key) => (key === 'bad' ? Promise.reject(broken) : work(key)), { workers: 2 });
+    const outcome = expect(running).rejects.toBe(broken);
+    await turn();
+    finish('slow');
+    await outcome;
+  });
+
+  it('works on the newest state of every key, whatever the order of adds', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), delay: fc.constantFrom(0, 0, 5, 20) }), {
+          maxLength: 40,
+        }),
+        fc.integer({ min: 1, max: 4 }),
+        async (adds, workers) => {
+          const { clock, queue } = setUp();
+          const wanted = new Map<string, number>();
+          const seen = new Map<string, number>();
+          const busy = new Set<string>();
+          const running = queue.run(
+            async (key) => {
+              expect(busy.has(key)).toBe(false);
+              busy.add(key);
+              seen.set(key, wanted.get(key) ?? 0);
+              await turn();
+              busy.delete(key);
+            },
+            { workers },
+          );
+          for (const [index, { key, delay }] of adds.entries()) {
+            wanted.set(key, index);
+            queue.addAfter(key, delay);
+            if (index % 3 === 0) await turn();
+          }
+          await clock.advance(100);
+          await queue.drain();
+          await running;
+          expect(seen).toEqual(wanted);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});

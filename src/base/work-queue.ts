@@ -1,0 +1,187 @@
+/**
+ * A queue of keys. A key waits in it once, however often it is added, and is worked on by one worker at a time: what is
+ * added while its key is being worked on is done again afterwards. So a worker may decide from the newest state alone.
+ */
+import { type BackoffOptions, backoffDelay } from './backoff.ts';
+import type { Clock, Timer } from './clock.ts';
+import type { Random } from './random.ts';
+
+export interface WorkQueueOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long a failed key waits. Default: from 5 ms up to 5 minutes. */
+  readonly backoff?: BackoffOptions;
+}
+
+export interface RunOptions {
+  /** How many keys are worked on at once. Default: 1. */
+  readonly workers?: number;
+  /** Closes the queue. */
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_BACKOFF: BackoffOptions = { base: 5, max: 300_000 };
+
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #backoff: BackoffOptions;
+  /** Ready keys, first come first served. */
+  readonly #ready = new Set<string>();
+  readonly #running = new Set<string>();
+  /** Running keys that were added again. */
+  readonly #again = new Set<string>();
+  readonly #delayed = new Map<string, { at: number; timer: Timer }>();
+  readonly #failures = new Map<string, number>();
+  #idleWorkers: (() => void)[] = [];
+  #idleWaiters: (() => void)[] = [];
+  #state: 'open' | 'draining' | 'closed' = 'open';
+
+  constructor({ clock, random, backoff = DEFAULT_BACKOFF }: WorkQueueOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#backoff = backoff;
+  }
+
+  add(key: string): void {
+    if (this.#state !== 'open') return;
+    this.#undelay(key);
+    if (this.#running.has(key)) this.#again.add(key);
+    else this.#makeReady(key);
+  }
+
+  /** Adds the key `delay` milliseconds from now. Of several delays the earliest counts. */
+  addAfter(key: string, delay: number): void {
+    if (this.#state !== 'open') return;
+    if (delay <= 0) {
+      this.add(key);
+      return;
+    }
+    const at = this.#clock.now() + delay;
+    const earlier = this.#delayed.get(key);
+    if (earlier && earlier.at <= at) return;
+    earlier?.timer.cancel();
+    this.#delayed.set(key, { at, timer: this.#clock.timer(delay, () => this.add(key)) });
+  }
+
+  /** Adds the key after a delay that grows with every failure until `forget`. */
+  retry(key: string): void {
+    const failures = this.failures(key) + 1;
+    this.#failures.set(key, failures);
+    this.addAfter(key, backoffDelay(failures, this.#backoff, this.#random));
+  }
+
+  /** The key went well: its next failure starts from the first delay. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  failures(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  /** Keys that are ready or worked on; delayed ones do not count. */
+  get size(): number {
+    return this.#ready.size + this.#running.size;
+  }
+
+  /**
+   * Works until the queue is closed or drained; resolves when the last worker has finished. When `work` rejects, the
+   * queue is closed and run rejects with the same: a worker handles its own errors.
+   */
+  async run(work: (key: string) => Promise<void>, { workers = 1, signal }: RunOptions = {}): Promise<void> {
+    const close = () => this.close();
+    if (signal?.aborted) close();
+    signal?.addEventListener('abort', close, { once: true });
+    try {
+      const results = await Promise.allSettled(Array.from({ length: workers }, () => this.#worker(work)));
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    } finally {
+      signal?.removeEventListener('abort', close);
+    }
+  }
+
+  /** Resolves when no key is ready or worked on. */
+  async idle(): Promise<void> {
+    while (this.size > 0) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  /** Takes nothing more, drops what is delayed, and lets the workers finish what they were given before. */
+  async drain(): Promise<void> {
+    if (this.#state === 'open') this.#state = 'draining';
+    this.#cancelDelayed();
+    this.#wakeWorkers();
+    await this.idle();
+  }
+
+  /** Takes nothing more and drops what is not being worked on. */
+  close(): void {
+    this.#state = 'closed';
+    this.#cancelDelayed();
+    this.#again.clear();
+    this.#ready.clear();
+    this.#wakeWorkers();
+    this.#settle();
+  }
+
+  async #worker(work: (key: string) => Promise<void>): Promise<void> {
+    for (;;) {
+      const key = this.#take();
+      if (key === undefined) {
+        if (this.#state !== 'open') return;
+        await new Promise<void>((resolve) => this.#idleWorkers.push(resolve));
+        continue;
+      }
+      try {
+        await work(key);
+      } catch (error) {
+        this.close();
+        throw error;
+      } finally {
+        this.#done(key);
+      }
+    }
+  }
+
+  #take(): string | undefined {
+    const [key] = this.#ready;
+    if (key === undefined) return undefined;
+    this.#ready.delete(key);
+    this.#running.add(key);
+    return key;
+  }
+
+  #done(key: string): void {
+    this.#running.delete(key);
+    if (this.#again.delete(key)) this.#makeReady(key);
+    this.#settle();
+  }
+
+  #makeReady(key: string): void {
+    this.#ready.add(key);
+    this.#idleWorkers.pop()?.();
+  }
+
+  #settle(): void {
+    if (this.size > 0) return;
+    const waiters = this.#idleWaiters;
+    this.#idleWaiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  #wakeWorkers(): void {
+    const workers = this.#idleWorkers;
+    this.#idleWorkers = [];
+    for (const wake of workers) wake();
+  }
+
+  #undelay(key: string): void {
+    this.#delayed.get(key)?.timer.cancel();
+    this.#delayed.delete(key);
+  }
+
+  #cancelDelayed(): void {
+    for (const { timer } of this.#delayed.values()) timer.cancel();
+    this.#delayed.clear();
+  }
+}
