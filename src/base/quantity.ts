@@ -1,0 +1,201 @@
+/**
+ * Amounts such as `500m` or `1Gi`: exact, and written the way Kubernetes writes them. A quantity is a mantissa times a
+ * power of ten, with the family of suffixes it was written in, which is the one it is printed in.
+ */
+
+export class QuantityError extends Error {
+  override readonly name = 'QuantityError';
+}
+
+export interface Quantity {
+  readonly mantissa: bigint;
+  readonly exponent: number;
+  readonly format: QuantityFormat;
+}
+
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+
+const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const WRONG_SUFFIX = "unable to parse quantity's suffix";
+
+const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+
+const DECIMAL: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+};
+const BINARY: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
+const DECIMAL_SUFFIX = new Map(Object.entries(DECIMAL).map(([suffix, exponent]) => [exponent, suffix]));
+const BINARY_SUFFIX = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+
+/** Written exponents beyond this are refused: nothing is that large, and adding such numbers would take their digits. */
+const MAX_EXPONENT = 1000;
+/** Nothing is finer than a billionth; what is, is rounded away from zero. */
+const NANO = -9;
+/** A binary amount is capped at the largest 64-bit integer. */
+const MAX_BINARY = 2n ** 63n - 1n;
+/** Digits that certainly fit into 64 bits. */
+const SHORT = 18;
+
+interface Written {
+  readonly negative: boolean;
+  /** Without leading zeros, but at least one digit. */
+  readonly whole: string;
+  readonly decimals: string;
+  readonly format: QuantityFormat;
+  /** Of ten, or of two for BinarySI. */
+  readonly power: number;
+}
+
+function read(text: string): Written {
+  const match = text === '' ? null : SHAPE.exec(text);
+  if (!match) throw new QuantityError(WRONG_FORMAT);
+  const suffix = match[4]!;
+  const [format, power] = readSuffix(suffix);
+  return {
+    negative: match[1] === '-',
+    whole: match[2]!.replace(/^0+/, '') || '0',
+    decimals: match[3] ?? '',
+    format,
+    power,
+  };
+}
+
+function readSuffix(suffix: string): [QuantityFormat, number] {
+  if (Object.hasOwn(DECIMAL, suffix)) return ['DecimalSI', DECIMAL[suffix]!];
+  if (Object.hasOwn(BINARY, suffix)) return ['BinarySI', BINARY[suffix]!];
+  if (!/^[eE][-+]?[0-9]+$/.test(suffix)) throw new QuantityError(WRONG_SUFFIX);
+  const power = Number(suffix.slice(1));
+  if (Math.abs(power) > MAX_EXPONENT) throw new QuantityError(WRONG_SUFFIX);
+  return ['DecimalExponent', power];
+}
+
+/** Throws a QuantityError, in the words of the API. */
+export function parseQuantity(text: string): Quantity {
+  return amountOf(read(text));
+}
+
+function amountOf({ negative, whole, decimals, format, power }: Written): Quantity {
+  let mantissa = BigInt(whole + decimals);
+  let exponent = -decimals.length;
+  let family = format;
+  if (format === 'BinarySI') {
+    mantissa <<= BigInt(power);
+  } else {
+    exponent += power;
+  }
+  if (exponent < NANO) {
+    mantissa = divideUp(mantissa, NANO - exponent);
+    exponent = NANO;
+  }
+  if (format === 'BinarySI') {
+    if (mantissa > MAX_BINARY * 10n ** BigInt(-exponent)) {
+      mantissa = MAX_BINARY;
+      exponent = 0;
+    }
+    if (mantissa > 0n && mantissa < 10n ** BigInt(-exponent)) family = 'DecimalSI';
+  }
+  return { mantissa: negative ? -mantissa : mantissa, exponent, format: family };
+}
+
+/** Divides a positive number by a power of ten; a remainder rounds up. */
+function divideUp(value: bigint, power: number): bigint {
+  if (value === 0n) return 0n;
+  const divisor = 10n ** BigInt(power);
+  return (value + divisor - 1n) / divisor;
+}
+
+/**
+ * The text that a stored quantity has. Text that is in order already is kept as it is (`1.500` stays), as in Kubernetes;
+ * this is also what makes the common case cheap.
+ */
+export function canonicalQuantity(text: string): string {
+  const written = read(text);
+  return isInOrder(written) ? text : formatQuantity(amountOf(written));
+}
+
+function isInOrder({ whole, decimals, format, power }: Written): boolean {
+  const digits = whole + decimals;
+  if (format === 'BinarySI') {
+    if (decimals || 14 - whole.length - Math.trunc(power * 0.3) < 0) return false;
+    return (Number(whole.slice(-3)) & 7) !== 0;
+  }
+  const exponent = power - decimals.length;
+  return (
+    digits.length <= SHORT && exponent >= NANO && exponent % 3 === 0 && !digits.endsWith('000') && digits[0] !== '0'
+  );
+}
+
+export function formatQuantity(quantity: Quantity): string {
+  const { mantissa, exponent } = quantity;
+  if (mantissa === 0n) return '0';
+  if (quantity.format === 'BinarySI') {
+    const bytes = wholeValue(quantity);
+    if (bytes !== undefined && (bytes >= 1024n || bytes <= -1024n)) return binaryText(bytes);
+  }
+  let digits = mantissa;
+  let power = exponent;
+  while (digits % 10n === 0n) {
+    digits /= 10n;
+    power++;
+  }
+  while (power % 3 !== 0) {
+    digits *= 10n;
+    power--;
+  }
+  if (quantity.format === 'DecimalExponent') return power === 0 ? `${digits}` : `${digits}e${power}`;
+  while (power > 18) {
+    digits *= 1000n;
+    power -= 3;
+  }
+  return `${digits}${DECIMAL_SUFFIX.get(power)}`;
+}
+
+function wholeValue({ mantissa, exponent }: Quantity): bigint | undefined {
+  if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
+  const divisor = 10n ** BigInt(-exponent);
+  return mantissa % divisor === 0n ? mantissa / divisor : undefined;
+}
+
+function binaryText(bytes: bigint): string {
+  let left = bytes;
+  let step = 0;
+  while (left % 1024n === 0n && step < BINARY_SUFFIX.length - 1) {
+    left /= 1024n;
+    step++;
+  }
+  return `${left}${BINARY_SUFFIX[step]}`;
+}
+
+/** Negative when a is less, positive when a is more, 0 when they are the same amount. */
+export function compareQuantities(a: Quantity, b: Quantity): number {
+  const [left, right] = aligned(a, b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** The sum, in the family of `a`, or of `b` when `a` is zero. */
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  const [left, right, exponent] = aligned(a, b);
+  return { mantissa: left + right, exponent, format: a.mantissa === 0n ? b.format : a.format };
+}
+
+export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
+  return addQuantities(a, { ...b, mantissa: -b.mantissa });
+}
+
+function aligned(a: Quantity, b: Quantity): [bigint, bigint, number] {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return [
+    a.mantissa * 10n ** BigInt(a.exponent - exponent),
+    b.mantissa * 10n ** BigInt(b.exponent - exponent),
+    exponent,
+  ];
+}

@@ -1,0 +1,89 @@
+/**
+ * Walks over JSON trees: plain objects, arrays and scalars. A tree that came out of a decoder is never too deep to
+ * recurse into.
+ */
+
+export function deepEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (!deepEqual(a[i], b[i])) return false;
+    return true;
+  }
+  if (Array.isArray(b)) return false;
+  return equalObjects(a as Tree, b as Tree);
+}
+
+type Tree = Record<string, unknown>;
+
+/** A key whose value is undefined is not there. */
+function equalObjects(a: Tree, b: Tree): boolean {
+  let balance = 0;
+  for (const key in a) {
+    const value = a[key];
+    if (value === undefined) continue;
+    if (!Object.hasOwn(b, key) || !deepEqual(value, b[key])) return false;
+    balance++;
+  }
+  for (const key in b) if (b[key] !== undefined) balance--;
+  return balance === 0;
+}
+
+/** Freezes the tree in place and returns it. A frozen part is taken to be frozen all through. */
+export function deepFreeze<T>(tree: T): T {
+  if (typeof tree !== 'object' || tree === null || Object.isFrozen(tree)) return tree;
+  Object.freeze(tree);
+  for (const child of Object.values(tree)) deepFreeze(child);
+  return tree;
+}
+
+/** A copy that shares nothing. */
+export function clone<T>(tree: T): T {
+  if (typeof tree !== 'object' || tree === null) return tree;
+  if (Array.isArray(tree)) {
+    const out = new Array(tree.length);
+    for (let i = 0; i < tree.length; i++) out[i] = clone(tree[i]);
+    return out as T;
+  }
+  const out: Tree = {};
+  for (const key in tree) put(out, key, clone(tree[key]));
+  return out as T;
+}
+
+/** Sets a key as plain data, whatever it is called: assigning to `__proto__` would change the prototype instead. */
+export function put(object: Tree, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** The value at a path such as `spec.replicas`, or undefined. */
+export function getPath(tree: unknown, path: string): unknown {
+  let at: unknown = tree;
+  for (const key of path.split('.')) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Tree)[key];
+  }
+  return at;
+}
+
+/** A tree that differs at one path; what lies beside the path is shared. Undefined takes the field away. */
+export function setPath<T>(tree: T, path: string, value: unknown): T {
+  return setAt(tree, path.split('.'), value) as T;
+}
+
+function setAt(tree: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value;
+  const out: Tree = isTree(tree) ? { ...tree } : {};
+  const child = setAt(Object.hasOwn(out, key) ? out[key] : undefined, rest, value);
+  if (child === undefined) delete out[key];
+  else put(out, key, child);
+  return out;
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

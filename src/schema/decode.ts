@@ -1,0 +1,272 @@
+/**
+ * From what a client sent to what the rest of the program works with: one walk that checks types, drops fields the
+ * description does not know, drops nulls, brings values into their canonical form and fills in defaults. Each
+ * description is compiled once, into closures.
+ *
+ * What Kubernetes does not tell apart, a decoded tree does not either: an optional list or map that is empty is absent,
+ * and so is the empty string where a field has words to choose from or a default.
+ */
+import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
+import { decodeScalar, goType, zeroOf } from './scalars.ts';
+import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
+
+export { DecodeError } from './decode-error.ts';
+
+export interface DecodeOptions {
+  /** Told of every field that is dropped because no description knows it, as `spec.containers[0].imag`. */
+  readonly unknown?: (path: string) => void;
+}
+
+/**
+ * Returns a fresh tree; only what stands under an `any` node is shared with the input. Throws a DecodeError when a value
+ * has the wrong type.
+ */
+export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
+  try {
+    return objectDecoder(schema)(input, options?.unknown && { path: '', unknown: options.unknown }) as T;
+  } catch (error) {
+    throw error instanceof Mismatch ? error.toDecodeError() : error;
+  }
+}
+
+/** Where the walk is, kept only when somebody wants to hear of unknown fields. */
+interface Trail {
+  readonly path: string;
+  readonly unknown: (path: string) => void;
+}
+
+/** Never called with null; answers undefined for a value that counts as absent. */
+type Decoder = (input: any, trail?: Trail) => unknown;
+
+/** How deep a shape may contain itself, and how deep free-form data may nest. */
+const MAX_DEPTH = 1000;
+
+function decoderOf(schema: Schema): Decoder {
+  switch (schema.type) {
+    case 'object':
+      return objectDecoder(schema);
+    case 'list':
+      return listDecoder(schema);
+    case 'map':
+      return mapDecoder(schema);
+    case 'any':
+      return decodeAny;
+    case 'lazy':
+      return lazyDecoder(schema.resolve);
+    default:
+      return decodeScalar(schema);
+  }
+}
+
+/** By the set of fields: the same shape used in many places is compiled once. */
+const objectDecoders = new WeakMap<object, Decoder>();
+
+function objectDecoder(schema: ObjectSchema): Decoder {
+  let decoder = objectDecoders.get(schema.fields);
+  if (!decoder) {
+    decoder = compileObject(schema);
+    objectDecoders.set(schema.fields, decoder);
+  }
+  return decoder;
+}
+
+function compileObject({ name, fields }: ObjectSchema): Decoder {
+  const decoders: Record<string, Decoder> = Object.create(null);
+  const fillers: Filler[] = [];
+  for (const [field, schema] of Object.entries(fields)) {
+    const filler = fillerOf(field, schema);
+    if (filler) fillers.push(filler);
+    decoders[field] = fieldDecoder(schema);
+  }
+  return (input, trail) => {
+    if (!isObject(input)) throw new Mismatch(jsonWord(input), `v1.${name}`);
+    const out: Record<string, unknown> = {};
+    let at = '';
+    try {
+      for (const key in input) {
+        const decoder = decoders[key];
+        if (decoder === undefined) {
+          trail?.unknown(trail.path + key);
+          continue;
+        }
+        const value = input[key];
+        if (value === null || value === undefined) continue;
+        at = key;
+        const decoded = decoder(value, trail && { ...trail, path: `${trail.path}${key}.` });
+        if (decoded !== undefined) out[key] = decoded;
+      }
+      for (let i = 0; i < fillers.length; i++) fillers[i]!(out);
+    } catch (error) {
+      throw error instanceof Mismatch ? error.through(name, at) : error;
+    }
+    return out;
+  };
+}
+
+/** A field's decoder: the node's own, and what counts as absent there. */
+function fieldDecoder(schema: Schema): Decoder {
+  const decoder = decoderOf(schema);
+  if (schema.type === 'string' && !schema.format && (schema.enum || schema.default !== undefined)) {
+    return (input) => decoder(input) || undefined;
+  }
+  if (schema.zero) return decoder;
+  if (schema.type === 'list') {
+    return (input, trail) => {
+      const list = decoder(input, trail) as unknown[];
+      return list.length ? list : undefined;
+    };
+  }
+  if (schema.type === 'map') {
+    return (input, trail) => {
+      const map = decoder(input, trail) as object;
+      for (const _ in map) return map;
+      return undefined;
+    };
+  }
+  return decoder;
+}
+
+/** Sets a field that is absent. */
+type Filler = (object: Record<string, unknown>) => void;
+
+function fillerOf(field: string, schema: Schema): Filler | undefined {
+  const { default: preset, zero } = schema;
+  if (preset === undefined && !zero) return undefined;
+  const value = preset === undefined ? zeroFiller(schema) : presetFiller(preset, schema);
+  return (object) => {
+    if (object[field] !== undefined) return;
+    const filling = value(object);
+    if (filling !== undefined) object[field] = filling;
+  };
+}
+
+function presetFiller(preset: unknown, schema: Schema): (parent: unknown) => unknown {
+  if (typeof preset === 'function') {
+    let decoder: Decoder | undefined;
+    return (parent) => {
+      const value = preset(parent);
+      if (typeof value !== 'object' || value === null) return value ?? undefined;
+      decoder ??= decoderOf(schema);
+      return decoder(value);
+    };
+  }
+  if (typeof preset !== 'object') return () => preset;
+  return again(schema, preset);
+}
+
+function zeroFiller(schema: Schema): (parent: unknown) => unknown {
+  switch (schema.type) {
+    case 'object':
+    case 'map':
+      return again(schema, {});
+    case 'list':
+      return () => [];
+    case 'lazy':
+      return again(schema, {});
+    default: {
+      const zero = zeroOf(schema);
+      return () => zero;
+    }
+  }
+}
+
+/** A fresh copy of a constant each time, with the defaults inside it. */
+function again(schema: Schema, constant: unknown): () => unknown {
+  let decoder: Decoder | undefined;
+  return () => {
+    decoder ??= decoderOf(schema);
+    return decoder(constant);
+  };
+}
+
+function listDecoder(schema: ListSchema): Decoder {
+  const decodeItem = decoderOf(schema.items);
+  const zero = zeroItem(schema.items, decodeItem);
+  return (input, trail) => {
+    if (!Array.isArray(input)) throw new Mismatch(jsonWord(input), goType(schema));
+    const out = new Array(input.length);
+    for (let i = 0; i < input.length; i++) {
+      const item = input[i];
+      out[i] =
+        item === null || item === undefined
+          ? zero()
+          : decodeItem(item, trail && { ...trail, path: `${trail.path.slice(0, -1)}[${i}].` });
+    }
+    return out;
+  };
+}
+
+function mapDecoder(schema: MapSchema): Decoder {
+  const decodeValue = decoderOf(schema.values);
+  const zero = zeroItem(schema.values, decodeValue);
+  return (input, trail) => {
+    if (!isObject(input)) throw new Mismatch(jsonWord(input), goType(schema));
+    const out: Record<string, unknown> = {};
+    for (const key in input) {
+      const value = input[key];
+      const decoded =
+        value === null || value === undefined
+          ? zero()
+          : decodeValue(value, trail && { ...trail, path: `${trail.path}${key}.` });
+      if (key === '__proto__') {
+        Object.defineProperty(out, key, { value: decoded, enumerable: true, writable: true, configurable: true });
+      } else {
+        out[key] = decoded;
+      }
+    }
+    return out;
+  };
+}
+
+/** What a null in a list or a map stands for. */
+function zeroItem(schema: Schema, decoder: Decoder): () => unknown {
+  switch (schema.type) {
+    case 'object':
+    case 'map':
+    case 'lazy':
+      return () => decoder({});
+    case 'list':
+      return () => [];
+    case 'any':
+      return () => null;
+    default: {
+      const zero = zeroOf(schema) ?? '';
+      return () => zero;
+    }
+  }
+}
+
+let depth = 0;
+
+function lazyDecoder(resolve: () => Schema): Decoder {
+  let decoder: Decoder | undefined;
+  return (input, trail) => {
+    decoder ??= decoderOf(resolve());
+    if (depth >= MAX_DEPTH) throw new DecodeError('json: exceeded max depth');
+    depth++;
+    try {
+      return decoder(input, trail);
+    } finally {
+      depth--;
+    }
+  };
+}
+
+/** Free-form data is kept as it is; that it is not too deep is checked here, so that later walks may recurse. */
+function decodeAny(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null) return input;
+  let level: object[] = [input];
+  for (let deep = 0; level.length > 0; deep++) {
+    if (deep >= MAX_DEPTH) throw new DecodeError('json: exceeded max depth');
+    const next: object[] = [];
+    for (const each of level) {
+      for (const child of Object.values(each)) if (typeof child === 'object' && child !== null) next.push(child);
+    }
+    level = next;
+  }
+  return input;
+}
+
+function isObject(value: unknown): value is Record<string, any> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

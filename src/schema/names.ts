@@ -1,0 +1,252 @@
+/**
+ * What names and other short texts must look like, as lists of complaints in the words of Kubernetes 1.36; an empty list
+ * means that the text is fine.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+
+export type Check = (text: string) => string[];
+
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const LABEL_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
+const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const C_IDENTIFIER = '[A-Za-z_][A-Za-z0-9_]*';
+const CONFIG_KEY = '[-._a-zA-Z0-9]+';
+const HEADER_NAME = '[-A-Za-z0-9]+';
+const PERCENT = '[0-9]+%';
+const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+
+const whole = (pattern: string) => new RegExp(`^${pattern}$`);
+const labelPattern = whole(LABEL);
+const subdomainPattern = whole(SUBDOMAIN);
+const label1035Pattern = whole(LABEL_1035);
+const wildcardPattern = whole(`\\*\\.${SUBDOMAIN}`);
+const qualifiedPattern = whole(QUALIFIED);
+const cIdentifierPattern = whole(C_IDENTIFIER);
+const configKeyPattern = whole(CONFIG_KEY);
+const headerNamePattern = whole(HEADER_NAME);
+const percentPattern = whole(PERCENT);
+const httpPathPattern = whole(HTTP_PATH);
+
+/** Patterns are shown with examples: `… (e.g. 'a', or 'b', regex used for validation is '…')`. */
+function mismatch(what: string, pattern: string, ...examples: string[]): string {
+  const shown = examples.map((example) => `'${example}', `).join(' or ');
+  return examples.length
+    ? `${what} (e.g. ${shown}regex used for validation is '${pattern}')`
+    : `${what} (regex used for validation is '${pattern}')`;
+}
+
+const bytes = (text: string) => Buffer.byteLength(text);
+
+const tooLong = (text: string, limit: number, unit = 'characters'): string[] =>
+  text.length > limit || (text.length * 3 > limit && bytes(text) > limit)
+    ? [`must be no more than ${limit} ${unit}`]
+    : [];
+
+const LABEL_WORDS =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+const SUBDOMAIN_WORDS =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+
+export const dnsLabel: Check = (text) => {
+  const complaints = tooLong(text, 63);
+  if (labelPattern.test(text)) return complaints;
+  complaints.push(
+    subdomainPattern.test(text) ? 'must not contain dots' : mismatch(LABEL_WORDS, LABEL, 'my-name', '123-abc'),
+  );
+  return complaints;
+};
+
+export const dnsSubdomain: Check = (text) => subdomain(text, 'characters');
+
+function subdomain(text: string, unit: string): string[] {
+  const complaints = tooLong(text, 253, unit);
+  if (!subdomainPattern.test(text)) complaints.push(mismatch(SUBDOMAIN_WORDS, SUBDOMAIN, 'example.com'));
+  return complaints;
+}
+
+/** Like a DNS label, but beginning with a letter: the name of a Service. */
+export const dns1035Label: Check = (text) => {
+  const complaints = tooLong(text, 63);
+  if (!label1035Pattern.test(text)) {
+    complaints.push(
+      mismatch(
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+        LABEL_1035,
+        'my-name',
+        'abc-123',
+      ),
+    );
+  }
+  return complaints;
+};
+
+export const wildcardDnsSubdomain: Check = (text) => {
+  const complaints = tooLong(text, 253);
+  if (!wildcardPattern.test(text)) {
+    complaints.push(
+      mismatch(
+        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+        `\\*\\.${SUBDOMAIN}`,
+        '*.example.com',
+      ),
+    );
+  }
+  return complaints;
+};
+
+const QUALIFIED_WORDS =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+
+/** A key of labels, annotations, resources and the like: `name` or `example.com/name`. */
+export const qualifiedName: Check = (text) => {
+  const parts = text.split('/');
+  const shape = mismatch(QUALIFIED_WORDS, QUALIFIED, 'MyName', 'my.name', '123-abc');
+  if (parts.length > 2) {
+    return [`a valid label key ${shape} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  }
+  const complaints: string[] = [];
+  const name = parts.pop()!;
+  const [prefix] = parts;
+  if (prefix === '') complaints.push('prefix part must be non-empty');
+  else if (prefix) complaints.push(...subdomain(prefix, 'bytes').map((complaint) => `prefix part ${complaint}`));
+  if (!name) complaints.push('name part must be non-empty');
+  else complaints.push(...tooLong(name, 63, 'bytes').map((complaint) => `name part ${complaint}`));
+  if (!qualifiedPattern.test(name)) complaints.push(`name part ${shape}`);
+  return complaints;
+};
+
+export const labelValue: Check = (text) => {
+  const complaints = tooLong(text, 63, 'bytes');
+  if (text && !qualifiedPattern.test(text)) {
+    complaints.push(
+      mismatch(
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+        `(${QUALIFIED})?`,
+        'MyValue',
+        'my_value',
+        '12345',
+      ),
+    );
+  }
+  return complaints;
+};
+
+export const cIdentifier: Check = (text) =>
+  cIdentifierPattern.test(text)
+    ? []
+    : [
+        mismatch(
+          "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+          C_IDENTIFIER,
+          'my_name',
+          'MY_NAME',
+          'MyName',
+        ),
+      ];
+
+/** Everything printable in ASCII but the equals sign. */
+export const envVarName: Check = (text) => {
+  if (!text) return ['environment variable name must be non-empty'];
+  return /^[ -<>-~]*$/.test(text)
+    ? []
+    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+};
+
+/** A key of a ConfigMap or a Secret: it becomes a file name. */
+export const configMapKey: Check = (text) => {
+  const complaints = tooLong(text, 253);
+  if (!configKeyPattern.test(text)) {
+    complaints.push(
+      mismatch(
+        "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+        CONFIG_KEY,
+        'key.name',
+        'KEY_NAME',
+        'key-name',
+      ),
+    );
+  }
+  if (text === '.') complaints.push("must not be '.'");
+  else if (text === '..') complaints.push("must not be '..'");
+  else if (text.startsWith('..')) complaints.push("must not start with '..'");
+  return complaints;
+};
+
+/** The name of a port, as IANA registers services. */
+export const portName: Check = (text) => {
+  const complaints = tooLong(text, 15);
+  if (!/^[-a-z0-9]+$/.test(text)) {
+    complaints.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  }
+  if (!/[a-z]/.test(text)) complaints.push('must contain at least one letter (a-z)');
+  if (text.includes('--')) complaints.push('must not contain consecutive hyphens');
+  if (text.startsWith('-') || text.endsWith('-')) complaints.push('must not begin or end with a hyphen');
+  return complaints;
+};
+
+export const inRange = (value: number, low: number, high: number): string[] =>
+  value >= low && value <= high ? [] : [`must be between ${low} and ${high}, inclusive`];
+
+export const portNumber = (port: number): string[] => inRange(port, 1, 65535);
+
+export const httpHeaderName: Check = (text) =>
+  headerNamePattern.test(text)
+    ? []
+    : [mismatch("a valid HTTP header must consist of alphanumeric characters or '-'", HEADER_NAME, 'X-Header-Name')];
+
+export const percent: Check = (text) =>
+  percentPattern.test(text)
+    ? []
+    : [mismatch("a valid percent string must be a numeric string followed by an ending '%'", PERCENT, '1%', '93%')];
+
+/** A text that can be one step of a URL path. */
+export const pathSegment: Check = (text) => {
+  if (text === '.' || text === '..') return [`may not be '${text}'`];
+  return pathSegmentPrefix(text);
+};
+
+const pathSegmentPrefix: Check = (text) =>
+  ['/', '%'].filter((char) => text.includes(char)).map((char) => `may not contain '${char}'`);
+
+/** An address; leading zeros in IPv4 (`010.1.1.1`) are refused, because programs read them differently. */
+export const ip: Check = (text) =>
+  isIPv4(text) || (isIPv6(text) && !text.includes('%'))
+    ? []
+    : ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'];
+
+export const cidr: Check = (text) => {
+  const slash = text.indexOf('/');
+  const address = text.slice(0, slash);
+  const bits = text.slice(slash + 1);
+  const fits = slash > 0 && ip(address).length === 0 && /^(0|[1-9]\d{0,2})$/.test(bits);
+  return fits && Number(bits) <= (isIPv4(address) ? 32 : 128)
+    ? []
+    : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
+};
+
+/** `example.com/some/path`. */
+export const domainPrefixedPath: Check = (text) => {
+  const slash = text.indexOf('/');
+  if (slash <= 0 || slash === text.length - 1) {
+    return ['must be a domain-prefixed path (such as "acme.io/foo")'];
+  }
+  const complaints = dnsSubdomain(text.slice(0, slash));
+  if (!httpPathPattern.test(text.slice(slash + 1))) complaints.push(mismatch('Invalid path', HTTP_PATH));
+  return complaints;
+};
+
+/** What a kind says of its names. A prefix, from `generateName`, may end with a dash: something follows it. */
+export type NameRule = (name: string, prefix: boolean) => string[];
+
+export const nameRule =
+  (check: Check): NameRule =>
+  (name, prefix) =>
+    check(prefix ? maskTrailingDash(name) : name);
+
+function maskTrailingDash(name: string): string {
+  return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
+}
+
+/** Names that only have to fit into a path. */
+export const pathSegmentName: NameRule = (name, prefix) => (prefix ? pathSegmentPrefix(name) : pathSegment(name));

@@ -1,0 +1,35 @@
+/** Rules that many descriptions share. */
+import type { FieldError } from './field-error.ts';
+import { duplicate, invalid, under } from './field-error.ts';
+import type { Rule } from './schema.ts';
+
+/** A text must pass a check of names.ts. */
+export const matches =
+  (check: (text: string) => readonly string[]): Rule<string> =>
+  (text) =>
+    check(text).map((complaint) => invalid('', text, complaint));
+
+/** No two items of a list have the same value in a field (of a list of scalars: the same value, without a field). */
+export function unique(field = ''): Rule<readonly any[]> {
+  return (items) => {
+    const seen = new Set<unknown>();
+    const found: FieldError[] = [];
+    items.forEach((item, index) => {
+      const value = field ? item[field] : item;
+      if (value === undefined || value === '') return;
+      if (seen.has(value)) found.push(...under(`[${index}]`, [duplicate(field, value)]));
+      seen.add(value);
+    });
+    return found;
+  };
+}
+
+/** Holds every key of a map to a rule; the path of a key is `[key]`. */
+export const keys =
+  (rule: Rule<string>): Rule<Readonly<Record<string, unknown>>> =>
+  (map, context) =>
+    Object.keys(map).flatMap((key) => {
+      const wrong = rule(key, { ...context, old: undefined, parent: map });
+      if (wrong === undefined) return [];
+      return under(`[${key}]`, 'reason' in wrong ? [wrong] : wrong);
+    });

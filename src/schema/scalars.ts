@@ -1,0 +1,188 @@
+/** Decoding of single values: type, range, canonical form. */
+import { canonicalQuantity, QuantityError } from '../base/quantity.ts';
+import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
+import type { BooleanSchema, IntegerSchema, IntOrStringSchema, NumberSchema, Schema, StringSchema } from './schema.ts';
+import { canonicalDuration, canonicalTime, FormatError } from './time-formats.ts';
+
+type ScalarSchema = StringSchema | IntegerSchema | NumberSchema | BooleanSchema | IntOrStringSchema;
+
+const INT64_LIMIT = 2 ** 63;
+
+export function decodeScalar(schema: ScalarSchema): (input: unknown) => unknown {
+  switch (schema.type) {
+    case 'string':
+      return decodeString(schema.format);
+    case 'integer':
+      return schema.format === 'int32' ? decodeInt32 : decodeInt64;
+    case 'number':
+      return decodeNumber;
+    case 'boolean':
+      return decodeBoolean;
+    case 'intOrString':
+      return decodeIntOrString;
+  }
+}
+
+function decodeString(format: StringSchema['format']): (input: unknown) => unknown {
+  switch (format) {
+    case undefined:
+      return decodeText;
+    case 'time':
+      return (input) => formatted(canonicalTime, decodeText(input), 0);
+    case 'microTime':
+      return (input) => formatted(canonicalTime, decodeText(input), 6);
+    case 'duration':
+      return (input) => formatted(canonicalDuration, decodeText(input));
+    case 'quantity':
+      return decodeQuantity;
+    case 'bytes':
+      return decodeBytes;
+  }
+}
+
+function decodeText(input: unknown): string {
+  if (typeof input !== 'string') throw new Mismatch(jsonWord(input), 'string');
+  return input;
+}
+
+function formatted<A extends unknown[], R>(canonical: (text: string, ...rest: A) => R, text: string, ...rest: A): R {
+  try {
+    return canonical(text, ...rest);
+  } catch (error) {
+    throw error instanceof FormatError ? new DecodeError(error.message, { cause: error }) : error;
+  }
+}
+
+function decodeQuantity(input: unknown): string {
+  try {
+    return canonicalQuantity(typeof input === 'string' ? input.trim() : String(JSON.stringify(input)));
+  } catch (error) {
+    throw error instanceof QuantityError ? new DecodeError(error.message, { cause: error }) : error;
+  }
+}
+
+function decodeBytes(input: unknown): string {
+  if (typeof input !== 'string') throw new Mismatch(jsonWord(input), '[]uint8');
+  const canonical = Buffer.from(input, 'base64').toString('base64');
+  if (canonical === input) return input;
+  const bad = illegalByte(input);
+  if (bad >= 0) throw new DecodeError(`illegal base64 data at input byte ${bad}`);
+  return canonical;
+}
+
+const BASE64 = /^[A-Za-z0-9+/]$/;
+
+/** Where text stops being base64 (line breaks are skipped), or -1. */
+function illegalByte(text: string): number {
+  let digits = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]!;
+    if (char === '\n' || char === '\r') continue;
+    if (BASE64.test(char)) {
+      digits++;
+      continue;
+    }
+    const rest = text.slice(i).replace(/[\r\n]/g, '');
+    const place = digits % 4;
+    if (char !== '=' || place < 2) return Buffer.byteLength(text.slice(0, i));
+    const padding = place === 2 ? '==' : '=';
+    if (rest === padding) return -1;
+    return rest.startsWith(padding) ? i + padding.length : i + 1;
+  }
+  return digits % 4 === 0 ? -1 : text.length - (digits % 4);
+}
+
+function decodeInt32(input: unknown): number {
+  if (typeof input !== 'number' || (input | 0) !== input) throw notInteger(input, 'int32');
+  return input;
+}
+
+function decodeInt64(input: unknown): number {
+  if (typeof input !== 'number' || !Number.isInteger(input) || input >= INT64_LIMIT || input < -INT64_LIMIT) {
+    throw notInteger(input, 'int64');
+  }
+  return input;
+}
+
+function decodeNumber(input: unknown): number {
+  if (typeof input !== 'number' || !Number.isFinite(input)) throw notInteger(input, 'float64');
+  return input;
+}
+
+function decodeBoolean(input: unknown): boolean {
+  if (typeof input !== 'boolean') throw new Mismatch(jsonWord(input), 'bool');
+  return input;
+}
+
+function decodeIntOrString(input: unknown): number | string {
+  return typeof input === 'string' ? input : decodeInt32(input);
+}
+
+function notInteger(input: unknown, type: string): Mismatch {
+  return new Mismatch(jsonWord(input, true), type);
+}
+
+/** The zero value, where the type has one. */
+export function zeroOf(schema: Schema): unknown {
+  switch (schema.type) {
+    case 'string':
+      return zeroText(schema.format);
+    case 'integer':
+    case 'number':
+    case 'intOrString':
+      return 0;
+    case 'boolean':
+      return false;
+    default:
+      return undefined;
+  }
+}
+
+function zeroText(format: StringSchema['format']): string | undefined {
+  switch (format) {
+    case 'quantity':
+      return '0';
+    case 'duration':
+      return '0s';
+    case 'time':
+    case 'microTime':
+      return undefined;
+    default:
+      return '';
+  }
+}
+
+/** The name that messages give to a type. */
+export function goType(schema: Schema): string {
+  switch (schema.type) {
+    case 'object':
+      return `v1.${schema.name}`;
+    case 'list':
+      return `[]${goType(schema.items)}`;
+    case 'map':
+      return `map[string]${goType(schema.values)}`;
+    case 'lazy':
+      return goType(schema.resolve());
+    case 'any':
+      return 'runtime.RawExtension';
+    case 'string':
+      return stringType[schema.format ?? 'text'];
+    case 'integer':
+      return schema.format;
+    case 'number':
+      return 'float64';
+    case 'boolean':
+      return 'bool';
+    case 'intOrString':
+      return 'intstr.IntOrString';
+  }
+}
+
+const stringType = {
+  text: 'string',
+  time: 'v1.Time',
+  microTime: 'v1.MicroTime',
+  duration: 'v1.Duration',
+  quantity: 'resource.Quantity',
+  bytes: '[]uint8',
+} as const;
