@@ -1,0 +1,208 @@
+/**
+ * The client configuration file that kubectl and its relatives share: which clusters there are, who the user is on each,
+ * and which pair of the two is current. This file reads; kubeconfig-file.ts writes.
+ */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+
+/** Where a cluster is and how to prove who one is: what a transport over the network needs. */
+export interface Connection {
+  /** `https://127.0.0.1:6443`, perhaps with a path. */
+  readonly server: string;
+  /** PEM. Absent: the authorities that Node knows. */
+  readonly ca?: string;
+  /** PEM of the client's certificate and key. */
+  readonly cert?: string;
+  readonly key?: string;
+  readonly token?: string;
+  readonly username?: string;
+  readonly password?: string;
+  /** The name that the server's certificate must carry, where it is not the one in `server`. */
+  readonly tlsServerName?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+}
+
+/** The files have been merged; paths in them are absolute. */
+export interface Kubeconfig {
+  readonly currentContext: string | undefined;
+  readonly contexts: ReadonlyMap<string, ContextEntry>;
+  readonly clusters: ReadonlyMap<string, Entry>;
+  readonly users: ReadonlyMap<string, Entry>;
+}
+
+/** The fields as the file has them, with absolute paths. */
+type Entry = Readonly<Record<string, unknown>>;
+
+export interface ContextEntry {
+  readonly cluster: string;
+  readonly user: string;
+  readonly namespace?: string;
+}
+
+/** What is wrong with a configuration, in one line for the person who has to mend it. */
+export class KubeconfigError extends Error {
+  override readonly name = 'KubeconfigError';
+}
+
+/**
+ * Reads the files of a KUBECONFIG list and merges them: the first file that has a name, or a current context, wins. Files
+ * that do not exist are passed over.
+ */
+export async function loadKubeconfig(files: readonly string[]): Promise<Kubeconfig> {
+  const configs: Kubeconfig[] = [];
+  for (const file of files) {
+    const text = await readFile(file, 'utf8').catch((error) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw new KubeconfigError(`cannot read ${file}: ${error.message}`, { cause: error });
+    });
+    if (text !== undefined) configs.push(parseKubeconfig(text, file));
+  }
+  return mergeKubeconfigs(configs);
+}
+
+/** `file` is where the text came from: relative paths in it start from its directory. */
+export function parseKubeconfig(text: string, file: string): Kubeconfig {
+  let root: unknown;
+  try {
+    root = parse(text, { version: '1.1' });
+  } catch (error) {
+    throw new KubeconfigError(`${file} is not valid YAML: ${firstLine(error)}`, { cause: error });
+  }
+  if (root === null || root === undefined) root = {};
+  if (!isMap(root)) throw new KubeconfigError(`${file} is not a client configuration`);
+  const current = root['current-context'];
+  const contexts = new Map<string, ContextEntry>();
+  for (const [name, entry] of section(root, 'contexts', file)) {
+    const namespace = textOf(entry, 'namespace');
+    contexts.set(name, {
+      cluster: textOf(entry, 'cluster') ?? '',
+      user: textOf(entry, 'user') ?? '',
+      ...(namespace ? { namespace } : {}),
+    });
+  }
+  return {
+    currentContext: typeof current === 'string' && current ? current : undefined,
+    contexts,
+    clusters: section(root, 'clusters', file),
+    users: section(root, 'users', file),
+  };
+}
+
+export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+  const firstOf = <T>(pick: (config: Kubeconfig) => ReadonlyMap<string, T>) =>
+    new Map([...configs].reverse().flatMap((config) => [...pick(config)]));
+  return {
+    currentContext: configs.find((config) => config.currentContext)?.currentContext,
+    contexts: firstOf((config) => config.contexts),
+    clusters: firstOf((config) => config.clusters),
+    users: firstOf((config) => config.users),
+  };
+}
+
+/** How to reach the cluster of a context (default: the current one). Reads the files that it names. */
+export async function connectionOf(
+  config: Kubeconfig,
+  context: string | undefined = config.currentContext,
+): Promise<Connection & { readonly namespace?: string }> {
+  if (!context) throw new KubeconfigError('no context is current: name one');
+  const entry = config.contexts.get(context);
+  if (!entry) throw new KubeconfigError(`context "${context}" does not exist`);
+  const cluster = config.clusters.get(entry.cluster);
+  if (!cluster) throw new KubeconfigError(`cluster "${entry.cluster}" of context "${context}" does not exist`);
+  const user = entry.user ? config.users.get(entry.user) : {};
+  if (!user) throw new KubeconfigError(`user "${entry.user}" of context "${context}" does not exist`);
+  for (const field of UNSUPPORTED.user) refuse(user, field, `user "${entry.user}"`);
+  for (const field of UNSUPPORTED.cluster) refuse(cluster, field, `cluster "${entry.cluster}"`);
+  const server = textOf(cluster, 'server');
+  if (!server) throw new KubeconfigError(`cluster "${entry.cluster}" has no server`);
+  const tokenFile = await contentOf(user, 'tokenFile');
+  return defined({
+    server,
+    ca: await pemOf(cluster, 'certificate-authority'),
+    cert: await pemOf(user, 'client-certificate'),
+    key: await pemOf(user, 'client-key'),
+    token: tokenFile?.trim() || textOf(user, 'token'),
+    username: textOf(user, 'username'),
+    password: textOf(user, 'password'),
+    tlsServerName: textOf(cluster, 'tls-server-name'),
+    insecureSkipTlsVerify: cluster['insecure-skip-tls-verify'] === true || undefined,
+    namespace: entry.namespace,
+  });
+}
+
+/** Fields that change who the user is or where the traffic goes: to pass over them would be wrong. */
+const UNSUPPORTED = {
+  user: ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'],
+  cluster: ['proxy-url'],
+} as const;
+
+function refuse(entry: Entry, field: string, owner: string): void {
+  if (entry[field] !== undefined && entry[field] !== null) {
+    throw new KubeconfigError(`${owner} uses "${field}", which is not supported`);
+  }
+}
+
+const PATHS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
+
+/** `clusters: [{ name, cluster: {…} }]` as a map; the first of a name wins. */
+function section(root: Entry, plural: string, file: string): Map<string, Entry> {
+  const singular = plural.slice(0, -1);
+  const list = root[plural] ?? [];
+  if (!Array.isArray(list)) throw new KubeconfigError(`${plural} in ${file} is not a list`);
+  const entries = new Map<string, Entry>();
+  for (const item of list) {
+    const name = isMap(item) ? item.name : undefined;
+    if (!isMap(item) || typeof name !== 'string') {
+      throw new KubeconfigError(`an entry of ${plural} in ${file} has no name`);
+    }
+    const fields = item[singular] ?? {};
+    if (!isMap(fields)) throw new KubeconfigError(`${singular} "${name}" in ${file} is not a map`);
+    if (!entries.has(name)) entries.set(name, absolute(fields, dirname(file)));
+  }
+  return entries;
+}
+
+function absolute(fields: Entry, directory: string): Entry {
+  const out: Record<string, unknown> = { ...fields };
+  for (const path of PATHS) {
+    const value = textOf(fields, path);
+    if (value) out[path] = resolve(directory, value);
+  }
+  return out;
+}
+
+/** Embedded data before the file that the field names. */
+async function pemOf(entry: Entry, field: string): Promise<string | undefined> {
+  const data = textOf(entry, `${field}-data`);
+  return data ? Buffer.from(data, 'base64').toString('utf8') : contentOf(entry, field);
+}
+
+async function contentOf(entry: Entry, field: string): Promise<string | undefined> {
+  const path = textOf(entry, field);
+  if (!path) return undefined;
+  return readFile(path, 'utf8').catch((error) => {
+    throw new KubeconfigError(`cannot read ${field} ${path}: ${error.message}`, { cause: error });
+  });
+}
+
+function textOf(entry: Entry, field: string): string | undefined {
+  const value = entry[field];
+  return typeof value === 'string' && value ? value : undefined;
+}
+
+function isMap(value: unknown): value is Entry {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function firstLine(error: unknown): string {
+  return String(error instanceof Error ? error.message : error).split('\n')[0] ?? '';
+}
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+function defined<T extends object>(object: T): Defined<T> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
