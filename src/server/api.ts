@@ -74,8 +74,8 @@ export interface ListReply {
   readonly items: readonly Item[];
   /** The whole list as JSON. */
   json(): Buffer;
-  /** The same, at the lowest gzip level; kept for the next who asks for the same list. */
-  gzip(): Promise<Buffer>;
+  /** The same, at the lowest gzip level, where it is kept for the next who asks for the same list. */
+  readonly gzip: (() => Promise<Buffer>) | undefined;
 }
 
 export interface WatchEvent {
