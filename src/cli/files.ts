@@ -1,4 +1,4 @@
-import { open, rename } from 'node:fs/promises';
+import { open, readFile, rename } from 'node:fs/promises';
 
 /** Replaces a file as a whole, durably: a crash leaves the old one or the new one. Only its owner may read it. */
 export async function writeWhole(file: string, content: string): Promise<void> {
@@ -11,4 +11,19 @@ export async function writeWhole(file: string, content: string): Promise<void> {
     await handle.close();
   }
   await rename(next, file);
+}
+
+/** A file's text; undefined when there is none. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** ESRCH: the process whose file in /proc was opened has ended. */
+function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

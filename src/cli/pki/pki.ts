@@ -4,13 +4,13 @@
  * a certificate is loaded when something must be made.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { CliError } from '../cli-error.ts';
-import { writeWhole } from '../files.ts';
+import { readIfThere, writeWhole } from '../files.ts';
 import type { Identity, Issuer, Subject } from './certificate.ts';
 
 export interface Pki {
@@ -161,15 +161,6 @@ async function readIdentity(directory: string, name: string): Promise<Identity |
 async function writeIdentity(directory: string, name: string, { certificate, key }: Identity): Promise<void> {
   await writeWhole(join(directory, `${name}.key`), pemOf(key));
   await writeWhole(join(directory, `${name}.crt`), certificate);
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 function parsed<T>(file: string, parse: () => T): T {

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { takeLock } from './lock.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'qd-lock-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+test('a second holder is refused, and told who has it', async () => {
+  const lock = await takeLock(directory);
+  await expect(takeLock(directory)).rejects.toThrow(`${directory} is in use by process ${process.pid}`);
+  await lock.release();
+  await (await takeLock(directory)).release();
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test('the lock of a process that has ended is taken over', async () => {
+  const child = spawn(process.execPath, ['-e', '0']);
+  await once(child, 'exit');
+  await writeFile(join(directory, 'lock'), JSON.stringify({ pid: child.pid }));
+  await (await takeLock(directory)).release();
+});
+
+test('a process id that another process has now does not hold the lock', async () => {
+  const lock = await takeLock(directory);
+  const held = JSON.parse(await readFile(join(directory, 'lock'), 'utf8'));
+  await lock.release();
+  if (held.started === undefined) return; // No /proc on this system: only the id can be compared.
+  await writeFile(join(directory, 'lock'), JSON.stringify({ ...held, started: '1' }));
+  await (await takeLock(directory)).release();
+});
+
+test('what is not a lock holds nobody out', async () => {
+  await writeFile(join(directory, 'lock'), '');
+  await (await takeLock(directory)).release();
+});
+
+test('of many who find a stale lock exactly one gets it', async () => {
+  await writeFile(join(directory, 'lock'), JSON.stringify({ pid: 2 ** 30 }));
+  const script = `
+    const { takeLock } = await import(${JSON.stringify(join(import.meta.dirname, 'lock.ts'))});
+    try { await takeLock(${JSON.stringify(directory)}); console.log('got'); process.stdin.resume(); }
+    catch { console.log('refused'); }`;
+  const children = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
+  );
+  const said = await Promise.all(children.map(async ({ stdout }) => String((await once(stdout, 'data'))[0]).trim()));
+  for (const child of children) child.kill('SIGKILL');
+  expect(said.sort()).toEqual(['got', 'refused', 'refused', 'refused']);
+});

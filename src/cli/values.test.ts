@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { address, bytes, clusterName, duration, flag, port, portRange, servers, serviceRange } from './values.ts';
+
+const parsers = { address, bytes, clusterName, duration, flag, port, portRange, servers, serviceRange };
+
+test.each<[keyof typeof parsers, string, unknown]>([
+  ['port', '0', 0],
+  ['port', '65535', 65_535],
+  ['address', '::1', '::1'],
+  ['serviceRange', '10.96.0.0/16', '10.96.0.0/16'],
+  ['portRange', '30000-32767', { first: 30_000, last: 32_767 }],
+  ['duration', '1h30m', 5_400_000],
+  ['duration', '250ms', 250],
+  ['bytes', '64Mi', 67_108_864],
+  ['bytes', '100', 100],
+  ['clusterName', 'dev-2', 'dev-2'],
+  ['servers', 'http://a:1, https://b:2/', ['http://a:1', 'https://b:2']],
+  ['flag', 'false', false],
+])('%s takes %s', (parser, text, expected) => {
+  expect(parsers[parser](text)).toEqual(expected);
+});
+
+test.each<[keyof typeof parsers, string]>([
+  ['port', '65536'],
+  ['port', '-1'],
+  ['port', ''],
+  ['port', '1e3'],
+  ['address', 'localhost'],
+  ['serviceRange', '10.96.0.0'],
+  ['serviceRange', '10.96.0.1/16'],
+  ['serviceRange', '10.96.0.0/31'],
+  ['serviceRange', 'fd00::/112'],
+  ['portRange', '32767-30000'],
+  ['portRange', '0-10'],
+  ['duration', '5'],
+  ['duration', 'm'],
+  ['bytes', '1MB'],
+  ['clusterName', '../up'],
+  ['clusterName', 'Big'],
+  ['servers', 'a:1'],
+  ['servers', ''],
+  ['flag', 'yes'],
+])('%s refuses %j', (parser, text) => {
+  expect(() => parsers[parser](text)).toThrow(/^(It must|A port|Bits)/);
+});
