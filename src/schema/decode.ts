@@ -106,9 +106,8 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
 /** A field's decoder: the node's own, and what counts as absent there. */
 function fieldDecoder(schema: Schema): Decoder {
   const decoder = decoderOf(schema);
-  if (schema.type === 'string' && !schema.format && (schema.enum || schema.default !== undefined)) {
-    return (input) => decoder(input) || undefined;
-  }
+  const dropsEmpty = schema.type === 'string' && !schema.format && (schema.enum || schema.default !== undefined);
+  if (schema.omitZero || dropsEmpty) return (input) => decoder(input) || undefined;
   if (schema.zero) return decoder;
   if (schema.type === 'list') {
     return (input, trail) => {
@@ -130,7 +129,14 @@ function fieldDecoder(schema: Schema): Decoder {
 type Filler = (object: Record<string, unknown>) => void;
 
 function fillerOf(field: string, schema: Schema): Filler | undefined {
-  const { default: preset, zero } = schema;
+  const { default: preset, zero, derive } = schema;
+  if (derive) {
+    return (object) => {
+      const value = derive(object);
+      if (value === undefined) delete object[field];
+      else object[field] = value;
+    };
+  }
   if (preset === undefined && !zero) return undefined;
   const value = preset === undefined ? zeroFiller(schema) : presetFiller(preset, schema);
   return (object) => {

@@ -33,6 +33,10 @@ export interface FieldOptions<T = any> {
   readonly required?: boolean | string;
   /** Absent becomes the zero value of the type, and the published schema calls the field required. */
   readonly zero?: boolean;
+  /** The zero value of a scalar (0, false, '') counts as absent. */
+  readonly omitZero?: boolean;
+  /** What the field always is, whatever was sent: it follows from the others, and those described before it are filled. */
+  readonly derive?: (parent: any) => T | undefined;
   /** A changed value is an error on update: `field is immutable`. */
   readonly immutable?: boolean;
   readonly rules?: readonly Rule<T>[];
