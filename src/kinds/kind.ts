@@ -22,6 +22,8 @@ export interface HookContext {
   readonly uuid: () => string;
   /** The group and version of the request, such as `batch/v1`. */
   readonly apiVersion: string;
+  /** The subresource that is written, such as 'finalize'; undefined for the object itself. */
+  readonly subresource: string | undefined;
 }
 
 export interface VersionDefinition {
@@ -77,7 +79,10 @@ export interface KindDefinition<F extends Fields = Fields> {
   readonly generation?: boolean | 'annotations';
   /** The status a new object starts with; default: an empty one when the kind has the status subresource. */
   readonly initialStatus?: (object: any) => unknown;
-  /** Runs before validation, on the decoded object in the stored version's shape; may change it. */
+  /**
+   * Runs before validation, on the decoded object in the stored version's shape; may change it, but not what it shares
+   * with the old one (its status). A new object has its name by then, also when that was generated.
+   */
   readonly onCreate?: (object: any, context: HookContext) => void;
   readonly onUpdate?: (object: any, old: any, context: HookContext) => void;
   /** Checks over the whole object, after those of its fields. Paths are from the object. */
@@ -87,6 +92,8 @@ export interface KindDefinition<F extends Fields = Fields> {
    * the client's grace period.
    */
   readonly gracePeriod?: (object: any, asked: number | undefined) => number;
+  /** Whether a replace of an object that does not exist creates it. */
+  readonly createOnUpdate?: boolean;
   /** What `export` strips beyond metadata; on a copy, in the stored version's shape. */
   readonly onExport?: (object: any) => void;
 }
