@@ -15,7 +15,7 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   return equalObjects(a as Tree, b as Tree);
 }
 
-type Tree = Record<string, unknown>;
+export type Tree = Record<string, unknown>;
 
 /** A key whose value is undefined is not there. */
 function equalObjects(a: Tree, b: Tree): boolean {
@@ -84,6 +84,7 @@ function setAt(tree: unknown, [key, ...rest]: readonly string[], value: unknown)
   return out;
 }
 
-function isTree(value: unknown): value is Tree {
+/** An object, as opposed to a list or a scalar. */
+export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

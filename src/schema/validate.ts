@@ -7,23 +7,19 @@ import type { FieldError } from './field-error.ts';
 import { invalid, joinPath, notSupported, required } from './field-error.ts';
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Rule, RuleContext, Schema } from './schema.ts';
 
-export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subresource'>;
+export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subresource'> &
+  Partial<Pick<RuleContext, 'apiVersion'>>;
 
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
   const found: FieldError[] = [];
   const check = checkOf(schema);
-  if (check) check(value, context.old, { ...context, root: value, oldRoot: context.old, parent: undefined }, found);
+  const { operation, subresource, apiVersion, old } = context;
+  check?.(value, old, { operation, subresource, apiVersion, root: value, oldRoot: old, parent: undefined }, found);
   return found;
 }
 
 /** What stays the same on the way down, and the object that holds the value. */
-interface Scope {
-  readonly operation: RuleContext['operation'];
-  readonly subresource: string | undefined;
-  readonly root: unknown;
-  readonly oldRoot: unknown;
-  readonly parent: unknown;
-}
+type Scope = Omit<RuleContext, 'old'>;
 
 /** Adds what is wrong with a present value to `found`; paths are from the value. */
 type CheckValue = (value: any, old: any, scope: Scope, found: FieldError[]) => void;

@@ -1,0 +1,186 @@
+import { isTree, put, type Tree } from '../base/tree.ts';
+import { checkDepth, PatchError } from './patch-error.ts';
+
+/** How much all copies of a patch may add, in bytes of JSON. */
+const MAX_COPIED = 3 * 1024 * 1024;
+
+export const fails = (words: string) => new PatchError('Invalid', words);
+
+/**
+ * The tree while it is patched. Objects and lists are copied when they are first written to, so that the caller's tree
+ * stays as it is and a long patch does not copy anything twice.
+ */
+export class Document {
+  root: unknown;
+  readonly #own = new Set<object>();
+  #copied = 0;
+
+  constructor(root: unknown) {
+    this.root = root;
+  }
+
+  /** Where a path points to, or undefined when what would hold it is missing. */
+  find(path: string): Place | undefined {
+    const steps = path.split('/').slice(1).map(decodeStep);
+    const key = steps.pop();
+    if (key === undefined) return undefined;
+    checkDepth(steps.length);
+    let holder = this.#owned(this.root, (value) => {
+      this.root = value;
+    });
+    for (const step of steps) {
+      if (!holder) return undefined;
+      const place: Place = placeIn(holder, step);
+      if (!place.isReachable) return undefined;
+      holder = this.#owned(place.get(), (value) => place.set(value));
+    }
+    return holder && placeIn(holder, key);
+  }
+
+  /** The value itself when it was made here, or a copy that takes its place. */
+  #owned(value: unknown, place: (value: unknown) => void): Tree | unknown[] | undefined {
+    if (!Array.isArray(value) && !isTree(value)) return undefined;
+    if (this.#own.has(value)) return value;
+    const mine = Array.isArray(value) ? [...value] : { ...value };
+    this.#own.add(mine);
+    place(mine);
+    return mine;
+  }
+
+  duplicate(value: unknown): unknown {
+    return this.#copy(value, 0);
+  }
+
+  #copy(value: unknown, depth: number): unknown {
+    checkDepth(depth);
+    if (typeof value !== 'object' || value === null) {
+      this.#count(typeof value === 'string' ? value.length + 2 : String(value).length);
+      return value;
+    }
+    this.#count(2);
+    if (Array.isArray(value)) return value.map((item) => this.#copy(item, depth + 1));
+    const out: Tree = {};
+    for (const [key, item] of Object.entries(value)) {
+      this.#count(key.length + 4);
+      put(out, key, this.#copy(item, depth + 1));
+    }
+    return out;
+  }
+
+  #count(bytes: number): void {
+    this.#copied += bytes;
+    if (this.#copied <= MAX_COPIED) return;
+    const words = `the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${MAX_COPIED}`;
+    throw fails(`Unable to complete the copy, ${words}`);
+  }
+
+  /** Moves can stack a tree deeper than any part of the patch was. */
+  finish(): unknown {
+    const waiting: [unknown, number][] = [[this.root, 0]];
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const [value, depth] = next;
+      if (typeof value !== 'object' || value === null) continue;
+      checkDepth(depth);
+      for (const child of Object.values(value)) if (typeof child === 'object') waiting.push([child, depth + 1]);
+    }
+    return this.root;
+  }
+}
+
+const decodeStep = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** One key of an object, or one index of a list. */
+interface Place {
+  readonly key: string;
+  /** Whether `get` would not fail. An object's key always is. */
+  readonly isReachable: boolean;
+  get(): unknown;
+  set(value: unknown): void;
+  add(value: unknown): void;
+  remove(): void;
+}
+
+function placeIn(holder: Tree | unknown[], key: string): Place {
+  return Array.isArray(holder) ? new Index(holder, key) : new Key(holder, key);
+}
+
+class Key implements Place {
+  readonly isReachable = true;
+
+  constructor(
+    readonly holder: Tree,
+    readonly key: string,
+  ) {}
+
+  get(): unknown {
+    return Object.hasOwn(this.holder, this.key) ? this.holder[this.key] : undefined;
+  }
+
+  set(value: unknown): void {
+    put(this.holder, this.key, value);
+  }
+
+  add(value: unknown): void {
+    this.set(value);
+  }
+
+  remove(): void {
+    if (!Object.hasOwn(this.holder, this.key)) {
+      throw fails(`Unable to remove nonexistent key: ${this.key}: missing value`);
+    }
+    delete this.holder[this.key];
+  }
+}
+
+class Index implements Place {
+  constructor(
+    readonly list: unknown[],
+    readonly key: string,
+  ) {}
+
+  get isReachable(): boolean {
+    return this.#index(this.list.length) !== undefined;
+  }
+
+  get(): unknown {
+    return this.list[this.#indexOrFail(this.list.length)];
+  }
+
+  set(value: unknown): void {
+    this.list[this.#indexOrFail(this.list.length)] = value;
+  }
+
+  add(value: unknown): void {
+    if (this.key === '-') {
+      this.list.push(value);
+      return;
+    }
+    if (!isNumeric(this.key)) {
+      throw fails(`value was not a proper array index: '${this.key}': ${notANumber(this.key)}`);
+    }
+    this.list.splice(this.#indexOrFail(this.list.length + 1), 0, value);
+  }
+
+  remove(): void {
+    this.list.splice(this.#indexOrFail(this.list.length), 1);
+  }
+
+  /** Within `length` places, counted from the end when negative. */
+  #index(length: number): number | undefined {
+    if (!isNumeric(this.key)) return undefined;
+    const index = Number(this.key);
+    if (index >= length || index < -length) return undefined;
+    return index < 0 ? index + length : index;
+  }
+
+  #indexOrFail(length: number): number {
+    if (!isNumeric(this.key)) throw fails(notANumber(this.key));
+    const index = this.#index(length);
+    if (index === undefined)
+      throw fails(`Unable to access invalid index: ${Number(this.key)}: invalid index referenced`);
+    return index;
+  }
+}
+
+const isNumeric = (text: string) => /^[+-]?\d{1,15}$/.test(text);
+const notANumber = (text: string) => `strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;

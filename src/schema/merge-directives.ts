@@ -1,0 +1,36 @@
+/** The words a strategic merge patch gives orders with. */
+import { isTree, put, type Tree } from '../base/tree.ts';
+import { goText } from './go-text.ts';
+import { checkDepth, PatchError } from './patch-error.ts';
+
+export const PATCH = '$patch';
+export const RETAIN_KEYS = '$retainKeys';
+export const ORDER = '$setElementOrder';
+export const DELETE = '$deleteFromPrimitiveList';
+
+export const badPatch = (words: string) => new PatchError('BadRequest', words);
+
+export const unknownDirective = (directive: unknown, patch: Tree) =>
+  badPatch(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
+
+export const noMergeKey = (item: Tree, key: string) =>
+  badPatch(`map: ${goText(item)} does not contain declared merge key: ${key}`);
+
+/**
+ * A part of a patch that there is nothing to merge with: without nulls, and without the objects that only carry a
+ * directive. Undefined when it is such an object itself.
+ */
+export function withoutDirectives(value: unknown, depth: number): unknown {
+  checkDepth(depth);
+  if (Array.isArray(value)) {
+    return value.map((item) => withoutDirectives(item, depth + 1)).filter((item) => item !== undefined);
+  }
+  if (!isTree(value)) return value;
+  if (Object.hasOwn(value, PATCH)) return undefined;
+  const out: Tree = {};
+  for (const key in value) {
+    const item = value[key] === null ? undefined : withoutDirectives(value[key], depth + 1);
+    if (item !== undefined) put(out, key, item);
+  }
+  return out;
+}

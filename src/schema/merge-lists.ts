@@ -1,0 +1,158 @@
+/** How a strategic merge patch merges one list into another, and which order the items get. */
+import { isTree, type Tree } from '../base/tree.ts';
+import { goText, goTypeOf } from './go-text.ts';
+import { badPatch, noMergeKey, ORDER, PATCH, unknownDirective } from './merge-directives.ts';
+import { PatchError } from './patch-error.ts';
+
+type List = readonly unknown[];
+
+interface ListMerge {
+  /** The field that tells objects apart; undefined in a list of scalars. */
+  readonly key: string | undefined;
+  /** The patch names scalars to take out. */
+  readonly deletes: boolean;
+  readonly mergeItem: (old: Tree, patch: Tree) => Tree;
+}
+
+export function mergeLists(old: List, patch: List, { key, deletes, mergeItem }: ListMerge): unknown[] {
+  if (old.length === 0 && patch.length === 0) return [];
+  if (!areObjects(old, patch)) {
+    if (deletes) {
+      const gone = new Set(patch);
+      return old.filter((item) => !gone.has(item));
+    }
+    if (key !== undefined) throw notAMap([...old, ...patch][0]);
+    return inOrder([...new Set([...old, ...patch])], patch, old, itself);
+  }
+  if (key === undefined) throw badPatch('cannot merge lists without merge key for struct');
+  const { rest, items } = directed(old as Tree[], patch as Tree[], key);
+  const identify = keyOf(key);
+  const merged = [...rest];
+  const places = new Map(rest.map((item, index) => [keyValue(item, key), index] as const).reverse());
+  for (const item of items) {
+    const id = identify(item);
+    const place = places.get(id);
+    if (place !== undefined) {
+      merged[place] = mergeItem(merged[place]!, item);
+    } else {
+      places.set(id, merged.length);
+      merged.push(item);
+    }
+  }
+  return inOrder(merged, items, rest, identify);
+}
+
+/** Puts a list into the order of `$setElementOrder`. */
+export function orderList(
+  list: List,
+  { order, old, patch, key }: { order: List; old: List; patch: List; key: string | undefined },
+): unknown[] {
+  if (list.length === 0) return [];
+  const identify = areObjects(old, patch) ? keyOf(key ?? '') : key === undefined ? itself : keyOf(key);
+  checkOrder(patch, order, identify);
+  return inOrder(list, order, old, identify);
+}
+
+/** The items that a patch changes must be named in the order they come in. */
+function checkOrder(patch: List, order: List, identify: Identify): void {
+  if (order.length === 0) return;
+  const wanted = patch.filter((item) => !(isTree(item) && Object.hasOwn(item, PATCH)));
+  let at = 0;
+  for (const place of order) {
+    if (at < wanted.length && identify(wanted[at]) === identify(place)) at++;
+  }
+  if (at < wanted.length) {
+    throw badPatch(`The order in patch list:\n${goText(patch)}\n doesn't match ${ORDER} list:\n${goText(order)}\n`);
+  }
+}
+
+/** What tells an item from others. */
+type Identify = (item: unknown) => unknown;
+
+const itself: Identify = (item) => item;
+
+const keyOf =
+  (key: string): Identify =>
+  (item) => {
+    if (!isTree(item)) throw notAMap(item);
+    if (!Object.hasOwn(item, key)) throw noMergeKey(item, key);
+    return item[key];
+  };
+
+const keyValue = (item: Tree, key: string) => (Object.hasOwn(item, key) ? item[key] : undefined);
+
+const notAMap = (item: unknown) => badPatch(`expected a map[string]interface {}, but received a ${goTypeOf(item)}`);
+
+/** Whether the items of both lists are objects; they must be all alike. */
+function areObjects(...lists: List[]): boolean {
+  let first: string | undefined;
+  for (const list of lists) {
+    for (const item of list) {
+      const type = Array.isArray(item) ? 'list' : item === null ? 'null' : typeof item;
+      first ??= type;
+      if (first === 'list') throw new PatchError('Invalid', 'lists of lists are not supported');
+      if (type !== first || type === 'null') {
+        throw badPatch(`list element types are not identical: ${goText(lists)}`);
+      }
+    }
+  }
+  return first === 'object';
+}
+
+/** Obeys the items that carry `$patch`: what is left of the old list, and what is left to merge. */
+function directed(old: readonly Tree[], patch: readonly Tree[], key: string): { rest: Tree[]; items: Tree[] } {
+  const items: Tree[] = [];
+  const gone = new Set<unknown>();
+  let replaces = false;
+  for (const item of patch) {
+    if (!Object.hasOwn(item, PATCH)) {
+      items.push(item);
+      continue;
+    }
+    switch (item[PATCH]) {
+      case 'delete':
+        gone.add(keyOf(key)(item));
+        break;
+      case 'replace':
+        replaces = true;
+        break;
+      case 'merge':
+        throw badPatch('merging lists cannot yet be specified in the patch');
+      default:
+        throw unknownDirective(item[PATCH], item);
+    }
+  }
+  if (replaces) return { rest: items, items: [] };
+  return { rest: gone.size ? old.filter((item) => !gone.has(keyValue(item, key))) : [...old], items };
+}
+
+/**
+ * Items that `order` names come in that order; the others keep the order they had in `old`, and go before the first
+ * named item that stood behind them there. So what is new comes first.
+ */
+function inOrder(list: List, order: List, old: List, identify: Identify): unknown[] {
+  const wanted = positions(order, identify);
+  const had = positions(old, identify);
+  const place = (item: unknown, among: Map<unknown, number>) => among.get(identify(item)) ?? -1;
+  const named = list.filter((item) => wanted.has(identify(item)));
+  const others = list.filter((item) => !wanted.has(identify(item)));
+  named.sort((a, b) => place(a, wanted) - place(b, wanted));
+  others.sort((a, b) => place(a, had) - place(b, had));
+  const out: unknown[] = [];
+  let next = 0;
+  for (const item of named) {
+    const limit = place(item, had);
+    while (next < others.length && limit >= 0 && place(others[next], had) < limit) out.push(others[next++]);
+    out.push(item);
+  }
+  return [...out, ...others.slice(next)];
+}
+
+function positions(list: List, identify: Identify): Map<unknown, number> {
+  const found = new Map<unknown, number>();
+  list.forEach((item, index) => {
+    const id = identify(item);
+    if (!found.has(id)) found.set(id, index);
+  });
+  return found;
+}

@@ -1,0 +1,30 @@
+import { isTree, put, type Tree } from '../base/tree.ts';
+import { jsonWord } from './decode-error.ts';
+import { checkDepth, PatchError } from './patch-error.ts';
+
+/**
+ * A JSON merge patch (RFC 7386): objects merge, everything else replaces, null takes away. Neither argument is changed,
+ * and the result shares what the patch does not touch. Throws a PatchError.
+ */
+export function applyMergePatch(current: unknown, patch: unknown): unknown {
+  if (patch === null) throw new PatchError('BadRequest', 'Invalid JSON Patch');
+  if (!isTree(patch)) {
+    const words = `json: cannot unmarshal ${jsonWord(patch)} into Go value of type map[string]interface {}`;
+    throw new PatchError('BadRequest', `error decoding patch: ${words}`);
+  }
+  return merge(current, patch, 0);
+}
+
+function merge(current: unknown, patch: Tree, depth: number): Tree {
+  checkDepth(depth);
+  const out: Tree = isTree(current) ? { ...current } : {};
+  for (const key in patch) {
+    const value = patch[key];
+    if (value === null) {
+      delete out[key];
+    } else {
+      put(out, key, isTree(value) ? merge(Object.hasOwn(out, key) ? out[key] : undefined, value, depth + 1) : value);
+    }
+  }
+  return out;
+}

@@ -1,0 +1,194 @@
+/**
+ * Selectors: which objects a list, a watch or a controller means. Compiled to functions, and kept by their text, because
+ * clients ask the same few questions again and again.
+ */
+import { type Operator, parseRequirements, type Requirement } from './selector-parser.ts';
+import { requirementOf, SelectorError } from './selector-requirement.ts';
+
+export { SelectorError } from './selector-requirement.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface LabelSelector {
+  matches(labels: Labels | undefined): boolean;
+  /** In canonical form: sorted by key. */
+  readonly text: string;
+  /** Selects everything. */
+  readonly empty: boolean;
+}
+
+/** Throws a SelectorError. */
+export const parseLabelSelector = cached((text: string) => compile(parseRequirements(text)));
+
+/** A selector as objects carry it; absent, it selects nothing. Throws a SelectorError. */
+export function fromLabelSelector(selector: LabelSelectorObject | undefined): LabelSelector {
+  if (!selector) return NOTHING;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return compile([
+    ...requirementsOf(matchLabels),
+    ...matchExpressions.map(({ key, operator, values = [] }) => requirementOf(key, operatorOf(operator), values)),
+  ]);
+}
+
+interface LabelSelectorObject {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+/** The older form, a map of labels, as Services and ReplicationControllers carry it. */
+export function fromLabels(labels: Labels): LabelSelector {
+  return compile(requirementsOf(labels));
+}
+
+/** Either form as text: what a Scale's `status.selector` says. */
+export function selectorText(selector: LabelSelectorObject | Labels | undefined): string {
+  if (!selector) return '';
+  const isObject = Object.values(selector).some((value) => typeof value === 'object');
+  return isObject ? fromLabelSelector(selector as LabelSelectorObject).text : fromLabels(selector as Labels).text;
+}
+
+const NOTHING: LabelSelector = { matches: () => false, text: '', empty: false };
+
+function requirementsOf(labels: Labels): Requirement[] {
+  return Object.entries(labels).map(([key, value]) => ({ key, operator: '=', values: [value] }));
+}
+
+function operatorOf(word: string): Operator {
+  switch (word) {
+    case 'In':
+      return 'in';
+    case 'NotIn':
+      return 'notin';
+    case 'Exists':
+      return 'exists';
+    case 'DoesNotExist':
+      return '!';
+    default:
+      throw new SelectorError(`${JSON.stringify(word)} is not a valid label selector operator`);
+  }
+}
+
+function compile(requirements: Requirement[]): LabelSelector {
+  const sorted = requirements.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const [first, ...rest] = sorted.map(testOf);
+  const text = sorted.map(textOf).join(',');
+  if (!first) return { matches: () => true, text, empty: true };
+  if (rest.length === 0) return { matches: (labels) => first(labels ?? NO_LABELS), text, empty: false };
+  return {
+    matches: (labels = NO_LABELS) => {
+      if (!first(labels)) return false;
+      for (let i = 0; i < rest.length; i++) if (!rest[i]!(labels)) return false;
+      return true;
+    },
+    text,
+    empty: false,
+  };
+}
+
+const NO_LABELS: Labels = Object.freeze({});
+
+type Test = (labels: Labels) => boolean;
+
+function testOf({ key, operator, values }: Requirement): Test {
+  const [value = ''] = values;
+  switch (operator) {
+    case '=':
+    case '==':
+      // What an object inherits is never a string, so that no check of ownership is needed here.
+      return (labels) => labels[key] === value;
+    case '!=':
+      return (labels) => labels[key] !== value;
+    case 'in':
+      return (labels) => Object.hasOwn(labels, key) && values.includes(labels[key]!);
+    case 'notin':
+      return (labels) => !(Object.hasOwn(labels, key) && values.includes(labels[key]!));
+    case 'exists':
+      return (labels) => Object.hasOwn(labels, key);
+    case '!':
+      return (labels) => !Object.hasOwn(labels, key);
+    case '>':
+      return compare(key, value, (label, limit) => label > limit);
+    case '<':
+      return compare(key, value, (label, limit) => label < limit);
+  }
+}
+
+function compare(key: string, value: string, holds: (label: bigint, limit: bigint) => boolean): Test {
+  const limit = BigInt(value);
+  return (labels) => {
+    const label = Object.hasOwn(labels, key) ? labels[key]! : '';
+    return /^-?\d+$/.test(label) && holds(BigInt(label), limit);
+  };
+}
+
+function textOf({ key, operator, values }: Requirement): string {
+  switch (operator) {
+    case 'in':
+    case 'notin':
+      return `${key} ${operator} (${[...values].sort().join(',')})`;
+    case 'exists':
+      return key;
+    case '!':
+      return `!${key}`;
+    default:
+      return `${key}${operator}${values[0]}`;
+  }
+}
+
+export interface FieldRequirement {
+  readonly field: string;
+  readonly op: '=' | '!=';
+  readonly value: string;
+}
+
+/** `spec.nodeName=a,status.phase!=Running`. Throws a SelectorError. */
+export const parseFieldSelector = cached((text: string): readonly FieldRequirement[] =>
+  splitTerms(text)
+    .sort()
+    .filter((term) => term !== '')
+    .map((term) => {
+      const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
+      if (!match) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
+      return { field: match[1]!, op: match[2] === '!=' ? '!=' : '=', value: unescaped(match[3]!) };
+    }),
+);
+
+/** At commas, unless a backslash stands before one. */
+function splitTerms(text: string): string[] {
+  return text.match(/(?:\\.|[^,\\]|\\$)+/gs) ?? [];
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {
+    if (escaped === undefined) {
+      const code = found.codePointAt(0);
+      throw new SelectorError(`invalid field selector: unescaped character in value: ${code}`);
+    }
+    if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped;
+    throw new SelectorError(`invalid field selector: invalid escape sequence: ${found}`);
+  });
+}
+
+const KEPT = 512;
+const LONGEST = 1024;
+
+/** Remembers the answers to the texts asked for last. */
+function cached<T>(parse: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    let answer = known.get(text);
+    if (answer !== undefined) {
+      known.delete(text);
+    } else {
+      answer = parse(text);
+      if (text.length > LONGEST) return answer;
+      if (known.size >= KEPT) known.delete(known.keys().next().value!);
+    }
+    known.set(text, answer);
+    return answer;
+  };
+}

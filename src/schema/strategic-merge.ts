@@ -1,0 +1,156 @@
+/**
+ * Strategic merge patches: merge patches that know the lists of a kind. Lists whose description has a merge key are
+ * merged item by item, and directives in the patch say more: `$patch` (replace or delete), `$retainKeys`,
+ * `$setElementOrder/<list>` and `$deleteFromPrimitiveList/<list>`.
+ */
+import { isTree, put, type Tree } from '../base/tree.ts';
+import { jsonWord } from './decode-error.ts';
+import { goText, goTypeOf } from './go-text.ts';
+import {
+  badPatch,
+  DELETE,
+  ORDER,
+  PATCH,
+  RETAIN_KEYS,
+  unknownDirective,
+  withoutDirectives,
+} from './merge-directives.ts';
+import { mergeLists, orderList } from './merge-lists.ts';
+import { checkDepth } from './patch-error.ts';
+import type { ListSchema, ObjectSchema, Schema } from './schema.ts';
+
+/** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
+export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown, patch: unknown): unknown {
+  if (patch === null) return current;
+  if (!isTree(patch)) {
+    throw badPatch(`json: cannot unmarshal ${jsonWord(patch)} into Go value of type map[string]interface {}`);
+  }
+  return mergeTrees(schema, isTree(current) ? current : {}, patch, 0);
+}
+
+function mergeTrees(schema: Schema | undefined, current: Tree, patch: Tree, depth: number): Tree {
+  checkDepth(depth);
+  if (Object.hasOwn(patch, PATCH)) return wholly(patch);
+  const out = retained(current, patch);
+  const ordered = new Set<string>();
+  for (const key in patch) {
+    if (!key.startsWith(ORDER)) continue;
+    const field = fieldOf(key, ORDER, 'invalid patch format of setElementOrder list');
+    mergeOrdered(listSchema(schema, field), field, { out, patch, depth });
+    ordered.add(field);
+  }
+  for (const key in patch) {
+    if (key === RETAIN_KEYS || key.startsWith(ORDER) || ordered.has(key)) continue;
+    const deletes = key.startsWith(DELETE);
+    const field = deletes ? fieldOf(key, DELETE, 'invalid patch format of primitive list') : key;
+    mergeField(out, field, patch[key], { schema: childSchema(schema, field), deletes, depth });
+  }
+  return out;
+}
+
+/** What `$patch` beside other fields makes of an object. */
+function wholly(patch: Tree): Tree {
+  const directive = patch[PATCH];
+  if (directive === 'delete') return {};
+  if (directive !== 'replace') throw unknownDirective(directive, patch);
+  const { [PATCH]: _, ...rest } = patch;
+  return rest;
+}
+
+/** A copy of the object, with only the keys that `$retainKeys` names. */
+function retained(current: Tree, patch: Tree): Tree {
+  if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...current };
+  const list = patch[RETAIN_KEYS];
+  if (!Array.isArray(list)) throw badPatch('invalid patch format of retainKeys');
+  const names = new Set(list);
+  for (const key in patch) {
+    if (key === RETAIN_KEYS || patch[key] === null || key.startsWith(DELETE) || key.startsWith(ORDER)) continue;
+    if (!names.has(key)) throw badPatch('invalid patch format of retainKeys');
+  }
+  const out: Tree = {};
+  for (const key in current) if (names.has(key)) put(out, key, current[key]);
+  return out;
+}
+
+function fieldOf(key: string, prefix: string, complaint: string): string {
+  const slash = key.indexOf('/');
+  if (slash !== prefix.length) throw badPatch(complaint);
+  return key.slice(slash + 1);
+}
+
+interface FieldPatch {
+  readonly schema: Schema | undefined;
+  /** The values are to be taken out of the list. */
+  readonly deletes: boolean;
+  readonly depth: number;
+}
+
+function mergeField(out: Tree, field: string, value: unknown, { schema, deletes, depth }: FieldPatch): void {
+  if (value === null) {
+    delete out[field];
+    return;
+  }
+  const old = Object.hasOwn(out, field) ? out[field] : undefined;
+  if (isTree(old) && isTree(value)) {
+    put(out, field, mergeTrees(schema, old, value, depth + 1));
+  } else if (Array.isArray(old) && Array.isArray(value)) {
+    const list = schema?.type === 'list' ? schema : undefined;
+    put(out, field, list?.merge || deletes ? mergeItems(list, old, { value, deletes, depth }) : value);
+  } else if (!deletes) {
+    const plain = withoutDirectives(value, depth + 1);
+    if (plain === undefined) delete out[field];
+    else put(out, field, plain);
+  }
+}
+
+function mergeItems(
+  schema: ListSchema | undefined,
+  old: readonly unknown[],
+  { value, deletes, depth }: { value: readonly unknown[]; deletes: boolean; depth: number },
+): unknown[] {
+  return mergeLists(old, value, {
+    key: typeof schema?.merge === 'string' ? schema.merge : undefined,
+    deletes,
+    mergeItem: (before, patch) => mergeTrees(schema && resolved(schema.items), before, patch, depth + 1),
+  });
+}
+
+/** `$setElementOrder/<list>`: the list is merged as usual, then its items are put into the order given. */
+function mergeOrdered(
+  schema: ListSchema | undefined,
+  field: string,
+  { out, patch, depth }: { out: Tree; patch: Tree; depth: number },
+): void {
+  const order = listOf(patch[`${ORDER}/${field}`]);
+  const old = Object.hasOwn(out, field) ? listOf(out[field]) : undefined;
+  const value = Object.hasOwn(patch, field) ? listOf(patch[field]) : undefined;
+  const key = typeof schema?.merge === 'string' ? schema.merge : undefined;
+  if (!old && !value) return;
+  let merged: readonly unknown[];
+  if (!value) merged = old!;
+  else if (!old) merged = withoutDirectives(value, depth + 1) as unknown[];
+  else merged = schema?.merge ? mergeItems(schema, old, { value, deletes: false, depth }) : value;
+  put(out, field, orderList(merged, { order, old: old ?? [], patch: value ?? [], key }));
+}
+
+function listOf(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw badPatch(`expected a []interface {}, but received a ${goTypeOf(value)}`);
+  return value;
+}
+
+function resolved(schema: Schema): Schema {
+  return schema.type === 'lazy' ? resolved(schema.resolve()) : schema;
+}
+
+/** What stands under a key; nothing is known of what is free-form. */
+function childSchema(schema: Schema | undefined, key: string): Schema | undefined {
+  if (schema?.type === 'map') return resolved(schema.values);
+  if (schema?.type !== 'object' || !Object.hasOwn(schema.fields, key)) return undefined;
+  return resolved(schema.fields[key]!);
+}
+
+function listSchema(schema: Schema | undefined, field: string): ListSchema | undefined {
+  const child = childSchema(schema, field);
+  if (child?.type === 'list') return child;
+  throw badPatch(`unable to find api field ${goText(field)}`);
+}
