@@ -39,7 +39,7 @@ export function upCommand(run: (flags: UpFlags) => Promise<void>): Command {
     .addOption(new Option('--store <store>', 'what keeps the objects (default: embedded)').choices(storeNames))
     .option('--etcd-servers <urls>', 'addresses of etcd, for --store etcd', value.servers)
     .option('--history-duration <time>', 'how long watches can go back (default: 5m)', value.duration)
-    .option('--history-bytes <size>', 'how much history is kept at most (default: 256Mi)', value.bytes)
+    .option('--history-bytes <size>', 'how much history is kept at most (default: 64Mi)', value.bytes)
     .option('--kubeconfig <file>', "where the admin's kubeconfig goes (default: DIR/admin.kubeconfig and your own)")
     .option('--token-auth-file <file>', 'bearer tokens: lines of token,user,uid,"group1,group2"')
     .option('--basic-auth-file <file>', 'passwords: lines of password,user,uid,"group1,group2"')

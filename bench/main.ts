@@ -1,0 +1,238 @@
+/**
+ * Measures the built program beside the bare server (bare.ts), figure by figure, in one run of about two minutes.
+ *
+ * --json       print the figures as JSON
+ * --seconds N  how long each load lasts (default 5)
+ * --only a,b   measure only figures whose names contain one of these words
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { largePod, smallPod } from './bodies.ts';
+import { get, post } from './http.ts';
+import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
+import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile } from './programs.ts';
+import { type Figure, table } from './report.ts';
+import { measureWatch } from './watchers.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
+  },
+});
+const root = process.cwd();
+const seconds = Number(flags.seconds);
+const work = mkdtempSync(join(tmpdir(), 'qd-bench-'));
+const agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 32 });
+const PODS = '/api/v1/namespaces/bench/pods';
+const FILL = '/api/v1/namespaces/fill/pods';
+const TEMPLATE = join(work, 'create.json');
+const figures: Figure[] = [];
+const say = (text: string) => void (flags.json ? process.stderr : process.stdout).write(`${text}\n`);
+const wanted = (name: string) => flags.only === '' || flags.only.split(',').some((word) => name.includes(word));
+
+function record(figure: Figure): void {
+  figures.push(figure);
+  say(table([figure]).split('\n')[1]!);
+}
+
+try {
+  await main();
+} finally {
+  agent.destroy();
+  rmSync(work, { recursive: true, force: true });
+}
+
+async function main(): Promise<void> {
+  if (!hasWrk) say('wrk is not installed: load comes from this process, which lowers every rate');
+  writeFileSync(join(work, 'tokens.csv'), tokenFile);
+  writeFileSync(TEMPLATE, JSON.stringify(smallPod('NAME')));
+  const data = join(work, 'data');
+
+  if (wanted('ready in a new directory')) {
+    const times = await repeat(3, (round) => startQd(root, join(work, `new-${round}`)));
+    record({ name: 'ready in a new directory', unit: 'ms', qd: median(times), promise: 1_000 });
+  }
+  let qd = await startQd(root, data);
+  await seed(qd);
+  await qd.stop();
+  if (wanted('ready with 1,000 objects')) {
+    const times = await repeat(5, () => startQd(root, data));
+    record({ name: 'ready with 1,000 objects', unit: 'ms', qd: median(times), promise: 500 });
+  }
+  qd = await startQd(root, data);
+  const bare = await startBare(root, await bareOptions(qd, data));
+  try {
+    await measureIdle(qd, bare);
+    const peak = watchMemory(qd, bare);
+    await measureReads(qd, bare);
+    await measurePatch(qd, bare);
+    await measureWatchers(qd, bare);
+    await measureCreate(qd, bare);
+    const [most, bareMost] = peak();
+    if (wanted('memory under load')) record({ name: 'memory under load', unit: 'MB', qd: most, bare: bareMost });
+  } finally {
+    await Promise.all([qd.stop(), bare.stop()]);
+  }
+  await measureEtcd();
+  say(flags.json ? '' : `\n${table(figures)}`);
+  if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
+}
+
+async function repeat(times: number, start: (round: number) => Promise<Program>): Promise<number[]> {
+  const found: number[] = [];
+  for (let round = 0; round < times; round++) {
+    const program = await start(round);
+    found.push(program.readyAfter);
+    await program.stop();
+  }
+  return found;
+}
+
+/** 1,000 pods in the namespace `bench`, and an empty namespace `fill` for creates. */
+async function seed(target: Target): Promise<void> {
+  for (const name of ['bench', 'fill']) {
+    await post(target, '/api/v1/namespaces', JSON.stringify({ metadata: { name } }), agent);
+  }
+  const pods = Array.from({ length: 1_000 }, (_, index) => JSON.stringify(largePod(index)));
+  await Promise.all(pods.map((pod) => post(target, PODS, pod, agent)));
+}
+
+/** The bare server answers what the real one answers. */
+async function bareOptions(qd: Target, data: string) {
+  const folder = join(work, 'bodies');
+  mkdirSync(folder);
+  const keep = async (name: string, body: Promise<Buffer>) => {
+    const file = join(folder, name);
+    writeFileSync(file, await body);
+    return file;
+  };
+  const pod = await get(qd, `${PODS}/pod-7`, agent);
+  say(`a pod as served has ${pod.length} bytes, a pod as created ${JSON.stringify(smallPod('some-pod-1')).length}`);
+  return {
+    directory: join(work, 'bare'),
+    certificate: join(data, 'pki', 'apiserver.crt'),
+    key: join(data, 'pki', 'apiserver.key'),
+    bodies: {
+      get: await keep('get', Promise.resolve(pod)),
+      list: await keep('list', get(qd, PODS, agent)),
+      label: await keep('label', get(qd, `${PODS}?labelSelector=group%3D3`, agent)),
+      event: await keep('event', event(qd)),
+    },
+  };
+}
+
+async function event(qd: Target): Promise<Buffer> {
+  await post(qd, FILL, JSON.stringify(smallPod('event')), agent);
+  const object = await get(qd, `${FILL}/event`, agent);
+  return Buffer.concat([Buffer.from('{"type":"ADDED","object":'), object, Buffer.from('}\n')]);
+}
+
+async function measureIdle(qd: Program, bare: Program): Promise<void> {
+  if (!wanted('idle')) return;
+  const idle = 10;
+  await pause(2_000);
+  const before = cpuOf(qd.pid);
+  await pause(idle * 1_000);
+  const used = ((cpuOf(qd.pid) - before) / idle) * 100;
+  record({ name: 'memory at idle', unit: 'MB', qd: memoryOf(qd.pid), bare: memoryOf(bare.pid), promise: 120 });
+  record({ name: 'processor at idle', unit: '%', qd: used, promise: 0.5 });
+}
+
+async function measureReads(qd: Program, bare: Program): Promise<void> {
+  const label = `${PODS}?labelSelector=group%3D3`;
+  await compare('get', 8_000, 32, [qd, read(`${PODS}/pod-7`)], [bare, read('/get')]);
+  await compare('list of 1,000', 150, 8, [qd, read(PODS)], [bare, read('/list')]);
+  await compare('list of 100 by label', 1_200, 8, [qd, read(label)], [bare, read('/label')]);
+}
+
+async function measurePatch(qd: Program, bare: Program): Promise<void> {
+  const onQd: Traffic = { type: 'patch', path: `${PODS}/pod-`, objects: 1_000 };
+  const results = await compare('merge patch', 2_500, 32, [qd, onQd], [bare, { ...onQd, path: '/patch/pod-' }]);
+  if (results) record(p99('merge patch', results));
+}
+
+async function measureCreate(qd: Program, bare: Program): Promise<void> {
+  const onQd: Traffic = { type: 'create', path: FILL, template: TEMPLATE, run: 'load' };
+  const results = await compare('create', 4_000, 32, [qd, onQd], [bare, { ...onQd, path: '/create' }]);
+  if (results) record(p99('create', results));
+}
+
+async function measureWatchers(qd: Program, bare: Program): Promise<void> {
+  if (!wanted('watch')) return;
+  const shape = { watchers: 200, creates: 300 };
+  const body = (index: number) => JSON.stringify(smallPod(`watched-${index}`));
+  const peer = await measureWatch(bare, { ...shape, watchPath: '/watch', createPath: '/emit', body });
+  const { metadata } = JSON.parse((await get(qd, `${FILL}?limit=1`, agent)).toString());
+  const watchPath = `${FILL}?watch=true&resourceVersion=${metadata.resourceVersion}`;
+  const ours = await measureWatch(qd, { ...shape, watchPath, createPath: FILL, body });
+  record({ name: 'watch, 200 on 300 creates', unit: '/s', qd: ours, bare: peer, promise: 60_000 });
+}
+
+async function measureEtcd(): Promise<void> {
+  if (!wanted('create on etcd')) return;
+  const etcd = await startEtcd(join(work, 'etcd'));
+  if (!etcd) return say('etcd is not installed: no figure for it');
+  try {
+    const qd = await startQd(root, join(work, 'on-etcd'), ['--store', 'etcd', '--etcd-servers', etcd.url]);
+    try {
+      await post(qd, '/api/v1/namespaces', '{"metadata":{"name":"fill"}}', agent);
+      const traffic: Traffic = { type: 'create', path: FILL, template: TEMPLATE, run: 'load' };
+      const result = await generate(qd, traffic, { connections: 32, seconds, root });
+      record({ name: 'create on etcd', unit: '/s', qd: result.perSecond, promise: 1_500 });
+      record({ name: 'create on etcd, p99', unit: 'ms', qd: result.p99 });
+    } finally {
+      await qd.stop();
+    }
+  } finally {
+    await etcd.stop();
+  }
+}
+
+const read = (path: string): Traffic => ({ type: 'read', path });
+
+type Run = readonly [program: Program, traffic: Traffic];
+
+/** The bare server first, then ours, under the same load. */
+async function compare(
+  name: string,
+  promise: number,
+  connections: number,
+  ours: Run,
+  peers: Run,
+): Promise<{ qd: LoadResult; bare: LoadResult } | undefined> {
+  if (!wanted(name)) return undefined;
+  const bare = await generate(...peers, { connections, seconds, root });
+  const qd = await generate(...ours, { connections, seconds, root });
+  if (qd.failed > 0) throw new Error(`${qd.failed} requests of "${name}" failed`);
+  record({ name, unit: '/s', qd: qd.perSecond, bare: bare.perSecond, promise });
+  return { qd, bare };
+}
+
+function p99(name: string, { qd, bare }: { qd: LoadResult; bare: LoadResult }): Figure {
+  return { name: `${name}, p99`, unit: 'ms', qd: qd.p99, bare: bare.p99, promise: 30 };
+}
+
+/** Samples both programs' memory until it is asked for the most that was seen. */
+function watchMemory(qd: Program, bare: Program): () => [number, number] {
+  const most: [number, number] = [0, 0];
+  const sample = () => {
+    most[0] = Math.max(most[0], memoryOf(qd.pid));
+    most[1] = Math.max(most[1], memoryOf(bare.pid));
+  };
+  const timer = setInterval(sample, 200);
+  return () => {
+    clearInterval(timer);
+    sample();
+    return most;
+  };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}

@@ -1,0 +1,38 @@
+/** How figures are printed: as a table for people, as JSON for programs. */
+
+export interface Figure {
+  readonly name: string;
+  readonly unit: '/s' | 'ms' | 'MB' | '%';
+  readonly qd: number;
+  /** The bare server's, measured in the same run; absent where there is nothing to compare. */
+  readonly bare?: number;
+  /** What the project promises: at least for rates, at most for all else. */
+  readonly promise?: number;
+}
+
+export const isKept = ({ unit, qd, promise }: Figure) =>
+  promise === undefined || (unit === '/s' ? qd >= promise : qd <= promise);
+
+export function table(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => [
+    figure.name,
+    amount(figure.qd, figure.unit),
+    figure.bare === undefined ? '' : amount(figure.bare, figure.unit),
+    figure.bare === undefined ? '' : (figure.qd / figure.bare).toFixed(2),
+    figure.promise === undefined
+      ? ''
+      : `${figure.unit === '/s' ? '≥' : '≤'} ${amount(figure.promise, figure.unit)} ${isKept(figure) ? '✓' : '✗'}`,
+  ]);
+  const all = [['figure', 'qd', 'bare server', 'ratio', 'promise'], ...rows];
+  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  return all
+    .map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))))
+    .map((row) => row.join('  '))
+    .join('\n');
+}
+
+function amount(value: number, unit: Figure['unit']): string {
+  const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
+  const text = value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
+  return unit === '/s' ? `${text}/s` : `${text} ${unit}`;
+}

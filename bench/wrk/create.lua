@@ -1,0 +1,25 @@
+-- POST of objects with ever new names. Arguments: bearer token, a file with the body in which NAME stands for the name,
+-- a word that makes the names of this run unlike others.
+dofile(debug.getinfo(1, "S").source:match("@(.*/)") .. "common.lua")
+local threads = 0
+
+function setup(thread)
+  thread:set("number", threads)
+  threads = threads + 1
+end
+
+function init(args)
+  wrk.method = "POST"
+  wrk.headers["Authorization"] = "Bearer " .. args[1]
+  wrk.headers["Content-Type"] = "application/json"
+  local body = slurp(args[2])
+  local at = assert(string.find(body, "NAME", 1, true))
+  head, tail = string.sub(body, 1, at - 1), string.sub(body, at + 4)
+  prefix = args[3] .. "-" .. number .. "-"
+  count = 0
+end
+
+function request()
+  count = count + 1
+  return wrk.format(nil, nil, nil, head .. prefix .. count .. tail)
+end

@@ -1,0 +1,23 @@
+/** `npm run bench`: sets up what is missing, builds, and measures. Flags are those of bench/main.ts. */
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { ensurePackages, ensureTools, root, run } from './setup.mjs';
+
+ensurePackages();
+ensureTools(['wrk', 'etcd']);
+await build();
+const { build: bundle } = await import('esbuild');
+// Bundled, so that the bare server starts as quickly as a program of its size can.
+await bundle({
+  absWorkingDir: root,
+  entryPoints: ['bench/main.ts', 'bench/bare.ts'],
+  outdir: '.cache/bench',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  packages: 'external',
+  logLevel: 'warning',
+});
+run(process.execPath, [join(root, '.cache', 'bench', 'main.mjs'), ...process.argv.slice(2)]);

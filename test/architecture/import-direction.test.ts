@@ -1,0 +1,81 @@
+/**
+ * Imports point one way, and components reach each other only through the API. There is no list of exceptions: a room that
+ * needs more of another declares the narrow interface it needs, and cli/ or testing/ brings the two together.
+ */
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+import { analyse, type Source, sourcesBelow } from './source.ts';
+
+const COMPONENT = ['base', 'schema', 'kinds', 'client'];
+const EVERYTHING_BELOW = [...COMPONENT, 'store', 'server', 'controllers', 'scheduler', 'node', 'network', 'federation'];
+
+/** What each room may import from, besides itself. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  schema: ['base'],
+  kinds: ['base', 'schema'],
+  store: ['base'],
+  server: ['base', 'schema', 'kinds', 'store'],
+  client: ['base', 'schema', 'kinds'],
+  controllers: COMPONENT,
+  scheduler: COMPONENT,
+  node: COMPONENT,
+  network: COMPONENT,
+  federation: COMPONENT,
+  testing: EVERYTHING_BELOW,
+  cli: EVERYTHING_BELOW,
+};
+
+/** Imports that point the wrong way, as `file imports target`. */
+function wrongWay(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) => target.startsWith('.'))
+      .map((target) => normalize(join(dirname(path), target)))
+      .filter((target) => !isAllowed(path, target))
+      .map((target) => `${path} imports ${target}`),
+  );
+}
+
+function isAllowed(path: string, target: string): boolean {
+  // The release's number stands there.
+  if (target === 'package.json') return roomOf(path) === 'cli';
+  const to = roomOf(target);
+  // A test wires rooms together, as testing/ does.
+  if (path.endsWith('.test.ts')) return to !== undefined;
+  const from = roomOf(path);
+  return from !== undefined && to !== undefined && (from === to || ROOMS[from]!.includes(to));
+}
+
+function roomOf(path: string): string | undefined {
+  const room = /^src\/([^/]+)\//.exec(path)?.[1];
+  return room !== undefined && room in ROOMS ? room : undefined;
+}
+
+test('imports point one way', () => {
+  const sources = sourcesBelow('src');
+  expect(sources.length).toBeGreaterThan(50);
+  expect(wrongWay(sources)).toEqual([]);
+});
+
+test('every folder of src is a room of the design', () => {
+  const unknown = sourcesBelow('src').filter(({ path }) => roomOf(path) === undefined);
+  expect(unknown.map(({ path }) => path)).toEqual([]);
+});
+
+test.each([
+  ['src/store/a.ts', "import { x } from '../kinds/kind.ts';", ['src/store/a.ts imports src/kinds/kind.ts']],
+  ['src/client/a.ts', "import type { x } from '../server/api.ts';", ['src/client/a.ts imports src/server/api.ts']],
+  [
+    'src/controllers/a.ts',
+    "const x = await import('../store/store.ts');",
+    ['src/controllers/a.ts imports src/store/store.ts'],
+  ],
+  ['src/node/a.ts', "export * from '../scheduler/a.ts';", ['src/node/a.ts imports src/scheduler/a.ts']],
+  ['src/base/a.ts', "import '../schema/schema.ts';", ['src/base/a.ts imports src/schema/schema.ts']],
+  ['src/kinds/a.ts', "type X = import('../../test/x.ts').X;", ['src/kinds/a.ts imports test/x.ts']],
+  ['src/kinds/core/a.ts', "import {\n  s,\n} from '../../schema/builders.ts'; // from '../../server/api.ts'", []],
+  ['src/cli/a.ts', "import { up } from './up/up.ts'; import { h } from '../server/index.ts';", []],
+])('%s with %s', (path, text, expected) => {
+  expect(wrongWay([{ path, ...analyse(text) }])).toEqual(expected);
+});
