@@ -1,0 +1,63 @@
+/** Address and port ranges that services are given from. */
+import { type IpFamily, ipFamily, parseIp } from '../../kinds/shapes/ip-address.ts';
+
+export interface IpRange {
+  readonly text: string;
+  readonly family: IpFamily;
+  /** How many addresses can be given: the network's own and the broadcast address are not. */
+  readonly size: number;
+  /** The address at a place from 1 to `size`. */
+  at(place: number): string;
+  contains(address: string): boolean;
+}
+
+/** More addresses than anybody needs, and few enough for plain numbers. */
+const LARGEST = 2 ** 20;
+
+export function parseIpRange(text: string): IpRange {
+  const [base = '', bits = ''] = text.split('/');
+  const family = ipFamily(base);
+  const width = family === 'IPv4' ? 32 : 128;
+  const prefix = Number(bits);
+  if (!family || !/^[0-9]+$/.test(bits) || prefix > width - 2) throw new Error(`${text} is not an address range`);
+  const free = BigInt(width - prefix);
+  const first = (numberOf(base) >> free) << free;
+  const usable = (1n << free) - (family === 'IPv4' ? 2n : 1n);
+  const size = usable > BigInt(LARGEST) ? LARGEST : Number(usable);
+  return {
+    text,
+    family,
+    size,
+    at: (place) => textOf(first + BigInt(place), family),
+    contains: (address) => {
+      if (ipFamily(address) !== family) return false;
+      const offset = numberOf(address) - first;
+      return offset >= 1n && offset <= BigInt(size);
+    },
+  };
+}
+
+export interface PortRange {
+  readonly text: string;
+  readonly first: number;
+  readonly size: number;
+}
+
+export function parsePortRange(text: string): PortRange {
+  const match = /^([0-9]{1,5})-([0-9]{1,5})$/.exec(text);
+  const first = Number(match?.[1]);
+  const last = Number(match?.[2]);
+  if (!match || first < 1 || last > 65535 || first > last) throw new Error(`${text} is not a port range`);
+  return { text, first, size: last - first + 1 };
+}
+
+function numberOf(address: string): bigint {
+  return (parseIp(address) ?? new Uint8Array()).reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+}
+
+function textOf(value: bigint, family: IpFamily): string {
+  if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 255n)).join('.');
+  const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(16 * (7 - i))) & 65535n).toString(16)).join(':');
+  // URL parsing knows the shortest form of an address.
+  return new URL(`http://[${groups}]`).hostname.slice(1, -1);
+}

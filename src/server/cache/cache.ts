@@ -1,0 +1,291 @@
+/**
+ * The store's content in memory, as objects: every read and every watch is answered from here. It follows the store
+ * through one watch, so it is never ahead of what is durable, and it remembers the latest changes, so that watches and
+ * exact lists can start in the past.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { tooOld } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import { type Change, type Row, type Store, StoreCompacted, type Subscription } from '../../store/store.ts';
+import { ChangeRecord } from './change-record.ts';
+import { Entry } from './entry.ts';
+import { parseKey, ROOT, tableName } from './keys.ts';
+import { Table } from './table.ts';
+import { type Remembered, Window } from './window.ts';
+
+export interface CacheOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly historyMilliseconds: number;
+  readonly historyBytes: number;
+}
+
+const PAGE = 2000;
+
+export class Cache {
+  readonly #options: CacheOptions;
+  readonly #tables = new Map<string, Table>();
+  readonly #window: Window;
+  #subscription: Subscription | undefined;
+  #waiters: { revision: number; resolve: () => void }[] = [];
+  #asking: Promise<void> | undefined;
+  #turnListeners = new Set<() => void>();
+  #filling: Promise<void> | undefined;
+  /** What this process writes, by the bytes it hands to the store: then the change needs no parsing. */
+  readonly #written = new WeakMap<Buffer, KubeObject>();
+  #closed = false;
+  /** Everything up to this revision has been seen. */
+  revision = 0;
+  /** Every change after this revision is remembered. */
+  floor = 0;
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+    this.#window = new Window({ milliseconds: options.historyMilliseconds, bytes: options.historyBytes });
+  }
+
+  /** Loads the store and follows it. */
+  async start(): Promise<void> {
+    const revision = await this.#load((row) => this.#place(row.key, this.#entryOf(row)));
+    this.revision = revision;
+    this.floor = revision;
+    this.#follow();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#subscription?.stop();
+  }
+
+  table(kind: Pick<Kind, 'group' | 'plural'>): Table {
+    return this.#tableNamed(tableName(kind));
+  }
+
+  entry(key: string): Entry | undefined {
+    const parts = parseKey(key);
+    return parts && this.#tables.get(parts.table)?.get(parts.namespace, parts.name);
+  }
+
+  /** Runs after each batch of changes has been applied. */
+  onTurn(listener: () => void): () => void {
+    this.#turnListeners.add(listener);
+    return () => this.#turnListeners.delete(listener);
+  }
+
+  /** Announces an object that is about to be written as these bytes. */
+  announce(stored: Buffer, object: KubeObject): void {
+    this.#written.set(stored, object);
+  }
+
+  /** Resolves at once (undefined) or when the cache has seen everything that was durable when this was called. */
+  fresh(): Promise<void> | undefined {
+    // An answer that is on its way may be older than this call: wait for the next one.
+    if (this.#asking) return this.#asking.then(() => this.fresh());
+    const revision = this.#options.store.revision();
+    if (typeof revision === 'number') return this.reached(revision);
+    const asked = revision.then((newest) => this.reached(newest));
+    this.#asking = asked.finally(() => {
+      this.#asking = undefined;
+    });
+    this.#asking.catch(() => undefined);
+    return asked;
+  }
+
+  /** Resolves when the cache has seen this revision. */
+  reached(revision: number): Promise<void> | undefined {
+    return this.waiter(revision)?.done;
+  }
+
+  /** The same for who may lose patience; undefined when there is nothing to wait for. */
+  waiter(revision: number): { done: Promise<void>; cancel: () => void } | undefined {
+    if (revision <= this.revision) return undefined;
+    const waiter = { revision, resolve: () => {} };
+    const done = new Promise<void>((resolve) => {
+      waiter.resolve = resolve;
+    });
+    this.#waiters.push(waiter);
+    return {
+      done,
+      cancel: () => {
+        this.#waiters = this.#waiters.filter((each) => each !== waiter);
+      },
+    };
+  }
+
+  /** Makes sure that every change after `revision` is remembered; fails with 410 when that history is gone. */
+  async remember(revision: number): Promise<void> {
+    while (revision < this.floor) {
+      this.#filling ??= this.#fill(revision).finally(() => {
+        this.#filling = undefined;
+      });
+      await this.#filling;
+    }
+  }
+
+  #follow(): void {
+    this.#subscription = this.#options.store.watch(this.revision, {
+      changes: (batch) => this.#apply(batch),
+      closed: (error) => this.#lost(error),
+    });
+  }
+
+  #apply(batch: readonly Change[]): void {
+    const time = this.#options.clock.now();
+    for (const change of batch) this.#applyOne(change, time);
+    const last = batch.at(-1);
+    if (last) this.#seen(last.revision, time);
+  }
+
+  #applyOne(change: Change, time: number): void {
+    const parts = parseKey(change.key);
+    if (!parts) return;
+    const table = this.#tableNamed(parts.table);
+    const previous = table.get(parts.namespace, parts.name);
+    const entry = change.value
+      ? new Entry({ key: change.key, namespace: parts.namespace, name: parts.name }, change.revision, {
+          stored: change.value,
+          written: this.#written.get(change.value),
+        })
+      : undefined;
+    if (entry) table.put(entry);
+    else table.remove(parts.namespace, parts.name);
+    const at = entry?.at ?? previous?.at;
+    if (at) this.#record(table, new ChangeRecord(change.revision, at, entry, previous), time);
+  }
+
+  #record(table: Table, record: ChangeRecord, time: number): void {
+    this.#window.push({ record, table, time });
+    for (const listener of table.listeners) listener(record);
+  }
+
+  #seen(revision: number, time: number): void {
+    this.revision = revision;
+    this.floor = this.#window.trim(time) ?? this.floor;
+    for (const listener of this.#turnListeners) listener();
+    if (this.#waiters.length > 0) {
+      const ready = this.#waiters.filter((waiter) => waiter.revision <= revision);
+      this.#waiters = this.#waiters.filter((waiter) => waiter.revision > revision);
+      for (const waiter of ready) waiter.resolve();
+    }
+  }
+
+  /** The store's watch ended: start again where it stood, or, where that is gone, from what there is. */
+  #lost(error: Error | undefined): void {
+    if (this.#closed) return;
+    if (!(error instanceof StoreCompacted)) {
+      if (error) this.#options.log.warn('the watch on the store ended', { error: error.message });
+      else return;
+    }
+    void this.#resync();
+  }
+
+  async #resync(): Promise<void> {
+    const { clock, log } = this.#options;
+    try {
+      const found = new Map<string, Row>();
+      const revision = await this.#load((row) => found.set(row.key, row));
+      const time = clock.now();
+      for (const table of this.#tables.values()) {
+        for (const entry of [...table.entries('')]) {
+          if (!found.has(entry.at.key))
+            this.#applyOne({ key: entry.at.key, revision, value: null, previous: undefined }, time);
+        }
+      }
+      for (const row of found.values()) {
+        const parts = parseKey(row.key);
+        if (!parts) continue;
+        const known = this.#tableNamed(parts.table).get(parts.namespace, parts.name);
+        if (known?.revision !== row.revision) this.#applyOne({ ...row, previous: undefined }, time);
+      }
+      // After a gap, what was remembered is no longer the whole story.
+      this.#window.clear();
+      this.floor = revision;
+      this.#seen(revision, time);
+      this.#follow();
+    } catch (error) {
+      if (this.#closed) return;
+      log.warn('the store could not be read, trying again', { error: String(error) });
+      clock.timer(1000, () => void this.#resync());
+    }
+  }
+
+  /** Reads history between `after` and the floor from the store, and puts it in front of what is remembered. */
+  #fill(after: number): Promise<void> {
+    const target = this.floor;
+    const older: Change[] = [];
+    return new Promise((resolve, reject) => {
+      const done = (error?: Error) => {
+        subscription?.stop();
+        giveUp.cancel();
+        if (error) return reject(error instanceof StoreCompacted ? tooOld(after, error.oldest) : error);
+        if (target === this.floor) this.#prepend(older, after);
+        resolve();
+      };
+      const giveUp = this.#options.clock.timer(5000, () => done(tooOld(after, target)));
+      const subscription: Subscription | undefined = this.#options.store.watch(after, {
+        changes: (batch) => {
+          for (const change of batch) if (change.revision <= target) older.push(change);
+          if ((batch.at(-1)?.revision ?? 0) >= target) queueMicrotask(() => done());
+        },
+        closed: (error) => done(error ?? tooOld(after, target)),
+      });
+    });
+  }
+
+  #prepend(older: readonly Change[], after: number): void {
+    const time = this.#options.clock.now();
+    const items: Remembered[] = [];
+    const latest = new Map<string, Entry>();
+    for (const change of older) {
+      const parts = parseKey(change.key);
+      if (!parts) continue;
+      const at = { key: change.key, namespace: parts.namespace, name: parts.name };
+      const before = change.previous;
+      const previous =
+        latest.get(change.key) ?? (before ? new Entry(at, before.revision, { stored: before.value }) : undefined);
+      const entry = change.value ? new Entry(at, change.revision, { stored: change.value }) : undefined;
+      if (entry) latest.set(change.key, entry);
+      else latest.delete(change.key);
+      const record = new ChangeRecord(change.revision, at, entry, previous);
+      items.push({ record, table: this.#tableNamed(parts.table), time });
+    }
+    this.#window.prepend(items);
+    this.floor = after;
+  }
+
+  async #load(take: (row: Row) => void): Promise<number> {
+    const { store } = this.#options;
+    let page = await store.list(ROOT, { limit: PAGE });
+    const { revision } = page;
+    for (;;) {
+      for (const row of page.rows) take(row);
+      const last = page.rows.at(-1);
+      if (!page.more || !last) return revision;
+      page = await store.list(ROOT, { limit: PAGE, revision, after: last.key });
+    }
+  }
+
+  #entryOf(row: Row): Entry | undefined {
+    const parts = parseKey(row.key);
+    if (!parts) return undefined;
+    return new Entry({ key: row.key, namespace: parts.namespace, name: parts.name }, row.revision, {
+      stored: row.value,
+    });
+  }
+
+  #place(key: string, entry: Entry | undefined): void {
+    const parts = parseKey(key);
+    if (parts && entry) this.#tableNamed(parts.table).put(entry);
+  }
+
+  #tableNamed(name: string): Table {
+    let table = this.#tables.get(name);
+    if (!table) {
+      table = new Table(name);
+      this.#tables.set(name, table);
+    }
+    return table;
+  }
+}

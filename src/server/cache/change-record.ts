@@ -1,0 +1,69 @@
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { WatchEvent } from '../api.ts';
+import type { Resource } from '../registry.ts';
+import type { Entry } from './entry.ts';
+
+/** What happened to one object at one revision. Its events are encoded once, whoever watches. */
+export class ChangeRecord {
+  readonly #events: { type: EventType; resource: Resource; event: ObjectEvent }[] = [];
+  #gone: Entry | undefined;
+
+  constructor(
+    readonly revision: number,
+    readonly at: Entry['at'],
+    readonly entry: Entry | undefined,
+    readonly previous: Entry | undefined,
+  ) {}
+
+  get size(): number {
+    return this.previous?.size ?? 0;
+  }
+
+  /** The event as watchers of one version see it. An object that leaves is shown as it last was, at this revision. */
+  event(type: EventType, resource: Resource): WatchEvent {
+    for (const known of this.#events) {
+      if (known.type === type && known.resource === resource) return known.event;
+    }
+    const event = new ObjectEvent(type, this.#shown(type), resource);
+    this.#events.push({ type, resource, event });
+    return event;
+  }
+
+  #shown(type: EventType): Entry {
+    if (type !== 'DELETED' && this.entry) return this.entry;
+    const last = this.entry ?? this.previous;
+    if (!last) throw new Error(`change ${this.revision} of ${this.at.key} has no object`);
+    if (last.revision === this.revision) return last;
+    this.#gone ??= last.movedTo(this.revision);
+    return this.#gone;
+  }
+}
+
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** An event about an object. */
+export class ObjectEvent implements WatchEvent {
+  #json: Buffer | undefined;
+
+  constructor(
+    readonly type: EventType,
+    readonly entry: Entry,
+    readonly resource: Resource,
+  ) {}
+
+  get object(): KubeObject {
+    return this.entry.view(this.resource).object;
+  }
+
+  json(): Buffer {
+    this.#json ??= Buffer.concat([HEADS[this.type], this.entry.view(this.resource).json(), TAIL]);
+    return this.#json;
+  }
+}
+
+const HEADS = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+};
+const TAIL = Buffer.from('}\n');

@@ -1,0 +1,114 @@
+import { clone } from '../../base/tree.ts';
+import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
+import { DecodeError, decode } from '../../schema/decode.ts';
+import type { Item } from '../api.ts';
+import type { Resource } from '../registry.ts';
+import { encodeStored, headOf, selfLinkOf, splice } from './encoding.ts';
+
+/** One object at one revision. It never changes; every form it is served in is made at most once, when first asked for. */
+export class Entry {
+  readonly #stored: Buffer;
+  /** The object as this process wrote it: then nothing has to be parsed. */
+  #written: KubeObject | undefined;
+  #views: View[] = [];
+
+  constructor(
+    readonly at: { readonly key: string; readonly namespace: string; readonly name: string },
+    readonly revision: number,
+    content: { stored: Buffer; written?: KubeObject | undefined },
+  ) {
+    this.#stored = content.stored;
+    this.#written = content.written;
+  }
+
+  get size(): number {
+    return this.#stored.length;
+  }
+
+  /** The object as a version of its kind shows it. */
+  view({ kind, version }: Resource): View {
+    for (const view of this.#views) if (view.version === version) return view;
+    const view =
+      version === kind.hub ? this.#hubView(kind) : new View(this, kind, version, this.#converted(kind, version));
+    this.#views.push(view);
+    return view;
+  }
+
+  /** The object in the stored version. */
+  hub(kind: Kind): KubeObject {
+    return this.view({ kind, version: kind.hub }).object;
+  }
+
+  /** The same content at a later revision: what a watcher is told when the object goes. */
+  movedTo(revision: number): Entry {
+    return new Entry(this.at, revision, { stored: this.#stored });
+  }
+
+  #hubView(kind: Kind): View {
+    const written = this.#written;
+    this.#written = undefined;
+    if (written)
+      return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored: this.#stored });
+    // Somebody else wrote these bytes, perhaps an older release: what is a default today is filled in.
+    const object = readStored(this.#stored, kind);
+    const stored = encodeStored(object);
+    return new View(this, kind, kind.hub, { object: this.#complete(object, kind, kind.hub), stored });
+  }
+
+  #converted(kind: Kind, version: Version): { object: KubeObject } {
+    const copy = clone(this.hub(kind));
+    copy.apiVersion = version.apiVersion;
+    const object: KubeObject = version.fromHub ? version.fromHub(copy) : copy;
+    return { object: this.#complete(object, kind, version) };
+  }
+
+  #complete(object: KubeObject, kind: Kind, version: Version): KubeObject {
+    object.metadata.selfLink = selfLinkOf(kind, version, this.at);
+    object.metadata.resourceVersion = String(this.revision);
+    return object;
+  }
+}
+
+function readStored(stored: Buffer, kind: Kind): KubeObject {
+  const tree = JSON.parse(stored.toString());
+  try {
+    return decode(kind.hub.schema, tree);
+  } catch (error) {
+    // An object that today's description refuses is still the client's: it is shown as it is stored.
+    if (error instanceof DecodeError) return tree;
+    throw error;
+  }
+}
+
+/** An entry as one version serves it. */
+export class View implements Item {
+  readonly object: KubeObject;
+  readonly #stored: Buffer | undefined;
+  #json: Buffer | undefined;
+
+  constructor(
+    readonly entry: Entry,
+    readonly kind: Kind,
+    readonly version: Version,
+    content: { object: KubeObject; stored?: Buffer },
+  ) {
+    this.object = content.object;
+    this.#stored = content.stored;
+  }
+
+  json(): Buffer {
+    this.#json ??= this.#encode();
+    return this.#json;
+  }
+
+  /** The bytes of an item in a list, but for the opening brace. */
+  itemJson(): Buffer {
+    return this.json().subarray(headOf(this.kind, this.version).item);
+  }
+
+  #encode(): Buffer {
+    const { full } = headOf(this.kind, this.version);
+    const selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
+    return splice(this.#stored ?? encodeStored(this.object), full, { selfLink, revision: this.entry.revision });
+  }
+}

@@ -1,0 +1,123 @@
+import type { ChangeRecord } from './change-record.ts';
+import type { Entry } from './entry.ts';
+
+/** The objects of one namespace (or all of a kind without namespaces), by name and in the order of their names. */
+class Shelf {
+  readonly byName = new Map<string, Entry>();
+  readonly sorted: Entry[] = [];
+
+  put(entry: Entry): void {
+    const at = this.#position(entry.at.name);
+    const known = this.byName.has(entry.at.name);
+    this.byName.set(entry.at.name, entry);
+    this.sorted.splice(at, known ? 1 : 0, entry);
+  }
+
+  remove(name: string): void {
+    if (!this.byName.delete(name)) return;
+    this.sorted.splice(this.#position(name), 1);
+  }
+
+  /** The index of the first entry whose name is not before `name`. */
+  #position(name: string): number {
+    const { sorted } = this;
+    let low = 0;
+    let high = sorted.length;
+    // New names mostly come last: a look there saves the search.
+    if (high > 0 && sorted[high - 1]!.at.name < name) return high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sorted[middle]!.at.name < name) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** All objects of a kind, with their latest changes. */
+export class Table {
+  readonly #shelves = new Map<string, Shelf>();
+  /** Changes in order of revision; those before `#head` are forgotten. */
+  #changes: ChangeRecord[] = [];
+  #head = 0;
+  /** Grows with every change: what was derived from the table is still right while it is the same. */
+  generation = 0;
+  readonly listeners = new Set<(record: ChangeRecord) => void>();
+
+  constructor(readonly name: string) {}
+
+  get(namespace: string, name: string): Entry | undefined {
+    return this.#shelves.get(namespace)?.byName.get(name);
+  }
+
+  /** In key order; all namespaces where none is named. The result is only for reading, and only until the next change. */
+  entries(namespace: string): readonly Entry[] {
+    if (namespace) return this.#shelves.get(namespace)?.sorted ?? [];
+    if (this.#shelves.size === 1) return [...this.#shelves.values()][0]!.sorted;
+    // Keys order `a-b/…` before `a/…`, since `-` comes before `/`.
+    const order = [...this.#shelves.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
+    return order.flatMap((each) => this.#shelves.get(each)!.sorted);
+  }
+
+  put(entry: Entry): void {
+    const { namespace } = entry.at;
+    let shelf = this.#shelves.get(namespace);
+    if (!shelf) {
+      shelf = new Shelf();
+      this.#shelves.set(namespace, shelf);
+    }
+    shelf.put(entry);
+    this.generation++;
+  }
+
+  remove(namespace: string, name: string): void {
+    const shelf = this.#shelves.get(namespace);
+    if (!shelf) return;
+    shelf.remove(name);
+    if (shelf.sorted.length === 0) this.#shelves.delete(namespace);
+    this.generation++;
+  }
+
+  record(change: ChangeRecord): void {
+    this.#changes.push(change);
+  }
+
+  /** Puts older history in front; both lists are in order. */
+  prepend(older: readonly ChangeRecord[]): void {
+    this.#changes = [...older, ...this.#changes.slice(this.#head)];
+    this.#head = 0;
+  }
+
+  forgetOldest(): void {
+    this.#head++;
+    if (this.#head > 1024 && this.#head * 2 > this.#changes.length) {
+      this.#changes = this.#changes.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  /** Every remembered change after the revision, in order. */
+  changesAfter(revision: number): readonly ChangeRecord[] {
+    const changes = this.#changes;
+    let low = this.#head;
+    let high = changes.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (changes[middle]!.revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return changes.slice(low);
+  }
+
+  /** The objects as they were at a revision that history still reaches. */
+  entriesAt(revision: number, namespace: string): readonly Entry[] {
+    const undo = this.changesAfter(revision).filter((each) => !namespace || each.at.namespace === namespace);
+    if (undo.length === 0) return this.entries(namespace);
+    const state = new Map(this.entries(namespace).map((entry) => [entry.at.key, entry]));
+    for (const change of undo.toReversed()) {
+      if (change.previous) state.set(change.at.key, change.previous);
+      else state.delete(change.at.key);
+    }
+    return [...state.values()].sort((a, b) => (a.at.key < b.at.key ? -1 : 1));
+  }
+}

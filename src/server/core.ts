@@ -1,0 +1,32 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Store } from '../store/store.ts';
+import type { Allocation } from './allocation/allocation.ts';
+import type { Cache } from './cache/cache.ts';
+import type { ListBodies } from './lists/bodies.ts';
+import type { Registry } from './registry.ts';
+import type { Watches } from './watches/watches.ts';
+
+/** What the verbs work with. */
+export interface Core {
+  readonly store: Store;
+  readonly cache: Cache;
+  readonly registry: Registry;
+  readonly watches: Watches;
+  readonly allocation: Allocation;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Whether a collector works off the finalizers `orphan` and `foregroundDeletion`; without one they are not set. */
+  readonly garbageCollection: boolean;
+  /** Lists that were asked for lately. */
+  readonly lists: ListBodies;
+  /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */
+  readonly writing: Map<string, Promise<unknown>>;
+}
+
+/** The time as objects carry it: RFC 3339 in UTC, in whole seconds. */
+export function timestamp(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}

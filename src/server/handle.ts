@@ -1,0 +1,93 @@
+import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../base/errors.ts';
+import type { Verb } from '../kinds/kind.ts';
+import { StoreConflict, StoreFull, StoreUnavailable } from '../store/store.ts';
+import type { Call, Handle, Reply } from './api.ts';
+import type { Core } from './core.ts';
+import { checkDryRun } from './objects/dry-run.ts';
+import type { Resource } from './registry.ts';
+import { subresources } from './subresources/all.ts';
+import { create } from './verbs/create.ts';
+import { remove } from './verbs/delete.ts';
+import { deleteCollection } from './verbs/delete-collection.ts';
+import { get } from './verbs/get.ts';
+import { list } from './verbs/list.ts';
+import { patch } from './verbs/patch.ts';
+import { update } from './verbs/update.ts';
+import { watch } from './verbs/watch.ts';
+
+type Operation = (core: Core, resource: Resource, call: Call) => Promise<Reply>;
+
+const verbs: Record<Verb, Operation> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: remove,
+  deletecollection: deleteCollection,
+};
+
+const optionsKinds: Partial<Record<Verb, string>> = {
+  create: 'CreateOptions',
+  update: 'UpdateOptions',
+  patch: 'PatchOptions',
+};
+
+/** The front door: finds what a call names, does it, and speaks of every failure in the words of the API. */
+export function handler(core: Core): Handle {
+  return async (call) => {
+    try {
+      const resource = core.registry.resource(call.apiVersion, call.plural);
+      if (!resource) throw noSuchPath();
+      const optionsKind = optionsKinds[call.verb];
+      if (optionsKind && call.options?.dryRun) checkDryRun(call, optionsKind);
+      const reply = await operationOf(resource, call)(core, resource, call);
+      const { deprecated } = resource.version;
+      return deprecated ? { ...reply, warnings: [...(reply.warnings ?? []), deprecated] } : reply;
+    } catch (error) {
+      throw inWords(core, error, call);
+    }
+  };
+}
+
+function operationOf(resource: Resource, call: Call): Operation {
+  const { kind } = resource;
+  if (call.subresource) {
+    const found = subresources.find(({ name, of }) => name === call.subresource && of(resource));
+    if (!found) throw noSuchPath();
+    const operation = found.verbs[call.verb];
+    if (!operation) throw methodNotAllowed();
+    return operation;
+  }
+  if (kind.verbs && !kind.verbs.includes(call.verb)) throw methodNotAllowed();
+  // Objects that live in namespaces are written in one of them.
+  if (kind.scope === 'Namespaced' && !call.namespace && call.verb !== 'list' && call.verb !== 'watch')
+    throw methodNotAllowed();
+  return verbs[call.verb];
+}
+
+function inWords(core: Core, error: unknown, call: Call): ApiError {
+  if (isApiError(error)) return error;
+  if (error instanceof StoreUnavailable) {
+    return new ApiError('ServiceUnavailable', `the store cannot be reached: ${error.message}`, {
+      cause: error,
+      details: { retryAfterSeconds: 1 },
+    });
+  }
+  if (error instanceof StoreFull) {
+    return new ApiError('ServiceUnavailable', `the store has no room: ${error.message}`, { cause: error });
+  }
+  if (error instanceof StoreConflict) {
+    return new ApiError('Conflict', 'the object is being written by somebody else', { cause: error });
+  }
+  if (call.signal?.aborted) return new ApiError('Timeout', 'the request was given up', { cause: error });
+  core.log.error('a request failed', { verb: call.verb, apiVersion: call.apiVersion, plural: call.plural, error });
+  return new ApiError(
+    'InternalError',
+    `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
+    {
+      cause: error,
+    },
+  );
+}

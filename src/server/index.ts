@@ -1,0 +1,83 @@
+/**
+ * The API server: a function from a call to a reply, over a store. It authenticates nobody and listens nowhere; http/
+ * and authn/ do that, and cli/ puts them together.
+ */
+import type { Clock } from '../base/clock.ts';
+import { type Logger, silent } from '../base/log.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+import type { Kind } from '../kinds/kind.ts';
+import type { Store } from '../store/store.ts';
+import { Allocation } from './allocation/allocation.ts';
+import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
+import type { Handle } from './api.ts';
+import { bootstrap } from './bootstrap.ts';
+import { Cache } from './cache/cache.ts';
+import type { Core } from './core.ts';
+import { handler } from './handle.ts';
+import { ListBodies } from './lists/bodies.ts';
+import { Registry } from './registry.ts';
+import { Watches } from './watches/watches.ts';
+
+export interface ServerOptions {
+  readonly store: Store;
+  readonly kinds: Iterable<Kind>;
+  readonly clock: Clock;
+  readonly random?: Random;
+  readonly log?: Logger;
+  /** One range, or two of different families with a comma between. */
+  readonly serviceClusterIpRange?: string;
+  readonly serviceNodePortRange?: string;
+  /** How much history watches and exact lists can go back. */
+  readonly historyMilliseconds?: number;
+  readonly historyBytes?: number;
+  /** Whether a garbage collector runs beside the server. */
+  readonly garbageCollection?: boolean;
+  /** Where clients inside the cluster reach this server: the endpoints of the service `kubernetes`. */
+  readonly advertise?: { readonly address: string; readonly port: number };
+}
+
+export interface Server {
+  readonly handle: Handle;
+  readonly registry: Registry;
+  /** Ends watches cleanly and lets go of the store, which stays open. */
+  close(): void;
+}
+
+export async function createServer(options: ServerOptions): Promise<Server> {
+  const { store, clock, random = systemRandom, log = silent } = options;
+  const registry = new Registry(options.kinds);
+  const cache = new Cache({
+    store,
+    clock,
+    log,
+    historyMilliseconds: options.historyMilliseconds ?? 300_000,
+    historyBytes: options.historyBytes ?? 64 * 1024 * 1024,
+  });
+  const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
+  const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
+  await cache.start();
+  const watches = new Watches(cache, clock);
+  const core: Core = {
+    store,
+    cache,
+    registry,
+    watches,
+    allocation: new Allocation({ cache, random, addresses, ports }),
+    lists: new ListBodies(),
+    garbageCollection: options.garbageCollection ?? false,
+    clock,
+    random,
+    log,
+    writing: new Map(),
+  };
+  const handle = handler(core);
+  await bootstrap(handle, { serviceAddress: addresses[0]!.at(1), advertise: options.advertise });
+  return {
+    handle,
+    registry,
+    close() {
+      watches.close();
+      cache.close();
+    },
+  };
+}

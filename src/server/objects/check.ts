@@ -1,0 +1,49 @@
+import { ApiError, qualified } from '../../base/errors.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import { validateObjectMeta } from '../../kinds/shapes/object-meta-rules.ts';
+import { type FieldError, under } from '../../schema/field-error.ts';
+import { dnsSubdomain, nameRule } from '../../schema/names.ts';
+import { validate } from '../../schema/validate.ts';
+
+const anyName = nameRule(dnsSubdomain);
+
+/** Throws 422 with every fault of an object that is about to be stored. */
+export function checkObject(
+  kind: Kind,
+  object: KubeObject,
+  request: { old: KubeObject | undefined; subresource: string | undefined; apiVersion: string },
+): void {
+  const { old, subresource, apiVersion } = request;
+  const operation = old ? 'update' : 'create';
+  const context = { operation, old, subresource, apiVersion } as const;
+  const meta = validateObjectMeta(object.metadata, {
+    operation,
+    old: old?.metadata,
+    nameRule: kind.name ?? anyName,
+    namespaced: kind.scope === 'Namespaced',
+  });
+  const errors: FieldError[] = under('metadata', meta);
+  errors.push(...validate(kind.hub.schema, object, context));
+  const whole = { ...context, parent: undefined, root: object, oldRoot: old };
+  for (const rule of kind.rules ?? []) errors.push(...rule(object, whole));
+  if (errors.length > 0)
+    throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
+}
+
+/** 422: an object, or a body such as DeleteOptions, with what is wrong in it. */
+export function invalidObject(
+  what: { group: string; kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): ApiError {
+  const lines = [...new Set(errors.map((each) => `${each.field}: ${each.message}`))];
+  const listed = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
+  return new ApiError('Invalid', `${qualified(what.group, what.kind)} "${name}" is invalid: ${listed}`, {
+    details: {
+      ...(name ? { name } : {}),
+      ...(what.group ? { group: what.group } : {}),
+      kind: what.kind,
+      causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+    },
+  });
+}

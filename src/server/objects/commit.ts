@@ -1,0 +1,46 @@
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { Write } from '../../store/store.ts';
+import { encodeStored } from '../cache/encoding.ts';
+import { Entry } from '../cache/entry.ts';
+import type { Core } from '../core.ts';
+
+/** An object on its way into the store. */
+export interface Draft {
+  readonly at: Entry['at'];
+  readonly object: KubeObject;
+  /** The revision the key must have; 0: it must be new. */
+  readonly expect: number;
+  /** What must be written with it or not at all. */
+  readonly also?: readonly Write[];
+}
+
+/** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */
+export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
+  const { at, object } = draft;
+  const stored = encodeStored(object);
+  core.cache.announce(stored, object);
+  const revision = await track(
+    core,
+    at.key,
+    core.store.commit([{ key: at.key, value: stored, expect: draft.expect }, ...(draft.also ?? [])]),
+  );
+  await core.cache.reached(revision);
+  const cached = core.cache.entry(at.key);
+  return cached?.revision === revision ? cached : new Entry(at, revision, { stored, written: object });
+}
+
+/** Takes the object away. */
+export async function commitRemoval(core: Core, entry: Entry, also: readonly Write[] = []): Promise<void> {
+  const { key } = entry.at;
+  const revision = await track(core, key, core.store.commit([{ key, value: null, expect: entry.revision }, ...also]));
+  await core.cache.reached(revision);
+}
+
+function track<T>(core: Core, key: string, commit: Promise<T>): Promise<T> {
+  core.writing.set(key, commit);
+  const done = () => {
+    if (core.writing.get(key) === commit) core.writing.delete(key);
+  };
+  commit.then(done, done);
+  return commit;
+}

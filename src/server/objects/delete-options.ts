@@ -1,0 +1,54 @@
+import { DeleteOptions } from '../../kinds/shapes/delete-options.ts';
+import { validate } from '../../schema/validate.ts';
+import type { Call, Propagation } from '../api.ts';
+import type { Registry } from '../registry.ts';
+import { readBody } from './body.ts';
+import { invalidObject } from './check.ts';
+
+/** How a delete is to go, whether the client said it in a body or in the query. */
+export interface DeletePlan {
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagation: Propagation | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly dryRun: boolean;
+}
+
+export function deletePlan(call: Call, registry: Registry): DeletePlan {
+  const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: DeleteOptions };
+  const { options = {} } = call;
+  const sent: DeleteOptions = call.body === undefined ? {} : (readDeleteOptions(call.body) as DeleteOptions);
+  const merged: DeleteOptions = {
+    ...sent,
+    gracePeriodSeconds: sent.gracePeriodSeconds ?? options.gracePeriodSeconds,
+    orphanDependents: sent.orphanDependents ?? options.orphanDependents,
+    propagationPolicy: sent.propagationPolicy ?? options.propagationPolicy,
+    dryRun: sent.dryRun ?? (options.dryRun ? [...options.dryRun] : undefined),
+  };
+  const errors = validate(DeleteOptions, merged, {
+    operation: 'create',
+    old: undefined,
+    subresource: undefined,
+    apiVersion: call.apiVersion,
+  });
+  if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+  return {
+    gracePeriodSeconds: merged.gracePeriodSeconds,
+    propagation: propagationOf(merged),
+    uid: merged.preconditions?.uid,
+    resourceVersion: merged.preconditions?.resourceVersion,
+    dryRun: (merged.dryRun?.length ?? 0) > 0,
+  };
+
+  function readDeleteOptions(body: unknown): unknown {
+    // The type is the same in every group and version; clients name any of them.
+    const tree =
+      typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, apiVersion: 'v1' } : body;
+    return readBody(expected, tree, registry);
+  }
+}
+
+function propagationOf(options: DeleteOptions): Propagation | undefined {
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Background';
+  return options.propagationPolicy as Propagation | undefined;
+}

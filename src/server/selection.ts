@@ -1,0 +1,55 @@
+import { badRequest } from '../base/errors.ts';
+import type { Kind, KubeObject } from '../kinds/kind.ts';
+import { type FieldRequirement, parseFieldSelector, parseLabelSelector, SelectorError } from '../schema/selector.ts';
+import type { Call } from './api.ts';
+import type { Entry } from './cache/entry.ts';
+import type { Resource } from './registry.ts';
+
+/** Which objects a list or a watch shows. */
+export interface Selection {
+  readonly matches: (entry: Entry) => boolean;
+  /** Tells selections apart. */
+  readonly text: string;
+}
+
+/** The selectors of a call, and the name of a watch on one object. */
+export function selectionOf({ kind }: Resource, call: Call): Selection {
+  const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
+  const checks: ((object: KubeObject) => boolean)[] = [];
+  try {
+    const labels = parseLabelSelector(labelSelector);
+    if (!labels.empty) checks.push((object) => labels.matches(object.metadata.labels));
+    for (const requirement of parseFieldSelector(fieldSelector)) checks.push(fieldCheck(kind, requirement));
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message, error);
+    throw error;
+  }
+  if (call.name) checks.unshift((object) => object.metadata.name === call.name);
+  // What an initializer still works on is nobody else's business.
+  if (!includeUninitialized) checks.push((object) => !object.metadata.initializers?.pending?.length);
+  return {
+    matches: (entry) => {
+      const object = entry.hub(kind);
+      for (const check of checks) if (!check(object)) return false;
+      return true;
+    },
+    text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
+  };
+}
+
+function fieldCheck(kind: Kind, { field, op, value }: FieldRequirement): (object: KubeObject) => boolean {
+  const read = reader(kind, field);
+  return op === '=' ? (object) => read(object) === value : (object) => read(object) !== value;
+}
+
+function reader(kind: Kind, field: string): (object: KubeObject) => string {
+  if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
+  if (field === 'metadata.namespace') return (object) => object.metadata.namespace ?? '';
+  const selectable = kind.selectable ?? {};
+  if (Object.hasOwn(selectable, field)) return selectable[field]!;
+  throw badRequest(
+    kind.selectable
+      ? `field label not supported: ${field}`
+      : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
+}

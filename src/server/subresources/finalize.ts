@@ -1,0 +1,27 @@
+import { clone } from '../../base/tree.ts';
+import { expectedBody, readBody } from '../objects/body.ts';
+import { change } from '../objects/change.ts';
+import { replyOf } from '../verbs/update.ts';
+import { named, type Subresource } from './subresource.ts';
+
+/** Lets go of a namespace: only `spec.finalizers` is taken from the body. Without any left, a deleted one is gone. */
+export const finalize: Subresource = {
+  name: 'finalize',
+  of: named('finalize'),
+  verbs: {
+    async update(core, resource, call) {
+      const sent: any = readBody(expectedBody(resource), call.body, core.registry);
+      const changed = await change(core, resource, call, {
+        part: 'any',
+        wanted: (current) => {
+          const object: any = clone(current.hub(resource.kind));
+          object.metadata.resourceVersion = sent.metadata.resourceVersion;
+          object.spec = { ...object.spec, finalizers: sent.spec?.finalizers };
+          if (!object.spec.finalizers?.length) delete object.spec.finalizers;
+          return object;
+        },
+      });
+      return replyOf(resource, changed);
+    },
+  },
+};

@@ -1,0 +1,94 @@
+import { alreadyExists, badRequest } from '../../base/errors.ts';
+import { nameSuffix } from '../../base/random.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import { StoreConflict } from '../../store/store.ts';
+import { admitCreate } from '../admission/namespace-lifecycle.ts';
+import type { Call, ObjectReply } from '../api.ts';
+import { keyOf } from '../cache/keys.ts';
+import { type Core, timestamp } from '../core.ts';
+import { expectedBody, readBody } from '../objects/body.ts';
+import { checkObject } from '../objects/check.ts';
+import { commitObject, type Draft } from '../objects/commit.ts';
+import { isDryRun } from '../objects/dry-run.ts';
+import { unstored } from '../objects/unstored.ts';
+import type { Resource } from '../registry.ts';
+
+/** How often a generated name that is taken is drawn again. */
+const NAME_TRIES = 8;
+
+export async function create(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
+  const { kind } = resource;
+  for (let tries = 1; ; tries++) {
+    const { object, generated } = prepare(core, resource, call);
+    const { namespace = '', name = '' } = object.metadata;
+    const at = { key: keyOf(kind, namespace, name), namespace, name };
+    try {
+      return await store(core, resource, call, { at, object });
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      if (error.key === at.key && (!generated || tries >= NAME_TRIES)) throw alreadyExists(kind, name);
+      // A generated name or an address was taken by somebody else: the next round draws another.
+      await core.cache.reached(error.revision);
+    }
+  }
+}
+
+async function store(
+  core: Core,
+  resource: Resource,
+  call: Call,
+  { at, object }: Pick<Draft, 'at' | 'object'>,
+): Promise<ObjectReply> {
+  const { kind, version } = resource;
+  const also = core.allocation.onWrite(kind, object, undefined);
+  checkObject(kind, object, { old: undefined, subresource: undefined, apiVersion: version.apiVersion });
+  const admitted = admitCreate(core, kind, object.metadata);
+  if (admitted) await admitted;
+  if (isDryRun(call)) {
+    const existing = core.cache.entry(at.key);
+    if (existing) throw new StoreConflict(at.key, existing.revision);
+    return { type: 'object', item: unstored(resource, object) };
+  }
+  const entry = await commitObject(core, { at, object, expect: 0, also });
+  return { type: 'object', item: entry.view(resource) };
+}
+
+/** The object as it will be stored, but for what is allocated to it. */
+function prepare(core: Core, resource: Resource, call: Call): { object: KubeObject; generated: boolean } {
+  const { kind, version } = resource;
+  const sent = readBody(expectedBody(resource), call.body, core.registry);
+  const { metadata } = sent;
+  if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  const namespace = call.namespace ?? '';
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  const now = timestamp(core.clock.now());
+  sent.apiVersion = kind.hub.apiVersion;
+  const object: KubeObject & { status?: unknown } = version.toHub ? version.toHub(sent) : sent;
+  const { labels, annotations, ownerReferences, finalizers, initializers, generateName } = object.metadata;
+  const generated = !object.metadata.name && Boolean(generateName);
+  const name = generated ? generatedName(generateName ?? '', core) : object.metadata.name;
+  object.metadata = {
+    ...(name ? { name } : {}),
+    ...(generateName ? { generateName } : {}),
+    ...(namespace ? { namespace } : {}),
+    uid: core.random.uuid(),
+    ...(kind.generation ? { generation: 1 } : {}),
+    creationTimestamp: now,
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(ownerReferences ? { ownerReferences } : {}),
+    ...(finalizers?.length ? { finalizers } : {}),
+    ...(initializers ? { initializers } : {}),
+  };
+  if (kind.initialStatus) object.status = kind.initialStatus(object);
+  else if (kind.subresources?.status) object.status = {};
+  kind.onCreate?.(object, { now, uuid: core.random.uuid, apiVersion: version.apiVersion, subresource: undefined });
+  return { object, generated };
+}
+
+/** Long beginnings are cut so that the whole name stays within a label's length. */
+function generatedName(beginning: string, core: Core): string {
+  return beginning.slice(0, 63 - 5) + nameSuffix(core.random);
+}

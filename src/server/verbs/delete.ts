@@ -1,0 +1,33 @@
+import type { Call, StatusReply } from '../api.ts';
+import type { Core } from '../core.ts';
+import { deletePlan } from '../objects/delete-options.ts';
+import { removeObject } from '../objects/removal.ts';
+import type { Resource } from '../registry.ts';
+
+export async function remove(core: Core, resource: Resource, call: Call): Promise<StatusReply> {
+  const { kind } = resource;
+  const { namespace = '', name = '' } = call;
+  const plan = deletePlan(call, core.registry);
+  const { metadata } = await removeObject(core, resource, { namespace, name, plan });
+  return success({
+    name,
+    ...(kind.group ? { group: kind.group } : {}),
+    kind: kind.plural,
+    ...(metadata.uid ? { uid: metadata.uid } : {}),
+  });
+}
+
+export function success(details: NonNullable<StatusReply['status']['details']>, message?: string): StatusReply {
+  return {
+    type: 'status',
+    status: {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      ...(message ? { message } : {}),
+      details,
+      code: 200,
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { notFound } from '../../base/errors.ts';
+import { clone } from '../../base/tree.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { Call, ObjectReply } from '../api.ts';
+import type { Core } from '../core.ts';
+import { parseRevision, waitForRevision } from '../freshness.ts';
+import { plainItem } from '../objects/unstored.ts';
+import type { Resource } from '../registry.ts';
+
+/** One object; with `export`, without what a client cannot say. */
+export async function get(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
+  const { kind } = resource;
+  const { namespace = '', name = '', options } = call;
+  const asked = parseRevision(options?.resourceVersion);
+  const wait = asked === undefined ? core.cache.fresh() : asked > 0 ? waitForRevision(core, asked, call) : undefined;
+  if (wait) await wait;
+  const entry = core.cache.table(kind).get(namespace, name);
+  if (!entry) throw notFound(kind, name);
+  const item = entry.view(resource);
+  return { type: 'object', item: options?.export ? plainItem(exported(resource, item.object, options.exact)) : item };
+}
+
+function exported({ kind }: Resource, object: KubeObject, exact: boolean | undefined): KubeObject {
+  const copy = clone(object);
+  const {
+    uid: _,
+    resourceVersion: __,
+    deletionTimestamp: ___,
+    deletionGracePeriodSeconds: ____,
+    ...metadata
+  } = copy.metadata;
+  if (!exact) delete metadata.namespace;
+  copy.metadata = { ...metadata, creationTimestamp: null as never };
+  if (!exact) kind.onExport?.(copy);
+  return copy;
+}

@@ -1,0 +1,74 @@
+import { ApiError, badRequest } from '../../base/errors.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import { decode } from '../../schema/decode.ts';
+import { applyJsonPatch } from '../../schema/json-patch.ts';
+import { applyMergePatch } from '../../schema/merge-patch.ts';
+import { PatchError } from '../../schema/patch-error.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
+import { applyStrategicMergePatch } from '../../schema/strategic-merge.ts';
+import type { Call, ObjectReply } from '../api.ts';
+import type { Core } from '../core.ts';
+import { cannotHandle } from '../objects/body.ts';
+import { change } from '../objects/change.ts';
+import { toHub } from '../objects/hub.ts';
+import type { Resource } from '../registry.ts';
+import { replyOf } from './update.ts';
+
+/** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch the last write wins. */
+export async function patch(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
+  const { kind, version } = resource;
+  const changed = await change(core, resource, call, {
+    part: call.subresource === 'status' ? 'status' : 'object',
+    wanted: (current) => {
+      const before = current.view(resource).object;
+      const tree = applyPatch(version.schema, before, call);
+      checkType(tree, before);
+      const object = decodePatched(version.schema, tree, before);
+      if (object.metadata.resourceVersion === before.metadata.resourceVersion) delete object.metadata.resourceVersion;
+      return toHub({ kind, version }, object);
+    },
+  });
+  return replyOf(resource, changed);
+}
+
+/** The tree a patch makes of another; neither is changed. */
+export function applyPatch(schema: ObjectSchema, current: unknown, { body, patchType }: Call): any {
+  if (body === undefined) throw badRequest('error decoding patch: unexpected end of JSON input');
+  try {
+    switch (patchType) {
+      case 'json':
+        return applyJsonPatch(current, body);
+      case 'merge':
+        return applyMergePatch(current, body);
+      case 'strategic':
+        return applyStrategicMergePatch(schema, current, body);
+      default:
+        throw new ApiError('UnsupportedMediaType', 'the body of the request was in an unknown format');
+    }
+  } catch (error) {
+    if (error instanceof PatchError) throw new ApiError(error.reason, error.message, { cause: error });
+    throw error;
+  }
+}
+
+export function decodePatched(schema: ObjectSchema, tree: any, before: KubeObject): KubeObject {
+  try {
+    return decode(schema, tree) as KubeObject;
+  } catch (error) {
+    throw cannotHandle(error, before.kind, before.apiVersion);
+  }
+}
+
+/** A patch changes an object, not what it is. */
+function checkType(tree: any, before: KubeObject): void {
+  if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) {
+    throw badRequest('the patched object is not an object');
+  }
+  if ((tree.kind ?? before.kind) !== before.kind || (tree.apiVersion ?? before.apiVersion) !== before.apiVersion) {
+    throw badRequest(
+      `the patch changes the type of the object from ${before.apiVersion}, Kind=${before.kind} to ${tree.apiVersion}, Kind=${tree.kind}`,
+    );
+  }
+  tree.kind ??= before.kind;
+  tree.apiVersion ??= before.apiVersion;
+}

@@ -1,0 +1,46 @@
+import { badRequest } from '../../base/errors.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { Call, ObjectReply } from '../api.ts';
+import type { Core } from '../core.ts';
+import { expectedBody, readBody } from '../objects/body.ts';
+import { type Changed, change } from '../objects/change.ts';
+import { toHub } from '../objects/hub.ts';
+import { unstored } from '../objects/unstored.ts';
+import type { Resource } from '../registry.ts';
+import { create } from './create.ts';
+
+/** Replaces an object, or with the subresource `status` its status. */
+export async function update(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
+  const sent = readBody(expectedBody(resource), call.body, core.registry);
+  if (!sent.metadata.name) {
+    throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (sent.metadata.name !== call.name) {
+    throw badRequest(
+      `the name of the object (${sent.metadata.name}) does not match the name on the URL (${call.name})`,
+    );
+  }
+  if (await createsInstead(core, resource, call)) return create(core, resource, { ...call, body: sent });
+  let first: KubeObject | undefined = sent;
+  const changed = await change(core, resource, call, {
+    part: call.subresource === 'status' ? 'status' : 'object',
+    wanted: () => {
+      // A second round needs the body again as it was sent; only the first may take it over.
+      const object = first ?? readBody(expectedBody(resource), call.body, core.registry);
+      first = undefined;
+      return toHub(resource, object);
+    },
+  });
+  return replyOf(resource, changed);
+}
+
+export function replyOf(resource: Resource, { entry, object }: Changed): ObjectReply {
+  return { type: 'object', item: entry ? entry.view(resource) : unstored(resource, object) };
+}
+
+/** Some kinds may be put into place without a create. */
+async function createsInstead(core: Core, { kind }: Resource, call: Call): Promise<boolean> {
+  if (!kind.createOnUpdate || call.subresource) return false;
+  await core.cache.fresh();
+  return !core.cache.table(kind).get(call.namespace ?? '', call.name ?? '');
+}

@@ -1,0 +1,201 @@
+import { ApiError, isApiError, type Status } from '../../base/errors.ts';
+import { type FieldError, forbidden, notSupported } from '../../schema/field-error.ts';
+import type { Call, WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
+import { ObjectEvent } from '../cache/change-record.ts';
+import type { Core } from '../core.ts';
+import { parseRevision, waitForRevision } from '../freshness.ts';
+import { invalidObject } from '../objects/check.ts';
+import type { Resource } from '../registry.ts';
+import { type Selection, selectionOf } from '../selection.ts';
+import { batchOf, Channel } from '../watches/channel.ts';
+
+/** Bytes that may wait in front of a client before it has to start again. */
+const BACKLOG = 16 * 1024 * 1024;
+/** How long a watch runs when the client does not say: at least this, and up to twice as long. */
+const SHORTEST = 30 * 60_000;
+
+/** The changes of one object or of a list, from now, from a version, or with what there is first. */
+export async function watch(core: Core, resource: Resource, call: Call): Promise<WatchReply> {
+  checkOptions(call);
+  const selection = selectionOf(resource, call);
+  const { options = {} } = call;
+  const asked = parseRevision(options.resourceVersion);
+  const initial = options.sendInitialEvents ?? !asked;
+  const marked = options.sendInitialEvents === true;
+  const wait = initial ? (asked ? waitForRevision(core, asked, call) : core.cache.fresh()) : undefined;
+  if (wait) await wait;
+  const from = initial || !asked ? undefined : asked;
+  return new RunningWatch(core, resource, call, { selection, from, initial, marked });
+}
+
+interface Start {
+  readonly selection: Selection;
+  /** Changes after this revision; undefined: from now. */
+  readonly from: number | undefined;
+  /** Whether what there is comes first, as ADDED. */
+  readonly initial: boolean;
+  /** Whether a bookmark tells where that ends. */
+  readonly marked: boolean;
+}
+
+class RunningWatch implements WatchReply {
+  readonly type = 'watch';
+  #consumer: WatchConsumer | undefined;
+  #leave: (() => void) | undefined;
+  #over = false;
+  #timer: { cancel: () => void } | undefined;
+  /** The newest revision the client knows of. */
+  #told = 0;
+  #limit = BACKLOG;
+
+  constructor(
+    readonly core: Core,
+    readonly resource: Resource,
+    readonly call: Call,
+    readonly start: Start,
+  ) {}
+
+  attach(consumer: WatchConsumer): void {
+    this.#consumer = consumer;
+    const { core, call } = this;
+    call.signal?.addEventListener('abort', () => this.stop(), { once: true });
+    const seconds = call.options?.timeoutSeconds;
+    const lasting = seconds ? seconds * 1000 : SHORTEST + core.random.int(SHORTEST);
+    this.#timer = core.clock.timer(lasting, () => this.#finish());
+    void this.#begin();
+  }
+
+  stop(): void {
+    this.#over = true;
+    this.#timer?.cancel();
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  async #begin(): Promise<void> {
+    const { core, start } = this;
+    try {
+      if (start.from !== undefined) await this.#reach(start.from);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (this.#over) return;
+    const namespace = this.call.namespace ?? '';
+    // From here to the end no other code runs: what was there and what comes next meet without a gap.
+    const events = start.initial
+      ? this.#present(namespace)
+      : start.from === undefined
+        ? []
+        : this.#missed(start.from, namespace);
+    this.#told = core.cache.revision;
+    this.#leave = core.watches.join(
+      { resource: this.resource, namespace, selection: start.selection },
+      { deliver: (batch) => this.#deliver(batch), bookmark: () => this.#bookmark(), end: () => this.#finish() },
+    );
+    if (start.marked) events.push(bookmarkEvent(this.resource, core.cache.revision, true));
+    if (events.length > 0) this.#deliver(batchOf(events), Number.POSITIVE_INFINITY);
+    // What a watch starts with may be large; only what comes on top counts as falling behind.
+    this.#limit += this.#consumer?.backlog() ?? 0;
+  }
+
+  /** Waits for a version that is still to come, and remembers what came after one that is past. */
+  async #reach(revision: number): Promise<void> {
+    await waitForRevision(this.core, revision, this.call);
+    await this.core.cache.remember(revision);
+  }
+
+  #present(namespace: string): WatchEvent[] {
+    const { core, resource, start } = this;
+    return core.cache
+      .table(resource.kind)
+      .entries(namespace)
+      .filter(start.selection.matches)
+      .map((entry) => new ObjectEvent('ADDED', entry, resource));
+  }
+
+  #missed(revision: number, namespace: string): WatchEvent[] {
+    const { core, resource, start } = this;
+    const channel = new Channel(resource, namespace, start.selection);
+    const records = core.cache.table(resource.kind).changesAfter(revision);
+    return records.map((record) => channel.eventOf(record)).filter((event) => event !== undefined);
+  }
+
+  #deliver(batch: WatchBatch, limit = this.#limit): void {
+    const consumer = this.#consumer;
+    if (this.#over || !consumer) return;
+    this.#told = this.core.cache.revision;
+    consumer.events(batch);
+    // The client resumes from the last event it has read.
+    if (consumer.backlog() > limit) this.#end();
+  }
+
+  #bookmark(): void {
+    const { revision } = this.core.cache;
+    if (this.#over || !this.call.options?.allowWatchBookmarks || revision <= this.#told) return;
+    this.#deliver(batchOf([bookmarkEvent(this.resource, revision, false)]));
+  }
+
+  /** The time is up or the server stops: a client that asked for bookmarks learns where it stands. */
+  #finish(): void {
+    this.#bookmark();
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.stop();
+    this.#consumer?.end();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#over) return;
+    const failure = isApiError(error) ? error : new ApiError('InternalError', String(error), { cause: error });
+    this.#consumer?.events(batchOf([statusEvent(failure.toStatus())]));
+    this.#end();
+  }
+}
+
+function bookmarkEvent({ kind, version }: Resource, revision: number, initialEnd: boolean): WatchEvent {
+  const object = {
+    kind: kind.kind,
+    apiVersion: version.apiVersion,
+    metadata: {
+      resourceVersion: String(revision),
+      ...(initialEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    },
+  };
+  return { type: 'BOOKMARK', object, json: () => lineOf('BOOKMARK', object) };
+}
+
+function statusEvent(status: Status): WatchEvent {
+  return { type: 'ERROR', object: status, json: () => lineOf('ERROR', status) };
+}
+
+function lineOf(type: string, object: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify({ type, object })}\n`);
+}
+
+function checkOptions({ options = {} }: Call): void {
+  const { resourceVersionMatch: match, sendInitialEvents } = options;
+  const errors: FieldError[] = [];
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    errors.push(
+      forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+    );
+  }
+  if (match) {
+    if (sendInitialEvents === undefined) {
+      errors.push(
+        forbidden(
+          'resourceVersionMatch',
+          'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+        ),
+      );
+    }
+    if (match !== 'NotOlderThan') errors.push(notSupported('resourceVersionMatch', match, ['NotOlderThan']));
+    if (options.continue)
+      errors.push(forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));
+  }
+  if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
+}

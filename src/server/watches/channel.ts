@@ -1,0 +1,50 @@
+import type { WatchBatch, WatchEvent } from '../api.ts';
+import type { ChangeRecord } from '../cache/change-record.ts';
+import type { Resource } from '../registry.ts';
+import type { Selection } from '../selection.ts';
+
+/** Who watches exactly the same thing shares a channel: selecting and encoding happen once for all of them. */
+export class Channel {
+  readonly members = new Set<(batch: WatchBatch) => void>();
+  #pending: WatchEvent[] = [];
+
+  constructor(
+    readonly resource: Resource,
+    readonly namespace: string,
+    readonly selection: Selection,
+  ) {}
+
+  /** Keeps what its members should see of a change; true when there is something to deliver. */
+  take(record: ChangeRecord): boolean {
+    const event = this.eventOf(record);
+    if (!event) return false;
+    return this.#pending.push(event) === 1;
+  }
+
+  deliver(): void {
+    if (this.#pending.length === 0) return;
+    const batch = batchOf(this.#pending);
+    this.#pending = [];
+    for (const member of this.members) member(batch);
+  }
+
+  /** A change as seen through the selectors: objects enter and leave. */
+  eventOf(record: ChangeRecord): WatchEvent | undefined {
+    if (this.namespace && record.at.namespace !== this.namespace) return undefined;
+    const was = record.previous !== undefined && this.selection.matches(record.previous);
+    const is = record.entry !== undefined && this.selection.matches(record.entry);
+    if (is) return record.event(was ? 'MODIFIED' : 'ADDED', this.resource);
+    return was ? record.event('DELETED', this.resource) : undefined;
+  }
+}
+
+export function batchOf(events: readonly WatchEvent[]): WatchBatch {
+  let json: Buffer | undefined;
+  return {
+    events,
+    json() {
+      json ??= events.length === 1 ? events[0]!.json() : Buffer.concat(events.map((event) => event.json()));
+      return json;
+    },
+  };
+}
