@@ -1,14 +1,19 @@
 import { s } from '../../schema/builders.ts';
 import type { TypeOf } from '../../schema/schema.ts';
+import { Status } from './status.ts';
 
-export const OwnerReference = s.object('OwnerReference', {
-  apiVersion: s.string({ zero: true }),
-  kind: s.string({ zero: true }),
-  name: s.string({ zero: true }),
-  uid: s.string({ zero: true }),
-  controller: s.boolean(),
-  blockOwnerDeletion: s.boolean(),
-});
+export const OwnerReference = s.object(
+  'OwnerReference',
+  {
+    apiVersion: s.string({ zero: true }),
+    kind: s.string({ zero: true }),
+    name: s.string({ zero: true }),
+    uid: s.string({ zero: true }),
+    controller: s.boolean(),
+    blockOwnerDeletion: s.boolean(),
+  },
+  { atomic: true },
+);
 
 const ManagedFieldsEntry = s.object('ManagedFieldsEntry', {
   manager: s.string(),
@@ -21,8 +26,8 @@ const ManagedFieldsEntry = s.object('ManagedFieldsEntry', {
 });
 
 const Initializers = s.object('Initializers', {
-  pending: s.listMap(s.object('Initializer', { name: s.string({ zero: true }) }), { keys: ['name'] }),
-  result: s.any(),
+  pending: s.list(s.object('Initializer', { name: s.string({ zero: true }) })),
+  result: Status,
 });
 
 /** What every object carries besides its own fields. */
