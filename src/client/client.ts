@@ -1,0 +1,21 @@
+import type { AnyObject, KindRef } from './object-types.ts';
+import { Resource } from './resource.ts';
+import type { Transport } from './transport.ts';
+
+/**
+ * The API, typed by kind: `client.of(Pod).in('default').get('web')`. Every call fails with an ApiError, or with the
+ * reason of its signal.
+ */
+export interface Client {
+  /** In the stored version, whose type the kind has. */
+  of<T>(kind: KindRef<T>): Resource<T>;
+  /** In any served version. */
+  of(kind: KindRef, apiVersion: string): Resource<AnyObject>;
+}
+
+export function createClient(transport: Transport): Client {
+  return {
+    of: ({ hub, kind, plural, scope }: KindRef, apiVersion = hub.apiVersion) =>
+      new Resource<any>(transport, { apiVersion, kind, plural, namespaced: scope === 'Namespaced' }),
+  };
+}

@@ -1,0 +1,70 @@
+/** What a caller may ask of a verb, and how it travels in a request. */
+import type { Draft } from './object-types.ts';
+import type { Request, RequestOptions } from './transport.ts';
+
+export interface ReadOptions extends Pick<RequestOptions, 'resourceVersion'> {
+  readonly signal?: AbortSignal;
+}
+
+export type Selectors = Pick<RequestOptions, 'labelSelector' | 'fieldSelector'>;
+
+export interface ListOptions extends ReadOptions, Selectors {
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+  readonly timeoutSeconds?: number;
+}
+
+export interface WatchOptions extends ReadOptions, Selectors {
+  readonly resourceVersionMatch?: 'NotOlderThan';
+  readonly allowWatchBookmarks?: boolean;
+  readonly sendInitialEvents?: boolean;
+  readonly timeoutSeconds?: number;
+}
+
+export interface WriteOptions {
+  readonly dryRun?: boolean;
+  readonly fieldManager?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface DeleteOptions {
+  readonly dryRun?: boolean;
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  /** Fails with a Conflict when the object is another. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly signal?: AbortSignal;
+}
+
+export type Patch<T> =
+  | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
+  | { readonly type: 'merge' | 'strategic'; readonly changes: Draft<T> | Readonly<Record<string, unknown>> };
+
+export interface JsonPatchOperation {
+  readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: unknown;
+}
+
+/** The signal belongs to the request, the rest to its URL. */
+export function split({
+  signal,
+  ...options
+}: RequestOptions & { signal?: AbortSignal }): Pick<Request, 'options' | 'signal'> {
+  return { options, ...(signal ? { signal } : {}) };
+}
+
+export function write({ dryRun, ...options }: WriteOptions): Pick<Request, 'options' | 'signal'> {
+  return split({ ...options, ...(dryRun ? { dryRun: ['All'] } : {}) });
+}
+
+export function deletion({ preconditions, ...options }: DeleteOptions): Pick<Request, 'options' | 'signal' | 'body'> {
+  const body = preconditions ? { body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions } } : {};
+  return { ...write(options), ...body };
+}
+
+export function patchBody(patch: Patch<any>): Pick<Request, 'patchType' | 'body'> {
+  return { patchType: patch.type, body: patch.type === 'json' ? patch.operations : patch.changes };
+}

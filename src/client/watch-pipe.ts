@@ -1,0 +1,83 @@
+import type { RawEvent, WatchStream } from './transport.ts';
+
+type Batch = readonly RawEvent[];
+type Result = IteratorResult<Batch, undefined>;
+
+/** Turns batches that are pushed into a stream that is pulled. */
+export class WatchPipe implements WatchStream {
+  #batches: Batch[] = [];
+  #backlog = 0;
+  #waiting: { resolve: (result: Result) => void; reject: (error: unknown) => void } | undefined;
+  #ended: { error?: unknown } | undefined;
+  #onClose: () => void;
+
+  /** `onClose` is called once: when the consumer goes, or after the producer has ended it. */
+  constructor(onClose: () => void = () => {}) {
+    this.#onClose = onClose;
+  }
+
+  /** Events that the consumer has not taken yet. */
+  get backlog(): number {
+    return this.#backlog;
+  }
+
+  push(batch: Batch): void {
+    if (this.#ended || batch.length === 0) return;
+    if (this.#waiting) {
+      const { resolve } = this.#waiting;
+      this.#waiting = undefined;
+      resolve({ done: false, value: batch });
+    } else {
+      this.#batches.push(batch);
+      this.#backlog += batch.length;
+    }
+  }
+
+  /** What was pushed before is still delivered. */
+  end(error?: unknown): void {
+    if (this.#ended) return;
+    this.#ended = error === undefined ? {} : { error };
+    this.#release();
+    if (!this.#waiting) return;
+    const { resolve, reject } = this.#waiting;
+    this.#waiting = undefined;
+    if (error === undefined) resolve({ done: true, value: undefined });
+    else reject(error);
+  }
+
+  /** What was pushed before is dropped. */
+  close(): void {
+    this.#batches = [];
+    this.#backlog = 0;
+    this.end();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Batch, undefined> {
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.close();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  #next(): Promise<Result> {
+    const batch = this.#batches.shift();
+    if (batch) {
+      this.#backlog -= batch.length;
+      return Promise.resolve({ done: false, value: batch });
+    }
+    const ended = this.#ended;
+    if (!ended) return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
+    if (!('error' in ended)) return Promise.resolve({ done: true, value: undefined });
+    this.#ended = {};
+    return Promise.reject(ended.error);
+  }
+
+  #release(): void {
+    const onClose = this.#onClose;
+    this.#onClose = () => {};
+    onClose();
+  }
+}

@@ -1,0 +1,43 @@
+import type { Status } from '../base/errors.ts';
+import type { ObjectMeta } from '../kinds/shapes/object-meta.ts';
+import type { DeepReadonly } from './object-types.ts';
+import { errorOfStatus } from './status-error.ts';
+import type { RawEvent, WatchStream } from './transport.ts';
+
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: DeepReadonly<T> }
+  /** Nothing has changed up to its `resourceVersion` but what was sent. */
+  | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: DeepReadonly<ObjectMeta> } };
+
+/** A running watch, for one consumer. What the server reports as an error of the watch is thrown as an ApiError. */
+export class Watch<T> implements AsyncIterable<WatchEvent<T>> {
+  readonly #stream: WatchStream;
+
+  constructor(stream: WatchStream) {
+    this.#stream = stream;
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchEvent<T>, void, undefined> {
+    for await (const batch of this.batches()) yield* batch;
+  }
+
+  /** The events as they arrived together. */
+  async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
+    try {
+      for await (const batch of this.#stream) {
+        const broken = batch.findIndex((event) => event.type === 'ERROR');
+        if (broken < 0) yield batch as readonly WatchEvent<T>[];
+        else {
+          if (broken > 0) yield batch.slice(0, broken) as readonly WatchEvent<T>[];
+          throw errorOfStatus((batch[broken] as RawEvent).object as Status);
+        }
+      }
+    } finally {
+      this.close();
+    }
+  }
+}
