@@ -1,9 +1,9 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { ScriptedApi, testKind } from '../../test/support/scripted-api.ts';
 import { ApiError, isApiError } from '../base/errors.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 import { createClient } from './client.ts';
 import type { DeepReadonly, Draft } from './object-types.ts';
-import { TestApi, testKind } from './test-api.ts';
 import type { Answer, Request, Transport } from './transport.ts';
 
 interface Set extends KubeObject {
@@ -156,7 +156,7 @@ describe('scale', () => {
 describe('lists', () => {
   const Pod = testKind('pods', 'Pod', 'Namespaced');
   const filled = (count: number) => {
-    const api = new TestApi();
+    const api = new ScriptedApi();
     for (let i = 0; i < count; i++) api.put('pods', { metadata: { name: `p${i}`, namespace: 'x' } });
     return api;
   };
@@ -198,7 +198,7 @@ describe('watches', () => {
   const Pod = testKind('pods', 'Pod', 'Namespaced');
 
   it('gives events until the loop is left', async () => {
-    const api = new TestApi();
+    const api = new ScriptedApi();
     const watch = await createClient(api).of(Pod).watch({ resourceVersion: '1' });
     api.put('pods', { metadata: { name: 'a', namespace: 'x' } });
     api.put('pods', { metadata: { name: 'b', namespace: 'x' } });
@@ -212,7 +212,7 @@ describe('watches', () => {
   });
 
   it('throws what the server reports as an error, after the events before it', async () => {
-    const api = new TestApi();
+    const api = new ScriptedApi();
     const watch = await createClient(api).of(Pod).watch({ resourceVersion: '1' });
     api.put('pods', { metadata: { name: 'a', namespace: 'x' } });
     api.failWatches(new ApiError('Expired', 'too old resource version: 1 (5)'));
@@ -227,7 +227,7 @@ describe('watches', () => {
   });
 
   it('ends quietly when its signal is aborted, or when it is closed unread', async () => {
-    const api = new TestApi();
+    const api = new ScriptedApi();
     const stop = new AbortController();
     const watch = await createClient(api).of(Pod).watch({ resourceVersion: '1', signal: stop.signal });
     const reading = (async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ScriptedApi, type TestObject, testKind } from '../../test/support/scripted-api.ts';
 import { ControlledClock } from '../base/clock.ts';
 import { ApiError, tooOld } from '../base/errors.ts';
 import { silent } from '../base/log.ts';
@@ -8,11 +9,10 @@ import { createClient } from './client.ts';
 import type { Informer } from './informer.ts';
 import { InformerFactory } from './informer-factory.ts';
 import { type Change, keyOf } from './object-cache.ts';
-import { TestApi, type TestObject, testKind } from './test-api.ts';
 
 const Pod = testKind<TestObject>('pods', 'Pod', 'Namespaced');
 
-function setUp(api = new TestApi()) {
+function setUp(api = new ScriptedApi()) {
   const clock = new ControlledClock();
   const stop = new AbortController();
   const informers = new InformerFactory({
@@ -57,7 +57,7 @@ function recorder(informer: Informer<TestObject>) {
   return { log, state, leave };
 }
 
-const counts = (api: TestApi) => ({
+const counts = (api: ScriptedApi) => ({
   lists: api.requests.filter(({ verb }) => verb === 'list').length,
   watches: api.requests.filter(({ verb }) => verb === 'watch').length,
 });
@@ -172,9 +172,9 @@ describe('an informer', () => {
   });
 
   it.each([
-    ['when the watch starts', (api: TestApi) => api.compact()],
-    ['inside the watch', (api: TestApi) => api.failWatches(tooOld(1, 2))],
-    ['as Gone', (api: TestApi) => api.failWatches(new ApiError('Gone', 'history is gone'))],
+    ['when the watch starts', (api: ScriptedApi) => api.compact()],
+    ['inside the watch', (api: ScriptedApi) => api.failWatches(tooOld(1, 2))],
+    ['as Gone', (api: ScriptedApi) => api.failWatches(new ApiError('Gone', 'history is gone'))],
   ])('lists again when history is lost %s, and tells what it missed', async (_, lose) => {
     const { api, clock, informers } = world;
     for (const name of ['kept', 'changed', 'deleted', 'recreated']) api.put('pods', pod(name));
@@ -388,7 +388,7 @@ describe('whatever changes and breaks', () => {
   });
 });
 
-async function perform(api: TestApi, clock: ControlledClock, each: Step): Promise<void> {
+async function perform(api: ScriptedApi, clock: ControlledClock, each: Step): Promise<void> {
   switch (each.do) {
     case 'put':
       api.put('pods', pod(each.name));

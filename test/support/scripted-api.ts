@@ -3,11 +3,11 @@
  * that go wrong on the way (breaks, lost history, refusals). It validates and defaults nothing; what depends on the real
  * server is tested in test/cluster.
  */
-import { ApiError, alreadyExists, conflict, notFound, tooOld } from '../base/errors.ts';
-import { clone, deepEqual, deepFreeze } from '../base/tree.ts';
-import type { KindRef } from './object-types.ts';
-import type { Answer, RawEvent, Request, Transport, WatchStream } from './transport.ts';
-import { WatchPipe } from './watch-pipe.ts';
+import { ApiError, alreadyExists, conflict, notFound, tooOld } from '../../src/base/errors.ts';
+import { clone, deepEqual, deepFreeze } from '../../src/base/tree.ts';
+import type { KindRef } from '../../src/client/object-types.ts';
+import type { Answer, RawEvent, Request, Transport, WatchStream } from '../../src/client/transport.ts';
+import { WatchPipe } from '../../src/client/watch-pipe.ts';
 
 export interface TestObject {
   apiVersion: string;
@@ -44,7 +44,7 @@ export const testKind = <T = TestObject>(plural: string, kind: string, scope: Ki
   hub: { apiVersion: 'v1' },
 });
 
-export class TestApi implements Transport {
+export class ScriptedApi implements Transport {
   readonly requests: Request[] = [];
   readonly #objects = new Map<string, TestObject>();
   readonly #history: HistoryEntry[] = [];
