@@ -85,6 +85,8 @@ export interface KindDefinition<F extends Fields = Fields> {
    */
   readonly onCreate?: (object: any, context: HookContext) => void;
   readonly onUpdate?: (object: any, old: any, context: HookContext) => void;
+  /** The same for a write of the status, where the rest of the object is as it was. */
+  readonly onStatusUpdate?: (object: any, old: any) => void;
   /** Checks over the whole object, after those of its fields. Paths are from the object. */
   readonly rules?: readonly ((object: any, context: RuleContext) => readonly FieldError[])[];
   /**

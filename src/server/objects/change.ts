@@ -40,7 +40,8 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
     checkIdentity(kind, object, old, name);
     keepBookkeeping(object, old);
     keepPart(object, old, wish.part);
-    if (wish.part !== 'status') {
+    if (wish.part === 'status') kind.onStatusUpdate?.(object, old);
+    else {
       const now = timestamp(core.clock.now());
       kind.onUpdate?.(object, old, {
         now,
