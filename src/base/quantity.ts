@@ -114,13 +114,21 @@ function divideUp(value: bigint, power: number): bigint {
 }
 
 /**
- * The text that a stored quantity has. Text that is in order already is kept as it is (`1.500` stays), as in Kubernetes;
- * this is also what makes the common case cheap.
+ * The text that a stored quantity has. Text that is in order already is kept as it is (`1.500` stays), as in Kubernetes.
  */
 export function canonicalQuantity(text: string): string {
+  const known = canonical.get(text);
+  if (known !== undefined) return known;
   const written = read(text);
-  return isInOrder(written) ? text : formatQuantity(amountOf(written));
+  const answer = isInOrder(written) ? text : formatQuantity(amountOf(written));
+  if (canonical.size >= KEPT) canonical.clear();
+  if (text.length < 32) canonical.set(text, answer);
+  return answer;
 }
+
+/** A cluster's objects name the same few amounts. */
+const canonical = new Map<string, string>();
+const KEPT = 1000;
 
 function isInOrder({ whole, decimals, format, power }: Written): boolean {
   const digits = whole + decimals;

@@ -23,7 +23,7 @@ function equalObjects(a: Tree, b: Tree): boolean {
   for (const key in a) {
     const value = a[key];
     if (value === undefined) continue;
-    if (!Object.hasOwn(b, key) || !deepEqual(value, b[key])) return false;
+    if (!deepEqual(value, b[key]) || (key === '__proto__' && !Object.hasOwn(b, key))) return false;
     balance++;
   }
   for (const key in b) if (b[key] !== undefined) balance--;

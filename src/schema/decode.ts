@@ -6,6 +6,7 @@
  * What Kubernetes does not tell apart, a decoded tree does not either: an optional list or map that is empty is absent,
  * and so is the empty string where a field has words to choose from or a default.
  */
+import { isTree, put } from '../base/tree.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
 import { decodeScalar, goType, zeroOf } from './scalars.ts';
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
@@ -46,9 +47,9 @@ function decoderOf(schema: Schema): Decoder {
     case 'object':
       return objectDecoder(schema);
     case 'list':
-      return listDecoder(schema);
+      return listDecoder(schema, false);
     case 'map':
-      return mapDecoder(schema);
+      return mapDecoder(schema, false);
     case 'any':
       return decodeAny;
     case 'lazy':
@@ -79,7 +80,7 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
     decoders[field] = fieldDecoder(schema);
   }
   return (input, trail) => {
-    if (!isObject(input)) throw new Mismatch(jsonWord(input), `v1.${name}`);
+    if (!isTree(input)) throw new Mismatch(jsonWord(input), `v1.${name}`);
     const out: Record<string, unknown> = {};
     let at = '';
     try {
@@ -95,7 +96,14 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
         const decoded = decoder(value, trail && { ...trail, path: `${trail.path}${key}.` });
         if (decoded !== undefined) out[key] = decoded;
       }
-      for (let i = 0; i < fillers.length; i++) fillers[i]!(out);
+      for (let i = 0; i < fillers.length; i++) {
+        const { field, fill, always } = fillers[i]!;
+        if (!always && out[field] !== undefined) continue;
+        at = field;
+        const filling = fill(out);
+        if (filling !== undefined) out[field] = filling;
+        else if (always) delete out[field];
+      }
     } catch (error) {
       throw error instanceof Mismatch ? error.through(name, at) : error;
     }
@@ -105,45 +113,36 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
 
 /** A field's decoder: the node's own, and what counts as absent there. */
 function fieldDecoder(schema: Schema): Decoder {
-  const decoder = decoderOf(schema);
-  const dropsEmpty = schema.type === 'string' && !schema.format && (schema.enum || schema.default !== undefined);
-  if (schema.omitZero || dropsEmpty) return (input) => decoder(input) || undefined;
-  if (schema.zero) return decoder;
-  if (schema.type === 'list') {
-    return (input, trail) => {
-      const list = decoder(input, trail) as unknown[];
-      return list.length ? list : undefined;
-    };
+  const optional = !schema.zero;
+  switch (schema.type) {
+    case 'list':
+      return listDecoder(schema, optional);
+    case 'map':
+      return mapDecoder(schema, optional);
+    case 'string': {
+      const decoder = decodeScalar(schema);
+      const dropsEmpty = schema.omitZero || (!schema.format && (schema.enum || schema.default !== undefined));
+      return dropsEmpty ? (input) => decoder(input) || undefined : decoder;
+    }
+    default: {
+      const decoder = decoderOf(schema);
+      return schema.omitZero ? (input) => decoder(input) || undefined : decoder;
+    }
   }
-  if (schema.type === 'map') {
-    return (input, trail) => {
-      const map = decoder(input, trail) as object;
-      for (const _ in map) return map;
-      return undefined;
-    };
-  }
-  return decoder;
 }
 
-/** Sets a field that is absent. */
-type Filler = (object: Record<string, unknown>) => void;
+/** What an absent field becomes; or, always, what a field is. */
+interface Filler {
+  readonly field: string;
+  readonly fill: (parent: unknown) => unknown;
+  readonly always?: boolean;
+}
 
 function fillerOf(field: string, schema: Schema): Filler | undefined {
   const { default: preset, zero, derive } = schema;
-  if (derive) {
-    return (object) => {
-      const value = derive(object);
-      if (value === undefined) delete object[field];
-      else object[field] = value;
-    };
-  }
-  if (preset === undefined && !zero) return undefined;
-  const value = preset === undefined ? zeroFiller(schema) : presetFiller(preset, schema);
-  return (object) => {
-    if (object[field] !== undefined) return;
-    const filling = value(object);
-    if (filling !== undefined) object[field] = filling;
-  };
+  if (derive) return { field, fill: derive, always: true };
+  if (preset !== undefined) return { field, fill: presetFiller(preset, schema) };
+  return zero ? { field, fill: zeroFiller(schema) } : undefined;
 }
 
 function presetFiller(preset: unknown, schema: Schema): (parent: unknown) => unknown {
@@ -185,11 +184,13 @@ function again(schema: Schema, constant: unknown): () => unknown {
   };
 }
 
-function listDecoder(schema: ListSchema): Decoder {
+/** Where it is optional, an empty list is none. */
+function listDecoder(schema: ListSchema, optional: boolean): Decoder {
   const decodeItem = decoderOf(schema.items);
   const zero = zeroItem(schema.items, decodeItem);
   return (input, trail) => {
     if (!Array.isArray(input)) throw new Mismatch(jsonWord(input), goType(schema));
+    if (optional && input.length === 0) return undefined;
     const out = new Array(input.length);
     for (let i = 0; i < input.length; i++) {
       const item = input[i];
@@ -202,25 +203,23 @@ function listDecoder(schema: ListSchema): Decoder {
   };
 }
 
-function mapDecoder(schema: MapSchema): Decoder {
+function mapDecoder(schema: MapSchema, optional: boolean): Decoder {
   const decodeValue = decoderOf(schema.values);
   const zero = zeroItem(schema.values, decodeValue);
   return (input, trail) => {
-    if (!isObject(input)) throw new Mismatch(jsonWord(input), goType(schema));
+    if (!isTree(input)) throw new Mismatch(jsonWord(input), goType(schema));
     const out: Record<string, unknown> = {};
+    let isEmpty = optional;
     for (const key in input) {
+      isEmpty = false;
       const value = input[key];
       const decoded =
         value === null || value === undefined
           ? zero()
           : decodeValue(value, trail && { ...trail, path: `${trail.path}${key}.` });
-      if (key === '__proto__') {
-        Object.defineProperty(out, key, { value: decoded, enumerable: true, writable: true, configurable: true });
-      } else {
-        out[key] = decoded;
-      }
+      put(out, key, decoded);
     }
-    return out;
+    return isEmpty ? undefined : out;
   };
 }
 
@@ -271,8 +270,4 @@ function decodeAny(input: unknown): unknown {
     level = next;
   }
   return input;
-}
-
-function isObject(value: unknown): value is Record<string, any> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

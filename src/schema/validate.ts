@@ -10,24 +10,35 @@ import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Rule, RuleCont
 export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subresource'> &
   Partial<Pick<RuleContext, 'apiVersion'>>;
 
+/** Everything that is wrong, in the order of the description. */
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
-  const found: FieldError[] = [];
   const check = checkOf(schema);
+  if (!check) return [];
   const { operation, subresource, apiVersion, old } = context;
-  check?.(value, old, { operation, subresource, apiVersion, root: value, oldRoot: old, parent: undefined }, found);
-  return found;
+  const run: Run = { operation, subresource, apiVersion, root: value, oldRoot: old, found: [] };
+  check(value, old, { run, parent: undefined });
+  return run.found;
 }
 
-/** What stays the same on the way down, and the object that holds the value. */
-type Scope = Omit<RuleContext, 'old'>;
+/** What stays the same on the way down, and what was found. */
+interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | 'oldRoot' | 'apiVersion'> {
+  readonly found: FieldError[];
+}
 
-/** Adds what is wrong with a present value to `found`; paths are from the value. */
-type CheckValue = (value: any, old: any, scope: Scope, found: FieldError[]) => void;
+/** Where a value stands. */
+interface Place {
+  readonly run: Run;
+  /** The object that holds it. */
+  readonly parent: unknown;
+}
 
-const compiled = new WeakMap<object, CheckValue | null>();
+/** Adds what is wrong with a present value to what was found; paths are from the value. */
+type Check = (value: any, old: any, place: Place) => void;
+
+const compiled = new WeakMap<object, Check | null>();
 
 /** Undefined where there is nothing to check. */
-function checkOf(schema: Schema): CheckValue | undefined {
+function checkOf(schema: Schema): Check | undefined {
   const known = compiled.get(schema);
   if (known !== undefined) return known ?? undefined;
   const check = compile(schema);
@@ -36,56 +47,57 @@ function checkOf(schema: Schema): CheckValue | undefined {
 }
 
 /** The value's own limits, then what is inside it, then its rules; rules do not see a value beyond its limits. */
-function compile(schema: Schema): CheckValue | undefined {
+function compile(schema: Schema): Check | undefined {
   const limits = limitsOf(schema);
   const inside = insideOf(schema);
   const rules = schema.rules?.length ? rulesCheck(schema.rules) : undefined;
   if (!limits && !rules) return inside;
-  return (value, old, scope, found) => {
-    const before = found.length;
-    limits?.(value, old, scope, found);
-    if (found.length > before) return;
-    inside?.(value, old, scope, found);
-    rules?.(value, old, scope, found);
+  return (value, old, place) => {
+    if (limits) {
+      const wrong = limits(value);
+      if (wrong) {
+        place.run.found.push(wrong);
+        return;
+      }
+    }
+    if (inside) inside(value, old, place);
+    if (rules) rules(value, old, place);
   };
 }
 
-function limitsOf(schema: Schema): CheckValue | undefined {
+function limitsOf(schema: Schema): ((value: any) => FieldError | undefined) | undefined {
   if (schema.type === 'string' && schema.enum) {
     const words = schema.enum;
-    return (value, _old, _scope, found) => {
-      if (!words.includes(value)) found.push(notSupported('', value, words));
-    };
+    return (value) => (words.includes(value) ? undefined : notSupported('', value, words));
   }
   if (schema.type === 'integer' && (schema.min !== undefined || schema.max !== undefined)) return rangeOf(schema);
   return undefined;
 }
 
-function rangeOf({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: IntegerSchema): CheckValue {
+function rangeOf({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: IntegerSchema) {
   const words =
     max === Number.POSITIVE_INFINITY
       ? `must be greater than or equal to ${min}`
       : min === Number.NEGATIVE_INFINITY
         ? `must be less than or equal to ${max}`
         : `must be between ${min} and ${max}, inclusive`;
-  return (value, _old, _scope, found) => {
-    if (value < min || value > max) found.push(invalid('', value, words));
-  };
+  return (value: number) => (value < min || value > max ? invalid('', value, words) : undefined);
 }
 
-function rulesCheck(rules: readonly Rule[]): CheckValue {
-  return (value, old, scope, found) => {
-    const context: RuleContext = { ...scope, old };
-    for (const rule of rules) {
-      const wrong = rule(value, context);
+function rulesCheck(rules: readonly Rule[]): Check {
+  return (value, old, { run, parent }) => {
+    const { operation, subresource, apiVersion, root, oldRoot, found } = run;
+    const context: RuleContext = { operation, old, parent, root, oldRoot, subresource, apiVersion };
+    for (let i = 0; i < rules.length; i++) {
+      const wrong = rules[i]!(value, context);
       if (wrong === undefined) continue;
       if ('reason' in wrong) found.push(wrong);
-      else found.push(...wrong);
+      else for (const each of wrong) found.push(each);
     }
   };
 }
 
-function insideOf(schema: Schema): CheckValue | undefined {
+function insideOf(schema: Schema): Check | undefined {
   switch (schema.type) {
     case 'object':
       return fieldsCheck(schema);
@@ -94,75 +106,76 @@ function insideOf(schema: Schema): CheckValue | undefined {
     case 'map':
       return valuesCheck(schema);
     case 'lazy':
-      return (value, old, scope, found) => checkOf(schema.resolve())?.(value, old, scope, found);
+      return (value, old, place) => checkOf(schema.resolve())?.(value, old, place);
     default:
       return undefined;
   }
 }
 
-type FieldCheck = (parent: any, oldParent: any, scope: Scope, found: FieldError[]) => void;
-
-function fieldsCheck(schema: ObjectSchema): CheckValue | undefined {
-  const checks: FieldCheck[] = [];
+function fieldsCheck(schema: ObjectSchema): Check | undefined {
+  const checks: Check[] = [];
   for (const [field, node] of Object.entries(schema.fields)) {
     const check = fieldCheck(field, node);
     if (check) checks.push(check);
   }
   if (checks.length === 0) return undefined;
-  return (value, old, scope, found) => {
-    const inner: Scope = { ...scope, parent: value };
-    for (const check of checks) check(value, old, inner, found);
+  return (value, old, { run }) => {
+    const inner: Place = { run, parent: value };
+    for (let i = 0; i < checks.length; i++) checks[i]!(value, old, inner);
   };
 }
 
-function fieldCheck(field: string, schema: Schema): FieldCheck | undefined {
+/** A field seen from the object that holds it: the field may be absent. The empty string is absent, too. */
+function fieldCheck(field: string, schema: Schema): Check | undefined {
   const check = checkOf(schema);
   const { required: must, immutable } = schema;
   if (!check && !must && !immutable) return undefined;
   const missing = must ? required(field, must === true ? '' : must) : undefined;
-  const emptiable = schema.type === 'string' || schema.type === 'list' || schema.type === 'map';
+  const mayBeEmpty = schema.type !== 'list' && schema.type !== 'map';
   const absent = schema.type === 'string' ? '' : null;
-  return (parent, oldParent, scope, found) => {
-    const value = parent[field];
-    if (missing && (value === undefined || (emptiable && isEmpty(value)))) {
-      found.push(missing);
+  return (object, oldObject, place) => {
+    const value = object[field];
+    const isAbsent = value === undefined || value === '';
+    if (missing && (isAbsent || !(mayBeEmpty || hasEntries(value)))) {
+      place.run.found.push(missing);
       return;
     }
-    const old = oldParent?.[field];
-    if (immutable && oldParent !== undefined && !deepEqual(value, old)) {
-      found.push(invalid(field, value ?? absent, 'field is immutable'));
+    const old = oldObject?.[field];
+    if (immutable && oldObject !== undefined && !deepEqual(value, old)) {
+      place.run.found.push(invalid(field, value ?? absent, 'field is immutable'));
     }
-    if (check && value !== undefined && value !== '') descend(field, found, () => check(value, old, scope, found));
+    if (!check || isAbsent) return;
+    const before = place.run.found.length;
+    check(value, old, place);
+    prefix(place.run.found, before, field);
   };
 }
 
-/** Runs a check and puts the step in front of the paths it adds. */
-function descend(step: string, found: FieldError[], check: () => void): void {
-  const before = found.length;
-  check();
-  for (let i = before; i < found.length; i++) {
+/** Puts a step in front of the paths of what was found since. */
+function prefix(found: FieldError[], since: number, step: string): void {
+  for (let i = since; i < found.length; i++) {
     const each = found[i]!;
     found[i] = { ...each, field: joinPath(step, each.field) };
   }
 }
 
-function isEmpty(value: unknown): boolean {
-  if (value === '') return true;
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.length === 0;
-  for (const _ in value) return false;
-  return true;
+function hasEntries(value: object): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  for (const _ in value) return true;
+  return false;
 }
 
 /** An item's old self is the one with the same keys in a map list, the one at the same place in any other. */
-function itemsCheck(schema: ListSchema): CheckValue | undefined {
+function itemsCheck(schema: ListSchema): Check | undefined {
   const check = checkOf(schema.items);
   if (!check) return undefined;
   const oldItem = schema.list === 'map' && schema.keys ? byKeys(schema.keys) : byIndex;
-  return (list: any[], old: any[] | undefined, scope, found) => {
+  return (list: any[], old: any[] | undefined, place) => {
+    const { found } = place.run;
     for (let i = 0; i < list.length; i++) {
-      const item = list[i];
-      descend(`[${i}]`, found, () => check(item, old && oldItem(old, item, i), scope, found));
+      const before = found.length;
+      check(list[i], old && oldItem(old, list[i], i), place);
+      if (found.length > before) prefix(found, before, `[${i}]`);
     }
   };
 }
@@ -178,13 +191,15 @@ function byKeys(keys: readonly string[]): OldItem {
   };
 }
 
-function valuesCheck(schema: MapSchema): CheckValue | undefined {
+function valuesCheck(schema: MapSchema): Check | undefined {
   const check = checkOf(schema.values);
   if (!check) return undefined;
-  return (map: Record<string, unknown>, old: Record<string, unknown> | undefined, scope, found) => {
+  return (map: Record<string, unknown>, old: Record<string, unknown> | undefined, place) => {
+    const { found } = place.run;
     for (const key in map) {
-      const before = old && Object.hasOwn(old, key) ? old[key] : undefined;
-      descend(`[${key}]`, found, () => check(map[key], before, scope, found));
+      const before = found.length;
+      check(map[key], old && Object.hasOwn(old, key) ? old[key] : undefined, place);
+      if (found.length > before) prefix(found, before, `[${key}]`);
     }
   };
 }
