@@ -34,6 +34,7 @@ export function update(kind: Kind, old: any, body: object, options: WriteOptions
   object.metadata.uid = old.metadata.uid;
   if (subresource === 'status') {
     object.spec = old.spec;
+    kind.onStatusUpdate?.(object, old);
   } else {
     object.status = old.status;
     kind.onUpdate?.(object, old, hookContext(apiVersion));

@@ -120,6 +120,14 @@ describe('the template generation', () => {
     expect(byAnnotation.metadata.annotations).toEqual({ [GENERATION]: '1' });
   });
 
+  test('is not changed by a write of the status', () => {
+    const { object } = update(DaemonSet, old, daemonSet({ templateGeneration: 9 }), {
+      apiVersion: OLD,
+      subresource: 'status',
+    });
+    expect(object.metadata.annotations).toEqual({ [GENERATION]: '1' });
+  });
+
   test('is a field in extensions/v1beta1', () => {
     const view = shown(DaemonSet, old, OLD);
     expect(view.spec.templateGeneration).toBe(1);

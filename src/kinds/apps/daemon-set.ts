@@ -2,7 +2,7 @@ import { deepEqual } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import type { FieldError } from '../../schema/field-error.ts';
 import { invalid } from '../../schema/field-error.ts';
-import { wholeNumber, withNumberAnnotation } from '../conversion/number-annotation.ts';
+import { keepAnnotation, wholeNumber, withNumberAnnotation } from '../conversion/number-annotation.ts';
 import {
   TEMPLATE_GENERATION_ANNOTATION,
   templateGenerationOf,
@@ -127,6 +127,7 @@ export const DaemonSet = defineKind({
     const before = templateGenerationOf(old) ?? 0;
     setTemplateGeneration(daemonSet, deepEqual(daemonSet.spec.template, old.spec.template) ? before : before + 1);
   },
+  onStatusUpdate: (daemonSet, old) => keepAnnotation(daemonSet, old, TEMPLATE_GENERATION_ANNOTATION),
   rules: [generationIsNumber],
 });
 export type DaemonSet = ObjectOf<typeof DaemonSet>;

@@ -237,6 +237,13 @@ test('a rollback to the last revision is shown as an empty wish', () => {
   expect(shown(Deployment, object, 'apps/v1beta1').spec.rollbackTo).toEqual({});
 });
 
+test('a write of the status does not take the wish back', () => {
+  const apiVersion = 'apps/v1beta1';
+  const { object: old } = create(Deployment, deployment({ rollbackTo: { revision: 3 } }), { apiVersion });
+  const { object } = update(Deployment, old, deployment(), { apiVersion, subresource: 'status' });
+  expect(shown(Deployment, object, apiVersion).spec.rollbackTo).toEqual({ revision: 3 });
+});
+
 test.each(VERSIONS)('in %s a delete leaves the dependents, but not in the newest', (apiVersion) => {
   const version = Deployment.versions.find((each) => each.apiVersion === apiVersion);
   expect(version?.orphansByDefault).toBe(apiVersion !== 'apps/v1');

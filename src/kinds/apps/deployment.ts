@@ -1,7 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import type { FieldError } from '../../schema/field-error.ts';
 import { invalid } from '../../schema/field-error.ts';
-import { wholeNumber } from '../conversion/number-annotation.ts';
+import { keepAnnotation, wholeNumber } from '../conversion/number-annotation.ts';
 import { ROLLBACK_ANNOTATION, rollbackToAnnotation, rollbackToField } from '../conversion/rollback-to.ts';
 import { UNLIMITED } from '../conversion/unlimited.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
@@ -150,6 +150,7 @@ export const Deployment = defineKind({
   generation: 'annotations',
   onCreate: labelLikeTemplate,
   onUpdate: (deployment, _old, context) => labelLikeTemplate(deployment, context),
+  onStatusUpdate: (deployment, old) => keepAnnotation(deployment, old, ROLLBACK_ANNOTATION),
   rules: [rollbackIsRevision],
 });
 export type Deployment = ObjectOf<typeof Deployment>;
