@@ -1,31 +1,50 @@
 /** Where a pod wants to run: near or far from nodes and from other pods. */
 import { s } from '../../schema/builders.ts';
-import type { TypeOf } from '../../schema/schema.ts';
+import { type FieldError, invalid, required } from '../../schema/field-error.ts';
+import { dnsLabel, qualifiedName } from '../../schema/names.ts';
+import type { ObjectType, TypeOf } from '../../schema/schema.ts';
+import { labelKeys } from './label-keys.ts';
 import { LabelSelector } from './label-selector.ts';
-import { NodeSelector, NodeSelectorTerm } from './node-selector.ts';
+import { NodeSelector, PreferredNodeSelectorTerm } from './node-selector.ts';
 
-const PreferredSchedulingTerm = s.object('PreferredSchedulingTerm', {
-  weight: s.int32({ zero: true }),
-  preference: s.use(NodeSelectorTerm, { zero: true }),
+const weight = s.int32({
+  zero: true,
+  rules: [(value: number) => (value < 1 || value > 100 ? invalid('', value, 'must be in the range 1-100') : undefined)],
 });
+
+const PreferredSchedulingTerm = s.object('PreferredSchedulingTerm', { weight, preference: PreferredNodeSelectorTerm });
 
 const NodeAffinity = s.object('NodeAffinity', {
   requiredDuringSchedulingIgnoredDuringExecution: NodeSelector,
   preferredDuringSchedulingIgnoredDuringExecution: s.list(PreferredSchedulingTerm),
 });
+export type NodeAffinity = TypeOf<typeof NodeAffinity>;
 
-const PodAffinityTerm = s.object('PodAffinityTerm', {
+const podAffinityTerm = {
   labelSelector: LabelSelector,
   namespaces: s.list(s.string()),
   topologyKey: s.string({ zero: true }),
   namespaceSelector: LabelSelector,
   matchLabelKeys: s.list(s.string()),
   mismatchLabelKeys: s.list(s.string()),
-});
-export type PodAffinityTerm = TypeOf<typeof PodAffinityTerm>;
+};
+export type PodAffinityTerm = ObjectType<typeof podAffinityTerm>;
+
+function term(value: PodAffinityTerm): FieldError[] {
+  const { namespaces, topologyKey } = value;
+  const found = labelKeys(value);
+  for (const name of namespaces ?? []) {
+    for (const complaint of dnsLabel(name)) found.push(invalid('namespace', name, complaint));
+  }
+  if (!topologyKey) found.push(required('topologyKey', 'can not be empty'));
+  for (const complaint of qualifiedName(topologyKey)) found.push(invalid('topologyKey', topologyKey, complaint));
+  return found;
+}
+
+const PodAffinityTerm = s.object('PodAffinityTerm', podAffinityTerm, { rules: [term] });
 
 const WeightedPodAffinityTerm = s.object('WeightedPodAffinityTerm', {
-  weight: s.int32({ zero: true }),
+  weight,
   podAffinityTerm: s.use(PodAffinityTerm, { zero: true }),
 });
 

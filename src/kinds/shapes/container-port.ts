@@ -1,12 +1,21 @@
+/** Ports that a container listens on. */
 import { s } from '../../schema/builders.ts';
-import type { TypeOf } from '../../schema/schema.ts';
+import { portName } from '../../schema/names.ts';
+import { matches, unique } from '../../schema/rules.ts';
+import type { ObjectType } from '../../schema/schema.ts';
+import { portRange } from './port.ts';
 
-/** A port that a container listens on. */
-export const ContainerPort = s.object('ContainerPort', {
-  name: s.string(),
-  hostPort: s.int32(),
-  containerPort: s.int32({ zero: true }),
+const port = {
+  name: s.string({ omitZero: true, rules: [matches(portName)] }),
+  hostPort: s.int32({ omitZero: true, ...portRange }),
+  containerPort: s.int32({ omitZero: true, required: true, ...portRange }),
   protocol: s.enum(['SCTP', 'TCP', 'UDP'], { default: 'TCP' }),
-  hostIP: s.string(),
+  hostIP: s.string({ omitZero: true }),
+};
+export type ContainerPort = ObjectType<typeof port>;
+
+export const ContainerPorts = s.listMap(s.object('ContainerPort', port), {
+  keys: ['containerPort', 'protocol'],
+  description: 'Ports of the container, for information: a port that is not listed can be reached all the same.',
+  rules: [unique('name')],
 });
-export type ContainerPort = TypeOf<typeof ContainerPort>;

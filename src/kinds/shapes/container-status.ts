@@ -4,16 +4,19 @@ import type { TypeOf } from '../../schema/schema.ts';
 import { ResourceList, ResourceRequirements } from './resources.ts';
 
 const ContainerState = s.object('ContainerState', {
-  waiting: s.object('ContainerStateWaiting', { reason: s.string(), message: s.string() }),
+  waiting: s.object('ContainerStateWaiting', {
+    reason: s.string({ omitZero: true }),
+    message: s.string({ omitZero: true }),
+  }),
   running: s.object('ContainerStateRunning', { startedAt: s.time() }),
   terminated: s.object('ContainerStateTerminated', {
     exitCode: s.int32({ zero: true }),
     signal: s.int32(),
-    reason: s.string(),
-    message: s.string(),
+    reason: s.string({ omitZero: true }),
+    message: s.string({ omitZero: true }),
     startedAt: s.time(),
     finishedAt: s.time(),
-    containerID: s.string(),
+    containerID: s.string({ omitZero: true }),
   }),
 });
 
@@ -32,7 +35,7 @@ const ResourceStatus = s.object('ResourceStatus', {
   resources: s.listMap(
     s.object('ResourceHealth', {
       resourceID: s.string({ zero: true }),
-      health: s.string(),
+      health: s.string({ omitZero: true }),
       message: s.string(),
     }),
     { keys: ['resourceID'], merge: undefined },
@@ -55,7 +58,7 @@ export const ContainerStatus = s.object('ContainerStatus', {
   restartCount: s.int32({ zero: true, description: 'How often it was restarted; the count stops at five.' }),
   image: s.string({ zero: true, description: 'The image it runs.' }),
   imageID: s.string({ zero: true, description: 'Tells exactly which image that is.' }),
-  containerID: s.string({ description: 'Its id in the runtime, as <runtime>://<id>.' }),
+  containerID: s.string({ omitZero: true, description: 'Its id in the runtime, as <runtime>://<id>.' }),
   started: s.boolean(),
   allocatedResources: ResourceList,
   resources: ResourceRequirements,

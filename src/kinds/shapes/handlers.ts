@@ -1,8 +1,17 @@
 /** What a probe or a lifecycle hook can do. */
 import { s } from '../../schema/builders.ts';
-import type { TypeOf } from '../../schema/schema.ts';
+import { forbidden, invalid, required } from '../../schema/field-error.ts';
+import { httpHeaderName } from '../../schema/names.ts';
+import type { Rule } from '../../schema/schema.ts';
+import { portNumberOrName } from './port.ts';
 
 const HTTPHeader = s.object('HTTPHeader', { name: s.string({ zero: true }), value: s.string({ zero: true }) });
+
+const port = s.intOrString({
+  zero: true,
+  description: 'A number, or the name of a container port.',
+  rules: [portNumberOrName],
+});
 
 export const ExecAction = s.object('ExecAction', {
   command: s.list(s.string(), { required: true, description: 'Run in the container, not in a shell.' }),
@@ -10,21 +19,31 @@ export const ExecAction = s.object('ExecAction', {
 
 export const HTTPGetAction = s.object('HTTPGetAction', {
   path: s.string({ default: '/' }),
-  port: s.intOrString({ zero: true, description: 'A number, or the name of a container port.' }),
-  host: s.string({ description: "The pod's own address, where absent." }),
+  port,
+  host: s.string({ omitZero: true, description: "The pod's own address, where absent." }),
   scheme: s.enum(['HTTP', 'HTTPS'], { default: 'HTTP' }),
-  httpHeaders: s.list(HTTPHeader),
+  httpHeaders: s.list(HTTPHeader, {
+    rules: [
+      (headers: readonly { name: string }[]) =>
+        headers.flatMap(({ name }) => httpHeaderName(name).map((complaint) => invalid('', name, complaint))),
+    ],
+  }),
 });
-export type HTTPGetAction = TypeOf<typeof HTTPGetAction>;
 
-export const TCPSocketAction = s.object('TCPSocketAction', {
-  port: s.intOrString({ zero: true }),
-  host: s.string(),
-});
+export const TCPSocketAction = s.object('TCPSocketAction', { port, host: s.string({ omitZero: true }) });
 
 export const GRPCAction = s.object('GRPCAction', {
-  port: s.int32({ zero: true }),
+  port: s.int32({ zero: true, rules: [portNumberOrName] }),
   service: s.string({ default: '' }),
 });
 
 export const SleepAction = s.object('SleepAction', { seconds: s.int64({ zero: true }) });
+
+/** Exactly one of the named fields is set. */
+export function oneHandler(handlers: readonly string[]): Rule<Readonly<Record<string, unknown>>> {
+  return (value) => {
+    const set = handlers.filter((handler) => value[handler] !== undefined);
+    if (set.length === 0) return required('', 'must specify a handler type');
+    return set.slice(1).map((handler) => forbidden(handler, 'may not specify more than 1 handler type'));
+  };
+}

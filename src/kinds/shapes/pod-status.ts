@@ -6,12 +6,12 @@ import { ResourceList, ResourceRequirements } from './resources.ts';
 
 const PodCondition = s.object('PodCondition', {
   type: s.string({ zero: true }),
-  observedGeneration: s.int64(),
+  observedGeneration: s.int64({ omitZero: true }),
   status: s.string({ zero: true }),
   lastProbeTime: s.time(),
   lastTransitionTime: s.time(),
-  reason: s.string(),
-  message: s.string(),
+  reason: s.string({ omitZero: true }),
+  message: s.string({ omitZero: true }),
 });
 export type PodCondition = TypeOf<typeof PodCondition>;
 
@@ -42,22 +42,31 @@ const NodeAllocatableResourceClaimStatus = s.object('NodeAllocatableResourceClai
 });
 
 export const PodStatus = s.object('PodStatus', {
-  observedGeneration: s.int64(),
-  phase: s.string({ description: 'Where the pod is in its life: Pending, Running, Succeeded, Failed or Unknown.' }),
+  observedGeneration: s.int64({ omitZero: true }),
+  phase: s.string({
+    omitZero: true,
+    description: 'Where the pod is in its life: Pending, Running, Succeeded, Failed or Unknown.',
+  }),
   conditions: s.listMap(PodCondition, { keys: ['type'], description: 'What holds for the pod, such as being ready.' }),
-  message: s.string({ description: 'Why the pod is in this state, for people.' }),
-  reason: s.string({ description: 'Why the pod is in this state, in one CamelCase word, such as Evicted.' }),
-  nominatedNodeName: s.string(),
-  hostIP: s.string({ description: 'The address of the node that runs the pod.' }),
+  message: s.string({ omitZero: true, description: 'Why the pod is in this state, for people.' }),
+  reason: s.string({
+    omitZero: true,
+    description: 'Why the pod is in this state, in one CamelCase word, such as Evicted.',
+  }),
+  nominatedNodeName: s.string({ omitZero: true }),
+  hostIP: s.string({ omitZero: true, description: 'The address of the node that runs the pod.' }),
   hostIPs: s.list(HostIP, { merge: 'ip' }),
-  podIP: s.string({ description: 'The address of the pod; empty until it has one.' }),
+  podIP: s.string({ omitZero: true, description: 'The address of the pod; empty until it has one.' }),
   podIPs: s.listMap(PodIP, { keys: ['ip'] }),
   startTime: s.time({ description: 'When the node took note of the pod, before images were fetched.' }),
   initContainerStatuses: s.list(ContainerStatus, { description: 'One entry for every init container.' }),
   containerStatuses: s.list(ContainerStatus, { description: 'One entry for every container.' }),
-  qosClass: s.string({ description: 'Guaranteed, Burstable or BestEffort, by what the containers request.' }),
+  qosClass: s.string({
+    omitZero: true,
+    description: 'Guaranteed, Burstable or BestEffort, by what the containers request.',
+  }),
   ephemeralContainerStatuses: s.list(ContainerStatus),
-  resize: s.string(),
+  resize: s.string({ omitZero: true }),
   resourceClaimStatuses: s.listMap(PodResourceClaimStatus, { keys: ['name'], retainKeys: true }),
   extendedResourceClaimStatus: PodExtendedResourceClaimStatus,
   allocatedResources: ResourceList,

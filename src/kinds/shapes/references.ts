@@ -2,32 +2,30 @@
 import { s } from '../../schema/builders.ts';
 import type { TypeOf } from '../../schema/schema.ts';
 
+const text = s.string({ omitZero: true });
+
 /** Something in the same namespace, whose kind the place of the reference implies. */
-export const LocalObjectReference = s.object('LocalObjectReference', { name: s.string() }, { atomic: true });
+export const LocalObjectReference = s.object('LocalObjectReference', { name: text }, { atomic: true });
 export type LocalObjectReference = TypeOf<typeof LocalObjectReference>;
 
 /** Any object, or a part of it. */
 export const ObjectReference = s.object(
   'ObjectReference',
   {
-    kind: s.string(),
-    namespace: s.string(),
-    name: s.string(),
-    uid: s.string(),
-    apiVersion: s.string(),
-    resourceVersion: s.string(),
-    fieldPath: s.string(),
+    kind: text,
+    namespace: text,
+    name: text,
+    uid: text,
+    apiVersion: text,
+    resourceVersion: text,
+    fieldPath: text,
   },
   { atomic: true },
 );
 export type ObjectReference = TypeOf<typeof ObjectReference>;
 
 /** A Secret in a namespace of its own choice. */
-export const SecretReference = s.object(
-  'SecretReference',
-  { name: s.string(), namespace: s.string() },
-  { atomic: true },
-);
+export const SecretReference = s.object('SecretReference', { name: text, namespace: text }, { atomic: true });
 export type SecretReference = TypeOf<typeof SecretReference>;
 
 /** An object of any kind in the same namespace. */

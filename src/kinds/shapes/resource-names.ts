@@ -1,0 +1,60 @@
+/** Which resources there are: those the cluster knows by a plain name, and those that extend it as `example.com/gpu`. */
+import { qualifiedName } from '../../schema/names.ts';
+
+const containerResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+/** What has a plain name and can be counted, here or in a quota. */
+const plainNames = new Set([
+  ...containerResources,
+  ...['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+  'storage',
+  'requests.storage',
+  'pods',
+  'resourcequotas',
+  'services',
+  'services.nodeports',
+  'services.loadbalancers',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+]);
+
+export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
+
+/** Names without a domain, and those of the cluster's own. */
+const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
+
+function isExtended(name: string): boolean {
+  return !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0;
+}
+
+/** Only whole numbers of it can be given out. */
+export const isInteger = (name: string): boolean => isExtended(name);
+
+/** More of it can be promised than there is: limits may lie above requests. */
+export const canOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name);
+
+/** What is wrong with the name of a resource. */
+function resourceName(name: string): string[] {
+  const complaints = qualifiedName(name);
+  if (complaints.length || name.includes('/')) return complaints;
+  return plainNames.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-')
+    ? []
+    : ['must be a standard resource type or fully qualified'];
+}
+
+/** What is wrong with the name of a resource that a container asks for. */
+export function containerResourceName(name: string): string[] {
+  if (containerResources.has(name)) return [];
+  const complaints = resourceName(name);
+  if (!name.includes('/')) {
+    if (!isHugePages(name)) complaints.push('must be a standard resource for containers');
+  } else if (!isNative(name) && !isExtended(name)) {
+    complaints.push("doesn't follow extended resource name standard");
+  }
+  return complaints;
+}
+
+/** Whether a pod as a whole can ask for the resource. */
+export const isPodLevel = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name);
