@@ -6,6 +6,7 @@ import type { Core } from './core.ts';
 import { checkDryRun } from './objects/dry-run.ts';
 import type { Resource } from './registry.ts';
 import { subresources } from './subresources/all.ts';
+import { createBinding } from './subresources/binding.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
 import { deleteCollection } from './verbs/delete-collection.ts';
@@ -61,6 +62,7 @@ function operationOf(resource: Resource, call: Call): Operation {
     return operation;
   }
   if (kind.verbs && !kind.verbs.includes(call.verb)) throw methodNotAllowed();
+  if (kind.kind === 'Binding' && kind.group === '') return createBinding;
   // Objects that live in namespaces are written in one of them.
   if (kind.scope === 'Namespaced' && !call.namespace && call.verb !== 'list' && call.verb !== 'watch')
     throw methodNotAllowed();

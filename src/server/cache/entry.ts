@@ -10,7 +10,8 @@ export class Entry {
   readonly #stored: Buffer;
   /** The object as this process wrote it: then nothing has to be parsed. */
   #written: KubeObject | undefined;
-  #views: View[] = [];
+  #hub: View | undefined;
+  readonly #others: View[] = [];
 
   constructor(
     readonly at: { readonly key: string; readonly namespace: string; readonly name: string },
@@ -27,16 +28,21 @@ export class Entry {
 
   /** The object as a version of its kind shows it. */
   view({ kind, version }: Resource): View {
-    for (const view of this.#views) if (view.version === version) return view;
-    const view =
-      version === kind.hub ? this.#hubView(kind) : new View(this, kind, version, this.#converted(kind, version));
-    this.#views.push(view);
+    if (version === kind.hub) return this.#inHub(kind);
+    for (const view of this.#others) if (view.version === version) return view;
+    const view = new View(this, kind, version, this.#converted(kind, version));
+    this.#others.push(view);
     return view;
   }
 
   /** The object in the stored version. */
   hub(kind: Kind): KubeObject {
-    return this.view({ kind, version: kind.hub }).object;
+    return this.#inHub(kind).object;
+  }
+
+  #inHub(kind: Kind): View {
+    if (this.#hub?.version !== kind.hub) this.#hub = this.#hubView(kind);
+    return this.#hub;
   }
 
   /** The same content at a later revision: what a watcher is told when the object goes. */

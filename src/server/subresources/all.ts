@@ -1,5 +1,10 @@
+/** Every subresource the server knows: the one list. */
+import { binding } from './binding.ts';
+import { eviction } from './eviction.ts';
 import { finalize } from './finalize.ts';
 import { rollback } from './rollback.ts';
+import { scale } from './scale.ts';
 import { status } from './status.ts';
 import type { Subresource } from './subresource.ts';
-export const subresources: readonly Subresource[] = [status, finalize, rollback];
+
+export const subresources: readonly Subresource[] = [status, scale, finalize, binding, eviction, rollback];

@@ -1,0 +1,100 @@
+import { noSuchPath } from '../../base/errors.ts';
+import { clone, getPath, setPath } from '../../base/tree.ts';
+import { type Scale, type ScaleShape, scaleShapeOf } from '../../kinds/autoscaling/scale.ts';
+import { type Kind, type KubeObject, type ScaleDefinition, splitApiVersion } from '../../kinds/kind.ts';
+import { validate } from '../../schema/validate.ts';
+import type { Call, ObjectReply } from '../api.ts';
+import type { Core } from '../core.ts';
+import { readBody } from '../objects/body.ts';
+import { type Changed, change } from '../objects/change.ts';
+import { invalidObject } from '../objects/check.ts';
+import { plainItem } from '../objects/unstored.ts';
+import type { Resource } from '../registry.ts';
+import { get } from '../verbs/get.ts';
+import { applyPatch, decodePatched } from '../verbs/patch.ts';
+import { replyOf } from '../verbs/update.ts';
+import type { Subresource } from './subresource.ts';
+
+/** Only the number of replicas of an object, in a shape that is the same for all kinds that have one. */
+export const scale: Subresource = {
+  name: 'scale',
+  of: ({ kind }) => kind.subresources?.scale !== undefined,
+  verbs: {
+    async get(core, resource, call) {
+      return scaleReply(resource, (await get(core, resource, call)).item.object);
+    },
+
+    async update(core, resource, call) {
+      const shape = scaleShapeOf(resource.version.apiVersion);
+      const sent = readBody({ kind: 'Scale', ...shape }, call.body, core.registry) as Scale;
+      return resize(core, resource, call, () => sent);
+    },
+
+    async patch(core, resource, call) {
+      const { schema } = scaleShapeOf(resource.version.apiVersion);
+      return resize(core, resource, call, (before) => {
+        const sent = decodePatched(schema, applyPatch(schema, before, call), before) as Scale;
+        // A version that the patch does not name is no lock.
+        if (sent.metadata.resourceVersion === before.metadata.resourceVersion) delete sent.metadata.resourceVersion;
+        return sent;
+      });
+    },
+  },
+};
+
+async function resize(
+  core: Core,
+  resource: Resource,
+  call: Call,
+  wanted: (before: Scale) => Scale,
+): Promise<ObjectReply> {
+  const { kind } = resource;
+  const { replicas } = definitionOf(kind);
+  const shape = scaleShapeOf(resource.version.apiVersion);
+  const changed: Changed = await change(core, resource, call, {
+    part: 'object',
+    wanted: (current) => {
+      const sent = wanted(scaleOf(resource, current.view(resource).object));
+      check(shape, sent, call.name ?? '');
+      const object: KubeObject = setPath(clone(current.hub(kind)), replicas, sent.spec.replicas ?? 0);
+      const { name, resourceVersion, uid } = sent.metadata;
+      object.metadata = { ...object.metadata, name };
+      if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
+      else delete object.metadata.resourceVersion;
+      if (uid) object.metadata.uid = uid;
+      return object;
+    },
+  });
+  return scaleReply(resource, replyOf(resource, changed).item.object);
+}
+
+function definitionOf(kind: Kind): ScaleDefinition {
+  const definition = kind.subresources?.scale;
+  if (!definition) throw noSuchPath();
+  return definition;
+}
+
+function check(shape: ScaleShape, sent: Scale, name: string): void {
+  const context = { operation: 'update', old: undefined, subresource: 'scale', apiVersion: shape.apiVersion } as const;
+  const errors = validate(shape.schema, sent, context);
+  if (errors.length > 0)
+    throw invalidObject({ group: splitApiVersion(shape.apiVersion)[0], kind: 'Scale' }, name, errors);
+}
+
+function scaleReply(resource: Resource, object: KubeObject): ObjectReply {
+  return { type: 'object', item: plainItem(scaleOf(resource, object)) };
+}
+
+function scaleOf({ kind, version }: Resource, object: KubeObject): Scale {
+  const { replicas, observed, selector } = definitionOf(kind);
+  const shape = scaleShapeOf(version.apiVersion);
+  const { name, namespace, selfLink, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const wanted = getPath(object, replicas) as number | undefined;
+  return {
+    kind: 'Scale',
+    apiVersion: shape.apiVersion,
+    metadata: { name, namespace, selfLink: `${selfLink}/scale`, uid, resourceVersion, creationTimestamp },
+    spec: wanted ? { replicas: wanted } : {},
+    status: shape.status((getPath(object, observed) as number | undefined) ?? 0, getPath(object, selector) as never),
+  };
+}
