@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { create, shown, update } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create, shown, update } from '../test-object.ts';
 import { DaemonSet } from './daemon-set.ts';
+
+const kind: Kind = DaemonSet;
 
 const GENERATION = 'deprecated.daemonset.template.generation';
 const OLD = 'extensions/v1beta1';
@@ -23,7 +26,7 @@ describe('defaults belong to the version of the request', () => {
     ['apps/v1beta2', rolling],
     [OLD, { type: 'OnDelete' }],
   ])('%s', (apiVersion, updateStrategy) => {
-    const { object, errors } = create(DaemonSet, daemonSet(), { apiVersion });
+    const { object, errors } = create(kind, daemonSet(), { apiVersion });
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({ updateStrategy, revisionHistoryLimit: 10 });
     expect(object.status).toEqual({
@@ -36,11 +39,11 @@ describe('defaults belong to the version of the request', () => {
 
   test('only in extensions/v1beta1 labels and selector follow from the template', () => {
     const body = daemonSet({ selector: undefined });
-    const { object, errors } = create(DaemonSet, body, { apiVersion: OLD });
+    const { object, errors } = create(kind, body, { apiVersion: OLD });
     expect(errors).toEqual([]);
     expect(object.metadata.labels).toEqual({ app: 'a' });
     expect(object.spec.selector).toEqual({ matchLabels: { app: 'a' } });
-    expect(create(DaemonSet, body).errors).toEqual([
+    expect(create(kind, body).errors).toEqual([
       'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
     ]);
   });
@@ -69,7 +72,7 @@ describe('an update', () => {
       ['spec.updateStrategy: Unsupported value: {"type":"Magic"}: supported values: "RollingUpdate", "OnDelete"'],
     ],
   ])('%j', (spec, errors) => {
-    expect(create(DaemonSet, daemonSet(spec)).errors).toEqual(errors);
+    expect(create(kind, daemonSet(spec)).errors).toEqual(errors);
   });
 });
 
@@ -81,7 +84,7 @@ test.each<[object, string]>([
   ],
   [{ revisionHistoryLimit: -1 }, 'spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0'],
 ])('%j is refused', (spec, error) => {
-  expect(create(DaemonSet, daemonSet(spec)).errors).toEqual([error]);
+  expect(create(kind, daemonSet(spec)).errors).toEqual([error]);
 });
 
 test.each([
@@ -89,39 +92,39 @@ test.each([
   ['apps/v1beta2', false],
   [OLD, true],
 ])('in %s the selector may change: %s', (apiVersion, may) => {
-  const old = create(DaemonSet, daemonSet()).object;
+  const old = create(kind, daemonSet()).object;
   const body = daemonSet({ selector: { matchLabels: { app: 'b' } }, template: pods({ app: 'b' }) });
   const error = 'spec.selector: Invalid value: {"matchLabels":{"app":"b"}}: field is immutable';
-  expect(update(DaemonSet, old, body, { apiVersion }).errors).toEqual(may ? [] : [error]);
+  expect(update(kind, old, body, { apiVersion }).errors).toEqual(may ? [] : [error]);
 });
 
 describe('the template generation', () => {
-  const { object: old } = create(DaemonSet, daemonSet());
+  const { object: old } = create(kind, daemonSet());
 
   test('starts at 1, or where the client sets it', () => {
     expect(old.metadata.annotations).toEqual({ [GENERATION]: '1' });
-    const started = create(DaemonSet, daemonSet({ templateGeneration: 5 }), { apiVersion: OLD }).object;
+    const started = create(kind, daemonSet({ templateGeneration: 5 }), { apiVersion: OLD }).object;
     expect(started.metadata.annotations).toEqual({ [GENERATION]: '5' });
-    const tooLow = create(DaemonSet, daemonSet({ templateGeneration: -3 }), { apiVersion: OLD }).object;
+    const tooLow = create(kind, daemonSet({ templateGeneration: -3 }), { apiVersion: OLD }).object;
     expect(tooLow.metadata.annotations).toEqual({ [GENERATION]: '1' });
   });
 
   test.each(['apps/v1', OLD])('grows with the template and with nothing else, in %s', (apiVersion) => {
-    const changed = update(DaemonSet, old, daemonSet({ template: pods({ app: 'a', v: '2' }) }), { apiVersion }).object;
+    const changed = update(kind, old, daemonSet({ template: pods({ app: 'a', v: '2' }) }), { apiVersion }).object;
     expect(changed.metadata.annotations).toEqual({ [GENERATION]: '2' });
-    const same = update(DaemonSet, old, daemonSet({ minReadySeconds: 3 }), { apiVersion }).object;
+    const same = update(kind, old, daemonSet({ minReadySeconds: 3 }), { apiVersion }).object;
     expect(same.metadata.annotations).toEqual({ [GENERATION]: '1' });
   });
 
   test('cannot be changed by a client', () => {
-    const byField = update(DaemonSet, old, daemonSet({ templateGeneration: 9 }), { apiVersion: OLD }).object;
+    const byField = update(kind, old, daemonSet({ templateGeneration: 9 }), { apiVersion: OLD }).object;
     expect(byField.metadata.annotations).toEqual({ [GENERATION]: '1' });
-    const byAnnotation = update(DaemonSet, old, daemonSet({}, { annotations: { [GENERATION]: '9' } })).object;
+    const byAnnotation = update(kind, old, daemonSet({}, { annotations: { [GENERATION]: '9' } })).object;
     expect(byAnnotation.metadata.annotations).toEqual({ [GENERATION]: '1' });
   });
 
   test('is not changed by a write of the status', () => {
-    const { object } = update(DaemonSet, old, daemonSet({ templateGeneration: 9 }), {
+    const { object } = update(kind, old, daemonSet({ templateGeneration: 9 }), {
       apiVersion: OLD,
       subresource: 'status',
     });
@@ -129,14 +132,14 @@ describe('the template generation', () => {
   });
 
   test('is a field in extensions/v1beta1', () => {
-    const view = shown(DaemonSet, old, OLD);
+    const view = shown(kind, old, OLD);
     expect(view.spec.templateGeneration).toBe(1);
     expect(view.metadata).not.toHaveProperty('annotations');
-    expect(shown(DaemonSet, old, 'apps/v1beta2').metadata.annotations).toEqual({ [GENERATION]: '1' });
+    expect(shown(kind, old, 'apps/v1beta2').metadata.annotations).toEqual({ [GENERATION]: '1' });
   });
 
   test('is a number', () => {
-    expect(create(DaemonSet, daemonSet({}, { annotations: { [GENERATION]: 'x' } })).errors).toEqual([
+    expect(create(kind, daemonSet({}, { annotations: { [GENERATION]: 'x' } })).errors).toEqual([
       `metadata.annotations[${GENERATION}]: Invalid value: "x": must be a whole number`,
     ]);
   });

@@ -9,12 +9,11 @@ import {
   templateGenerationToAnnotation,
   templateGenerationToField,
 } from '../conversion/template-generation.ts';
-import { UNLIMITED } from '../conversion/unlimited.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
 import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../shapes/workload-selector.ts';
-import { collisionsGrow, conditionFields } from '../shapes/workload-status.ts';
+import { collisionsGrow, conditionFields, counter } from '../shapes/workload-status.ts';
 import { workloadTemplate } from '../shapes/workload-template.ts';
 import { updateStrategyOf } from './daemon-set-strategy.ts';
 
@@ -41,26 +40,22 @@ const specFields = {
   revisionHistoryLimit: s.int32({ min: 0, default: 10, description: 'How many old templates are kept to go back to.' }),
 };
 
-const counter = (description: string) => s.int32({ min: 0, omitZero: true, description });
-
-const statusFields = {
-  currentNumberScheduled: s.int32({ min: 0, zero: true, description: 'Nodes that run a pod and should.' }),
-  numberMisscheduled: s.int32({ min: 0, zero: true, description: 'Nodes that run a pod and should not.' }),
-  desiredNumberScheduled: s.int32({ min: 0, zero: true, description: 'Nodes that should run a pod.' }),
-  numberReady: s.int32({ min: 0, zero: true, description: 'Nodes that should run a pod and have a ready one.' }),
-  observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
-  updatedNumberScheduled: counter('Nodes whose pod comes from the present template.'),
-  numberAvailable: counter('Nodes whose pod has been ready for minReadySeconds.'),
-  numberUnavailable: counter('Nodes that should run a pod and have no available one.'),
-  collisionCount: s.int32({
-    min: 0,
-    max: UNLIMITED,
-    description: 'How often the name of a new revision was taken already.',
-  }),
-  conditions: s.listMap(s.object('DaemonSetCondition', conditionFields), { keys: ['type'] }),
-};
-
-const statusOptions = { default: {}, rules: [collisionsGrow], description: 'What there is.' } as const;
+const DaemonSetStatus = s.object(
+  'DaemonSetStatus',
+  {
+    currentNumberScheduled: s.int32({ min: 0, zero: true, description: 'Nodes that run a pod and should.' }),
+    numberMisscheduled: s.int32({ min: 0, zero: true, description: 'Nodes that run a pod and should not.' }),
+    desiredNumberScheduled: s.int32({ min: 0, zero: true, description: 'Nodes that should run a pod.' }),
+    numberReady: s.int32({ min: 0, zero: true, description: 'Nodes that should run a pod and have a ready one.' }),
+    observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
+    updatedNumberScheduled: counter('Nodes whose pod comes from the present template.'),
+    numberAvailable: counter('Nodes whose pod has been ready for minReadySeconds.'),
+    numberUnavailable: counter('Nodes that should run a pod and have no available one.'),
+    collisionCount: s.int32({ min: 0, description: 'How often the name of a new revision was taken already.' }),
+    conditions: s.listMap(s.object('DaemonSetCondition', conditionFields), { keys: ['type'] }),
+  },
+  { default: {}, rules: [collisionsGrow], description: 'What there is.' },
+);
 
 /** Keeps one pod on every node, or on every node of some sort. */
 export const DaemonSet = defineKind({
@@ -92,7 +87,6 @@ export const DaemonSet = defineKind({
           },
           { default: {}, description: 'What is wanted.' },
         ),
-        status: s.object('DaemonSetStatus', { ...statusFields, collisionCount: s.int64({ min: 0 }) }, statusOptions),
       },
       toHub: templateGenerationToAnnotation,
       fromHub: templateGenerationToField,
@@ -106,7 +100,7 @@ export const DaemonSet = defineKind({
       rules: [selectorIsKept([FROM_TEMPLATE])],
       description: 'What is wanted.',
     }),
-    status: s.object('DaemonSetStatus', statusFields, statusOptions),
+    status: DaemonSetStatus,
   },
   subresources: { status: true },
   generation: true,

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { create, shown, update } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create, shown, update } from '../test-object.ts';
 import { Deployment } from './deployment.ts';
 
-const VERSIONS = Deployment.versions.map(({ apiVersion }) => apiVersion);
+const kind: Kind = Deployment;
+
+const VERSIONS = kind.versions.map(({ apiVersion }) => apiVersion);
 
 const pods = (labels: object = { app: 'a' }, spec: object = {}) => ({
   metadata: { labels },
@@ -29,7 +32,7 @@ describe('defaults belong to the version of the request', () => {
       { revisionHistoryLimit: 2147483647, progressDeadlineSeconds: 2147483647, strategy: rolling(1) },
     ],
   ])('%s', (apiVersion, expected) => {
-    const { object, errors } = create(Deployment, deployment(), { apiVersion });
+    const { object, errors } = create(kind, deployment(), { apiVersion });
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({ replicas: 1, ...expected });
     expect(object.status).toEqual({});
@@ -41,25 +44,25 @@ describe('defaults belong to the version of the request', () => {
     ['apps/v1', false],
     ['apps/v1beta2', false],
   ])('in %s labels and selector follow from the template: %s', (apiVersion, follow) => {
-    const { object, errors } = create(Deployment, deployment({ selector: undefined }), { apiVersion });
+    const { object, errors } = create(kind, deployment({ selector: undefined }), { apiVersion });
     expect(object.metadata.labels).toEqual(follow ? { app: 'a' } : undefined);
     expect(object.spec.selector).toEqual(follow ? { matchLabels: { app: 'a' } } : undefined);
     expect(errors.includes('spec.selector: Required value')).toBe(!follow);
   });
 
   test('labels that are there are left alone', () => {
-    const { object } = create(Deployment, deployment({}, { labels: { tier: 'x' } }), { apiVersion: 'apps/v1beta1' });
+    const { object } = create(kind, deployment({}, { labels: { tier: 'x' } }), { apiVersion: 'apps/v1beta1' });
     expect(object.metadata.labels).toEqual({ tier: 'x' });
   });
 
   test('a strategy of Recreate has no numbers', () => {
-    const { object, errors } = create(Deployment, deployment({ strategy: { type: 'Recreate' } }));
+    const { object, errors } = create(kind, deployment({ strategy: { type: 'Recreate' } }));
     expect(errors).toEqual([]);
     expect(object.spec.strategy).toEqual({ type: 'Recreate' });
   });
 
   test('zero is not shown where it is the same as nothing', () => {
-    const { object } = create(Deployment, deployment({ minReadySeconds: 0, paused: false, replicas: 0 }));
+    const { object } = create(kind, deployment({ minReadySeconds: 0, paused: false, replicas: 0 }));
     expect(object.spec).not.toHaveProperty('minReadySeconds');
     expect(object.spec).not.toHaveProperty('paused');
     expect(object.spec.replicas).toBe(0);
@@ -143,11 +146,11 @@ describe('what is wrong is said in the words of Kubernetes', () => {
       ['spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported'],
     ],
   ])('%s', (_, spec, errors) => {
-    expect(create(Deployment, deployment(spec)).errors).toEqual(errors);
+    expect(create(kind, deployment(spec)).errors).toEqual(errors);
   });
 
   test.each(VERSIONS)('nothing at all, in %s', (apiVersion) => {
-    expect(create(Deployment, { metadata: { name: 'zz' } }, { apiVersion }).errors).toEqual([
+    expect(create(kind, { metadata: { name: 'zz' } }, { apiVersion }).errors).toEqual([
       'spec.selector: Required value',
       `spec.template.metadata.labels: Invalid value: null: ${mismatch}`,
       'spec.template.spec.containers: Required value',
@@ -159,12 +162,12 @@ describe('what is wrong is said in the words of Kubernetes', () => {
     ['-1', 'spec.rollback.version: Invalid value: -1: must be greater than or equal to 0'],
   ])('a rollback to %s', (revision, error) => {
     const body = deployment({}, { annotations: { 'deprecated.deployment.rollback.to': revision } });
-    expect(create(Deployment, body).errors).toEqual([error]);
+    expect(create(kind, body).errors).toEqual([error]);
   });
 });
 
 describe('the selector is for good, as in each version it was', () => {
-  const { object: old } = create(Deployment, deployment());
+  const { object: old } = create(kind, deployment());
   const other = { matchLabels: { app: 'b' } };
 
   test.each([
@@ -174,14 +177,14 @@ describe('the selector is for good, as in each version it was', () => {
     ['extensions/v1beta1', true],
   ])('in %s it may change: %s', (apiVersion, may) => {
     const body = deployment({ selector: other, template: pods({ app: 'b' }) });
-    const { errors } = update(Deployment, old, body, { apiVersion });
+    const { errors } = update(kind, old, body, { apiVersion });
     expect(errors).toEqual(
       may ? [] : ['spec.selector: Invalid value: {"matchLabels":{"app":"b"}}: field is immutable'],
     );
   });
 
   test('a new selector that does not fit either is told both', () => {
-    expect(update(Deployment, old, deployment({ selector: other })).errors).toEqual([
+    expect(update(kind, old, deployment({ selector: other })).errors).toEqual([
       'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
       'spec.selector: Invalid value: {"matchLabels":{"app":"b"}}: field is immutable',
     ]);
@@ -189,9 +192,9 @@ describe('the selector is for good, as in each version it was', () => {
 });
 
 describe('a status', () => {
-  const { object: old } = create(Deployment, deployment());
+  const { object: old } = create(kind, deployment());
   const write = (status: object, before = old) =>
-    update(Deployment, before, { ...deployment(), status }, { subresource: 'status' });
+    update(kind, before, { ...deployment(), status }, { subresource: 'status' });
 
   test('may say that all is well', () => {
     const status = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2, observedGeneration: 1 };
@@ -222,29 +225,29 @@ describe('a status', () => {
 });
 
 test('a rollback that an older version asks for is an annotation in the newer ones', () => {
-  const { object } = create(Deployment, deployment({ rollbackTo: { revision: 3 } }), { apiVersion: 'apps/v1beta1' });
+  const { object } = create(kind, deployment({ rollbackTo: { revision: 3 } }), { apiVersion: 'apps/v1beta1' });
   expect(object.metadata.annotations).toEqual({ 'deprecated.deployment.rollback.to': '3' });
   expect(object.spec).not.toHaveProperty('rollbackTo');
-  expect(shown(Deployment, object, 'apps/v1beta2').metadata.annotations).toEqual(object.metadata.annotations);
-  const old = shown(Deployment, object, 'extensions/v1beta1');
+  expect(shown(kind, object, 'apps/v1beta2').metadata.annotations).toEqual(object.metadata.annotations);
+  const old = shown(kind, object, 'extensions/v1beta1');
   expect(old.spec.rollbackTo).toEqual({ revision: 3 });
   expect(old.metadata).not.toHaveProperty('annotations');
 });
 
 test('a rollback to the last revision is shown as an empty wish', () => {
-  const { object } = create(Deployment, deployment({ rollbackTo: { revision: 0 } }), { apiVersion: 'apps/v1beta1' });
+  const { object } = create(kind, deployment({ rollbackTo: { revision: 0 } }), { apiVersion: 'apps/v1beta1' });
   expect(object.metadata.annotations).toEqual({ 'deprecated.deployment.rollback.to': '0' });
-  expect(shown(Deployment, object, 'apps/v1beta1').spec.rollbackTo).toEqual({});
+  expect(shown(kind, object, 'apps/v1beta1').spec.rollbackTo).toEqual({});
 });
 
 test('a write of the status does not take the wish back', () => {
   const apiVersion = 'apps/v1beta1';
-  const { object: old } = create(Deployment, deployment({ rollbackTo: { revision: 3 } }), { apiVersion });
-  const { object } = update(Deployment, old, deployment(), { apiVersion, subresource: 'status' });
-  expect(shown(Deployment, object, apiVersion).spec.rollbackTo).toEqual({ revision: 3 });
+  const { object: old } = create(kind, deployment({ rollbackTo: { revision: 3 } }), { apiVersion });
+  const { object } = update(kind, old, deployment(), { apiVersion, subresource: 'status' });
+  expect(shown(kind, object, apiVersion).spec.rollbackTo).toEqual({ revision: 3 });
 });
 
 test.each(VERSIONS)('in %s a delete leaves the dependents, but not in the newest', (apiVersion) => {
-  const version = Deployment.versions.find((each) => each.apiVersion === apiVersion);
+  const version = kind.versions.find((each) => each.apiVersion === apiVersion);
   expect(version?.orphansByDefault).toBe(apiVersion !== 'apps/v1');
 });

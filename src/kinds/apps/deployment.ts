@@ -9,7 +9,7 @@ import type { IntOrPercent } from '../shapes/int-or-percent.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
 import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../shapes/workload-selector.ts';
-import { collisionsGrow, conditionFields, countersWithin } from '../shapes/workload-status.ts';
+import { collisionsGrow, conditionFields, counter, countersWithin } from '../shapes/workload-status.ts';
 import { workloadTemplate } from '../shapes/workload-template.ts';
 import { RollbackConfig } from './deployment-rollback.ts';
 import { strategyOf } from './deployment-strategy.ts';
@@ -73,42 +73,31 @@ function olderSpec(presets: Presets) {
   );
 }
 
-const counter = (description?: string) => s.int32({ min: 0, omitZero: true, ...(description ? { description } : {}) });
-
-const statusFields = {
-  observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
-  replicas: counter('How many pods there are.'),
-  updatedReplicas: counter('How many of them come from the present template.'),
-  readyReplicas: counter('How many of them are ready.'),
-  availableReplicas: counter('How many have been ready for minReadySeconds.'),
-  unavailableReplicas: counter('How many are still missing for all to be available.'),
-  terminatingReplicas: s.int32({ min: 0, description: 'How many are on their way out.' }),
-  conditions: s.listMap(s.object('DeploymentCondition', { ...conditionFields, lastUpdateTime: s.time() }), {
-    keys: ['type'],
-    description: 'What holds for the Deployment: Available, Progressing, ReplicaFailure.',
-  }),
-  collisionCount: s.int32({
-    min: 0,
-    max: UNLIMITED,
-    description: 'How often the name of a new ReplicaSet was taken already.',
-  }),
-};
-
-const statusOptions = {
-  default: {},
-  rules: [countersWithin(['updatedReplicas', 'readyReplicas', 'availableReplicas']), collisionsGrow],
-  description: 'What there is.',
-} as const;
-
-/** In its first versions the count of collisions was wider. */
-const olderStatus = s.object(
+const DeploymentStatus = s.object(
   'DeploymentStatus',
-  { ...statusFields, collisionCount: s.int64({ min: 0 }) },
-  statusOptions,
+  {
+    observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
+    replicas: counter('How many pods there are.'),
+    updatedReplicas: counter('How many of them come from the present template.'),
+    readyReplicas: counter('How many of them are ready.'),
+    availableReplicas: counter('How many have been ready for minReadySeconds.'),
+    unavailableReplicas: counter('How many are still missing for all to be available.'),
+    terminatingReplicas: s.int32({ min: 0, description: 'How many are on their way out.' }),
+    conditions: s.listMap(s.object('DeploymentCondition', { ...conditionFields, lastUpdateTime: s.time() }), {
+      keys: ['type'],
+      description: 'What holds for the Deployment: Available, Progressing, ReplicaFailure.',
+    }),
+    collisionCount: s.int32({ min: 0, description: 'How often the name of a new ReplicaSet was taken already.' }),
+  },
+  {
+    default: {},
+    rules: [countersWithin(['updatedReplicas', 'readyReplicas', 'availableReplicas']), collisionsGrow],
+    description: 'What there is.',
+  },
 );
 
 const older = (apiVersion: string, presets: Presets) => ({
-  fields: { spec: olderSpec(presets), status: olderStatus },
+  fields: { spec: olderSpec(presets) },
   toHub: rollbackToAnnotation,
   fromHub: rollbackToField,
   orphansByDefault: true,
@@ -140,7 +129,7 @@ export const Deployment = defineKind({
       rules: [deadlineAfterReady, selectorIsKept(FROM_TEMPLATE)],
       description: 'What is wanted.',
     }),
-    status: s.object('DeploymentStatus', statusFields, statusOptions),
+    status: DeploymentStatus,
   },
   subresources: {
     status: true,

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { create, update } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create, update } from '../test-object.ts';
 import { ReplicaSet } from './replica-set.ts';
+
+const kind: Kind = ReplicaSet;
 
 const pods = (labels: object = { app: 'a' }, spec: object = {}) => ({
   metadata: { labels },
@@ -13,7 +16,7 @@ const replicaSet = (spec: object = {}, metadata: object = {}) => ({
 });
 
 test('one pod is wanted where nothing is said, and none is there yet', () => {
-  const { object, errors } = create(ReplicaSet, replicaSet());
+  const { object, errors } = create(kind, replicaSet());
   expect(errors).toEqual([]);
   expect(object.spec.replicas).toBe(1);
   expect(object.status).toEqual({ replicas: 0 });
@@ -25,7 +28,7 @@ describe('labels and selector follow from the template only in extensions/v1beta
     ['apps/v1beta2', undefined],
     ['apps/v1', undefined],
   ])('%s', (apiVersion, labels) => {
-    const { object, errors } = create(ReplicaSet, replicaSet({ selector: undefined }), { apiVersion });
+    const { object, errors } = create(kind, replicaSet({ selector: undefined }), { apiVersion });
     expect(object.metadata.labels).toEqual(labels);
     expect(object.spec.selector).toEqual(labels && { matchLabels: labels });
     expect(errors[0]).toBe(labels ? undefined : 'spec.selector: Required value');
@@ -33,9 +36,9 @@ describe('labels and selector follow from the template only in extensions/v1beta
 
   test('a replace that takes the labels away gets them again', () => {
     const apiVersion = 'extensions/v1beta1';
-    const old = create(ReplicaSet, replicaSet({}, { labels: { tier: 'x' } }), { apiVersion }).object;
-    expect(update(ReplicaSet, old, replicaSet(), { apiVersion }).object.metadata.labels).toEqual({ app: 'a' });
-    expect(update(ReplicaSet, old, replicaSet()).object.metadata.labels).toBeUndefined();
+    const old = create(kind, replicaSet({}, { labels: { tier: 'x' } }), { apiVersion }).object;
+    expect(update(kind, old, replicaSet(), { apiVersion }).object.metadata.labels).toEqual({ app: 'a' });
+    expect(update(kind, old, replicaSet()).object.metadata.labels).toBeUndefined();
   });
 });
 
@@ -52,7 +55,7 @@ test.each<[object, string]>([
     'spec.template.spec.restartPolicy: Unsupported value: "OnFailure": supported values: "Always"',
   ],
 ])('%j is refused', (spec, error) => {
-  expect(create(ReplicaSet, replicaSet(spec)).errors).toEqual([error]);
+  expect(create(kind, replicaSet(spec)).errors).toEqual([error]);
 });
 
 test.each([
@@ -60,20 +63,20 @@ test.each([
   ['apps/v1beta2', false],
   ['extensions/v1beta1', true],
 ])('in %s the selector may change: %s', (apiVersion, may) => {
-  const old = create(ReplicaSet, replicaSet()).object;
+  const old = create(kind, replicaSet()).object;
   const body = replicaSet({ selector: { matchLabels: { app: 'b' } }, template: pods({ app: 'b' }) });
   const error = 'spec.selector: Invalid value: {"matchLabels":{"app":"b"}}: field is immutable';
-  expect(update(ReplicaSet, old, body, { apiVersion }).errors).toEqual(may ? [] : [error]);
+  expect(update(kind, old, body, { apiVersion }).errors).toEqual(may ? [] : [error]);
 });
 
 test('no more pods have all labels than there are', () => {
-  const old = create(ReplicaSet, replicaSet()).object;
+  const old = create(kind, replicaSet()).object;
   const body = { ...replicaSet(), status: { replicas: 1, fullyLabeledReplicas: 2 } };
-  expect(update(ReplicaSet, old, body, { subresource: 'status' }).errors).toEqual([
+  expect(update(kind, old, body, { subresource: 'status' }).errors).toEqual([
     'status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas',
   ]);
 });
 
 test('a field selector can ask for the number of pods', () => {
-  expect(ReplicaSet.selectable?.['status.replicas']?.({ status: { replicas: 3 } })).toBe('3');
+  expect(kind.selectable?.['status.replicas']?.({ status: { replicas: 3 } })).toBe('3');
 });

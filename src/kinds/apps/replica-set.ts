@@ -3,7 +3,7 @@ import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
 import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../shapes/workload-selector.ts';
-import { conditionFields, countersWithin } from '../shapes/workload-status.ts';
+import { conditionFields, counter, countersWithin } from '../shapes/workload-status.ts';
 import { workloadTemplate } from '../shapes/workload-template.ts';
 
 /** The version in which labels and selector follow from the template, and the selector may change. */
@@ -26,8 +26,6 @@ const specFields = {
   }),
   template: s.use(template, { default: {}, description: 'What new pods are made from; running ones are left alone.' }),
 };
-
-const counter = (description: string) => s.int32({ min: 0, omitZero: true, description });
 
 const ReplicaSetStatus = s.object(
   'ReplicaSetStatus',

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { create, update } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create, update } from '../test-object.ts';
 import { HorizontalPodAutoscaler } from './horizontal-pod-autoscaler.ts';
+
+const kind: Kind = HorizontalPodAutoscaler;
 
 const target = { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' };
 
@@ -9,10 +12,10 @@ const autoscaler = (spec: object = {}, metadata: object = {}) => ({
   spec: { scaleTargetRef: target, maxReplicas: 3, ...spec },
 });
 
-const errorsOf = (spec: object) => create(HorizontalPodAutoscaler, autoscaler(spec)).errors;
+const errorsOf = (spec: object) => create(kind, autoscaler(spec)).errors;
 
 test('at least one pod, and four fifths of the CPU, where nothing is said', () => {
-  const { object, errors } = create(HorizontalPodAutoscaler, autoscaler());
+  const { object, errors } = create(kind, autoscaler());
   expect(errors).toEqual([]);
   expect(object.spec).toMatchObject({ minReplicas: 1, targetCPUUtilizationPercentage: 80 });
   expect(object.status).toEqual({ currentReplicas: 0, desiredReplicas: 0 });
@@ -20,7 +23,7 @@ test('at least one pod, and four fifths of the CPU, where nothing is said', () =
 
 test('other metrics take the place of the CPU', () => {
   const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': '[]' };
-  const { object } = create(HorizontalPodAutoscaler, autoscaler({}, { annotations }));
+  const { object } = create(kind, autoscaler({}, { annotations }));
   expect(object.spec).not.toHaveProperty('targetCPUUtilizationPercentage');
 });
 
@@ -75,12 +78,12 @@ describe('the target names its group', () => {
 
   test('one that was stored without it may stay', () => {
     const body = autoscaler({ scaleTargetRef: { kind: 'Deployment', name: 'a' } });
-    const old = create(HorizontalPodAutoscaler, body).object;
-    expect(update(HorizontalPodAutoscaler, old, body).errors).toEqual([]);
+    const old = create(kind, body).object;
+    expect(update(kind, old, body).errors).toEqual([]);
   });
 });
 
 test('who scales to zero already may go on', () => {
-  const old = create(HorizontalPodAutoscaler, autoscaler({ minReplicas: 0 })).object;
-  expect(update(HorizontalPodAutoscaler, old, autoscaler({ minReplicas: 0 })).errors).toEqual([]);
+  const old = create(kind, autoscaler({ minReplicas: 0 })).object;
+  expect(update(kind, old, autoscaler({ minReplicas: 0 })).errors).toEqual([]);
 });

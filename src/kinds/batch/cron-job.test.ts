@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { create, shown, update } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create, shown, update } from '../test-object.ts';
 import { CronJob } from './cron-job.ts';
+
+const kind: Kind = CronJob;
 
 const pods = (spec: object = {}) => ({
   spec: { containers: [{ name: 'main', image: 'busybox:1.36' }], restartPolicy: 'OnFailure', ...spec },
@@ -13,7 +16,7 @@ const cronJob = (spec: object = {}, job: object = {}, metadata: object = {}) => 
 
 describe('defaults', () => {
   test.each(['batch/v1', 'batch/v1beta1'])('of %s', (apiVersion) => {
-    const { object, errors } = create(CronJob, cronJob(), { apiVersion });
+    const { object, errors } = create(kind, cronJob(), { apiVersion });
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({
       concurrencyPolicy: 'Allow',
@@ -25,16 +28,16 @@ describe('defaults', () => {
 
   test('in batch/v2alpha1 an absent limit is none, and differs from zero', () => {
     const apiVersion = 'batch/v2alpha1';
-    const { object, errors } = create(CronJob, cronJob({ failedJobsHistoryLimit: 0 }), { apiVersion });
+    const { object, errors } = create(kind, cronJob({ failedJobsHistoryLimit: 0 }), { apiVersion });
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({ successfulJobsHistoryLimit: 2147483647, failedJobsHistoryLimit: 0 });
-    const view = shown(CronJob, object, apiVersion);
+    const view = shown(kind, object, apiVersion);
     expect(view.spec).not.toHaveProperty('successfulJobsHistoryLimit');
     expect(view.spec.failedJobsHistoryLimit).toBe(0);
   });
 
   test('the Job in the template has none of its own yet', () => {
-    const { spec } = create(CronJob, cronJob()).object.spec.jobTemplate;
+    const { spec } = create(kind, cronJob()).object.spec.jobTemplate;
     expect(Object.keys(spec)).toEqual(['template']);
     expect(spec.template.spec.dnsPolicy).toBe('ClusterFirst');
   });
@@ -76,7 +79,7 @@ describe('what is wrong is said in the words of Kubernetes', () => {
       ['spec.failedJobsHistoryLimit: Invalid value: -1: must be greater than or equal to 0'],
     ],
   ])('%j', (spec, errors) => {
-    expect(create(CronJob, cronJob(spec)).errors).toEqual(errors);
+    expect(create(kind, cronJob(spec)).errors).toEqual(errors);
   });
 
   test.each<[object, string]>([
@@ -91,40 +94,40 @@ describe('what is wrong is said in the words of Kubernetes', () => {
       'template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
     ],
   ])('a Job with %j', (job, error) => {
-    expect(create(CronJob, cronJob({}, job)).errors).toEqual([`spec.jobTemplate.spec.${error}`]);
+    expect(create(kind, cronJob({}, job)).errors).toEqual([`spec.jobTemplate.spec.${error}`]);
   });
 
   test('a name that leaves no room for those of the Jobs', () => {
     const name = 'x'.repeat(53);
-    expect(create(CronJob, cronJob({}, {}, { name })).errors).toEqual([
+    expect(create(kind, cronJob({}, {}, { name })).errors).toEqual([
       `metadata.name: Invalid value: "${name}": must be no more than 52 characters`,
     ]);
-    expect(create(CronJob, cronJob({}, {}, { name: name.slice(1) })).errors).toEqual([]);
+    expect(create(kind, cronJob({}, {}, { name: name.slice(1) })).errors).toEqual([]);
   });
 });
 
 describe('what was stored before a rule was made', () => {
-  const stored = (spec: object, name = 'a') => ({ ...create(CronJob, cronJob(spec, {}, { name })).object });
+  const stored = (spec: object, name = 'a') => ({ ...create(kind, cronJob(spec, {}, { name })).object });
 
   test('a long name can still be updated', () => {
     const name = 'x'.repeat(60);
-    expect(update(CronJob, stored({}, name), cronJob({}, {}, { name })).errors).toEqual([]);
+    expect(update(kind, stored({}, name), cronJob({}, {}, { name })).errors).toEqual([]);
   });
 
   test('a time zone in the schedule may stay, but not beside the field', () => {
     const schedule = 'CRON_TZ=UTC 0 * * * *';
-    expect(update(CronJob, stored({ schedule }), cronJob({ schedule })).errors).toEqual([]);
-    expect(update(CronJob, stored({ schedule }), cronJob({ schedule, timeZone: 'UTC' })).errors).toEqual([
+    expect(update(kind, stored({ schedule }), cronJob({ schedule })).errors).toEqual([]);
+    expect(update(kind, stored({ schedule }), cronJob({ schedule, timeZone: 'UTC' })).errors).toEqual([
       `spec.schedule: Invalid value: "${schedule}": cannot use both timeZone field and TZ or CRON_TZ in schedule`,
     ]);
   });
 
   test('a time zone that is gone may stay', () => {
-    expect(update(CronJob, stored({ timeZone: 'Old/Zone' }), cronJob({ timeZone: 'Old/Zone' })).errors).toEqual([]);
+    expect(update(kind, stored({ timeZone: 'Old/Zone' }), cronJob({ timeZone: 'Old/Zone' })).errors).toEqual([]);
   });
 });
 
 test('the template of the Jobs can change', () => {
-  const old = create(CronJob, cronJob()).object;
-  expect(update(CronJob, old, cronJob({}, { completions: 4, managedBy: 'example.com/me' })).errors).toEqual([]);
+  const old = create(kind, cronJob()).object;
+  expect(update(kind, old, cronJob({}, { completions: 4, managedBy: 'example.com/me' })).errors).toEqual([]);
 });

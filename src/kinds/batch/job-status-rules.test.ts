@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { create, update } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create, update } from '../test-object.ts';
 import { Job } from './job.ts';
+
+const kind: Kind = Job;
 
 const START = '2030-01-01T00:00:00Z';
 const LATER = '2030-01-01T00:10:00Z';
 
 const body = (spec: object = {}) => ({
-  metadata: { name: 'a' },
+  metadata: { name: 'a', uid: 'uid-1' },
   spec: { template: { spec: { containers: [{ name: 'main', image: 'x' }], restartPolicy: 'Never' } }, ...spec },
 });
 
@@ -22,8 +25,8 @@ const failed = { startTime: START, failed: 1, conditions: conditions('FailureTar
 
 /** The errors of a status write on a Job with this spec and status. */
 function write(status: object, { spec = {}, before = {} }: { spec?: object; before?: object } = {}): readonly string[] {
-  const old = { ...create(Job, body(spec)).object, status: before };
-  return update(Job, old, { ...body(spec), status }, { subresource: 'status' }).errors;
+  const old = { ...create(kind, body(spec)).object, status: before };
+  return update(kind, old, { ...body(spec), status }, { subresource: 'status' }).errors;
 }
 
 test.each([

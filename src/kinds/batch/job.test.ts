@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { create, update } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create, update } from '../test-object.ts';
 import { Job } from './job.ts';
+
+const kind: Kind = Job;
 
 const pods = (spec: object = {}, labels?: object) => ({
   metadata: labels ? { labels } : {},
@@ -8,18 +11,18 @@ const pods = (spec: object = {}, labels?: object) => ({
 });
 
 const job = (spec: object = {}, metadata: object = {}) => ({
-  metadata: { name: 'a', ...metadata },
+  metadata: { name: 'a', uid: 'uid-1', ...metadata },
   spec: { template: pods(), ...spec },
 });
 
-const created = (spec: object = {}, metadata: object = {}) => create(Job, job(spec, metadata)).object;
+const created = (spec: object = {}, metadata: object = {}) => create(kind, job(spec, metadata)).object;
 
 /** The same object again, with changes to its spec. */
-const changed = (old: any, spec: object) => update(Job, old, { ...old, spec: { ...old.spec, ...spec } }).errors;
+const changed = (old: any, spec: object) => update(kind, old, { ...old, spec: { ...old.spec, ...spec } }).errors;
 
 describe('defaults', () => {
   test('where nothing is said', () => {
-    const { object, errors } = create(Job, job());
+    const { object, errors } = create(kind, job());
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({
       completions: 1,
@@ -77,14 +80,14 @@ describe('the selector', () => {
 
   test('of a client is taken with manualSelector', () => {
     const selector = { matchLabels: { app: 'x' } };
-    const { object, errors } = create(Job, job({ selector, manualSelector: true, template: pods({}, { app: 'x' }) }));
+    const { object, errors } = create(kind, job({ selector, manualSelector: true, template: pods({}, { app: 'x' }) }));
     expect(errors).toEqual([]);
     expect(object.spec.selector).toEqual(selector);
     expect(object.spec.template.metadata.labels).toEqual({ app: 'x' });
   });
 
   test('must be there, and fit, with manualSelector', () => {
-    expect(create(Job, job({ manualSelector: true })).errors).toEqual([
+    expect(create(kind, job({ manualSelector: true })).errors).toEqual([
       'spec.selector: Required value',
       'spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`',
     ]);
@@ -92,13 +95,13 @@ describe('the selector', () => {
 
   test('of a client is refused without manualSelector', () => {
     const selector = { matchLabels: { app: 'x' } };
-    expect(create(Job, job({ selector, template: pods({}, { app: 'x' }) })).errors).toEqual([
+    expect(create(kind, job({ selector, template: pods({}, { app: 'x' }) })).errors).toEqual([
       'spec.selector: Invalid value: {"matchLabels":{"batch.kubernetes.io/controller-uid":"uid-1","app":"x"}}: `selector` not auto-generated',
     ]);
   });
 
   test('labels that contradict it are refused', () => {
-    expect(create(Job, job({ template: pods({}, { 'job-name': 'b' }) })).errors).toEqual([
+    expect(create(kind, job({ template: pods({}, { 'job-name': 'b' }) })).errors).toEqual([
       expect.stringMatching(/^spec\.template\.metadata\.labels\[job-name\]: Invalid value: \{.*\}: must be 'a'$/),
     ]);
   });
@@ -247,15 +250,15 @@ describe('what is wrong is said in the words of Kubernetes', () => {
     ],
     [{ managedBy: `example.com/${'x'.repeat(60)}` }, ['spec.managedBy: Too long: may not be more than 63 bytes']],
   ])('%j', (spec, errors) => {
-    expect(create(Job, job(spec)).errors).toEqual(errors);
+    expect(create(kind, job(spec)).errors).toEqual(errors);
   });
 
   test('an indexed Job whose longest pod name is too long', () => {
     const name = 'x'.repeat(62);
-    expect(create(Job, job(indexed, { name })).errors).toEqual([
+    expect(create(kind, job(indexed, { name })).errors).toEqual([
       `metadata.name: Invalid value: "${name}": will not able to create pod with invalid DNS label: ${name}-4`,
     ]);
-    expect(create(Job, job({}, { name })).errors).toEqual([]);
+    expect(create(kind, job({}, { name })).errors).toEqual([]);
   });
 });
 
@@ -332,6 +335,6 @@ describe('what cannot change', () => {
 });
 
 test('a field selector can ask for the successes', () => {
-  expect(Job.selectable?.['status.successful']?.({ status: { succeeded: 2 } })).toBe('2');
-  expect(Job.selectable?.['status.successful']?.({ status: {} })).toBe('0');
+  expect(kind.selectable?.['status.successful']?.({ status: { succeeded: 2 } })).toBe('2');
+  expect(kind.selectable?.['status.successful']?.({ status: {} })).toBe('0');
 });

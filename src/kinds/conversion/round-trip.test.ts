@@ -7,7 +7,7 @@ import { Deployment } from '../apps/deployment.ts';
 import { ReplicaSet } from '../apps/replica-set.ts';
 import { CronJob } from '../batch/cron-job.ts';
 import type { Kind, Version } from '../kind.ts';
-import { received, shown } from '../test-writes.ts';
+import { received, shown } from '../test-object.ts';
 import { ROLLBACK_ANNOTATION } from './rollback-to.ts';
 import { TEMPLATE_GENERATION_ANNOTATION } from './template-generation.ts';
 

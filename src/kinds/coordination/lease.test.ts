@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
-import { create } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create } from '../test-object.ts';
 import { Lease } from './lease.ts';
+
+const kind: Kind = Lease;
 
 const lease = (spec?: object) => ({ metadata: { name: 'a' }, spec });
 
 test('a lease that nobody holds is fine', () => {
-  expect(create(Lease, lease())).toMatchObject({ object: { spec: {} }, errors: [] });
+  expect(create(kind, lease())).toMatchObject({ object: { spec: {} }, errors: [] });
 });
 
 test('times have microseconds', () => {
   const { object, errors } = create(
-    Lease,
+    kind,
     lease({ holderIdentity: 'me', leaseDurationSeconds: 15, renewTime: '2030-01-01T00:00:00.123456Z' }),
   );
   expect(errors).toEqual([]);
@@ -23,13 +26,13 @@ test.each<[object, string]>([
   [{ strategy: 'Best' }, 'spec.strategy: Unsupported value: "Best": supported values: "OldestEmulationVersion"'],
   [{ preferredHolder: 'you' }, 'spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined'],
 ])('%j is refused', (spec, error) => {
-  expect(create(Lease, lease(spec)).errors).toEqual([error]);
+  expect(create(kind, lease(spec)).errors).toEqual([error]);
 });
 
 test('strategies of others have a domain', () => {
-  expect(create(Lease, lease({ strategy: 'example.com/best', preferredHolder: 'you' })).errors).toEqual([]);
+  expect(create(kind, lease({ strategy: 'example.com/best', preferredHolder: 'you' })).errors).toEqual([]);
 });
 
 test('a replace may create it, because holders write without looking', () => {
-  expect(Lease.createOnUpdate).toBe(true);
+  expect(kind.createOnUpdate).toBe(true);
 });

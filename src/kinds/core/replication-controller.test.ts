@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { create, update } from '../test-writes.ts';
+import type { Kind } from '../kind.ts';
+import { create, update } from '../test-object.ts';
 import { ReplicationController } from './replication-controller.ts';
+
+const kind: Kind = ReplicationController;
 
 const pods = (labels: object = { app: 'a' }, spec: object = {}) => ({
   metadata: { labels },
@@ -10,7 +13,7 @@ const pods = (labels: object = { app: 'a' }, spec: object = {}) => ({
 const controller = (spec: object = {}) => ({ metadata: { name: 'a' }, spec: { template: pods(), ...spec } });
 
 test('selector, labels and size follow where nothing is said', () => {
-  const { object, errors } = create(ReplicationController, controller());
+  const { object, errors } = create(kind, controller());
   expect(errors).toEqual([]);
   expect(object.spec).toMatchObject({ replicas: 1, selector: { app: 'a' } });
   expect(object.metadata.labels).toEqual({ app: 'a' });
@@ -33,19 +36,19 @@ test.each<[object, string[]]>([
     ],
   ],
 ])('%j', (spec, errors) => {
-  expect(create(ReplicationController, controller(spec)).errors).toEqual(errors);
+  expect(create(kind, controller(spec)).errors).toEqual(errors);
 });
 
 test('the selector may change', () => {
-  const old = create(ReplicationController, controller()).object;
+  const old = create(kind, controller()).object;
   const body = controller({ selector: { app: 'b' }, template: pods({ app: 'b' }) });
-  expect(update(ReplicationController, old, body).errors).toEqual([]);
+  expect(update(kind, old, body).errors).toEqual([]);
 });
 
 test('no more pods are ready than there are', () => {
-  const old = create(ReplicationController, controller()).object;
+  const old = create(kind, controller()).object;
   const body = { ...controller(), status: { replicas: 1, readyReplicas: 2 } };
-  expect(update(ReplicationController, old, body, { subresource: 'status' }).errors).toEqual([
+  expect(update(kind, old, body, { subresource: 'status' }).errors).toEqual([
     'status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas',
   ]);
 });

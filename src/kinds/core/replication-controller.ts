@@ -4,7 +4,7 @@ import type { Rule } from '../../schema/schema.ts';
 import { fromLabels } from '../../schema/selector.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { labelsFromTemplate } from '../shapes/template-labels.ts';
-import { conditionFields, countersWithin } from '../shapes/workload-status.ts';
+import { conditionFields, counter, countersWithin } from '../shapes/workload-status.ts';
 import { workloadTemplate } from '../shapes/workload-template.ts';
 
 /** On the metadata of the template; the selector is a plain map of labels here. */
@@ -14,8 +14,6 @@ const labelsMatch: Rule = (metadata, { root }) =>
     : invalid('labels', metadata.labels ?? null, '`selector` does not match template `labels`');
 
 const template = workloadTemplate('ReplicationController', [labelsMatch]);
-
-const counter = (description: string) => s.int32({ min: 0, omitZero: true, description });
 
 /** Keeps a fixed number of identical pods alive: the forerunner of the ReplicaSet. */
 export const ReplicationController = defineKind({

@@ -13,7 +13,10 @@ export const conditionFields = {
   message: s.string({ omitZero: true }),
 };
 
-/** Neither of these counters can exceed `replicas`, and no pod is available that is not ready. */
+/** A number of pods; none is not shown. */
+export const counter = (description: string) => s.int32({ min: 0, omitZero: true, description });
+
+/** None of these counters can exceed `replicas`, and no pod is available that is not ready. */
 export function countersWithin(counters: readonly string[]): Rule {
   return (status) => {
     const found: FieldError[] = [];
