@@ -37,8 +37,8 @@ export function strategyOf(step: IntOrPercent) {
   );
 }
 
-function movesOn({ maxUnavailable, maxSurge }: any): FieldError | undefined {
-  return magnitude(maxUnavailable) === 0 && magnitude(maxSurge) === 0
+function movesOn({ maxUnavailable, maxSurge }: any, { parent }: { readonly parent: any }): FieldError | undefined {
+  return parent.type === 'RollingUpdate' && magnitude(maxUnavailable) === 0 && magnitude(maxSurge) === 0
     ? invalid('maxUnavailable', maxUnavailable, 'may not be 0 when `maxSurge` is 0')
     : undefined;
 }

@@ -107,7 +107,7 @@ describe('what is wrong is said in the words of Kubernetes', () => {
     ],
     [
       'numbers for a strategy that has none',
-      { strategy: { type: 'Recreate', rollingUpdate: {} } },
+      { strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } },
       ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
     ],
     [
