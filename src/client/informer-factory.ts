@@ -1,4 +1,5 @@
 /** Informers that are shared: one for each kind and selection, started when it is first asked for. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -37,6 +38,8 @@ export class InformerFactory {
 
   constructor(options: InformerFactoryOptions) {
     this.#options = options;
+    // Every informer listens to it; Node takes more than ten for a leak.
+    setMaxListeners(0, options.signal);
   }
 
   of<T extends KubeObject>(kind: KindRef<T>, selection: InformerSelection = {}): Informer<T> {

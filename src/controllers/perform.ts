@@ -1,0 +1,128 @@
+/** Doing what a plan says. */
+import { type ApiError, isApiError } from '../base/errors.ts';
+import { deepEqual } from '../base/tree.ts';
+import type { Client } from '../client/client.ts';
+import type { Lister } from '../client/object-cache.ts';
+import type { Draft, KindRef } from '../client/object-types.ts';
+import type { KubeObject } from '../kinds/kind.ts';
+import type { Action, Named } from './plan.ts';
+
+/** What was written, so that the loop can wait until the cache shows it. */
+export type Write =
+  | { readonly type: 'version'; readonly kind: KindRef; readonly resourceVersion: string }
+  | { readonly type: 'deletion'; readonly kind: KindRef; readonly object: Named };
+
+/** The actions that touch the API. The others are the loop's. */
+export type ApiAction = Exclude<Action, { type: 'requeueAfter' | 'requeueOnChange' }>;
+
+export interface Performer {
+  readonly client: Client;
+  /** What is known of a kind; undefined when it is not followed. */
+  readonly listerOf: (kind: KindRef) => Lister<any> | undefined;
+  readonly signal: AbortSignal;
+  /** Called after every write. */
+  readonly wrote: (write: Write) => void;
+}
+
+/** Actions in order; those that may, together. Rejects with the first failure, or with an AggregateError of several. */
+export async function performAll(actions: readonly ApiAction[], performer: Performer): Promise<void> {
+  for (const group of groups(actions)) {
+    const tasks = group.map((action) => () => perform(action, performer));
+    if (group[0]?.type === 'deleteCollection') await together(tasks);
+    else await slowStart(tasks);
+  }
+}
+
+export function isApiAction(action: Action): action is ApiAction {
+  return action.type !== 'requeueAfter' && action.type !== 'requeueOnChange';
+}
+
+async function perform(action: ApiAction, { client, listerOf, signal, wrote }: Performer): Promise<void> {
+  const { kind } = action;
+  const resource = client.of<KubeObject>(kind);
+  const version = (object: { readonly metadata?: { readonly resourceVersion?: string } }) => {
+    const { resourceVersion } = object.metadata ?? {};
+    if (resourceVersion) wrote({ type: 'version', kind, resourceVersion });
+  };
+  switch (action.type) {
+    case 'create': {
+      const created = await resource.create(action.object, { signal }).catch(unlessTerminating);
+      if (created) version(created);
+      return;
+    }
+    case 'update':
+      version(await resource.update(action.object, { signal }));
+      return;
+    case 'patch': {
+      const { name = '', namespace } = action.object.metadata;
+      version(await resource.in(namespace).patch(name, action.patch, { signal }));
+      return;
+    }
+    case 'updateStatus':
+      if (!isStatusKnown(action.object, listerOf(kind)))
+        version(await resource.updateStatus(action.object, { signal }));
+      return;
+    case 'updateSubresource': {
+      const { name = '', namespace } = action.object.metadata ?? {};
+      const body = { apiVersion: kind.hub.apiVersion, kind: kind.kind, ...action.object };
+      version(await resource.in(namespace).subresource(name, action.subresource).update(body, { signal }));
+      return;
+    }
+    case 'delete': {
+      const { name = '', namespace, uid } = action.object.metadata;
+      const options = { preconditions: { ...(uid ? { uid } : {}) }, ...action.options, signal };
+      await resource.in(namespace).delete(name, options).catch(unlessGone);
+      wrote({ type: 'deletion', kind, object: action.object });
+      return;
+    }
+    case 'deleteCollection':
+      await resource.in(action.namespace).deleteCollection({ ...action.options, signal });
+      return;
+  }
+}
+
+function isStatusKnown(object: Draft<KubeObject>, lister: Lister<any> | undefined): boolean {
+  const { name = '', namespace, uid } = object.metadata ?? {};
+  const known = lister?.get(name, namespace);
+  return known !== undefined && known.metadata.uid === uid && deepEqual(known.status, (object as any).status);
+}
+
+/** The namespace is on its way out: what was to be created in it has lost its purpose. */
+function unlessTerminating(error: ApiError): undefined {
+  const causes = isApiError(error, 'Forbidden') ? error.details?.causes : undefined;
+  if (causes?.some(({ reason }) => reason === 'NamespaceTerminating')) return undefined;
+  throw error;
+}
+
+function unlessGone(error: unknown): void {
+  if (!isApiError(error, 'NotFound')) throw error;
+}
+
+const TOGETHER: ReadonlySet<Action['type']> = new Set(['create', 'delete', 'deleteCollection']);
+
+/** Neighbours of the same type, where that type is performed together; all others alone. */
+function groups(plan: readonly ApiAction[]): readonly (readonly ApiAction[])[] {
+  const out: ApiAction[][] = [];
+  for (const action of plan) {
+    const last = out.at(-1);
+    if (last && TOGETHER.has(action.type) && last[0]?.type === action.type) last.push(action);
+    else out.push([action]);
+  }
+  return out;
+}
+
+type Task = () => Promise<void>;
+
+/** One, two, four, …: when something is wrong with all of them, few find out. */
+async function slowStart(tasks: readonly Task[]): Promise<void> {
+  for (let start = 0, size = 1; start < tasks.length; start += size, size *= 2) {
+    await together(tasks.slice(start, start + size));
+  }
+}
+
+async function together(tasks: readonly Task[]): Promise<void> {
+  const results = await Promise.allSettled(tasks.map((task) => task()));
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  if (errors.length === 1) throw errors[0];
+  if (errors.length > 1) throw new AggregateError(errors, `${errors.length} actions failed`);
+}
