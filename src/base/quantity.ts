@@ -17,6 +17,7 @@ export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
 const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
+const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 
 const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
@@ -36,8 +37,8 @@ const BINARY: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 4
 const DECIMAL_SUFFIX = new Map(Object.entries(DECIMAL).map(([suffix, exponent]) => [exponent, suffix]));
 const BINARY_SUFFIX = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** Written exponents beyond this are refused: nothing is that large, and adding such numbers would take their digits. */
-const MAX_EXPONENT = 1000;
+/** Digits and exponent together: nothing is as large as what lies beyond, and adding such numbers would take long. */
+const LONGEST = 1000;
 /** Nothing is finer than a billionth; what is, is rounded away from zero. */
 const NANO = -9;
 /** A binary amount is capped at the largest 64-bit integer. */
@@ -58,24 +59,18 @@ interface Written {
 function read(text: string): Written {
   const match = text === '' ? null : SHAPE.exec(text);
   if (!match) throw new QuantityError(WRONG_FORMAT);
-  const suffix = match[4]!;
-  const [format, power] = readSuffix(suffix);
-  return {
-    negative: match[1] === '-',
-    whole: match[2]!.replace(/^0+/, '') || '0',
-    decimals: match[3] ?? '',
-    format,
-    power,
-  };
+  const [format, power] = readSuffix(match[4]!);
+  const whole = match[2]!.replace(/^0+/, '') || '0';
+  const decimals = match[3] ?? '';
+  if (whole.length + decimals.length + Math.abs(power) > LONGEST) throw new QuantityError(WRONG_NUMBER);
+  return { negative: match[1] === '-', whole, decimals, format, power };
 }
 
 function readSuffix(suffix: string): [QuantityFormat, number] {
   if (Object.hasOwn(DECIMAL, suffix)) return ['DecimalSI', DECIMAL[suffix]!];
   if (Object.hasOwn(BINARY, suffix)) return ['BinarySI', BINARY[suffix]!];
   if (!/^[eE][-+]?[0-9]+$/.test(suffix)) throw new QuantityError(WRONG_SUFFIX);
-  const power = Number(suffix.slice(1));
-  if (Math.abs(power) > MAX_EXPONENT) throw new QuantityError(WRONG_SUFFIX);
-  return ['DecimalExponent', power];
+  return ['DecimalExponent', Number(suffix.slice(1))];
 }
 
 /** Throws a QuantityError, in the words of the API. */
@@ -133,7 +128,7 @@ const KEPT = 1000;
 function isInOrder({ whole, decimals, format, power }: Written): boolean {
   const digits = whole + decimals;
   if (format === 'BinarySI') {
-    if (decimals || 14 - whole.length - Math.trunc(power * 0.3) < 0) return false;
+    if (decimals || 14 - whole.length - Math.floor((power * 3) / 10) < 0) return false;
     return (Number(whole.slice(-3)) & 7) !== 0;
   }
   const exponent = power - decimals.length;

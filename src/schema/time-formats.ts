@@ -19,10 +19,8 @@ export function canonicalTime(text: string, digits: 0 | 6): string | undefined {
   }
   const { seconds, fraction } = parseTime(text, digits);
   if (seconds === ZERO_TIME && !/[1-9]/.test(fraction)) return undefined;
-  const base = new Date(seconds * 1000)
-    .toISOString()
-    .replace(/^[+-]0*(\d{4,})/, '$1')
-    .slice(0, -5);
+  const base = new Date(seconds * 1000).toISOString().slice(0, -5);
+  if (base.length > 19) throw new FormatError(`parsing time ${JSON.stringify(text)}: year out of range`);
   return digits ? `${base}.${fraction.padEnd(6, '0').slice(0, 6)}Z` : `${base}Z`;
 }
 
@@ -85,16 +83,16 @@ function offsetOf(zone: string, outOf: (part: string) => FormatError): number {
   return (zone[0] === '-' ? -60 : 60) * (hours * 60 + minutes);
 }
 
-const UNITS: Readonly<Record<string, bigint>> = {
-  ns: 1n,
-  us: 1_000n,
-  µs: 1_000n,
-  μs: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-};
+const UNITS = new Map([
+  ['ns', 1n],
+  ['us', 1_000n],
+  ['µs', 1_000n],
+  ['μs', 1_000n],
+  ['ms', 1_000_000n],
+  ['s', 1_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['h', 3_600_000_000_000n],
+]);
 
 /** `90m` is `1h30m0s`. */
 export function canonicalDuration(text: string): string {
@@ -107,7 +105,7 @@ export function canonicalDuration(text: string): string {
   while (rest) {
     const match = /^(?:(\d+)(?:\.(\d*))?|\.(\d+))([^\d.]*)/.exec(rest);
     if (!match) throw new FormatError(`time: invalid duration ${quoted}`);
-    const unit = UNITS[match[4]!];
+    const unit = UNITS.get(match[4]!);
     if (!match[4]) throw new FormatError(`time: missing unit in duration ${quoted}`);
     if (!unit) throw new FormatError(`time: unknown unit ${JSON.stringify(match[4])} in duration ${quoted}`);
     const decimals = (match[2] ?? match[3] ?? '').slice(0, 18);

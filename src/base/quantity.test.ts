@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  QuantityError,
+  subtractQuantities,
+} from './quantity.ts';
+
+describe('the canonical form', () => {
+  it.each([
+    ['0', '0'],
+    ['1000m', '1'],
+    ['0.5', '500m'],
+    ['.5', '500m'],
+    ['1.5', '1500m'],
+    ['100m', '100m'],
+    ['1024Ki', '1Mi'],
+    ['128Mi', '128Mi'],
+    ['1536Mi', '1536Mi'],
+    ['1.5Gi', '1536Mi'],
+    ['512Ki', '512Ki'],
+    ['0.5Ki', '512'],
+    ['0.1Mi', '104857600m'],
+    ['1024', '1024'],
+    ['1000', '1k'],
+    ['1000k', '1M'],
+    ['100000', '100k'],
+    ['123456789', '123456789'],
+    ['1e3', '1e3'],
+    ['1e4', '10e3'],
+    ['1000e0', '1e3'],
+    ['1E', '1E'],
+    ['1e-3', '1e-3'],
+    ['0.0000000001', '1n'],
+    ['-0.0000000001', '-1n'],
+    ['-1', '-1'],
+    ['-1024Mi', '-1Gi'],
+    ['0Gi', '0'],
+    ['100Ei', '9223372036854775807'],
+    ['1000000000000000000000', '1000E'],
+  ])('of %s is %s', (text, canonical) => {
+    expect(canonicalQuantity(text)).toBe(canonical);
+    expect(canonicalQuantity(canonical)).toBe(canonical);
+  });
+
+  it('leaves text in order as it was written, decimals and all', () => {
+    expect(canonicalQuantity('1.500')).toBe('1.500');
+    expect(canonicalQuantity('+5')).toBe('+5');
+  });
+});
+
+describe('a text that is no quantity', () => {
+  const words = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+  it.each(['', 'x', '1 Mi', '1.2.3', '1Mi!', 'lots'])('%j does not have the shape', (text) => {
+    expect(() => canonicalQuantity(text)).toThrow(new QuantityError(words));
+  });
+
+  it.each(['1mm', '--1', '1e', 'K', '1i', '1Kb'])('%j has no known suffix', (text) => {
+    expect(() => parseQuantity(text)).toThrow(QuantityError);
+  });
+
+  it('is also one with an exponent that nothing could be written out with', () => {
+    expect(() => parseQuantity('1e999999999')).toThrow('unable to parse numeric part of quantity');
+    expect(() => parseQuantity('1e-999999999')).toThrow('unable to parse numeric part of quantity');
+  });
+});
+
+describe('arithmetic', () => {
+  const add = (a: string, b: string) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
+  const subtract = (a: string, b: string) => formatQuantity(subtractQuantities(parseQuantity(a), parseQuantity(b)));
+
+  it('is exact across suffixes and keeps the family of the first', () => {
+    expect(add('100m', '0.9')).toBe('1');
+    expect(add('1Gi', '1M')).toBe('1074741824');
+    expect(add('0', '1Gi')).toBe('1Gi');
+    expect(subtract('1', '1m')).toBe('999m');
+    expect(subtract('1Gi', '1Gi')).toBe('0');
+  });
+
+  it('compares amounts, not texts', () => {
+    expect(compareQuantities(parseQuantity('1Gi'), parseQuantity('1G'))).toBe(1);
+    expect(compareQuantities(parseQuantity('1000m'), parseQuantity('1'))).toBe(0);
+    expect(compareQuantities(parseQuantity('-1'), parseQuantity('0'))).toBe(-1);
+  });
+});
+
+const written = fc
+  .tuple(
+    fc.constantFrom('', '-', '+'),
+    fc.nat(),
+    fc.constantFrom('', '.', '.5', '.025', '.1234567890123'),
+    fc.constantFrom(
+      '',
+      'n',
+      'u',
+      'm',
+      'k',
+      'M',
+      'G',
+      'T',
+      'P',
+      'E',
+      'Ki',
+      'Mi',
+      'Gi',
+      'Ti',
+      'Pi',
+      'Ei',
+      'e3',
+      'e-7',
+      'E2',
+    ),
+  )
+  .map((parts) => parts.join(''));
+
+describe('for every quantity', () => {
+  it('the canonical form is canonical, and the same amount', () => {
+    fc.assert(
+      fc.property(written, (text) => {
+        const canonical = canonicalQuantity(text);
+        expect(canonicalQuantity(canonical)).toBe(canonical);
+        expect(compareQuantities(parseQuantity(canonical), parseQuantity(text))).toBe(0);
+      }),
+    );
+  });
+
+  it('what was added can be taken away', () => {
+    fc.assert(
+      fc.property(written, written, (a, b) => {
+        const left = parseQuantity(a);
+        const right = parseQuantity(b);
+        expect(compareQuantities(subtractQuantities(addQuantities(left, right), right), left)).toBe(0);
+      }),
+    );
+  });
+});

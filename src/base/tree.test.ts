@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { clone, deepEqual, deepFreeze, getPath, setPath } from './tree.ts';
+
+const hostile = () => JSON.parse('{"__proto__":{"polluted":true},"constructor":{"x":1},"a":[{"b":null}]}');
+
+describe('clone', () => {
+  it('shares nothing and keeps hostile keys as data', () => {
+    const tree = deepFreeze(hostile());
+    const copy = clone(tree);
+    expect(JSON.stringify(copy)).toBe(JSON.stringify(tree));
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+    copy.a[0].b = 1;
+    expect(tree.a[0].b).toBe(null);
+  });
+
+  it('is equal to the original, and stops being so with any change', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.string(), (tree, key) => {
+        const copy = clone(tree);
+        expect(deepEqual(tree, copy)).toBe(true);
+        expect(deepEqual({ tree, [`${key}!`]: 1 }, { tree })).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('deepEqual', () => {
+  it('does not take an inherited thing for a key', () => {
+    expect(deepEqual(JSON.parse('{"__proto__":{}}'), { x: {} })).toBe(false);
+    expect(deepEqual({ x: {} }, JSON.parse('{"__proto__":{}}'))).toBe(false);
+    expect(deepEqual(hostile(), hostile())).toBe(true);
+  });
+
+  it('tells lists from objects, and does not see keys that are undefined', () => {
+    expect(deepEqual([], {})).toBe(false);
+    expect(deepEqual({}, [])).toBe(false);
+    expect(deepEqual({ a: undefined }, {})).toBe(true);
+    expect(deepEqual({ a: 1, b: undefined }, { a: 1, c: 2 })).toBe(false);
+    expect(deepEqual(null, {})).toBe(false);
+  });
+});
+
+describe('paths', () => {
+  it('reads what is there and only that', () => {
+    expect(getPath({ spec: { replicas: 3 } }, 'spec.replicas')).toBe(3);
+    expect(getPath({ spec: 1 }, 'spec.replicas.more')).toBe(undefined);
+    expect(getPath({}, 'constructor.name')).toBe(undefined);
+  });
+
+  it('sets a copy that shares what lies beside', () => {
+    const before = deepFreeze({ spec: { replicas: 3, template: { x: 1 } }, status: {} });
+    const after = setPath(before, 'spec.replicas', 5);
+    expect(after).toEqual({ spec: { replicas: 5, template: { x: 1 } }, status: {} });
+    expect(after.spec.template).toBe(before.spec.template);
+    expect(before.spec.replicas).toBe(3);
+  });
+
+  it('takes a field away with undefined, and makes the way where there is none', () => {
+    expect(setPath({ a: { b: 1, c: 2 } }, 'a.b', undefined)).toEqual({ a: { c: 2 } });
+    expect(setPath({} as object, 'a.b.c', 1)).toEqual({ a: { b: { c: 1 } } });
+    const after = setPath({} as object, '__proto__.polluted', true);
+    expect(Object.getPrototypeOf(after)).toBe(Object.prototype);
+    expect(({} as any).polluted).toBe(undefined);
+  });
+});

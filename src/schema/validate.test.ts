@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { s } from './builders.ts';
+import { type FieldError, invalid } from './field-error.ts';
+import { dnsLabel } from './names.ts';
+import { keys, matches, unique } from './rules.ts';
+import type { RuleContext, Schema } from './schema.ts';
+import { validate } from './validate.ts';
+
+const create = { operation: 'create', old: undefined, subresource: undefined } as const;
+const told = (errors: readonly FieldError[]) => errors.map(({ field, message }) => `${field}: ${message}`);
+const check = (fields: Record<string, Schema>, value: unknown, old?: unknown) =>
+  told(validate(s.object('T', fields), value, old === undefined ? create : { ...create, operation: 'update', old }));
+
+describe('required', () => {
+  it('is what is absent or empty, but not zero, false or an empty object', () => {
+    const fields = {
+      text: s.string({ required: true }),
+      list: s.list(s.string(), { required: 'at least one' }),
+      map: s.map(s.string(), { required: true }),
+      object: s.object('O', {}, { required: true }),
+      number: s.int32({ required: true }),
+      flag: s.boolean({ required: true }),
+    };
+    expect(check(fields, { text: '', list: [], map: {} })).toEqual([
+      'text: Required value',
+      'list: Required value: at least one',
+      'map: Required value',
+      'object: Required value',
+      'number: Required value',
+      'flag: Required value',
+    ]);
+    expect(check(fields, { text: 'a', list: ['a'], map: { a: 'b' }, object: {}, number: 0, flag: false })).toEqual([]);
+  });
+
+  it('is not asked inside an object that is absent', () => {
+    expect(check({ a: s.object('A', { b: s.string({ required: true }) }) }, {})).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  it('are in the words of Kubernetes', () => {
+    const fields = {
+      least: s.int32({ min: 0 }),
+      most: s.int32({ max: 5 }),
+      between: s.int32({ min: 1, max: 65535 }),
+      word: s.enum(['A', 'B']),
+    };
+    expect(check(fields, { least: -1, most: 6, between: 0, word: 'C' })).toEqual([
+      'least: Invalid value: -1: must be greater than or equal to 0',
+      'most: Invalid value: 6: must be less than or equal to 5',
+      'between: Invalid value: 0: must be between 1 and 65535, inclusive',
+      'word: Unsupported value: "C": supported values: "A", "B"',
+    ]);
+  });
+
+  it('keep a value that is beyond them from the rules', () => {
+    const rule = () => invalid('', 0, 'seen');
+    expect(check({ n: s.int32({ min: 1, rules: [rule] }) }, { n: 0 })).toEqual([
+      'n: Invalid value: 0: must be greater than or equal to 1',
+    ]);
+  });
+});
+
+describe('immutable', () => {
+  const fields = { name: s.string({ immutable: true }), selector: s.map(s.string(), { immutable: true }) };
+
+  it('is what differs from before, by value', () => {
+    expect(check(fields, { name: 'a', selector: { x: '1' } }, { name: 'a', selector: { x: '1' } })).toEqual([]);
+    expect(check(fields, { selector: { x: '2' } }, { name: 'a', selector: { x: '1' } })).toEqual([
+      'name: Invalid value: "": field is immutable',
+      'selector: Invalid value: {"x":"2"}: field is immutable',
+    ]);
+  });
+
+  it('says nothing on a create', () => {
+    expect(check(fields, { name: 'a' })).toEqual([]);
+  });
+});
+
+describe('rules', () => {
+  it('run for present values, after what is inside, with paths from the value', () => {
+    const fields = {
+      a: s.object('A', { b: s.string({ rules: [matches(dnsLabel)] }) }, { rules: [() => invalid('', 1, 'of a')] }),
+      empty: s.string({ rules: [() => invalid('', '', 'never')] }),
+    };
+    const found = check(fields, { a: { b: 'X.' }, empty: '' });
+    expect(found[0]).toMatch(/^a\.b: Invalid value: "X\.": a lowercase RFC 1123 label/);
+    expect(found.slice(1)).toEqual(['a: Invalid value: 1: of a']);
+  });
+
+  it('see the surroundings', () => {
+    const seen: RuleContext[] = [];
+    const schema = s.object('T', {
+      list: s.listMap(
+        s.object('I', {
+          k: s.string(),
+          v: s.int32({
+            rules: [
+              (_: number, context: RuleContext) => {
+                seen.push(context);
+                return undefined;
+              },
+            ],
+          }),
+        }),
+        { keys: ['k'] },
+      ),
+    });
+    const old = {
+      list: [
+        { k: 'a', v: 1 },
+        { k: 'b', v: 2 },
+      ],
+    };
+    const value = {
+      list: [
+        { k: 'b', v: 3 },
+        { k: 'c', v: 4 },
+      ],
+    };
+    validate(schema, value, { operation: 'update', old, subresource: 'status', apiVersion: 'v1' });
+    expect(seen).toEqual([
+      {
+        operation: 'update',
+        old: 2,
+        parent: value.list[0],
+        root: value,
+        oldRoot: old,
+        subresource: 'status',
+        apiVersion: 'v1',
+      },
+      expect.objectContaining({ old: undefined, parent: value.list[1] }),
+    ]);
+  });
+
+  it('match items by place where a list has no keys', () => {
+    const rule = (value: number, { old }: RuleContext) =>
+      old !== undefined && value < old ? invalid('', value, `was ${old}`) : undefined;
+    expect(check({ list: s.list(s.int32({ rules: [rule] })) }, { list: [1, 5, 1] }, { list: [2, 2] })).toEqual([
+      'list[0]: Invalid value: 1: was 2',
+    ]);
+  });
+
+  it('reach the values of maps and shapes that contain themselves', () => {
+    const Node: Schema = s.object('N', { n: s.int32({ min: 0 }), next: s.lazy(() => Node) });
+    expect(check({ map: s.map(Node) }, { map: { 'a b': { next: { next: { n: -1 } } } } })).toEqual([
+      'map[a b].next.next.n: Invalid value: -1: must be greater than or equal to 0',
+    ]);
+  });
+});
+
+describe('shared rules', () => {
+  it('find what stands twice in a list', () => {
+    const list = s.list(s.object('I', { name: s.string() }), { rules: [unique('name')] });
+    expect(check({ list }, { list: [{ name: 'a' }, { name: 'a' }, {}, {}] })).toEqual([
+      'list[1].name: Duplicate value: "a"',
+    ]);
+    expect(check({ list: s.list(s.string(), { rules: [unique()] }) }, { list: ['a', 'b', 'a'] })).toEqual([
+      'list[2]: Duplicate value: "a"',
+    ]);
+  });
+
+  it('look at the keys of a map', () => {
+    const found = check(
+      { data: s.map(s.string(), { rules: [keys(matches(dnsLabel))] }) },
+      { data: { 'a b': '', c: '' } },
+    );
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(/^data\[a b\]: Invalid value: "a b": a lowercase/);
+  });
+});
