@@ -15,7 +15,7 @@ const resizeStates = [
   'NodeResizeInProgress',
   'NodeResizeInfeasible',
   'NodeResizePending',
-].sort();
+];
 
 const PersistentVolumeClaimStatus = s.object('PersistentVolumeClaimStatus', {
   phase: s.string({ default: 'Pending', description: 'Pending, Bound, or Lost once its volume is gone.' }),

@@ -197,8 +197,8 @@ function prefersTheSame(spec: ServiceSpec, old: ServiceSpec): boolean {
 /** SingleStack alone is enough to give the second family back; taking it away without saying so is an error. */
 function reduceToSingle(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (spec.ipFamilyPolicy === 'SingleStack') {
-    if (sameList(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = spec.clusterIPs?.slice(0, 1);
-    if (sameList(spec.ipFamilies, old.ipFamilies)) spec.ipFamilies = spec.ipFamilies?.slice(0, 1);
+    if (spec.clusterIPs && sameList(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = spec.clusterIPs.slice(0, 1);
+    if (spec.ipFamilies && sameList(spec.ipFamilies, old.ipFamilies)) spec.ipFamilies = spec.ipFamilies.slice(0, 1);
     return [];
   }
   const errors: FieldError[] = [];

@@ -62,7 +62,7 @@ interface Given {
   type?: string;
   sessionAffinity?: string;
   sessionAffinityConfig?: TypeOf<typeof SessionAffinityConfig>;
-  externalIPs?: string[];
+  internalTrafficPolicy?: 'Cluster' | 'Local';
 }
 
 function affinityConfig({ sessionAffinity, sessionAffinityConfig }: Given): Given['sessionAffinityConfig'] {
@@ -116,7 +116,7 @@ const ServiceSpec = s.object('ServiceSpec', {
     description: 'Local keeps traffic from outside on the node it arrives at, and with it the address of the client.',
   }),
   internalTrafficPolicy: s.enum(['Cluster', 'Local'], {
-    default: (spec: Given): 'Cluster' | undefined => (spec.type === 'ExternalName' ? undefined : 'Cluster'),
+    derive: (spec: Given) => (spec.type === 'ExternalName' ? undefined : (spec.internalTrafficPolicy ?? 'Cluster')),
     description: 'Local keeps traffic from pods on their own node.',
   }),
   healthCheckNodePort: s.int32({ omitZero: true }),

@@ -1,7 +1,7 @@
 /** Storage that a PersistentVolume stands for. Its secrets name their namespace, because the volume has none. */
 import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong } from '../../schema/field-error.ts';
-import { dnsLabel, dnsSubdomain, inRange } from '../../schema/names.ts';
+import { dnsLabel, dnsSubdomain } from '../../schema/names.ts';
 import { matches } from '../../schema/rules.ts';
 import { backsteps } from './paths.ts';
 import { ObjectReference, SecretReference } from './references.ts';
@@ -91,7 +91,7 @@ const GlusterfsPersistentVolumeSource = s.object('GlusterfsPersistentVolumeSourc
 const ISCSIPersistentVolumeSource = s.object(
   'ISCSIPersistentVolumeSource',
   { ...iscsiFields, secretRef: SecretReference },
-  { rules: [iscsi] },
+  { rules: [chapSecret] },
 );
 
 const LocalVolumeSource = s.object('LocalVolumeSource', {
@@ -108,8 +108,6 @@ const ScaleIOPersistentVolumeSource = s.object('ScaleIOPersistentVolumeSource', 
 
 const StorageOSPersistentVolumeSource = s.object('StorageOSPersistentVolumeSource', {
   ...storageOSFields,
-  volumeName: s.string({ required: true, rules: [matches(dnsLabel)] }),
-  volumeNamespace: s.string({ omitZero: true, rules: [matches(dnsLabel)] }),
   secretRef: s.use(ObjectReference, { rules: [wholeReference] }),
 });
 
@@ -145,15 +143,12 @@ function driverName(name: string): FieldError[] {
 }
 
 interface Iscsi {
-  lun: number;
   chapAuthDiscovery?: boolean;
   chapAuthSession?: boolean;
   secretRef?: Reference;
 }
 
-function iscsi({ lun, chapAuthDiscovery, chapAuthSession, secretRef }: Iscsi): FieldError[] {
-  const errors = inRange(lun, 0, 255).map((each) => invalid('lun', lun, each));
-  if ((chapAuthDiscovery || chapAuthSession) && !secretRef) errors.push(required('secretRef'));
-  if (secretRef && !secretRef.name) errors.push(required('secretRef.name'));
-  return errors;
+function chapSecret({ chapAuthDiscovery, chapAuthSession, secretRef }: Iscsi): FieldError | undefined {
+  if (secretRef) return secretRef.name ? undefined : required('secretRef.name');
+  return chapAuthDiscovery || chapAuthSession ? required('secretRef') : undefined;
 }
