@@ -1,0 +1,134 @@
+import { isUtf8 } from 'node:buffer';
+import { badRequest } from '../../base/errors.ts';
+import type { PatchType } from '../api.ts';
+import { ACCEPTED_TYPES } from './accept.ts';
+import { DecodeError } from './decode-error.ts';
+import { unsupportedMediaType } from './errors.ts';
+import { decodeJson } from './json.ts';
+import type { Limits } from './limits.ts';
+import { decodeYaml } from './yaml.ts';
+
+type Format = 'json' | 'yaml';
+
+const PATCH_TYPES = new Map<string, PatchType>([
+  ['application/json-patch+json', 'json'],
+  ['application/merge-patch+json', 'merge'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+]);
+
+/** The format that a Content-Type names; none at all means JSON. */
+export function formatOf(contentType: string | undefined): Format {
+  if (contentType === undefined || contentType === 'application/json' || contentType === '') return 'json';
+  switch (mediaTypeOf(contentType)) {
+    case 'application/json':
+      return 'json';
+    case 'application/yaml':
+      return 'yaml';
+    default:
+      throw unsupportedMediaType(ACCEPTED_TYPES);
+  }
+}
+
+export function patchTypeOf(contentType: string | undefined): PatchType {
+  const type = PATCH_TYPES.get(mediaTypeOf(contentType ?? ''));
+  if (!type) throw unsupportedMediaType([...PATCH_TYPES.keys()]);
+  return type;
+}
+
+/** Bodies come as they are: a compressed one would have to be limited twice. */
+export function refuseEncoding(contentEncoding: string | undefined): void {
+  if (contentEncoding !== undefined && contentEncoding !== 'identity') throw unsupportedMediaType(ACCEPTED_TYPES);
+}
+
+function mediaTypeOf(contentType: string): string {
+  const semicolon = contentType.indexOf(';');
+  return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+}
+
+/** The object that a create or an update sends; `kind` is what the endpoint takes. */
+export async function decodeObject(bytes: Buffer, format: Format, { kind, limits }: ObjectContext): Promise<object> {
+  try {
+    const value = await decode(bytes, format, limits);
+    return identified(value, kind);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summary(bytes)})`,
+      error,
+    );
+  }
+}
+
+interface ObjectContext {
+  readonly kind: string;
+  readonly limits: Limits;
+}
+
+/** The options that a delete may send in its body. */
+export async function decodeOptions(bytes: Buffer, format: Format, limits: Limits): Promise<object> {
+  try {
+    return identified(await decode(bytes, format, limits), 'DeleteOptions');
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message, error);
+    throw error;
+  }
+}
+
+export function decodePatch(bytes: Buffer, type: PatchType, limits: Limits): unknown {
+  try {
+    const value = decodeJson(bytes, limits.depth);
+    if ((type === 'json') !== Array.isArray(value) || typeof value !== 'object' || value === null) {
+      throw new DecodeError(`json: cannot unmarshal ${typeName(value)} into a ${type} patch`);
+    }
+    return value;
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(`error decoding patch: ${error.message}`, error);
+    throw error;
+  }
+}
+
+async function decode(bytes: Buffer, format: Format, limits: Limits): Promise<unknown> {
+  if (format === 'json') {
+    try {
+      return decodeJson(bytes, limits.depth);
+    } catch (error) {
+      if (error instanceof DecodeError) throw new DecodeError(`couldn't get version/kind; ${error.message}`, error);
+      throw error;
+    }
+  }
+  if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
+  return decodeYaml(bytes.toString('utf8'), { depth: limits.depth, size: limits.body });
+}
+
+/** An object whose `kind` and `apiVersion`, where they stand, are texts. A null is an object that says nothing. */
+function identified(value: unknown, kind: string): object {
+  if (value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new DecodeError(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(value)} into Go value of type ${kind}`,
+    );
+  }
+  for (const key of ['apiVersion', 'kind'] as const) {
+    const field = (value as Record<string, unknown>)[key];
+    if (field !== undefined && field !== null && typeof field !== 'string') {
+      throw new DecodeError(
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(field)} into Go struct field .${key} of type string`,
+      );
+    }
+  }
+  return value;
+}
+
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null) return 'null';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+/** The beginning of a body that was not understood. */
+function summary(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const start = bytes.subarray(0, 30);
+  const text = bytes[0] === 0x7b ? start.toString('utf8') : start.toString('hex');
+  return bytes.length > 30 ? `${text} ...` : text;
+}

@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WatchConsumer } from '../api.ts';
+import type { Credentials } from '../authn/authenticator.ts';
+import type { ClientCertificate } from '../authn/certificate.ts';
+
+/** Header names and values in turn, beyond those that every reply has. */
+export type ExtraHeaders = readonly string[];
+
+export const NO_HEADERS: ExtraHeaders = Object.freeze([]);
+
+/** Every reply is one client's view at one moment. */
+export const CACHE_CONTROL = 'no-cache, private';
+
+/** One request and its reply, whatever the protocol beneath: HTTP/1, HTTP/2 or a WebSocket. */
+export interface Exchange extends Credentials {
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly certificate: ClientCertificate | undefined;
+  /** Aborted when the client goes before it has its reply. Made when somebody asks for it. */
+  readonly signal: AbortSignal;
+  /** Whether a body came, or is still to come. */
+  hasBody(): boolean;
+  /** The whole body. Fails when it is too large, too slow, or the client goes. */
+  body(): Promise<Buffer>;
+  reply(code: number, contentType: string, body: Buffer, extra?: ExtraHeaders): void;
+  /** Starts a reply that goes on; `gone` runs once when the client has left or the reply has ended. */
+  startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer | Promise<WatchConsumer>;
+  /** The reply must be the last one on its connection. */
+  lastOne(): void;
+}

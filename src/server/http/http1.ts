@@ -1,0 +1,104 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { WatchBatch, WatchConsumer } from '../api.ts';
+import type { ClientCertificate } from '../authn/certificate.ts';
+import { CACHE_CONTROL, type Exchange, type ExtraHeaders, NO_HEADERS } from './exchange.ts';
+import { type BodyOptions, readBody } from './read-body.ts';
+
+/** A request over HTTP/1.1. */
+export class Http1Exchange implements Exchange {
+  #abort: AbortController | undefined;
+
+  constructor(
+    protected readonly request: IncomingMessage,
+    protected readonly response: ServerResponse,
+    readonly certificate: ClientCertificate | undefined,
+    private readonly options: BodyOptions,
+  ) {}
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+
+  get url(): string {
+    return this.request.url ?? '';
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  get authorization(): string | undefined {
+    return this.request.headers.authorization;
+  }
+
+  get token(): string | undefined {
+    return undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#abort) {
+      const abort = new AbortController();
+      this.#abort = abort;
+      if (this.response.destroyed) abort.abort();
+      else this.response.once('close', () => abort.abort());
+    }
+    return this.#abort.signal;
+  }
+
+  hasBody(): boolean {
+    const { headers } = this.request;
+    const length = headers['content-length'];
+    return length === undefined ? headers['transfer-encoding'] !== undefined : length !== '0';
+  }
+
+  body(): Promise<Buffer> {
+    return readBody(this.request, this.request.headers['content-length'], this.options);
+  }
+
+  reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
+    const { response } = this;
+    if (response.headersSent || response.destroyed) return;
+    // A request that is broken, or slower than the server waits, leaves the connection in an unknown state.
+    if (code === 408) this.lastOne();
+    response.writeHead(code, [
+      'Cache-Control',
+      CACHE_CONTROL,
+      'Content-Type',
+      contentType,
+      'Content-Length',
+      String(body.length),
+      ...extra,
+    ]);
+    response.end(body);
+  }
+
+  startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer | Promise<WatchConsumer> {
+    const { response } = this;
+    if (response.destroyed) gone();
+    else response.once('close', gone);
+    response.writeHead(200, ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...extra]);
+    response.flushHeaders();
+    return new ChunkedWatch(response);
+  }
+
+  lastOne(): void {
+    this.response.shouldKeepAlive = false;
+  }
+}
+
+/** Events as lines, those of one turn in one chunk. */
+class ChunkedWatch implements WatchConsumer {
+  constructor(private readonly response: ServerResponse) {}
+
+  events(batch: WatchBatch): void {
+    if (!this.response.writableEnded) this.response.write(batch.json());
+  }
+
+  backlog(): number {
+    return this.response.writableLength;
+  }
+
+  end(): void {
+    this.response.end();
+  }
+}

@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import type { WatchBatch, WatchConsumer } from '../api.ts';
+import type { ClientCertificate } from '../authn/certificate.ts';
+import { CACHE_CONTROL, type Exchange, type ExtraHeaders, NO_HEADERS } from './exchange.ts';
+import { type BodyOptions, readBody } from './read-body.ts';
+
+/** A request over HTTP/2, on the stream itself: the layer that looks like HTTP/1 costs a third of the speed. */
+export class Http2Exchange implements Exchange {
+  #abort: AbortController | undefined;
+
+  constructor(
+    private readonly stream: ServerHttp2Stream,
+    readonly headers: IncomingHttpHeaders,
+    readonly certificate: ClientCertificate | undefined,
+    private readonly options: BodyOptions,
+  ) {
+    // Resets arrive as errors; whoever waits hears of the close.
+    stream.on('error', () => undefined);
+  }
+
+  get method(): string {
+    return this.headers[':method'] as string;
+  }
+
+  get url(): string {
+    return (this.headers[':path'] as string | undefined) ?? '';
+  }
+
+  get authorization(): string | undefined {
+    return this.headers.authorization;
+  }
+
+  get token(): string | undefined {
+    return undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#abort) {
+      const abort = new AbortController();
+      this.#abort = abort;
+      if (this.stream.destroyed) abort.abort();
+      else this.stream.once('close', () => abort.abort());
+    }
+    return this.#abort.signal;
+  }
+
+  hasBody(): boolean {
+    return !this.stream.endAfterHeaders && this.headers['content-length'] !== '0';
+  }
+
+  body(): Promise<Buffer> {
+    return readBody(this.stream, this.headers['content-length'], this.options);
+  }
+
+  reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
+    const { stream } = this;
+    if (stream.headersSent || stream.destroyed) return;
+    const endStream = this.method === 'HEAD';
+    stream.respond(headersOf(code, contentType, extra, body.length), { endStream });
+    if (!endStream) stream.end(body);
+    this.#discardRest();
+  }
+
+  startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer {
+    const { stream } = this;
+    if (stream.destroyed) gone();
+    else {
+      stream.once('close', gone);
+      stream.respond(headersOf(200, 'application/json', extra));
+    }
+    return new StreamWatch(stream);
+  }
+
+  lastOne(): void {
+    this.stream.session?.close();
+  }
+
+  /** What the client still sends is of no interest: without this, it would fill the connection's window. */
+  #discardRest(): void {
+    const { stream } = this;
+    if (stream.endAfterHeaders || stream.readableEnded) return;
+    stream.resume();
+    stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+  }
+}
+
+function headersOf(code: number, contentType: string, extra: ExtraHeaders, length?: number): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    ':status': code,
+    'cache-control': CACHE_CONTROL,
+    'content-type': contentType,
+  };
+  if (length !== undefined) headers['content-length'] = length;
+  for (let i = 0; i < extra.length; i += 2) {
+    const name = extra[i]!.toLowerCase();
+    const before = headers[name];
+    headers[name] = before === undefined ? extra[i + 1]! : [before, extra[i + 1]!].flat().map(String);
+  }
+  return headers;
+}
+
+/** Events as lines, those of one turn in one write. */
+class StreamWatch implements WatchConsumer {
+  constructor(private readonly stream: ServerHttp2Stream) {}
+
+  events(batch: WatchBatch): void {
+    if (!this.stream.writableEnded && !this.stream.destroyed) this.stream.write(batch.json());
+  }
+
+  backlog(): number {
+    return this.stream.writableLength;
+  }
+
+  end(): void {
+    this.stream.end();
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Says what is wrong with a text that is no JSON, in the words clients of Kubernetes know. Only for texts that the parser
+ * has refused: it is slow, but it does not recurse.
+ */
+export function explainJson(bytes: Buffer): string {
+  return new Explainer(bytes).explain();
+}
+
+const END = 'unexpected end of JSON input';
+const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const ESCAPES = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
+const LITERALS: ReadonlyMap<string, string> = new Map([
+  ['t', 'true'],
+  ['f', 'false'],
+  ['n', 'null'],
+]);
+
+/** A syntax error, as a value: thrown inside this file and nowhere else. */
+class Found extends Error {}
+
+class Explainer {
+  #at = 0;
+  /** The open brackets, innermost last. */
+  readonly #open: ('{' | '[')[] = [];
+
+  constructor(private readonly bytes: Buffer) {}
+
+  explain(): string {
+    try {
+      this.#value();
+      while (this.#open.length > 0) this.#afterValue();
+      this.#space();
+      if (this.#at < this.bytes.length) this.#fail('after top-level value');
+      return 'invalid JSON';
+    } catch (error) {
+      if (error instanceof Found) return error.message;
+      throw error;
+    }
+  }
+
+  /** Reads one scalar, or opens brackets until there is one or an empty pair. */
+  #value(): void {
+    for (;;) {
+      this.#space();
+      const char = this.#peek();
+      if (char === '{') {
+        this.#at++;
+        this.#open.push('{');
+        this.#space();
+        if (this.#peek() === '}') return;
+        this.#key();
+      } else if (char === '[') {
+        this.#at++;
+        this.#open.push('[');
+        this.#space();
+        if (this.#peek() === ']') return;
+      } else {
+        this.#scalar(char);
+        return;
+      }
+    }
+  }
+
+  /** Goes on behind a value: closes its brackets or starts the next value. */
+  #afterValue(): void {
+    this.#space();
+    const char = this.#peek();
+    const inObject = this.#open.at(-1) === '{';
+    if (char === (inObject ? '}' : ']')) {
+      this.#at++;
+      this.#open.pop();
+    } else if (char === ',') {
+      this.#at++;
+      if (inObject) {
+        this.#space();
+        this.#key();
+      }
+      this.#value();
+    } else this.#fail(inObject ? 'after object key:value pair' : 'after array element');
+  }
+
+  #key(): void {
+    if (this.#peek() !== '"') this.#fail('looking for beginning of object key string');
+    this.#string();
+    this.#space();
+    if (this.#peek() !== ':') this.#fail('after object key');
+    this.#at++;
+  }
+
+  #scalar(char: string): void {
+    const literal = LITERALS.get(char);
+    if (char === '"') this.#string();
+    else if (literal) this.#literal(literal);
+    else if (char === '-' || isDigit(char)) this.#number();
+    else this.#fail('looking for beginning of value');
+  }
+
+  #string(): void {
+    this.#at++;
+    for (; ; this.#at++) {
+      const char = this.#peek();
+      if (char === '"') break;
+      if (char < ' ') this.#fail('in string literal');
+      if (char !== '\\') continue;
+      this.#at++;
+      if (this.#peek() === 'u') {
+        for (let i = 0; i < 4; i++) {
+          this.#at++;
+          if (!/[0-9a-fA-F]/.test(this.#peek())) this.#fail('in \\u hexadecimal character escape');
+        }
+      } else if (!ESCAPES.has(this.bytes[this.#at]!)) this.#fail('in string escape code');
+    }
+    this.#at++;
+  }
+
+  #literal(word: string): void {
+    for (const expected of word) {
+      if (this.#peek() !== expected) this.#fail(`in literal ${word} (expecting '${expected}')`);
+      this.#at++;
+    }
+  }
+
+  #number(): void {
+    if (this.#peek() === '-') this.#at++;
+    if (this.#peek() === '0') this.#at++;
+    else this.#digits('in numeric literal');
+    if (this.#is('.')) {
+      this.#at++;
+      this.#digits('after decimal point in numeric literal');
+    }
+    if (this.#is('e') || this.#is('E')) {
+      this.#at++;
+      if (this.#is('+') || this.#is('-')) this.#at++;
+      this.#digits('in exponent of numeric literal');
+    }
+  }
+
+  #digits(where: string): void {
+    if (!isDigit(this.#peek())) this.#fail(where);
+    while (this.#at < this.bytes.length && isDigit(this.#peek())) this.#at++;
+  }
+
+  #space(): void {
+    while (SPACE.has(this.bytes[this.#at]!)) this.#at++;
+  }
+
+  #is(char: string): boolean {
+    return this.bytes[this.#at] === char.charCodeAt(0);
+  }
+
+  #peek(): string {
+    const byte = this.bytes[this.#at];
+    if (byte === undefined) throw new Found(END);
+    return String.fromCharCode(byte);
+  }
+
+  #fail(where: string): never {
+    throw new Found(`invalid character ${quote(this.#peek())} ${where}`);
+  }
+}
+
+function isDigit(char: string): boolean {
+  return char >= '0' && char <= '9';
+}
+
+function quote(char: string): string {
+  if (char === "'") return "'\\''";
+  if (char === '"') return `'"'`;
+  return `'${JSON.stringify(char).slice(1, -1)}'`;
+}

@@ -1,0 +1,189 @@
+/**
+ * The server's face to the network: HTTP/1.1, HTTP/2 and WebSockets in, calls out, replies back. Everything about sockets,
+ * headers, media types and limits lives here; what a verb does, who may do it and what an object means do not.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Handle } from '../api.ts';
+import { type Authenticate, UNSECURED } from '../authn/authenticator.ts';
+import { type ClientCertificate, certificateOf } from '../authn/certificate.ts';
+import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
+import type { Registry } from '../registry.ts';
+import type { Exchange } from './exchange.ts';
+import { Http1Exchange } from './http1.ts';
+import { Http2Exchange } from './http2.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { Pipeline } from './pipeline.ts';
+import type { BodyOptions } from './read-body.ts';
+import { UpgradeExchange } from './websocket.ts';
+
+export interface HttpServerOptions {
+  readonly handle: Handle;
+  readonly registry: Registry;
+  readonly tls: {
+    readonly key: string | Buffer;
+    readonly cert: string | Buffer;
+    /** Who signs client certificates. */
+    readonly ca: string | Buffer;
+  };
+  readonly authenticate: Authenticate;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly version: VersionInfo;
+  readonly isReady: () => boolean;
+  readonly limits?: Partial<Limits>;
+  /** `host:port` that discovery tells clients; the first address listened on, where absent. */
+  readonly advertised?: string;
+}
+
+export interface HttpServer {
+  /** Listens with TLS. Several addresses are several calls. */
+  listen(port: number, host: string): Promise<AddressInfo>;
+  /** Listens without TLS and without authentication: for loopback addresses only. */
+  listenInsecure(port: number, host: string): Promise<AddressInfo>;
+  /** Stops accepting, ends watches, lets requests in flight finish for a while, then closes what is left. */
+  close(): Promise<void>;
+}
+
+/** An idle connection is kept a little longer than clients of Kubernetes do, so that they are the ones who close it. */
+const KEEP_ALIVE = 95_000;
+
+/** Megabytes. Node refuses streams while this much waits; large replies on many streams are what watches are made of. */
+const SESSION_MEMORY = 1024;
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  return new Listeners(options);
+}
+
+class Listeners implements HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #limits: Limits;
+  readonly #body: BodyOptions;
+  readonly #pipeline: Pipeline;
+  readonly #servers: (Http2SecureServer | Server)[] = [];
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  /** By socket for HTTP/1, by session for HTTP/2: looked at once a connection, never per request. */
+  readonly #certificates = new WeakMap<object, ClientCertificate>();
+  #address = '';
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#body = { limits: this.#limits, clock: options.clock };
+    const { handle, registry, isReady, log, version } = options;
+    const serverAddress = () => options.advertised ?? this.#address;
+    const discovery = new Discovery({ registry, version, serverAddress });
+    this.#pipeline = new Pipeline({ handle, registry, discovery, isReady, limits: this.#limits, log });
+  }
+
+  listen(port: number, host: string): Promise<AddressInfo> {
+    const { tls, authenticate } = this.#options;
+    const server = createSecureServer({
+      ...tls,
+      allowHTTP1: true,
+      minVersion: 'TLSv1.2',
+      requestCert: true,
+      rejectUnauthorized: false,
+      handshakeTimeout: this.#limits.headersTimeout,
+      maxSessionMemory: SESSION_MEMORY,
+      settings: { maxConcurrentStreams: this.#limits.streams, maxHeaderListSize: this.#limits.headers },
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      noDelay: true,
+    });
+    server.prependListener('secureConnection', (socket: TLSSocket) => this.#remember(socket, socket));
+    server.on('session', (session: ServerHttp2Session) => this.#onSession(session));
+    this.#onRequests(server, authenticate);
+    // Taking requests has put Node's compatibility layer onto the streams; they are served without it.
+    server.removeAllListeners('stream');
+    server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      const certificate = stream.session && this.#certificates.get(stream.session);
+      this.#serve(new Http2Exchange(stream, headers, certificate, this.#body), authenticate);
+    });
+    return this.#start(server, port, host);
+  }
+
+  listenInsecure(port: number, host: string): Promise<AddressInfo> {
+    const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000, noDelay: true });
+    this.#onRequests(server, () => UNSECURED);
+    return this.#start(server, port, host);
+  }
+
+  async close(): Promise<void> {
+    const closed = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+    this.#pipeline.drain();
+    for (const session of this.#sessions) session.close();
+    const timer = this.#options.clock.timer(this.#limits.drain, () => {
+      for (const socket of this.#sockets) socket.destroy();
+    });
+    await Promise.all(closed);
+    timer.cancel();
+  }
+
+  #onRequests(server: Http2SecureServer | Server, authenticate: Authenticate): void {
+    const limits = this.#limits;
+    Object.assign(server, {
+      maxHeaderSize: limits.headers,
+      headersTimeout: limits.headersTimeout,
+      requestTimeout: limits.headersTimeout + limits.bodyTimeout,
+      connectionsCheckingInterval: limits.checkInterval,
+      keepAliveTimeout: KEEP_ALIVE,
+    });
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const certificate = this.#certificates.get(request.socket);
+      this.#serve(new Http1Exchange(request, response, certificate, this.#body), authenticate);
+    });
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const certificate = this.#certificates.get(socket);
+      this.#serve(new UpgradeExchange({ request, socket, head }, certificate, this.#body), authenticate);
+    });
+  }
+
+  #onSession(session: ServerHttp2Session): void {
+    this.#remember(session, session.socket as TLSSocket);
+    this.#sessions.add(session);
+    session.once('close', () => this.#sessions.delete(session));
+  }
+
+  #remember(key: object, socket: TLSSocket): void {
+    const certificate = certificateOf(socket);
+    if (certificate) this.#certificates.set(key, certificate);
+  }
+
+  #serve(exchange: Exchange, authenticate: Authenticate): void {
+    this.#pipeline.serve(exchange, authenticate).catch((error: unknown) => {
+      this.#options.log.error('a request could not be answered', { error });
+    });
+  }
+
+  #start(server: Http2SecureServer | Server, port: number, host: string): Promise<AddressInfo> {
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        server.on('error', (error) => this.#options.log.error('the listener failed', { error }));
+        this.#servers.push(server);
+        const address = server.address() as AddressInfo;
+        this.#address ||=
+          address.family === 'IPv6' ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`;
+        resolve(address);
+      });
+    });
+  }
+}

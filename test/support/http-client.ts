@@ -1,0 +1,89 @@
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import { request as requestHttps } from 'node:https';
+import { connect as connectTls } from 'node:tls';
+
+export interface Answer {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  readonly text: string;
+  /** The body as JSON. */
+  json(): any;
+}
+
+export interface Asked {
+  readonly port: number;
+  readonly ca: string;
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** A client certificate. */
+  readonly key?: string;
+  readonly cert?: string;
+}
+
+function answerOf(code: number, headers: Answer['headers'], body: Buffer): Answer {
+  return { code, headers, body, text: body.toString('utf8'), json: () => JSON.parse(body.toString('utf8')) };
+}
+
+/** One request over HTTP/1.1. */
+export function askHttp1({ body, headers, ...rest }: Asked): Promise<Answer> {
+  const framing =
+    body === undefined || headers?.['transfer-encoding'] ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const options = { host: '127.0.0.1', agent: false, ...rest, headers: { ...framing, ...headers } } as const;
+  return new Promise((resolve, reject) => {
+    const request = requestHttps(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve(answerOf(response.statusCode ?? 0, response.headers, Buffer.concat(chunks))));
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** One request over HTTP/2, on a connection of its own or a given one. */
+export async function askHttp2(asked: Asked, shared?: ClientHttp2Session): Promise<Answer> {
+  const { port, ca, key, cert, path, method = 'GET', headers, body } = asked;
+  const session = shared ?? connectHttp2(`https://127.0.0.1:${port}`, { ca, ...(key && cert ? { key, cert } : {}) });
+  try {
+    return await new Promise((resolve, reject) => {
+      session.on('error', reject);
+      const stream = session.request(
+        { ':path': path, ':method': method, ...headers },
+        { endStream: body === undefined },
+      );
+      const chunks: Buffer[] = [];
+      let head: Record<string, any> = {};
+      stream.on('response', (received) => {
+        head = received;
+      });
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => resolve(answerOf(Number(head[':status']), head, Buffer.concat(chunks))));
+      stream.on('error', reject);
+      if (body !== undefined) stream.end(body);
+    });
+  } finally {
+    if (!shared) session.close();
+  }
+}
+
+/** Writes bytes as they are and collects what comes back until the server closes the connection. */
+export function askRaw(port: number, ca: string, ...pieces: (string | Buffer)[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ port, host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] }, () => {
+      for (const piece of pieces) socket.write(piece);
+    });
+    let received = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      received += chunk;
+    });
+    socket.on('close', () => resolve(received));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
+    });
+  });
+}

@@ -1,0 +1,202 @@
+import { systemClock } from '../../src/base/clock.ts';
+import { notFound, type Status } from '../../src/base/errors.ts';
+import { silent } from '../../src/base/log.ts';
+import { defineKind, type KubeObject } from '../../src/kinds/kind.ts';
+import type { Call, Handle, Item, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/server/api.ts';
+import { createAuthenticator } from '../../src/server/authn/authenticator.ts';
+import { tokenFile } from '../../src/server/authn/token-file.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/server/http/server.ts';
+import { Registry } from '../../src/server/registry.ts';
+import { type TestAuthority, testAuthority } from './tls.ts';
+
+/** Kinds of every shape that a path can have, without fields. */
+export function smallRegistry(): Registry {
+  const base = { description: 'For tests.', fields: {} };
+  return new Registry([
+    defineKind({
+      ...base,
+      group: '',
+      kind: 'Pod',
+      plural: 'pods',
+      short: ['po'],
+      categories: ['all'],
+      scope: 'Namespaced',
+      versions: { v1: {} },
+      subresources: { status: true, others: ['binding', 'eviction', 'log'] },
+    }),
+    defineKind({
+      ...base,
+      group: '',
+      kind: 'Namespace',
+      plural: 'namespaces',
+      short: ['ns'],
+      scope: 'Cluster',
+      versions: { v1: {} },
+      verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+      subresources: { status: true, others: ['finalize'] },
+    }),
+    defineKind({ ...base, group: '', kind: 'Node', plural: 'nodes', scope: 'Cluster', versions: { v1: {} } }),
+    defineKind({
+      ...base,
+      group: '',
+      kind: 'Binding',
+      plural: 'bindings',
+      scope: 'Namespaced',
+      versions: { v1: {} },
+      verbs: ['create'],
+    }),
+    defineKind({
+      ...base,
+      group: 'apps',
+      kind: 'Deployment',
+      plural: 'deployments',
+      short: ['deploy'],
+      categories: ['all'],
+      scope: 'Namespaced',
+      versions: { 'apps/v1': {}, 'apps/v1beta1': {}, 'extensions/v1beta1': {} },
+      subresources: {
+        status: true,
+        scale: { replicas: 'spec.replicas', observed: 'status.replicas', selector: 'spec.selector' },
+        others: ['rollback'],
+      },
+    }),
+  ]);
+}
+
+/** Stands in for the core: remembers what was asked, and answers with what the test says, or with the object itself. */
+export class FakeCore {
+  readonly calls: Call[] = [];
+  readonly watches: FakeWatch[] = [];
+  answer: ((call: Call) => Reply | Promise<Reply>) | undefined;
+
+  readonly handle: Handle = async (call) => {
+    this.calls.push(call);
+    return this.answer ? this.answer(call) : this.#own(call);
+  };
+
+  get lastCall(): Call {
+    const call = this.calls.at(-1);
+    if (!call) throw new Error('nothing was called');
+    return call;
+  }
+
+  #own(call: Call): Reply {
+    switch (call.verb) {
+      case 'list':
+        return listOf([objectNamed('one'), objectNamed('two')]);
+      case 'watch': {
+        const watch = new FakeWatch();
+        this.watches.push(watch);
+        return watch;
+      }
+      case 'delete':
+      case 'deletecollection':
+        return { type: 'status', status: SUCCESS };
+      case 'create':
+      case 'update':
+      case 'patch':
+        return { type: 'object', item: itemOf((call.body ?? {}) as KubeObject) };
+      case 'get':
+        if (call.name === 'missing') throw notFound({ group: '', plural: call.plural }, call.name);
+        return { type: 'object', item: itemOf(objectNamed(call.name ?? '')) };
+    }
+  }
+}
+
+const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 200 };
+
+export function objectNamed(name: string): KubeObject {
+  return { kind: 'Pod', apiVersion: 'v1', metadata: { name } } as KubeObject;
+}
+
+export function itemOf(object: KubeObject): Item {
+  return { object, json: () => Buffer.from(JSON.stringify(object)) };
+}
+
+export function listOf(items: readonly KubeObject[]): Reply {
+  const list = { kind: 'PodList', apiVersion: 'v1', metadata: { selfLink: '', resourceVersion: '7' } };
+  return {
+    type: 'list',
+    ...list,
+    items: items.map(itemOf),
+    json: () => Buffer.from(JSON.stringify({ ...list, items })),
+    gzip: undefined,
+  };
+}
+
+export class FakeWatch implements WatchReply {
+  readonly type = 'watch';
+  consumer: WatchConsumer | undefined;
+  stopped = false;
+  #attached = () => {};
+  #stopped = () => {};
+  readonly whenAttached = new Promise<void>((resolve) => {
+    this.#attached = resolve;
+  });
+  readonly whenStopped = new Promise<void>((resolve) => {
+    this.#stopped = resolve;
+  });
+
+  attach(consumer: WatchConsumer): void {
+    this.consumer = consumer;
+    this.#attached();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.#stopped();
+  }
+}
+
+export function batchOf(...names: string[]): WatchBatch {
+  const events = names.map((name) => {
+    const object = objectNamed(name);
+    const bytes = Buffer.from(`${JSON.stringify({ type: 'ADDED', object })}\n`);
+    return { type: 'ADDED' as const, object, json: () => bytes };
+  });
+  return { events, json: () => Buffer.concat(events.map((event) => event.json())) };
+}
+
+export const TOKEN = 'a-token';
+
+export interface RunningServer {
+  readonly server: HttpServer;
+  readonly core: FakeCore;
+  readonly registry: Registry;
+  readonly authority: TestAuthority;
+  readonly port: number;
+}
+
+/** A listening server on loopback in front of a FakeCore. */
+export async function startServer(options: Partial<HttpServerOptions> = {}): Promise<RunningServer> {
+  const authority = await testAuthority();
+  const core = new FakeCore();
+  const registry = smallRegistry();
+  const server = createHttpServer({
+    handle: core.handle,
+    registry,
+    tls: { ...(await authority.server()), ca: authority.ca },
+    authenticate: createAuthenticator({
+      clock: systemClock,
+      tokens: [tokenFile(`${TOKEN},alice,1,"developers,testers"`)],
+      anonymous: false,
+    }),
+    log: silent,
+    clock: systemClock,
+    version: {
+      major: '1',
+      minor: '36',
+      gitVersion: 'v1.36.4+quarterdeck',
+      gitCommit: '',
+      gitTreeState: 'clean',
+      buildDate: '2030-01-01T00:00:00Z',
+      goVersion: 'none',
+      compiler: 'none',
+      platform: 'linux/arm64',
+    },
+    isReady: () => true,
+    ...options,
+  });
+  const { port } = await server.listen(0, '127.0.0.1');
+  return { server, core, registry, authority, port };
+}
