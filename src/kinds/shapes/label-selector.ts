@@ -2,11 +2,11 @@
 import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, required } from '../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../schema/names.ts';
-import type { Rule, TypeOf } from '../../schema/schema.ts';
+import type { TypeOf } from '../../schema/schema.ts';
 import { fromLabelSelector } from '../../schema/selector.ts';
 
-/** On a map of labels: keys and values are such that a selector can name them. */
-export const labels: Rule<Readonly<Record<string, string>>> = (map) => {
+/** A rule of a map of labels: keys and values are such that a selector can name them. */
+export function labels(map: Readonly<Record<string, string>>): FieldError[] {
   const found: FieldError[] = [];
   for (const key in map) {
     const value = map[key]!;
@@ -14,7 +14,7 @@ export const labels: Rule<Readonly<Record<string, string>>> = (map) => {
     for (const complaint of labelValue(value)) found.push(invalid('', value, complaint));
   }
   return found;
-};
+}
 
 const LabelSelectorRequirement = s.object(
   'LabelSelectorRequirement',

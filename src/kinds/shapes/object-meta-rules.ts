@@ -2,7 +2,6 @@
 import { deepEqual } from '../../base/tree.ts';
 import { type FieldError, forbidden, invalid, required, tooLong, under } from '../../schema/field-error.ts';
 import { dnsLabel, pathSegment, qualifiedName } from '../../schema/names.ts';
-import type { Rule } from '../../schema/schema.ts';
 import { labels } from './label-selector.ts';
 import type { ObjectMeta } from './object-meta.ts';
 
@@ -20,8 +19,8 @@ export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext)
     ...names(meta, context),
     ...namespace(meta, context.namespaced),
     ...generation(meta),
-    ...onField('labels', meta.labels, labels),
-    ...onField('annotations', meta.annotations, annotations),
+    ...under('labels', labels(meta.labels ?? {})),
+    ...under('annotations', annotations(meta.annotations ?? {})),
     ...ownerReferences(meta.ownerReferences),
     ...finalizers(meta.finalizers),
     ...managedFields(meta.managedFields),
@@ -29,8 +28,8 @@ export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext)
   ];
 }
 
-/** On a map of annotations. Keys are like those of labels, but capital letters are fine everywhere. */
-export const annotations: Rule<Readonly<Record<string, string>>> = (map) => {
+/** A rule of a map of annotations. Keys are like those of labels, but capital letters are fine everywhere. */
+export function annotations(map: Readonly<Record<string, string>>): FieldError[] {
   const found: FieldError[] = [];
   let size = 0;
   for (const key in map) {
@@ -39,17 +38,9 @@ export const annotations: Rule<Readonly<Record<string, string>>> = (map) => {
   }
   if (size > ANNOTATIONS_LIMIT) found.push(tooLong('', ANNOTATIONS_LIMIT));
   return found;
-};
+}
 
 const ANNOTATIONS_LIMIT = 256 * 1024;
-
-/** Runs a rule of a single value where nothing else of a rule's surroundings is needed. */
-function onField<T>(field: string, value: T | undefined, rule: Rule<T>): readonly FieldError[] {
-  if (value === undefined) return [];
-  const wrong = rule(value, undefined as never);
-  if (wrong === undefined) return [];
-  return under(field, 'reason' in wrong ? [wrong] : wrong);
-}
 
 function names({ name = '', generateName = '' }: ObjectMeta, { operation, nameRule }: ObjectMetaContext): FieldError[] {
   const found: FieldError[] = [];
