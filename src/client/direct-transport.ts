@@ -50,26 +50,41 @@ export function directTransport<User>(
     },
 
     async watch(request): Promise<WatchStream> {
-      const reply = await send(request);
-      if (reply.type !== 'watch') throw new Error('the request is not a watch');
+      request.signal?.throwIfAborted();
       const { signal } = request;
-      const onAbort = () => pipe.close();
-      const pipe = new WatchPipe(() => {
-        signal?.removeEventListener('abort', onAbort);
-        reply.stop();
-      });
+      // The watch has a signal of its own, so that nothing of it stays with one that outlives it.
+      const own = new AbortController();
+      const onAbort = () => {
+        own.abort(signal?.reason);
+        pipe?.close();
+      };
+      let pipe: WatchPipe | undefined;
       signal?.addEventListener('abort', onAbort, { once: true });
-      if (signal?.aborted) pipe.close();
-      else {
-        reply.attach({
-          events: (batch) => pipe.push(batch.events),
-          backlog: () => pipe.backlog * EVENT_COST,
-          end: () => pipe.end(),
+      const leave = () => signal?.removeEventListener('abort', onAbort);
+      try {
+        const reply = await send({ ...request, signal: own.signal });
+        if (reply.type !== 'watch') throw new Error('the request is not a watch');
+        pipe = new WatchPipe(() => {
+          leave();
+          reply.stop();
         });
+        attach(reply, pipe);
+        if (signal?.aborted) pipe.close();
+        return pipe;
+      } catch (error) {
+        leave();
+        throw error;
       }
-      return pipe;
     },
   };
+}
+
+function attach(reply: Extract<DirectReply, { type: 'watch' }>, pipe: WatchPipe): void {
+  reply.attach({
+    events: (batch) => pipe.push(batch.events),
+    backlog: () => pipe.backlog * EVENT_COST,
+    end: () => pipe.end(),
+  });
 }
 
 /** The tree that a JSON parser would make of the value's JSON. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/client.ts';
 import type { Action } from './plan.ts';
 
@@ -18,6 +19,7 @@ export class ChangeWaits {
   start(key: string, waits: readonly Wait[]): void {
     if (waits.length === 0) return;
     const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
     this.#running.set(key, stop);
     for (const wait of waits) {
       const open = this.#watch(key, wait, stop.signal).finally(() => this.#open.delete(open));

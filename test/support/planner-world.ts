@@ -1,0 +1,78 @@
+/** A world of objects for tests of planners: it performs plans at once and forgets nothing. */
+import { deepFreeze } from '../../src/base/tree.ts';
+import { keyOf, ObjectCache } from '../../src/client/object-cache.ts';
+import type { KindRef } from '../../src/client/object-types.ts';
+import type { Listers } from '../../src/controllers/define.ts';
+import type { Plan } from '../../src/controllers/plan.ts';
+
+export class PlannerWorld implements Listers {
+  readonly #caches = new Map<KindRef, ObjectCache<any>>();
+  #version = 0;
+
+  of<T>(kind: KindRef<T>): ObjectCache<any> {
+    const cache = this.#caches.get(kind) ?? new ObjectCache();
+    this.#caches.set(kind, cache);
+    return cache;
+  }
+
+  put(kind: KindRef, object: any): any {
+    const version = String(++this.#version);
+    const { generateName, ...metadata } = object.metadata;
+    const name = metadata.name ?? `${generateName}${version}`;
+    const uid = metadata.uid ?? `uid-${version}`;
+    const stored = deepFreeze({ ...object, metadata: { ...metadata, name, uid, resourceVersion: version } });
+    exhaust(this.of(kind).put(stored));
+    return stored;
+  }
+
+  /** Performs the actions; what a plan asks of the loop is passed over. */
+  apply(plan: Plan): void {
+    for (const action of plan) {
+      switch (action.type) {
+        case 'create':
+          this.put(action.kind, action.object);
+          break;
+        case 'update':
+        case 'updateStatus':
+        case 'updateSubresource':
+          this.#replace(action.kind, action.object);
+          break;
+        case 'delete':
+          exhaust(this.of(action.kind).remove(keyOf(action.object)));
+          break;
+        case 'deleteCollection':
+          for (const object of this.of(action.kind).list(action.namespace)) {
+            exhaust(this.of(action.kind).remove(keyOf(object)));
+          }
+          break;
+        case 'patch':
+          throw new Error('no planner under test patches');
+        case 'requeueAfter':
+        case 'requeueOnChange':
+          break;
+      }
+    }
+  }
+
+  #replace(kind: KindRef, object: any): void {
+    const old = this.of(kind).get(object.metadata.name, object.metadata.namespace);
+    if (old?.metadata.resourceVersion !== object.metadata.resourceVersion) throw new Error('the plan came too late');
+    this.put(kind, object);
+  }
+}
+
+function exhaust(changes: Iterable<unknown>): void {
+  for (const _ of changes);
+}
+
+/** Plans and performs until nothing is planned any more; fails when that does not come soon. */
+export async function settle(world: PlannerWorld, plan: () => Plan | Promise<Plan>): Promise<Plan[]> {
+  const plans: Plan[] = [];
+  for (let round = 0; round < 20; round++) {
+    const next = await plan();
+    if (next.length === 0) return plans;
+    plans.push(next);
+    world.apply(next);
+  }
+  throw new Error('the plans do not come to an end');
+}
