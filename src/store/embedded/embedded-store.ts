@@ -1,0 +1,204 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { silent } from '../../base/log.ts';
+import { HISTORY_BYTES, HISTORY_MILLISECONDS, type HistoryOptions } from '../history-options.ts';
+import { compareKeys, prefixEnd } from '../keys.ts';
+import {
+  type Change,
+  type ListOptions,
+  type Row,
+  type Rows,
+  type Store,
+  StoreAhead,
+  StoreCompacted,
+  StoreUnavailable,
+  type Subscription,
+  type Watcher,
+  type Write,
+} from '../store.ts';
+import { type HistoryPage, Watchers } from '../watchers.ts';
+import type { Database, Snapshot } from './database.ts';
+import { GroupCommit } from './group-commit.ts';
+import { decodeRecord, type Entry, type LogRecord, type Position, type State } from './layout.ts';
+import type { Reserve } from './reserve.ts';
+
+export interface EmbeddedStoreParts {
+  readonly database: Database;
+  readonly reserve: Reserve;
+  readonly history: HistoryOptions;
+  /** Writes a copy of the store into a directory. */
+  backup(directory: string): Promise<void>;
+  /** Lets go of the directory, after everything else. */
+  release(): Promise<void>;
+}
+
+/** Rows and changes read in one turn of the loop. */
+const ROWS_PER_TURN = 1000;
+const BYTES_PER_PAGE = 4 * 2 ** 20;
+
+/** The store in a directory. Writing is in group-commit.ts; this is reading, watching and the end. */
+export class EmbeddedStore implements Store {
+  readonly #parts: EmbeddedStoreParts;
+  readonly #database: Database;
+  readonly #commits: GroupCommit;
+  readonly #watchers: Watchers;
+  /** Reads that last longer than a turn. The file must stay open for them. */
+  readonly #reads = new Set<Promise<unknown>>();
+  /** The newest revision that a reader was shown: the file may be ahead of the news of its last flush. */
+  #shown = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: EmbeddedStoreParts) {
+    const { database, reserve, history } = parts;
+    const { clock, log = silent, historyMilliseconds = HISTORY_MILLISECONDS, historyBytes = HISTORY_BYTES } = history;
+    this.#parts = parts;
+    this.#database = database;
+    this.#watchers = new Watchers({ read: (after, limit) => this.#readHistory(after, limit) }, log);
+    this.#commits = new GroupCommit({
+      database,
+      reserve,
+      clock,
+      historyMilliseconds,
+      historyBytes,
+      publish: (changes) => this.#watchers.publish(changes),
+    });
+  }
+
+  revision(): number {
+    return Math.max(this.#commits.revision, this.#shown);
+  }
+
+  async get(key: string): Promise<Row | undefined> {
+    this.#checkOpen();
+    const entry = this.#database.entry(key);
+    return entry && this.#rowAt(key, entry, Number.POSITIVE_INFINITY);
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<Rows> {
+    this.#checkOpen();
+    const snapshot = this.#database.snapshot();
+    const read = this.#list(prefix, options, snapshot).finally(() => {
+      snapshot.done();
+      this.#reads.delete(read);
+    });
+    this.#reads.add(read);
+    return read;
+  }
+
+  async commit(writes: readonly Write[]): Promise<number> {
+    this.#checkOpen();
+    return this.#commits.commit(writes);
+  }
+
+  watch(after: number, watcher: Watcher): Subscription {
+    return this.#watchers.watch(after, watcher);
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen();
+    await this.#commits.compact(revision);
+  }
+
+  /** Writes a copy into a directory that is empty or not there, while work goes on. It opens like any other. */
+  async backup(directory: string): Promise<void> {
+    this.#checkOpen();
+    const copy = this.#parts.backup(directory).finally(() => this.#reads.delete(copy));
+    this.#reads.add(copy);
+    await copy;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#commits.close();
+    await Promise.allSettled(this.#reads);
+    this.#watchers.close();
+    await this.#parts.reserve.close();
+    await this.#database.close();
+    await this.#parts.release();
+  }
+
+  async #list(prefix: string, options: ListOptions, snapshot: Snapshot): Promise<Rows> {
+    const state = this.#show(this.#database.state(snapshot));
+    const revision = options.revision ?? state.revision;
+    check(revision, state);
+    const rows: Row[] = [];
+    let left = ROWS_PER_TURN;
+    for (const [key, entry] of this.#database.entries(startOf(prefix, options.after), prefixEnd(prefix), snapshot)) {
+      if (key === options.after) continue;
+      const row = this.#rowAt(key, entry, revision, snapshot);
+      if (row && rows.length === options.limit) return { rows, revision, more: true };
+      if (row) rows.push(row);
+      if (--left === 0) {
+        left = ROWS_PER_TURN;
+        await turn();
+        this.#checkOpen();
+      }
+    }
+    return { rows, revision, more: false };
+  }
+
+  /** What a key held at a revision, found from its newest change backwards. */
+  #rowAt(key: string, newest: Entry, revision: number, snapshot?: Snapshot): Row | undefined {
+    if (newest.deleted && newest.revision <= revision) return undefined;
+    let position: Position | undefined = newest;
+    while (position) {
+      const record: LogRecord | undefined = this.#record(position, snapshot);
+      if (record && position.revision <= revision) {
+        return record.value ? { key, value: record.value, revision: position.revision } : undefined;
+      }
+      position = record?.link;
+    }
+    return undefined;
+  }
+
+  #record(position: Position, snapshot?: Snapshot): LogRecord | undefined {
+    const bytes = this.#database.record(position, snapshot);
+    return bytes && decodeRecord(bytes);
+  }
+
+  #readHistory(after: number, limit: number): HistoryPage {
+    const state = this.#show(this.#database.state());
+    check(after, state);
+    const changes: Change[] = [];
+    let bytes = 0;
+    let through = after;
+    for (const [position, stored] of this.#database.records(after)) {
+      const { revision } = position;
+      const full = changes.length >= limit || bytes >= BYTES_PER_PAGE;
+      if (full && revision !== through) return { changes, through, more: true };
+      through = revision;
+      bytes += stored.length;
+      changes.push(this.#change(revision, decodeRecord(stored)));
+    }
+    return { changes, through: state.revision, more: false };
+  }
+
+  #change(revision: number, { key, value, link, created }: LogRecord): Change {
+    const before = created || !link ? undefined : this.#record(link);
+    const previous = link && before?.value ? { key, value: before.value, revision: link.revision } : undefined;
+    return { key, revision, value, previous };
+  }
+
+  #show(state: State): State {
+    this.#shown = Math.max(this.#shown, state.revision);
+    return state;
+  }
+
+  #checkOpen(): void {
+    if (this.#closing) throw new StoreUnavailable('the store is closed');
+  }
+}
+
+function check(revision: number, state: State): void {
+  if (revision > state.revision) throw new StoreAhead(state.revision);
+  if (revision < state.compacted) throw new StoreCompacted(state.compacted);
+}
+
+/** A range of LMDB needs a first key that is not empty. */
+function startOf(prefix: string, after = ''): Buffer {
+  const start = compareKeys(after, prefix) > 0 ? after : prefix;
+  return start === '' ? Buffer.from([0]) : Buffer.from(start);
+}

@@ -1,0 +1,278 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../../base/clock.ts';
+import { checkWrites } from '../keys.ts';
+import { type Change, type Row, StoreAhead, StoreConflict, StoreFull, StoreUnavailable, type Write } from '../store.ts';
+import type { Database } from './database.ts';
+import {
+  decodeRecord,
+  type Entry,
+  encodeRecord,
+  LONGEST_KEY,
+  MOST_WRITES,
+  type Position,
+  recordBytes,
+  type State,
+} from './layout.ts';
+import { isFull, type Reserve } from './reserve.ts';
+import { planTrim } from './trim.ts';
+
+export interface GroupCommitOptions {
+  readonly database: Database;
+  readonly reserve: Reserve;
+  readonly clock: Clock;
+  readonly historyMilliseconds: number;
+  readonly historyBytes: number;
+  /** Told of changes that are on disk, before their commits resolve. */
+  publish(changes: readonly Change[]): void;
+}
+
+/** A key as the next commit finds it: on disk, or about to be. */
+interface Known {
+  readonly entry: Entry | undefined;
+  /** undefined: it does not exist, or was deleted. */
+  readonly row: Row | undefined;
+  /** What brings it to disk; undefined: it is there. */
+  readonly batch?: Batch;
+}
+
+/** Who wants to know how a flush ends. */
+interface Waiting {
+  done(): void;
+  failed(error: Error): void;
+}
+
+/** What goes to disk together. */
+class Batch {
+  readonly records: { readonly position: Position; readonly bytes: Buffer }[] = [];
+  readonly entries = new Map<string, Entry>();
+  readonly changes: Change[] = [];
+  readonly waiting: Waiting[] = [];
+  bytes = 0;
+  /** What its changes add to history. */
+  held = 0;
+}
+
+/** A batch that has this many bytes takes no further commit, so that a flush stays short. */
+const BATCH_BYTES = 8 * 2 ** 20;
+
+/** Changes forgotten with each flush: more than it brings, so that trimming always gains on writing. */
+const TRIM_FACTOR = 4;
+const TRIM_LEAST = 64;
+const COMPACT_BUDGET = 2000;
+
+/** Pages that LMDB may touch for a write besides those of the value, and for a transaction in any case. */
+const PAGES_PER_WRITE = 4;
+const PAGES_PER_FLUSH = 64;
+const PAGE = 4096;
+
+/**
+ * Decides commits at once, against what is on disk and what is on its way, and brings them to disk together: commits
+ * that arrive while a flush is under way wait for the next one, and share it.
+ *
+ * When a flush fails, everything behind it was decided on a state that will never be; so it fails, too, and the next
+ * commit starts from the disk. The revisions given to them are not given again.
+ */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #queue: Batch[] = [];
+  /** The newest state of every key that is on its way to disk. */
+  readonly #pending = new Map<string, Known>();
+  #state: State;
+  /** The newest revision that was given out. */
+  #assigned: number;
+  /** What is being brought to disk. */
+  #work: Promise<void> | undefined;
+  /** When the oldest change that is remembered was made. Zero: not known yet. */
+  #oldest: number | undefined = 0;
+  /** What compact() was asked for. */
+  #compactTo = 0;
+  #closed: StoreUnavailable | undefined;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+    this.#state = options.database.state();
+    this.#assigned = this.#state.revision;
+  }
+
+  /** The newest revision whose flush has been told of. */
+  get revision(): number {
+    return this.#state.revision;
+  }
+
+  commit(writes: readonly Write[]): Promise<number> {
+    this.#checkOpen();
+    checkWrites(writes, LONGEST_KEY);
+    if (writes.length > MOST_WRITES) throw new RangeError(`a commit takes ${MOST_WRITES} writes`);
+    const known = writes.map(({ key }) => this.#known(key));
+    for (const [i, { key, expect }] of writes.entries()) {
+      const revision = known[i]?.row?.revision ?? 0;
+      if (expect === undefined || expect === revision) continue;
+      return rejected(new StoreConflict(key, revision), known[i]?.batch);
+    }
+    const effective = writes.some(({ value }, i) => value !== null || known[i]?.row !== undefined);
+    if (!effective && !this.#work) return Promise.resolve(this.#state.revision);
+    const batch = this.#openBatch();
+    if (effective) {
+      this.#assigned++;
+      for (const [i, write] of writes.entries()) this.#add(batch, write, known[i] as Known);
+    }
+    return this.#flushed(batch, this.#assigned);
+  }
+
+  /** Forgets history up to a revision, a step with every flush. */
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen();
+    if (revision > this.#state.revision) throw new StoreAhead(this.#state.revision);
+    this.#compactTo = Math.max(this.#compactTo, revision);
+    while (this.#state.compacted < revision) await this.#flushed(this.#openBatch(), revision);
+  }
+
+  /** Takes no more commits, and resolves when those under way have ended. */
+  async close(): Promise<void> {
+    this.#closed ??= new StoreUnavailable('the store is closed');
+    while (this.#work) await this.#work;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw this.#closed;
+  }
+
+  #known(key: string): Known {
+    const pending = this.#pending.get(key);
+    if (pending) return pending;
+    const entry = this.#options.database.entry(key);
+    if (!entry || entry.deleted) return { entry, row: undefined };
+    const value = decodeRecord(this.#options.database.record(entry) as Buffer).value as Buffer;
+    return { entry, row: { key, value, revision: entry.revision } };
+  }
+
+  #openBatch(): Batch {
+    const last = this.#queue.at(-1);
+    if (last && last.bytes < BATCH_BYTES) return last;
+    const batch = new Batch();
+    this.#queue.push(batch);
+    return batch;
+  }
+
+  #add(batch: Batch, { key, value }: Write, { entry: before, row: previous }: Known): void {
+    if (value === null && !previous) return;
+    const revision = this.#assigned;
+    const last = batch.records.at(-1)?.position;
+    const position = { revision, index: last?.revision === revision ? last.index + 1 : 0 };
+    const size = recordBytes(key, value);
+    const held = (previous && before ? before.bytes : 0) + (value === null ? size : 0);
+    const bytes = encodeRecord({
+      key,
+      value,
+      time: this.#options.clock.now(),
+      link: before,
+      created: previous === undefined,
+      frees: held,
+    });
+    const entry: Entry = { ...position, deleted: value === null, bytes: size };
+    // The record holds a copy, so that what readers and watchers get is not the caller's buffer.
+    const stored = value && bytes.subarray(size - value.length);
+    batch.records.push({ position, bytes });
+    batch.entries.set(key, entry);
+    batch.changes.push({ key, revision, value: stored, previous });
+    batch.bytes += size;
+    batch.held += held;
+    this.#pending.set(key, { entry, row: stored ? { key, value: stored, revision } : undefined, batch });
+  }
+
+  /** Resolves with the revision when the batch is on disk. */
+  #flushed(batch: Batch, revision: number): Promise<number> {
+    // The first commit waits for the end of this turn of the loop, so that others of the turn come along.
+    this.#work ??= turn().then(() => this.#next());
+    return new Promise((resolve, reject) => {
+      batch.waiting.push({ done: () => resolve(revision), failed: reject });
+    });
+  }
+
+  #next(): Promise<void> | undefined {
+    const batch = this.#queue.shift();
+    this.#work = batch && this.#flush(batch);
+    return this.#work;
+  }
+
+  async #flush(batch: Batch): Promise<void> {
+    try {
+      await this.#write(batch);
+    } catch (error) {
+      this.#fail(batch, error);
+      this.#next();
+      return;
+    }
+    for (const { key, revision } of batch.changes) {
+      if (this.#pending.get(key)?.entry?.revision === revision) this.#pending.delete(key);
+    }
+    // The disk goes on with the next batch while this one is told of.
+    this.#next();
+    this.#options.publish(batch.changes);
+    for (const { done } of batch.waiting) done();
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    const { database, reserve } = this.#options;
+    const held = { ...this.#state, historyBytes: this.#state.historyBytes + batch.held };
+    const trim = this.#trim(held, batch);
+    const writes = batch.records.length + batch.entries.size + trim.removedRecords.length + trim.removedEntries.length;
+    await reserve.take(Math.ceil(batch.bytes / PAGE) + writes * PAGES_PER_WRITE + PAGES_PER_FLUSH);
+    const state = {
+      revision: batch.changes.at(-1)?.revision ?? this.#state.revision,
+      compacted: trim.compacted,
+      historyBytes: trim.historyBytes,
+    };
+    await database.write({ ...trim, records: batch.records, entries: batch.entries, state });
+    this.#state = state;
+    this.#oldest = trim.oldest;
+  }
+
+  #trim(state: State, batch: Batch): ReturnType<typeof planTrim> {
+    const { database, clock, historyMilliseconds, historyBytes } = this.#options;
+    const goal = { time: clock.now() - historyMilliseconds, bytes: historyBytes, revision: this.#compactTo };
+    const compacting = this.#compactTo > state.compacted;
+    const { compacted } = state;
+    const oldest = this.#oldest ?? clock.now();
+    if (!compacting && oldest > goal.time && state.historyBytes <= goal.bytes) {
+      return { removedRecords: [], removedEntries: [], compacted, historyBytes: state.historyBytes, oldest };
+    }
+    const budget = compacting ? COMPACT_BUDGET : TRIM_LEAST + TRIM_FACTOR * batch.changes.length;
+    return planTrim(database, state, goal, budget);
+  }
+
+  /** Nothing of the batch is on disk, nor will be what was decided on top of it. */
+  #fail(batch: Batch, cause: unknown): void {
+    const error = storeError(cause);
+    this.#checkUsable();
+    const failed = [batch, ...this.#queue.splice(0)];
+    this.#pending.clear();
+    for (const { waiting } of failed) for (const one of waiting) one.failed(error);
+  }
+
+  /** After some failures LMDB takes no further transaction until the file is opened anew. */
+  #checkUsable(): void {
+    try {
+      this.#options.database.probe();
+    } catch (cause) {
+      this.#closed = new StoreUnavailable('the store has failed and must be opened anew', { cause });
+    }
+  }
+}
+
+/**
+ * A conflict with a write that is on its way is told when that write is on disk: who reads and tries again then finds
+ * it, and does not run in circles until the flush has ended.
+ */
+function rejected(conflict: StoreConflict, batch: Batch | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (batch) batch.waiting.push({ done: () => reject(conflict), failed: reject });
+    else reject(conflict);
+  });
+}
+
+function storeError(cause: unknown): Error {
+  if (cause instanceof StoreFull || cause instanceof StoreUnavailable) return cause;
+  if (isFull(cause)) return new StoreFull('the disk is full', { cause });
+  return new StoreUnavailable('the write did not reach the disk', { cause });
+}

@@ -1,0 +1,104 @@
+import { type Change, type Row, StoreAhead, StoreCompacted } from '../store.ts';
+import type { History, HistoryPage } from '../watchers.ts';
+
+interface Entry {
+  readonly change: Change;
+  readonly time: number;
+}
+
+/** The changes that are remembered, oldest first, and the revisions they lie between. */
+export class ChangeLog implements History {
+  /** The newest revision. Before the first commit it is 1, as in etcd: 0 means "any" to API clients. */
+  revision = 1;
+  /** The oldest revision that may still be asked for. */
+  compacted = 0;
+  /** What lies before #head has been forgotten, and goes for good when it is the larger half. */
+  #entries: Entry[] = [];
+  #head = 0;
+  #bytes = 0;
+
+  append(changes: readonly Change[], time: number): void {
+    for (const change of changes) {
+      this.#entries.push({ change, time });
+      this.#bytes += heldBy(change);
+      this.revision = change.revision;
+    }
+  }
+
+  /** Forgets everything up to and including a revision. */
+  compact(revision: number): void {
+    this.check(revision, 0);
+    if (revision <= this.compacted) return;
+    this.compacted = revision;
+    this.#drop(this.#indexAfter(revision));
+  }
+
+  /** Forgets whole revisions from the front until what is left is young and small enough. */
+  trim(oldestTime: number, mostBytes: number): void {
+    for (;;) {
+      const { change, time } = this.#entries[this.#head] ?? {};
+      if (!change || time === undefined) return;
+      if (time > oldestTime && this.#bytes <= mostBytes && change.revision > this.compacted) return;
+      this.compacted = change.revision;
+      this.#drop(this.#head + 1);
+    }
+  }
+
+  /** Throws unless the state at this revision is known. */
+  check(revision: number, compacted = this.compacted): void {
+    if (revision > this.revision) throw new StoreAhead(this.revision);
+    if (revision < compacted) throw new StoreCompacted(compacted);
+  }
+
+  read(after: number, limit: number): HistoryPage {
+    this.check(after);
+    const start = this.#indexAfter(after);
+    let end = Math.min(start + limit, this.#entries.length);
+    while (end > start && end < this.#entries.length && this.#revisionAt(end) === this.#revisionAt(end - 1)) end++;
+    const more = end < this.#entries.length;
+    return {
+      changes: this.#entries.slice(start, end).map(({ change }) => change),
+      through: more ? this.#revisionAt(end - 1) : this.revision,
+      more,
+    };
+  }
+
+  /** What each key that has changed since held at a revision. */
+  before(revision: number): Map<string, Row | undefined> {
+    const rows = new Map<string, Row | undefined>();
+    for (let i = this.#entries.length - 1; i >= this.#head && this.#revisionAt(i) > revision; i--) {
+      const { change } = this.#entries[i] as Entry;
+      rows.set(change.key, change.previous);
+    }
+    return rows;
+  }
+
+  /** Forgets the entries before this index. */
+  #drop(head: number): void {
+    for (; this.#head < head; this.#head++) this.#bytes -= heldBy((this.#entries[this.#head] as Entry).change);
+    if (this.#head * 2 <= this.#entries.length) return;
+    this.#entries = this.#entries.slice(this.#head);
+    this.#head = 0;
+  }
+
+  #revisionAt(index: number): number {
+    return (this.#entries[index] as Entry).change.revision;
+  }
+
+  /** Where the changes after a revision begin. */
+  #indexAfter(revision: number): number {
+    let low = this.#head;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#revisionAt(middle) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** What history alone keeps alive: the replaced value, and the mark of a deletion. */
+function heldBy({ previous, value, key }: Change): number {
+  return (previous?.value.length ?? 0) + (value === null ? key.length : 0);
+}

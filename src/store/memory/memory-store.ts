@@ -1,0 +1,125 @@
+import { silent } from '../../base/log.ts';
+import { HISTORY_BYTES, HISTORY_MILLISECONDS, type HistoryOptions } from '../history-options.ts';
+import { checkWrites, compareKeys } from '../keys.ts';
+import {
+  type Change,
+  type ListOptions,
+  type Row,
+  type Rows,
+  type Store,
+  StoreConflict,
+  StoreUnavailable,
+  type Subscription,
+  type Watcher,
+  type Write,
+} from '../store.ts';
+import { Watchers } from '../watchers.ts';
+import { ChangeLog } from './change-log.ts';
+import { SortedKeys } from './sorted-keys.ts';
+
+/** Everything in memory, gone with the process. For tests and for clusters that are thrown away. */
+export class MemoryStore implements Store {
+  readonly #options: HistoryOptions;
+  readonly #rows = new Map<string, Row>();
+  readonly #keys = new SortedKeys();
+  readonly #changes = new ChangeLog();
+  readonly #watchers: Watchers;
+  #closed = false;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+    this.#watchers = new Watchers(this.#changes, options.log ?? silent);
+  }
+
+  revision(): number {
+    return this.#changes.revision;
+  }
+
+  async get(key: string): Promise<Row | undefined> {
+    this.#checkOpen();
+    return this.#rows.get(key);
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<Rows> {
+    this.#checkOpen();
+    const revision = options.revision ?? this.#changes.revision;
+    this.#changes.check(revision);
+    const rows: Row[] = [];
+    for (const row of this.#rowsAt(revision, prefix, options.after)) {
+      if (rows.length === options.limit) return { rows, revision, more: true };
+      rows.push(row);
+    }
+    return { rows, revision, more: false };
+  }
+
+  async commit(writes: readonly Write[]): Promise<number> {
+    this.#checkOpen();
+    checkWrites(writes, Number.POSITIVE_INFINITY);
+    for (const { key, expect } of writes) {
+      const revision = this.#rows.get(key)?.revision ?? 0;
+      if (expect !== undefined && expect !== revision) throw new StoreConflict(key, revision);
+    }
+    const changes = this.#apply(writes);
+    const { revision } = this.#changes;
+    // Watchers are told in a microtask of their own, so that one of them may commit without changing the order.
+    await undefined;
+    this.#watchers.publish(changes);
+    return revision;
+  }
+
+  watch(after: number, watcher: Watcher): Subscription {
+    return this.#watchers.watch(after, watcher);
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen();
+    this.#changes.compact(revision);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#watchers.close();
+  }
+
+  #apply(writes: readonly Write[]): Change[] {
+    const { clock, historyMilliseconds = HISTORY_MILLISECONDS, historyBytes = HISTORY_BYTES } = this.#options;
+    const revision = this.#changes.revision + 1;
+    const changes: Change[] = [];
+    for (const { key, value } of writes) {
+      const previous = this.#rows.get(key);
+      if (value !== null) {
+        if (!previous) this.#keys.add(key);
+        this.#rows.set(key, { key, value, revision });
+      } else if (previous) {
+        this.#keys.remove(key);
+        this.#rows.delete(key);
+      } else continue;
+      changes.push({ key, revision, value, previous });
+    }
+    const now = clock.now();
+    this.#changes.append(changes, now);
+    this.#changes.trim(now - historyMilliseconds, historyBytes);
+    return changes;
+  }
+
+  *#rowsAt(revision: number, prefix: string, after = ''): Generator<Row> {
+    const before = this.#changes.before(revision);
+    for (const key of this.#keysAt(before, prefix, after)) {
+      const row = before.has(key) ? before.get(key) : this.#rows.get(key);
+      if (row) yield row;
+    }
+  }
+
+  /** The keys there are, and those there were before the changes in `before`. */
+  #keysAt(before: ReadonlyMap<string, unknown>, prefix: string, after: string): Iterable<string> {
+    const current = this.#keys.scan(prefix, after);
+    if (before.size === 0) return current;
+    const gone = [...before.keys()].filter((key) => key.startsWith(prefix) && compareKeys(key, after) > 0);
+    return [...new Set([...current, ...gone])].sort(compareKeys);
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new StoreUnavailable('the store is closed');
+  }
+}

@@ -1,0 +1,111 @@
+import type { Logger } from '../base/log.ts';
+import { type Change, StoreUnavailable, type Subscription, type Watcher } from './store.ts';
+
+/** Where a watch reads what happened before it began. */
+export interface History {
+  /**
+   * The changes after a revision, oldest first: whole revisions, and no more than about `limit` changes.
+   * Throws StoreCompacted and StoreAhead.
+   */
+  read(after: number, limit: number): HistoryPage;
+}
+
+export interface HistoryPage {
+  readonly changes: readonly Change[];
+  /** Nothing up to and including this revision is missing. */
+  readonly through: number;
+  /** Whether `limit` cut it. */
+  readonly more: boolean;
+}
+
+/** Changes handed over in one turn of the loop, so that a long history does not stop everything else. */
+const PAGE = 500;
+
+interface Subscriber {
+  readonly watcher: Watcher;
+  /** The newest revision the watcher knows of. */
+  position: number;
+  /** Has read all of history, and is told by publish(). */
+  live: boolean;
+  over: boolean;
+}
+
+/** The watches of a store that makes its own changes: first from its history, then as they are published. */
+export class Watchers {
+  readonly #history: History;
+  readonly #log: Logger;
+  readonly #subscribers = new Set<Subscriber>();
+  #closed = false;
+
+  constructor(history: History, log: Logger) {
+    this.#history = history;
+    this.#log = log;
+  }
+
+  watch(after: number, watcher: Watcher): Subscription {
+    const subscriber: Subscriber = { watcher, position: after, live: false, over: false };
+    this.#subscribers.add(subscriber);
+    queueMicrotask(() => {
+      if (this.#closed) this.#end(subscriber, new StoreUnavailable('the store is closed'));
+      else this.#catchUp(subscriber);
+    });
+    return {
+      stop: () => {
+        subscriber.over = true;
+        this.#subscribers.delete(subscriber);
+      },
+    };
+  }
+
+  /** Tells the watchers. Whole revisions in order, and only what history.read() can see by now. */
+  publish(changes: readonly Change[]): void {
+    const last = changes.at(-1)?.revision;
+    if (last === undefined) return;
+    for (const subscriber of [...this.#subscribers]) {
+      if (!subscriber.live || subscriber.position >= last) continue;
+      const { position } = subscriber;
+      const first = changes[0]?.revision ?? 0;
+      const news = first > position ? changes : changes.filter((change) => change.revision > position);
+      subscriber.position = last;
+      this.#deliver(subscriber, news);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const subscriber of [...this.#subscribers]) this.#end(subscriber, undefined);
+  }
+
+  #catchUp(subscriber: Subscriber): void {
+    if (subscriber.over) return;
+    let page: HistoryPage;
+    try {
+      page = this.#history.read(subscriber.position, PAGE);
+    } catch (error) {
+      this.#end(subscriber, error as Error);
+      return;
+    }
+    subscriber.position = page.through;
+    // What is published from here on is newer than the page, so nothing lies between them.
+    subscriber.live = !page.more;
+    if (page.changes.length > 0) this.#deliver(subscriber, page.changes);
+    if (page.more) setImmediate(() => this.#catchUp(subscriber));
+  }
+
+  #deliver(subscriber: Subscriber, changes: readonly Change[]): void {
+    if (subscriber.over) return;
+    try {
+      subscriber.watcher.changes(changes);
+    } catch (error) {
+      this.#log.error('a watcher failed and is closed', { error });
+      this.#end(subscriber, error as Error);
+    }
+  }
+
+  #end(subscriber: Subscriber, error: Error | undefined): void {
+    if (subscriber.over) return;
+    subscriber.over = true;
+    this.#subscribers.delete(subscriber);
+    subscriber.watcher.closed(error);
+  }
+}
