@@ -9,7 +9,7 @@ import { joinPath } from '../../src/schema/field-error.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../../src/schema/schema.ts';
 
 /** A definition or a property of an OpenAPI 2 document. */
-export interface Published {
+interface Published {
   readonly $ref?: string;
   readonly type?: string;
   readonly format?: string;
@@ -25,7 +25,7 @@ export interface Published {
 }
 
 /** One release's document. */
-export class PublishedDocument {
+class PublishedDocument {
   readonly #definitions: Readonly<Record<string, Published>>;
   readonly #byKind = new Map<string, Published>();
 

@@ -58,6 +58,12 @@ describe('a Node', () => {
     expect(object.status).not.toHaveProperty('config');
   });
 
+  it('leaves its status behind when it is exported', () => {
+    const { object } = create(Node, node({ unschedulable: true }));
+    Node.onExport?.(object);
+    expect(object).toEqual({ metadata, spec: { unschedulable: true } });
+  });
+
   const taint = { key: 'a', effect: 'NoSchedule' };
   it.each<[string, object, string[]]>([
     ['taints', node({ taints: [taint, { ...taint, effect: 'NoExecute', value: 'x' }] }), []],

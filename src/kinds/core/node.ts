@@ -72,6 +72,9 @@ export const Node = defineKind({
   onUpdate: ({ spec }: Node, old: Node) => {
     if (!old.spec.configSource) delete spec.configSource;
   },
+  onExport: (node: Partial<Node>) => {
+    delete node.status;
+  },
   rules: [fixedFields, uniqueAddresses],
 });
 

@@ -8,7 +8,7 @@ import { defineKind, type KubeObject } from '../kind.ts';
 import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES } from './config-map.ts';
 
 /** The account that a token secret belongs to. */
-export const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 
 const fields = {
   data: s.map(s.bytes(), { description: 'Bytes by key, in base64.', rules: [keys(matches(configMapKey))] }),

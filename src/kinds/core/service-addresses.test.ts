@@ -244,6 +244,18 @@ describe('the IP families of a service', () => {
       'spec.clusterIPs[0]: Invalid value: ["fd00::1"]: IPv6 is not configured on this cluster',
     ],
     [
+      'an unknown one',
+      { ipFamilies: ['IPX'] },
+      v4,
+      'spec.ipFamilies[0]: Unsupported value: "IPX": supported values: "IPv4", "IPv6"',
+    ],
+    [
+      'that of a malformed address',
+      { clusterIP: '10.0.0' },
+      v4,
+      'spec.clusterIPs[0]: Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    ],
+    [
       'two of a single one',
       { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4', 'IPv6'] },
       both,

@@ -8,19 +8,7 @@
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import { type IpFamily, ipFamily } from '../shapes/ip-address.ts';
 import type { Service, ServicePort, ServiceSpec } from './service.ts';
-
-/** The clusterIP of a service without a virtual address: clients find the pods themselves, by DNS. */
-export const HEADLESS = 'None';
-
-export function isHeadless(spec: ServiceSpec): boolean {
-  const addresses = spec.clusterIPs ?? (spec.clusterIP ? [spec.clusterIP] : []);
-  return addresses.length === 1 && addresses[0] === HEADLESS;
-}
-
-/** An ExternalName is only an alias: it has no addresses at all. */
-export function hasAddresses(spec: ServiceSpec): boolean {
-  return spec.type !== 'ExternalName';
-}
+import { clusterIpErrors, hasAddresses, isHeadless, unknownWords } from './service-cluster-ips.ts';
 
 /** Whether a virtual address is to be given for every one of its IP families. */
 export function needsClusterIp(spec: ServiceSpec): boolean {
@@ -157,7 +145,7 @@ function dropIfSame(spec: ServiceSpec, before: ServiceSpec, field: OptionalScala
 
 /**
  * Fills in `ipFamilyPolicy` and `ipFamilies` from the cluster's families (its main one first) and says what cannot be.
- * The service's addresses are already in sync and well-formed.
+ * The service's addresses are already in sync; nothing else of it is expected to be valid yet.
  */
 export function defaultServiceAddresses(
   spec: ServiceSpec,
@@ -167,6 +155,8 @@ export function defaultServiceAddresses(
   if (!hasAddresses(spec) || (old && prefersTheSame(spec, old))) return [];
   const bare = isHeadless(spec) && Object.keys(spec.selector ?? {}).length === 0;
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (bare ? 'RequireDualStack' : 'SingleStack');
+  const malformed = [...unknownWords(spec), ...clusterIpErrors(spec, old)];
+  if (malformed.length > 0) return malformed;
   const errors = [...(old ? reduceToSingle(spec, old) : []), ...fitsPolicy(spec), ...inferFamilies(spec, cluster)];
   if (errors.length > 0) return errors;
   if (!bare) {
@@ -255,6 +245,6 @@ function isShorter(list: readonly unknown[] | undefined, than: readonly unknown[
   return !!list?.length && list.length < (than?.length ?? 0);
 }
 
-export function sameList(a: readonly unknown[] = [], b: readonly unknown[] = []): boolean {
+function sameList(a: readonly unknown[] = [], b: readonly unknown[] = []): boolean {
   return a.length === b.length && a.every((each, index) => each === b[index]);
 }

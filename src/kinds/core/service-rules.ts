@@ -4,13 +4,8 @@ import { dnsSubdomain, portNumber, qualifiedName } from '../../schema/names.ts';
 import type { RuleContext } from '../../schema/schema.ts';
 import { cidrProblems, endpointIpProblems, ipFamily, ipProblems } from '../shapes/ip-address.ts';
 import type { Service, ServicePort, ServiceSpec } from './service.ts';
-import {
-  HEADLESS,
-  hasAddresses,
-  isExternallyAccessible,
-  isHeadless,
-  needsHealthCheckNodePort,
-} from './service-addresses.ts';
+import { isExternallyAccessible, needsHealthCheckNodePort } from './service-addresses.ts';
+import { clusterIpErrors, HEADLESS, hasAddresses, isHeadless } from './service-cluster-ips.ts';
 
 /** Several ports need names, and neither a name nor a port and protocol may stand twice. */
 export function portList(ports: readonly ServicePort[]): FieldError[] {
@@ -73,7 +68,7 @@ const specRules: readonly ServiceRule[] = [
   ports,
   typeAndAddresses,
   externalName,
-  clusterIps,
+  ({ spec }, context) => clusterIpErrors(spec, oldSpec(context)),
   externalIps,
   nodePorts,
   loadBalancer,
@@ -185,39 +180,6 @@ function externalName({ spec }: Service): FieldError[] {
   if (spec.type !== 'ExternalName') return [];
   const name = (spec.externalName ?? '').replace(/\.$/, '');
   return name ? complaints('spec.externalName', name, dnsSubdomain(name)) : [required('spec.externalName')];
-}
-
-function clusterIps({ spec }: Service, context: RuleContext): FieldError[] {
-  if (!hasAddresses(spec)) return [];
-  const { clusterIPs: addresses = [], ipFamilies: families = [] } = spec;
-  const wrong = (detail: string) => invalid('spec.clusterIPs', spec.clusterIPs, detail);
-  const errors: FieldError[] = [];
-  if (spec.clusterIP && addresses.length === 0) errors.push(required('spec.clusterIPs'));
-  else if (spec.clusterIP && addresses[0] !== spec.clusterIP) errors.push(wrong('first value must match `clusterIP`'));
-  else if (!spec.clusterIP && addresses.length > 0)
-    errors.push(wrong('must be empty when `clusterIP` is not specified'));
-  families.forEach((family, index) => {
-    if (families.indexOf(family) < index) errors.push(duplicate(`spec.ipFamilies[${index}]`, family));
-  });
-  const malformed = newOnes(addresses, oldSpec(context)?.clusterIPs, (ip, index) => {
-    if (ip !== HEADLESS || index > 0) return complaints(`spec.clusterIPs[${index}]`, ip, ipProblems(ip));
-    return addresses.length > 1 ? [wrong("'None' must be the first and only value")] : [];
-  });
-  errors.push(...malformed);
-  if (addresses.length > 2) errors.push(wrong('may only hold up to 2 values'));
-  // Beside a malformed address, what follows would only confuse.
-  if (malformed.length > 0) return errors;
-  if (addresses.length > 1 && new Set(addresses.map(ipFamily)).size < 2) {
-    errors.push(wrong('may specify no more than one IP for each IP family'));
-  }
-  if (isHeadless(spec)) return errors;
-  families.slice(0, addresses.length).forEach((family, index) => {
-    const ip = addresses[index]!;
-    if (ipFamily(ip) === family) return;
-    const detail = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
-    errors.push(invalid(`spec.clusterIPs[${index}]`, ip, detail));
-  });
-  return errors;
 }
 
 function externalIps({ spec }: Service, context: RuleContext): FieldError[] {

@@ -8,6 +8,7 @@ import { Condition } from '../shapes/condition.ts';
 import { labels } from '../shapes/label-selector.ts';
 import { portNumberOrName, portRange } from '../shapes/port.ts';
 import { dropUnneeded, isExternallyAccessible, keepAllocated, syncClusterIps } from './service-addresses.ts';
+import { ipFamilies, ipFamilyPolicies, isHeadless } from './service-cluster-ips.ts';
 import { portList, serviceRules } from './service-rules.ts';
 
 const ServicePort = s.object('ServicePort', {
@@ -121,8 +122,8 @@ const ServiceSpec = s.object('ServiceSpec', {
   }),
   healthCheckNodePort: s.int32({ omitZero: true }),
   publishNotReadyAddresses: s.boolean({ omitZero: true, description: 'Pods that are not ready are found, too.' }),
-  ipFamilies: s.list(s.enum(['IPv4', 'IPv6'])),
-  ipFamilyPolicy: s.enum(['PreferDualStack', 'RequireDualStack', 'SingleStack']),
+  ipFamilies: s.list(s.enum(ipFamilies)),
+  ipFamilyPolicy: s.enum(ipFamilyPolicies),
   trafficDistribution: s.enum(['PreferClose', 'PreferSameZone', 'PreferSameNode']),
 });
 export type ServiceSpec = TypeOf<typeof ServiceSpec>;
@@ -179,14 +180,17 @@ export const Service = defineKind({
   },
   rules: serviceRules,
   createOnUpdate: true,
-  onExport: (service: Service) => forgetAllocated(service.spec),
+  onExport: forgetAllocated,
 });
 
 /** An exported service can be created in another cluster: it takes no address along, but None means something there. */
-function forgetAllocated(spec: ServiceSpec): void {
-  if (spec.clusterIP !== 'None') {
+function forgetAllocated(service: Service): void {
+  const { spec } = service;
+  service.status = { loadBalancer: {} };
+  if (!isHeadless(spec)) {
     delete spec.clusterIP;
     delete spec.clusterIPs;
   }
-  if (spec.type === 'NodePort') for (const port of spec.ports ?? []) delete port.nodePort;
+  delete spec.healthCheckNodePort;
+  for (const port of spec.ports ?? []) delete port.nodePort;
 }

@@ -2,7 +2,7 @@ import { s } from '../../schema/builders.ts';
 import type { TypeOf } from '../../schema/schema.ts';
 import { Status } from './status.ts';
 
-export const OwnerReference = s.object(
+const OwnerReference = s.object(
   'OwnerReference',
   {
     apiVersion: s.string({ zero: true }),

@@ -25,7 +25,7 @@ export function positive(amount: string): FieldError[] {
   return compareQuantities(parseQuantity(amount), zero) > 0 ? [] : [invalid('', amount, 'must be greater than zero')];
 }
 
-export function notNegative(amount: string): FieldError[] {
+function notNegative(amount: string): FieldError[] {
   return amount.startsWith('-') ? [invalid('', amount, 'must be a valid resource quantity')] : [];
 }
 
