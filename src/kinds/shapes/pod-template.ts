@@ -23,9 +23,9 @@ function makesPods({ metadata, spec }: PodTemplateSpec, context: RuleContext): F
   const check = (step: string, problems: FieldError | readonly FieldError[] | undefined) => {
     if (problems) found.push(...under(step, 'reason' in problems ? [problems] : problems));
   };
-  if (metadata.labels) check('labels', labels(metadata.labels, context));
+  if (metadata.labels) check('labels', labels(metadata.labels));
   if (metadata.annotations) {
-    check('annotations', annotations(metadata.annotations, context));
+    check('annotations', annotations(metadata.annotations));
     check('annotations', podAnnotations(metadata.annotations, spec));
     check('spec', annotatedProfiles(metadata.annotations, spec));
   }
