@@ -24,10 +24,10 @@ export function podAnnotations(annotations: Annotations | undefined, spec: PodSp
       }
     } else if (key === DELETION_COST) {
       if (!isInt32(value)) found.push(invalid(`[${key}]`, value, 'must be a 32bit integer'));
-    } else if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER)) {
-      for (const complaint of seccompProfile(value)) found.push(invalid(key, value, complaint));
     } else if (key.startsWith(APPARMOR_CONTAINER)) {
       found.push(...appArmor(key, value, spec));
+    } else if (isProfile(key)) {
+      for (const complaint of seccompProfile(value)) found.push(invalid(key, value, complaint));
     }
   }
   return found;
@@ -69,9 +69,12 @@ function appArmor(key: string, profile: string, spec: PodSpec): FieldError[] {
   return found;
 }
 
+const isProfile = (key: string): boolean =>
+  key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER) || key.startsWith(APPARMOR_CONTAINER);
+
 /** Where a profile is given in both forms, the two agree. Paths are from the spec. */
 export function annotatedProfiles(annotations: Annotations | undefined, spec: PodSpec): FieldError[] {
-  if (!annotations) return [];
+  if (!annotations || !Object.keys(annotations).some(isProfile)) return [];
   const { seccompProfile: seccomp, appArmorProfile: ofPod } = spec.securityContext;
   const found = sameProfile('seccomp', seccomp, annotations[SECCOMP_POD], 'securityContext.seccompProfile');
   visitContainers(spec, ({ name, securityContext }, path) => {

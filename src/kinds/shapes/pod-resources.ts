@@ -58,8 +58,7 @@ export function fillPodResources(spec: PodSpec): void {
     if (isPodLevel(name) && canOvercommit(name)) requests[name] ??= formatQuantity(amount);
   }
   for (const name in limits) if (isPodLevel(name)) requests[name] ??= limits[name]!;
-  resources.limits = limits;
-  if (Object.keys(requests).length) resources.requests = requests;
+  spec.resources = { ...resources, limits, ...(Object.keys(requests).length ? { requests } : {}) };
 }
 
 export function podResourceRules(spec: PodSpec): FieldError[] {
