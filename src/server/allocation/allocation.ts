@@ -118,6 +118,8 @@ export class Allocation {
 
   #fillPorts(spec: Service['spec'], held: Allocated): FieldError[] {
     const errors: FieldError[] = [];
+    // On other services a node port is an error of its own, and validation speaks of it.
+    if (spec.type !== 'NodePort' && spec.type !== 'LoadBalancer') return errors;
     const mine = new Set<number>();
     for (const [index, port] of (spec.ports ?? []).entries()) {
       if (!port.nodePort) continue;
