@@ -138,6 +138,22 @@ describe('defaults', () => {
     expect(spec({ graceSeconds: 0 })).toMatchObject({ graceSeconds: 0, copies: 0 });
   });
 
+  it('may be left out by a function', () => {
+    const schema = s.object('T', { a: s.int32(), b: s.int32({ default: (t: any) => (t.a ? t.a + 1 : undefined) }) });
+    expect(decode(schema, { a: 1 })).toEqual({ a: 1, b: 2 });
+    expect(decode(schema, {})).toEqual({});
+  });
+
+  it('do not fill what is zero and may be left out, and what follows from others cannot be sent', () => {
+    const schema = s.object('T', {
+      count: s.int32({ omitZero: true }),
+      flag: s.boolean({ omitZero: true }),
+      alias: s.int32({ derive: (t: any) => t.count }),
+    });
+    expect(decode(schema, { count: 0, flag: false, alias: 7 })).toEqual({});
+    expect(decode(schema, { count: 3, flag: true, alias: 7 })).toEqual({ count: 3, flag: true, alias: 3 });
+  });
+
   it('of a parent that is absent do not make it appear', () => {
     expect(decode(Pod, {})).toEqual({ metadata: {} });
   });

@@ -107,14 +107,14 @@ describe('what Kubernetes does beyond it', () => {
 
 describe('a copy', () => {
   it('stands for itself', () => {
-    expect(
-      apply(
-        { a: { x: 1 } },
-        { op: 'copy', from: '/a', path: '/b' },
-        { op: 'replace', path: '/b/x', value: 2 },
-        { op: 'add', path: '/a/y', value: 3 },
-      ),
-    ).toEqual({ a: { x: 1, y: 3 }, b: { x: 2 } });
+    const result = apply(
+      { a: { x: 1 } },
+      { op: 'add', path: '/a/w', value: 0 },
+      { op: 'copy', from: '/a', path: '/b' },
+      { op: 'replace', path: '/b/x', value: 2 },
+      { op: 'add', path: '/a/y', value: 3 },
+    );
+    expect(result).toEqual({ a: { x: 1, w: 0, y: 3 }, b: { x: 2, w: 0 } });
   });
 
   it('shares what the patch does not touch', () => {
