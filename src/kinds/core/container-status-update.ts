@@ -14,6 +14,7 @@ import type { Container } from '../shapes/container.ts';
 import type { ContainerStatus } from '../shapes/container-status.ts';
 import type { PodSpec } from '../shapes/pod-spec.ts';
 import type { PodStatus } from '../shapes/pod-status.ts';
+import { amountIn } from '../shapes/resources.ts';
 import { mayRestart, mayRestartAll } from '../shapes/restart.ts';
 import type { Pod } from './pod.ts';
 
@@ -92,7 +93,7 @@ function health(
 }
 
 function isAskedFor(name: string, { resources }: Container): boolean {
-  if (!name.startsWith('claim:')) return resources.requests?.[name] !== undefined;
+  if (!name.startsWith('claim:')) return amountIn(resources.requests, name) !== undefined;
   return (resources.claims ?? []).some((claim) => {
     const request = claim.request ? `/${claim.request}` : '';
     return name === `claim:${claim.name}${request}`;

@@ -22,12 +22,12 @@ export function fillPodDefaults(spec: PodSpec): void {
 function requestLimits({ resources }: Container): void {
   const { limits, requests } = resources;
   if (!limits) return;
-  if (requests && Object.keys(limits).every((name) => requests[name] !== undefined)) return;
+  if (requests && Object.keys(limits).every((name) => Object.hasOwn(requests, name))) return;
   resources.requests = { ...limits, ...requests };
 }
 
 function openHostPorts({ ports }: Container): void {
-  for (const port of ports ?? []) port.hostPort ??= port.containerPort;
+  for (const port of ports ?? []) if (port.containerPort) port.hostPort ??= port.containerPort;
 }
 
 type LabelKeys = Pick<PodAffinityTerm, 'labelSelector' | 'matchLabelKeys' | 'mismatchLabelKeys'>;

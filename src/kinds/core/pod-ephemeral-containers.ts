@@ -1,5 +1,5 @@
 /** The subresource `ephemeralcontainers`: containers can be added to look into a pod, and stay as they are. */
-import { deepEqual } from '../../base/tree.ts';
+import { clone, deepEqual } from '../../base/tree.ts';
 import { type FieldError, forbidden, under } from '../../schema/field-error.ts';
 import { MIRROR, podAnnotationChanges } from '../shapes/pod-annotations.ts';
 import type { Pod } from './pod.ts';
@@ -8,7 +8,7 @@ import { treeDiff } from './tree-diff.ts';
 /** Drops every other change. */
 export function keepAllButEphemeralContainers(pod: Pod, old: Pod): void {
   const { ephemeralContainers } = pod.spec;
-  pod.spec = { ...old.spec, ephemeralContainers };
+  pod.spec = { ...clone(old.spec), ephemeralContainers };
   if (!ephemeralContainers) delete pod.spec.ephemeralContainers;
 }
 

@@ -1,5 +1,5 @@
 /** The subresource `resize`: cpu and memory of containers can change while they run. */
-import { deepEqual } from '../../base/tree.ts';
+import { clone, deepEqual } from '../../base/tree.ts';
 import { type FieldError, forbidden, invalid } from '../../schema/field-error.ts';
 import type { Container } from '../shapes/container.ts';
 import { MIRROR } from '../shapes/pod-annotations.ts';
@@ -20,7 +20,7 @@ export function keepAllButResources(pod: Pod, old: Pod): void {
     if (now.length) resized[list] = before.map((container, index) => withResources(container, now[index]!));
   }
   const { resources } = pod.spec;
-  pod.spec = { ...old.spec, ...resized, ...(resources ? { resources } : {}) };
+  pod.spec = clone({ ...old.spec, ...resized, ...(resources ? { resources } : {}) });
   if (!resources) delete pod.spec.resources;
 }
 
@@ -102,7 +102,7 @@ function resized(container: Container, old: Container, path: string): FieldError
 }
 
 function someGone(now: ResourceList = {}, old: ResourceList = {}): boolean {
-  return Object.keys(old).some((name) => now[name] === undefined);
+  return Object.keys(old).some((name) => !Object.hasOwn(now, name));
 }
 
 function sameButCpuAndMemory(now: ResourceRequirements = {}, old: ResourceRequirements = {}): boolean {

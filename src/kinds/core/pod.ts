@@ -74,7 +74,7 @@ function beginLife(pod: Pod, { now }: HookContext): void {
 }
 
 function prepareUpdate(pod: Pod, old: Pod, { subresource }: HookContext): void {
-  if (subresource === 'ephemeralcontainers') return keepAllButEphemeralContainers(pod, old);
+  if (subresource === 'ephemeralcontainers') keepAllButEphemeralContainers(pod, old);
   if (subresource === 'resize') keepAllButResources(pod, old);
   fillPodDefaults(pod.spec);
 }

@@ -2,7 +2,6 @@
 import { s } from '../../schema/builders.ts';
 import { portName } from '../../schema/names.ts';
 import { matches, unique } from '../../schema/rules.ts';
-import type { ObjectType } from '../../schema/schema.ts';
 import { portRange } from './port.ts';
 
 const port = {
@@ -12,7 +11,6 @@ const port = {
   protocol: s.enum(['SCTP', 'TCP', 'UDP'], { default: 'TCP' }),
   hostIP: s.string({ omitZero: true }),
 };
-export type ContainerPort = ObjectType<typeof port>;
 
 export const ContainerPorts = s.listMap(s.object('ContainerPort', port), {
   keys: ['containerPort', 'protocol'],

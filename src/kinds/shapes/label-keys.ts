@@ -36,5 +36,5 @@ function keyList(step: string, keys: readonly string[] = [], selector: LabelSele
 /** Once is what the server itself put in for the key. */
 function timesSelected(selector: LabelSelector, key: string): number {
   const expressions = (selector.matchExpressions ?? []).filter((each) => each.key === key).length;
-  return expressions && selector.matchLabels?.[key] !== undefined ? expressions + 1 : expressions;
+  return expressions && Object.hasOwn(selector.matchLabels ?? {}, key) ? expressions + 1 : expressions;
 }

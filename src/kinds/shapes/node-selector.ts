@@ -20,7 +20,7 @@ const NodeSelectorTerm = s.object(
 export type NodeSelectorTerm = TypeOf<typeof NodeSelectorTerm>;
 
 /** All its requirements must hold; without any, it selects nothing. */
-export const RequiredNodeSelectorTerm = s.use(NodeSelectorTerm, { rules: [term(labels)] });
+const RequiredNodeSelectorTerm = s.use(NodeSelectorTerm, { rules: [term(labels)] });
 
 /** One that only makes a node better: a value that no label can have is allowed, and never holds. */
 export const PreferredNodeSelectorTerm = s.use(NodeSelectorTerm, { zero: true, rules: [term(anyValues)] });

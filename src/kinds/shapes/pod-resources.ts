@@ -3,7 +3,7 @@ import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Q
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import type { PodSpec } from './pod-spec.ts';
 import { canOvercommit, isHugePages, isPodLevel } from './resource-names.ts';
-import type { ResourceList } from './resources.ts';
+import { amountIn, type ResourceList } from './resources.ts';
 
 type Amounts = Map<string, Quantity>;
 
@@ -11,7 +11,7 @@ type Amounts = Map<string, Quantity>;
  * The containers run side by side, so their amounts add up. Init containers come before, one by one, each beside the
  * sidecars that were started before it, so of those the largest counts.
  */
-export function containersTogether(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
+function containersTogether(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
   const together: Amounts = new Map();
   const sidecars: Amounts = new Map();
   const largest: Amounts = new Map();
@@ -77,7 +77,7 @@ function covers(spec: PodSpec, part: 'requests' | 'limits', counts: (name: strin
   if (!own) return [];
   const found: FieldError[] = [];
   for (const [name, amount] of containersTogether(spec, part)) {
-    const mine = own[name];
+    const mine = amountIn(own, name);
     if (mine === undefined || !counts(name) || compareQuantities(amount, parseQuantity(mine)) <= 0) continue;
     const detail = `must be greater than or equal to aggregate container ${part} of ${formatQuantity(amount)}`;
     found.push(invalid(`resources.${part}[${name}]`, mine, detail));
@@ -88,7 +88,7 @@ function covers(spec: PodSpec, part: 'requests' | 'limits', counts: (name: strin
 function withinPod({ containers }: PodSpec, limits: ResourceList = {}): FieldError[] {
   return (containers ?? []).flatMap(({ resources }, index) =>
     Object.entries(resources.limits ?? {}).flatMap(([name, limit]) => {
-      const most = limits[name];
+      const most = amountIn(limits, name);
       if (most === undefined || compareQuantities(parseQuantity(limit), parseQuantity(most)) <= 0) return [];
       const field = `resources.containers[${index}][${name}].limits`;
       return [invalid(field, limit, `must be less than or equal to pod limits of ${most}`)];

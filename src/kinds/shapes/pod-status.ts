@@ -13,7 +13,6 @@ const PodCondition = s.object('PodCondition', {
   reason: s.string({ omitZero: true }),
   message: s.string({ omitZero: true }),
 });
-export type PodCondition = TypeOf<typeof PodCondition>;
 
 const PodIP = s.object('PodIP', { ip: s.string({ zero: true }) });
 const HostIP = s.object('HostIP', { ip: s.string({ zero: true }) });

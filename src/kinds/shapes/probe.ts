@@ -21,7 +21,7 @@ const probe = {
     rules: [(seconds: number) => (seconds <= 0 ? invalid('', seconds, 'must be greater than 0') : undefined)],
   }),
 };
-export type Probe = ObjectType<typeof probe>;
+type Probe = ObjectType<typeof probe>;
 
 const Probe = s.object('Probe', probe, { rules: [oneHandler(['exec', 'httpGet', 'tcpSocket', 'grpc'])] });
 

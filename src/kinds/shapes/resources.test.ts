@@ -101,3 +101,9 @@ test('what running a pod costs is an amount', () => {
     'spec.overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
   ]);
 });
+
+test('names that every object of the language has are names like any other', () => {
+  const names = ['constructor', 'toString', '__proto__', 'hasOwnProperty'];
+  const resources = { requests: Object.fromEntries(names.map((name) => [name, '1'])), limits: { cpu: '1' } };
+  expect(containerErrors({ resources }).length).toBeGreaterThanOrEqual(names.length);
+});

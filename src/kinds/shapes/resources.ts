@@ -1,5 +1,5 @@
 /** Amounts of compute and storage that something asks for and may not exceed. */
-import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
+import { compareQuantities, parseQuantity, QuantityError } from '../../base/quantity.ts';
 import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../../schema/field-error.ts';
 import type { Rule, TypeOf } from '../../schema/schema.ts';
@@ -8,6 +8,11 @@ import { canOvercommit, containerResourceName, isHugePages, isInteger, isPodLeve
 /** Amounts by resource name, such as `cpu`, `memory` or `example.com/gpu`. */
 export const ResourceList = s.map(s.quantity());
 export type ResourceList = TypeOf<typeof ResourceList>;
+
+/** Names come from clients: `constructor` is one like any other. */
+export function amountIn(list: ResourceList | undefined, name: string): string | undefined {
+  return list && Object.hasOwn(list, name) ? list[name] : undefined;
+}
 
 const ResourceClaim = s.object('ResourceClaim', {
   name: s.string({ zero: true }),
@@ -109,8 +114,9 @@ function bytes(text: string): bigint | undefined {
     if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
     const divisor = 10n ** BigInt(-exponent);
     return mantissa % divisor === 0n ? mantissa / divisor : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof QuantityError) return undefined;
+    throw error;
   }
 }
 
@@ -118,7 +124,7 @@ function withinLimits(requests: ResourceList, limits: ResourceList): FieldError[
   const found: FieldError[] = [];
   for (const name in requests) {
     const request = requests[name]!;
-    const limit = limits[name];
+    const limit = amountIn(limits, name);
     if (request === limit) continue;
     const overcommit = canOvercommit(name);
     if (limit === undefined) {

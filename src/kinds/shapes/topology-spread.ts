@@ -17,7 +17,7 @@ const constraint = {
   nodeTaintsPolicy: s.enum(['Honor', 'Ignore']),
   matchLabelKeys: s.list(s.string()),
 };
-export type TopologySpreadConstraint = ObjectType<typeof constraint>;
+type TopologySpreadConstraint = ObjectType<typeof constraint>;
 
 const TopologySpreadConstraint = s.object('TopologySpreadConstraint', constraint, { rules: [spread] });
 

@@ -13,10 +13,10 @@ const mount = {
   mountPropagation: s.string(),
   subPathExpr: s.string({ omitZero: true }),
 };
-export type VolumeMount = ObjectType<typeof mount>;
+type VolumeMount = ObjectType<typeof mount>;
 
 const device = { name: s.string({ zero: true }), devicePath: s.string({ zero: true }) };
-export type VolumeDevice = ObjectType<typeof device>;
+type VolumeDevice = ObjectType<typeof device>;
 
 export const VolumeMounts = s.listMap(s.object('VolumeMount', mount), {
   keys: ['mountPath'],

@@ -83,7 +83,7 @@ const volume = {
       sourceNames.some((name) => holder[name] !== undefined) ? undefined : {},
   }),
 };
-export type Volume = ObjectType<typeof volume>;
+type Volume = ObjectType<typeof volume>;
 
 export const Volumes = s.listMap(s.object('Volume', volume, { rules: [oneSource, portalFits] }), {
   keys: ['name'],
