@@ -34,7 +34,7 @@ export interface Kubeconfig {
 /** The fields as the file has them, with absolute paths. */
 type Entry = Readonly<Record<string, unknown>>;
 
-export interface ContextEntry {
+interface ContextEntry {
   readonly cluster: string;
   readonly user: string;
   readonly namespace?: string;

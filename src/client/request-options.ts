@@ -41,7 +41,7 @@ export type Patch<T> =
   | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
   | { readonly type: 'merge' | 'strategic'; readonly changes: Draft<T> | Readonly<Record<string, unknown>> };
 
-export interface JsonPatchOperation {
+interface JsonPatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
   readonly path: string;
   readonly from?: string;
