@@ -71,7 +71,7 @@ export class FakeCore {
 
   readonly handle: Handle = async (call) => {
     this.calls.push(call);
-    return this.answer ? this.answer(call) : this.#own(call);
+    return this.answer ? this.answer(call) : this.ordinary(call);
   };
 
   get lastCall(): Call {
@@ -80,7 +80,8 @@ export class FakeCore {
     return call;
   }
 
-  #own(call: Call): Reply {
+  /** What is answered when the test says nothing. */
+  ordinary(call: Call): Reply {
     switch (call.verb) {
       case 'list':
         return listOf([objectNamed('one'), objectNamed('two')]);

@@ -40,7 +40,6 @@ export class Pipeline {
   /** Answers one request, whatever happens. */
   async serve(exchange: Exchange, authenticate: Authenticate): Promise<void> {
     const { limits, log } = this.#options;
-    if (this.#draining) exchange.lastOne();
     let query = NO_QUERY;
     try {
       const { url } = exchange;
@@ -55,6 +54,7 @@ export class Pipeline {
       if (route) await this.#serveObjects(exchange, { route, query, user });
       else await this.#serveDocument(exchange, path, query);
     } catch (error) {
+      if (this.#draining) exchange.lastOne();
       const own = await sendError(exchange, error, isPretty(exchange, query));
       if (own) log.error('a request failed', { method: exchange.method, url: exchange.url.slice(0, 200), error: own });
     }
@@ -75,6 +75,7 @@ export class Pipeline {
     if (verb === 'watch' && route.name !== undefined) call.options = selectName(query.options, route.name);
     else if (verb !== 'get' && verb !== 'list') await this.#readBody(exchange, route, call);
     const reply = await this.#options.handle(call);
+    if (this.#draining) exchange.lastOne();
     if (reply.type === 'watch') return this.#serveWatch(exchange, reply, reply.warnings);
     return sendReply(exchange, reply, wishOf(exchange, query, { representation, warnings: reply.warnings }));
   }

@@ -122,7 +122,11 @@ class Listeners implements HttpServer {
   }
 
   async close(): Promise<void> {
-    const closed = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+    const closed = this.#servers.map((server) => {
+      // Connections that are busy now are closed when they have nothing more to do.
+      Object.assign(server, { keepAliveTimeout: 1 });
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    });
     this.#pipeline.drain();
     for (const session of this.#sessions) session.close();
     const timer = this.#options.clock.timer(this.#limits.drain, () => {

@@ -57,7 +57,8 @@ function firstDocument(yaml: typeof Yaml, text: string, lines: Yaml.LineCounter)
 function wordsOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (message.startsWith('Maximum call stack')) return 'nested too deeply';
-  if (cause instanceof ReferenceError && message.includes('alias')) return 'document contains excessive aliasing';
+  if (cause instanceof ReferenceError && message.startsWith('Excessive alias'))
+    return 'document contains excessive aliasing';
   return message.length > 200 ? `${message.slice(0, 200)}…` : message;
 }
 

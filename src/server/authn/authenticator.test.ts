@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { ControlledClock } from '../../base/clock.ts';
+import type { User } from '../api.ts';
+import { authenticated, type Credentials, createAuthenticator, type TokenSource } from './authenticator.ts';
+import type { ClientCertificate } from './certificate.ts';
+import { passwordFile } from './password-file.ts';
+import { tokenFile } from './token-file.ts';
+
+const clock = new ControlledClock(1000);
+const tokens = tokenFile('secret,alice,1,"developers,testers"\nplain,bob,2\n');
+const passwords = passwordFile('hunter2,carol,3,admins');
+
+const asked = (credentials: Partial<Credentials>): Credentials => ({
+  certificate: undefined,
+  authorization: undefined,
+  token: undefined,
+  ...credentials,
+});
+
+const strict = createAuthenticator({ clock, tokens: [tokens], passwords, anonymous: false });
+const open = createAuthenticator({ clock, tokens: [tokens], anonymous: true });
+
+const certificate: ClientCertificate = { user: authenticated({ name: 'admin', groups: [] }), expires: 5000 };
+
+describe('tokens', () => {
+  it.each(['Bearer secret', 'bearer secret', ' BEARER secret '])('%s is believed', (authorization) => {
+    expect(strict(asked({ authorization }))).toEqual({
+      name: 'alice',
+      uid: '1',
+      groups: ['developers', 'testers', 'system:authenticated'],
+    });
+  });
+
+  it('can come without groups, and another way than in a header', () => {
+    expect(strict(asked({ token: 'plain' }))).toEqual({ name: 'bob', uid: '2', groups: ['system:authenticated'] });
+  });
+
+  it.each(['Bearer wrong', 'Bearer', 'Bearer ', 'Bearer  secret', 'Bearersecret', 'Digest secret', 'secret'])(
+    '%s is not believed',
+    (authorization) => {
+      expect(() => strict(asked({ authorization }))).toThrow('Unauthorized');
+    },
+  );
+
+  it('are asked for in every source, in order', async () => {
+    const asks: string[] = [];
+    const source = (name: string, user: User | undefined, later = false): TokenSource => ({
+      userOf() {
+        asks.push(name);
+        return later ? Promise.resolve(user) : user;
+      },
+    });
+    const dora = authenticated({ name: 'dora', groups: [] });
+    const authenticate = createAuthenticator({
+      clock,
+      tokens: [source('a', undefined), source('b', undefined, true), source('c', dora), source('d', dora)],
+      anonymous: true,
+    });
+    expect(await authenticate(asked({ token: 'x' }))).toBe(dora);
+    expect(asks).toEqual(['a', 'b', 'c']);
+    const none = createAuthenticator({ clock, tokens: [source('a', undefined, true)], anonymous: true });
+    await expect(none(asked({ token: 'x' }))).rejects.toThrow('Unauthorized');
+  });
+});
+
+describe('passwords', () => {
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+  it('are believed when they are right', () => {
+    expect(strict(asked({ authorization: basic('carol:hunter2') }))).toEqual({
+      name: 'carol',
+      uid: '3',
+      groups: ['admins', 'system:authenticated'],
+    });
+  });
+
+  it.each(['carol:hunter3', 'carol:', 'nobody:hunter2', 'carol', ''])('"%s" is not believed', (text) => {
+    expect(() => strict(asked({ authorization: basic(text) }))).toThrow('Unauthorized');
+  });
+});
+
+describe('certificates', () => {
+  it('win over tokens', () => {
+    expect(strict(asked({ certificate, authorization: 'Bearer wrong' }))).toBe(certificate.user);
+  });
+
+  it('are not believed when nobody signed them, but do not hide a good token', () => {
+    const unsigned = { user: undefined, expires: 0 };
+    expect(() => open(asked({ certificate: unsigned }))).toThrow('Unauthorized');
+    expect(open(asked({ certificate: unsigned, authorization: 'Bearer plain' }))).toMatchObject({ name: 'bob' });
+  });
+
+  it('end while their connection lasts', async () => {
+    const moving = new ControlledClock(1000);
+    const authenticate = createAuthenticator({ clock: moving, tokens: [], anonymous: false });
+    expect(authenticate(asked({ certificate }))).toBe(certificate.user);
+    await moving.advance(4000);
+    expect(() => authenticate(asked({ certificate }))).toThrow('Unauthorized');
+  });
+});
+
+describe('no credentials', () => {
+  it('make an anonymous user where that is allowed', () => {
+    expect(open(asked({}))).toEqual({ name: 'system:anonymous', groups: ['system:unauthenticated'] });
+    expect(() => strict(asked({}))).toThrow('Unauthorized');
+  });
+
+  it('are not the same as wrong ones', () => {
+    expect(() => open(asked({ authorization: 'Bearer wrong' }))).toThrow('Unauthorized');
+  });
+});

@@ -1,0 +1,171 @@
+import { expect, it } from 'vitest';
+import { smallRegistry } from '../../../test/support/http-server.ts';
+import { defineKind } from '../../kinds/kind.ts';
+import { Discovery, type VersionInfo } from './discovery.ts';
+import { compareVersions } from './versions.ts';
+
+const version = { gitVersion: 'v1.36.4+quarterdeck' } as VersionInfo;
+const addresses = [{ clientCIDR: '0.0.0.0/0', serverAddress: 'host:6443' }];
+
+function discovery(registry = smallRegistry()) {
+  return new Discovery({ registry, version, serverAddress: () => 'host:6443' });
+}
+
+it('lists the core versions', () => {
+  expect(discovery().document('/api')).toEqual({
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: addresses,
+  });
+});
+
+it('lists groups with their preferred versions, extensions last', () => {
+  const registry = smallRegistry();
+  for (const group of ['zoo.example.com', 'batch', 'storage.k8s.io']) {
+    registry.add(
+      defineKind({
+        group,
+        kind: 'Thing',
+        plural: 'things',
+        scope: 'Cluster',
+        description: '',
+        fields: {},
+        versions: { [`${group}/v2alpha1`]: {}, [`${group}/v1beta1`]: {}, [`${group}/v1`]: {} },
+      }),
+    );
+  }
+  const { groups } = discovery(registry).document('/apis') as { groups: { name: string }[] };
+  expect(groups.map(({ name }) => name)).toEqual(['apps', 'batch', 'storage.k8s.io', 'zoo.example.com', 'extensions']);
+  expect(groups[1]).toEqual({
+    name: 'batch',
+    versions: [
+      { groupVersion: 'batch/v1', version: 'v1' },
+      { groupVersion: 'batch/v1beta1', version: 'v1beta1' },
+      { groupVersion: 'batch/v2alpha1', version: 'v2alpha1' },
+    ],
+    preferredVersion: { groupVersion: 'batch/v1', version: 'v1' },
+    serverAddressByClientCIDRs: addresses,
+  });
+  expect(discovery(registry).document('/apis/batch')).toEqual({ kind: 'APIGroup', apiVersion: 'v1', ...groups[1] });
+});
+
+it('lists resources with their subresources', () => {
+  const all = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+  const document = discovery().document('/apis/apps/v1beta1');
+  expect(document).toEqual({
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: 'apps/v1beta1',
+    resources: [
+      {
+        name: 'deployments',
+        singularName: 'deployment',
+        namespaced: true,
+        kind: 'Deployment',
+        verbs: all,
+        shortNames: ['deploy'],
+        categories: ['all'],
+      },
+      {
+        name: 'deployments/rollback',
+        singularName: '',
+        namespaced: true,
+        kind: 'DeploymentRollback',
+        verbs: ['create'],
+      },
+      {
+        name: 'deployments/scale',
+        singularName: '',
+        namespaced: true,
+        kind: 'Scale',
+        verbs: ['get', 'patch', 'update'],
+      },
+      {
+        name: 'deployments/status',
+        singularName: '',
+        namespaced: true,
+        kind: 'Deployment',
+        verbs: ['get', 'patch', 'update'],
+      },
+    ],
+  });
+});
+
+it('says where the kinds of subresources live', () => {
+  const rows = (path: string) =>
+    new Map((discovery().document(path) as { resources: any[] }).resources.map((row) => [row.name, row]));
+  expect(rows('/apis/apps/v1').get('deployments/scale')).toMatchObject({
+    group: 'autoscaling',
+    version: 'v1',
+    kind: 'Scale',
+  });
+  expect(rows('/apis/apps/v1').has('deployments/rollback')).toBe(false);
+  expect(rows('/api/v1').get('pods/eviction')).toMatchObject({ group: 'policy', version: 'v1', kind: 'Eviction' });
+  expect(rows('/api/v1').get('pods/binding')).toMatchObject({ kind: 'Binding', verbs: ['create'] });
+  expect(rows('/api/v1').get('bindings')).toMatchObject({ verbs: ['create'] });
+  expect(rows('/api/v1').get('namespaces').verbs).not.toContain('deletecollection');
+  expect(rows('/api/v1').get('namespaces')).toMatchObject({ namespaced: false, shortNames: ['ns'] });
+});
+
+it('leaves the version of the document out where it never stood', () => {
+  expect(discovery().document('/api/v1')).not.toHaveProperty('apiVersion');
+  expect(discovery().document('/apis/extensions/v1beta1')).not.toHaveProperty('apiVersion');
+  expect(discovery().document('/apis')).toMatchObject({ kind: 'APIGroupList', apiVersion: 'v1' });
+});
+
+it('lists its paths', () => {
+  expect(discovery().document('')).toEqual({
+    paths: [
+      '/api',
+      '/api/v1',
+      '/apis',
+      '/apis/apps',
+      '/apis/apps/v1',
+      '/apis/apps/v1beta1',
+      '/apis/extensions',
+      '/apis/extensions/v1beta1',
+      '/healthz',
+      '/livez',
+      '/readyz',
+      '/version',
+    ],
+  });
+  expect(discovery().document('/version')).toBe(version);
+});
+
+it.each([
+  '/apis/nope',
+  '/apis/apps/v9',
+  '/api/v2',
+  '/nope',
+  '/version/more',
+  '/api/v1/pods',
+  '/apis/',
+  '/apis/__proto__',
+])('has nothing at %s', (path) => {
+  expect(discovery().document(path)).toBeUndefined();
+});
+
+it('follows the registry', () => {
+  const registry = smallRegistry();
+  const live = discovery(registry);
+  const before = live.document('/apis');
+  expect(live.document('/apis')).toBe(before);
+  registry.remove(registry.resource('apps/v1', 'deployments')!.kind);
+  expect(live.document('/apis')).toEqual({ kind: 'APIGroupList', apiVersion: 'v1', groups: [] });
+  expect(live.hasGroup('apps')).toBe(false);
+});
+
+it('orders versions by stability, then by age', () => {
+  const versions = ['g/v1', 'g/v10', 'g/v2', 'g/v1beta2', 'g/v1beta1', 'g/v2alpha1', 'g/v1alpha1', 'g/foo'];
+  expect([...versions].sort(compareVersions)).toEqual([
+    'g/v10',
+    'g/v2',
+    'g/v1',
+    'g/v1beta2',
+    'g/v1beta1',
+    'g/v2alpha1',
+    'g/v1alpha1',
+    'g/foo',
+  ]);
+});

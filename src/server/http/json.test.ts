@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeJson } from './json.ts';
+import { explainJson } from './json-syntax.ts';
+
+const decode = (text: string, depth = 500) => decodeJson(Buffer.from(text), depth);
+
+describe('what is no JSON is explained', () => {
+  it.each([
+    ['', 'unexpected end of JSON input'],
+    ['{"kind":', 'unexpected end of JSON input'],
+    ['[1,', 'unexpected end of JSON input'],
+    ['"abc', 'unexpected end of JSON input'],
+    ['tru', 'unexpected end of JSON input'],
+    ['-', 'unexpected end of JSON input'],
+    ['{kind: Pod}', "invalid character 'k' looking for beginning of object key string"],
+    ['{"a" 1}', "invalid character '1' after object key"],
+    ['{"a":1 "b"}', "invalid character '\"' after object key:value pair"],
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+    ['[1 2]', "invalid character '2' after array element"],
+    ['[1,]', "invalid character ']' looking for beginning of value"],
+    ['[}', "invalid character '}' looking for beginning of value"],
+    ['{} x', "invalid character 'x' after top-level value"],
+    ['<html>', "invalid character '<' looking for beginning of value"],
+    ["'a'", "invalid character '\\'' looking for beginning of value"],
+    ['nul!', "invalid character '!' in literal null (expecting 'l')"],
+    ['"a\nb"', "invalid character '\\n' in string literal"],
+    ['"\\x"', "invalid character 'x' in string escape code"],
+    ['"\\u12g4"', "invalid character 'g' in \\u hexadecimal character escape"],
+    ['-a', "invalid character 'a' in numeric literal"],
+    ['01', "invalid character '1' after top-level value"],
+    ['1.x', "invalid character 'x' after decimal point in numeric literal"],
+    ['1e+x', "invalid character 'x' in exponent of numeric literal"],
+    ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
+  ])('%s', (text, message) => {
+    expect(explainJson(Buffer.from(text))).toBe(message);
+    expect(() => decode(text)).toThrow(`json parse error: ${message}`);
+  });
+
+  it('whatever it is', () => {
+    const broken = fc
+      .tuple(fc.json(), fc.nat(), fc.constantFrom('', '{', '}', '"', ',', ':', '\\', '\u0001', 'x', '['))
+      .map(([text, at, piece]) => text.slice(0, at % (text.length + 1)) + piece);
+    fc.assert(
+      fc.property(broken, (text) => {
+        let valid = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          valid = false;
+        }
+        const words = explainJson(Buffer.from(text));
+        expect(words === 'invalid JSON').toBe(valid);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+it('gives what the parser gives', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(decode(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
+it('refuses what is nested too deeply, and nothing else', () => {
+  expect(decode('['.repeat(500) + ']'.repeat(500))).toBeDefined();
+  expect(() => decode('['.repeat(501) + ']'.repeat(501))).toThrow('the body is nested deeper than 500 levels');
+  expect(() => decode('{"a":'.repeat(100_000))).toThrow('nested deeper');
+  expect(() => decode(`{"${']'.repeat(1000)}":${'['.repeat(501)}${']'.repeat(501)}}`)).toThrow('nested deeper');
+  expect(decode(`["${'[{'.repeat(1000)}", "\\"${'['.repeat(1000)}"]`)).toHaveLength(2);
+  expect(decode(JSON.stringify(Array(2000).fill([])))).toHaveLength(2000);
+});
+
+it('refuses bytes that are no text', () => {
+  expect(() => decodeJson(Buffer.from([0x22, 0xff, 0xfe, 0x22]), 500)).toThrow('the body is not valid UTF-8');
+});
+
+it.each([
+  '{"__proto__":{"polluted":true}}',
+  '{"metadata":{"labels":{"__proto__":"x"}}}',
+  '[{"a":[{"\\u005f_proto__":1}]}]',
+  '{"\\u005F\\u005fproto__":1}',
+])('refuses the key in %s', (text) => {
+  expect(() => decode(text)).toThrow('the key "__proto__" is not allowed');
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+});
+
+it('lets the same word stand in a value', () => {
+  expect(decode('{"a":"__proto__","b":"\\u003c"}')).toEqual({ a: '__proto__', b: '<' });
+  expect(decode('{"constructor":1}')).toHaveProperty('constructor', 1);
+});

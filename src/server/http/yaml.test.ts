@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DecodeError } from './decode-error.ts';
+import { decodeYaml, encodeYaml } from './yaml.ts';
+
+const decode = (text: string, size = 1_000_000) => decodeYaml(text, { depth: 500, size });
+
+it('reads manifests the way their authors mean them', async () => {
+  const text = `
+kind: Pod
+on: yes
+date: 2020-01-01
+ports: 80:80
+mode: 0644
+many: 1_000
+none: ~
+1: number
+base: &base {a: 1}
+merged:
+  <<: *base
+  b: 2
+binary: !!binary aGVsbG8=
+text: |
+  two
+  lines
+`;
+  expect(await decode(text)).toEqual({
+    kind: 'Pod',
+    true: true,
+    date: '2020-01-01',
+    ports: '80:80',
+    mode: 420,
+    many: 1000,
+    none: null,
+    1: 'number',
+    base: { a: 1 },
+    merged: { a: 1, b: 2 },
+    binary: 'aGVsbG8=',
+    text: 'two\nlines\n',
+  });
+});
+
+it('reads JSON, too', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue({ noUnicodeString: true }), async (value) => {
+      const plain = JSON.parse(JSON.stringify(value));
+      fc.pre(!JSON.stringify(plain).includes('__proto__'));
+      expect(await decode(JSON.stringify(plain))).toEqual(plain);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('looks at the first document only', async () => {
+  expect(await decode('a: 1\n---\nb: [\n')).toEqual({ a: 1 });
+  expect(await decode('---\n'.repeat(200_000))).toBeNull();
+});
+
+it('copies what aliases share', async () => {
+  const value = (await decode('a: &a {x: 1}\nb: *a\n')) as { a: object; b: object };
+  expect(value.b).toEqual({ x: 1 });
+  expect(value.b).not.toBe(value.a);
+});
+
+const laughs = (() => {
+  let text = 'a0: &a0 [x,x,x,x,x,x,x,x,x]\n';
+  for (let i = 1; i < 12; i++)
+    text += `a${i}: &a${i} [${Array(9)
+      .fill(`*a${i - 1}`)
+      .join(',')}]\n`;
+  return text;
+})();
+
+const merges = (() => {
+  let text = 'a0: &a0 {k: v}\n';
+  for (let i = 1; i < 30; i++) text += `a${i}: &a${i}\n  <<: [*a${i - 1}, *a${i - 1}]\n  k${i}: 1\n`;
+  return text;
+})();
+
+describe('refuses', () => {
+  it.each([
+    ['two keys on a line', 'a: b: c\n', 'line 1: Nested mappings are not allowed'],
+    ['tabs', 'a:\n\tb: c\n', 'line 2: Tabs are not allowed'],
+    ['an open list', 'a: [1, 2\n', 'line 2:'],
+    ['infinity', 'a: .inf', 'unsupported value: Infinity'],
+    ['an unknown alias', 'a: *nobody', 'Unresolved alias'],
+    ['a billion laughs', laughs, 'excessive aliasing'],
+    ['a billion merges', merges, 'excessive aliasing'],
+    ['a large text many times', `a: &a "${'x'.repeat(100_000)}"\nb: [${Array(90).fill('*a')}]`, 'excessive aliasing'],
+    ['itself inside itself', 'a: &a\n  b: *a\n', 'nested deeper than 500 levels'],
+    ['deep lists', '['.repeat(100_000), 'nested too deeply'],
+    ['deep maps', Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'nested too deeply'],
+    ['more than the limit', `${'['.repeat(600)}${']'.repeat(600)}`, 'nested'],
+    ['too many values', 'k: v\n'.repeat(50_000), 'too many values'],
+    ['hostile keys', '__proto__:\n  polluted: 1', 'the key "__proto__" is not allowed'],
+    ['hostile keys deep inside', 'a: [{__proto__: {polluted: 1}}]', 'the key "__proto__" is not allowed'],
+  ])('%s', async (_, text, message) => {
+    const error = await decode(text).catch((caught: Error) => caught);
+    expect(error).toBeInstanceOf(DecodeError);
+    expect((error as Error).message).toMatch(/^error converting YAML to JSON: yaml: /);
+    expect((error as Error).message).toContain(message);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+});
+
+it('writes what it can read', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (value) => {
+      const plain = JSON.parse(JSON.stringify(value));
+      fc.pre(!JSON.stringify(plain).includes('__proto__'));
+      expect(await decode((await encodeYaml(plain)).toString('utf8'))).toEqual(plain);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('writes texts so that they stay texts', async () => {
+  const text = (await encodeYaml({ a: 'yes', b: '1', c: '2020-01-01', d: '' })).toString('utf8');
+  expect(text).toBe('a: "yes"\nb: "1"\nc: "2020-01-01"\nd: ""\n');
+});
