@@ -50,7 +50,19 @@ export function orderList(
   if (list.length === 0) return [];
   const identify = areObjects(old, patch) ? keyOf(key ?? '') : key === undefined ? itself : keyOf(key);
   checkOrder(patch, order, identify);
-  return inOrder(list, order, old, identify);
+  return inOrder(list, order, refilled(list, old, identify), identify);
+}
+
+/**
+ * The old list as Kubernetes sees it when it puts a list into order: what is new has taken the places, at the end, of
+ * what was deleted. So a new item comes behind those that only the server knows when it comes in place of another.
+ */
+function refilled(list: List, old: List, identify: Identify): List {
+  const left = positions(list, identify);
+  const had = positions(old, identify);
+  const kept = old.filter((item) => left.has(identify(item)));
+  const added = list.filter((item) => !had.has(identify(item)));
+  return [...kept, ...added].slice(0, old.length);
 }
 
 /** The items that a patch changes must be named in the order they come in. */

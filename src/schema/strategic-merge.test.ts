@@ -182,6 +182,12 @@ describe('$setElementOrder', () => {
       { '$setElementOrder/items': named('c', 'a'), items: [{ name: 'b', $patch: 'delete' }] },
       { items: named('c', 'a') },
     ],
+    [
+      'puts what comes in place of another behind what only the server has',
+      { items: named('a', 's') },
+      { '$setElementOrder/items': named('b'), items: [{ name: 'b' }, { name: 'a', $patch: 'delete' }] },
+      { items: named('s', 'b') },
+    ],
     ['does nothing without a list', { name: 'x' }, { '$setElementOrder/items': named('a') }, { name: 'x' }],
   ])('%s', (_, current, patch, result) => {
     expect(apply(current, patch)).toEqual(result);
