@@ -26,7 +26,15 @@ export interface Core {
   readonly writing: Map<string, Promise<unknown>>;
 }
 
+let second = -1;
+let text = '';
+
 /** The time as objects carry it: RFC 3339 in UTC, in whole seconds. */
 export function timestamp(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+  const asked = Math.floor(milliseconds / 1000);
+  if (asked !== second) {
+    second = asked;
+    text = `${new Date(asked * 1000).toISOString().slice(0, 19)}Z`;
+  }
+  return text;
 }

@@ -9,7 +9,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { type Change, type Row, type Store, StoreCompacted, type Subscription } from '../../store/store.ts';
 import { ChangeRecord } from './change-record.ts';
-import { Entry } from './entry.ts';
+import { Entry, type Place } from './entry.ts';
 import { parseKey, ROOT, tableName } from './keys.ts';
 import { Table } from './table.ts';
 import { type Remembered, Window } from './window.ts';
@@ -20,6 +20,12 @@ export interface CacheOptions {
   readonly log: Logger;
   readonly historyMilliseconds: number;
   readonly historyBytes: number;
+}
+
+/** An object on its way through the store. */
+export interface Written {
+  readonly at: Place;
+  readonly object: KubeObject;
 }
 
 const PAGE = 2000;
@@ -34,7 +40,7 @@ export class Cache {
   #turnListeners = new Set<() => void>();
   #filling: Promise<void> | undefined;
   /** What this process writes, by the bytes it hands to the store: then the change needs no parsing. */
-  readonly #written = new WeakMap<Buffer, KubeObject>();
+  readonly #written = new WeakMap<Buffer, Written>();
   #closed = false;
   /** Everything up to this revision has been seen. */
   revision = 0;
@@ -75,8 +81,8 @@ export class Cache {
   }
 
   /** Announces an object that is about to be written as these bytes. */
-  announce(stored: Buffer, object: KubeObject): void {
-    this.#written.set(stored, object);
+  announce(stored: Buffer, written: Written): void {
+    this.#written.set(stored, written);
   }
 
   /** Resolves at once (undefined) or when the cache has seen everything that was durable when this was called. */
@@ -139,20 +145,20 @@ export class Cache {
   }
 
   #applyOne(change: Change, time: number): void {
+    const written = change.value ? this.#written.get(change.value) : undefined;
     const parts = parseKey(change.key);
     if (!parts) return;
     const table = this.#tableNamed(parts.table);
     const previous = table.get(parts.namespace, parts.name);
-    const entry = change.value
-      ? new Entry({ key: change.key, namespace: parts.namespace, name: parts.name }, change.revision, {
-          stored: change.value,
-          written: this.#written.get(change.value),
-        })
-      : undefined;
-    if (entry) table.put(entry);
-    else table.remove(parts.namespace, parts.name);
-    const at = entry?.at ?? previous?.at;
-    if (at) this.#record(table, new ChangeRecord(change.revision, at, entry, previous), time);
+    const at = written?.at ?? previous?.at ?? { key: change.key, namespace: parts.namespace, name: parts.name };
+    if (change.value) {
+      const entry = new Entry(at, change.revision, { stored: change.value, written: written?.object });
+      table.put(entry);
+      this.#record(table, new ChangeRecord(change.revision, at, entry, previous), time);
+    } else if (previous) {
+      table.remove(parts.namespace, parts.name);
+      this.#record(table, new ChangeRecord(change.revision, at, undefined, previous), time);
+    }
   }
 
   #record(table: Table, record: ChangeRecord, time: number): void {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchEvent } from '../api.ts';
 import type { Resource } from '../registry.ts';
-import type { Entry } from './entry.ts';
+import type { Entry, Place } from './entry.ts';
 
 /** What happened to one object at one revision. Its events are encoded once, whoever watches. */
 export class ChangeRecord {
@@ -10,7 +10,7 @@ export class ChangeRecord {
 
   constructor(
     readonly revision: number,
-    readonly at: Entry['at'],
+    readonly at: Place,
     readonly entry: Entry | undefined,
     readonly previous: Entry | undefined,
   ) {}

@@ -6,50 +6,62 @@
  */
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 
-/** The object with its fields in the order the splice relies on. */
-function ordered(object: KubeObject): KubeObject {
-  const { kind, apiVersion, metadata, ...rest } = object;
-  return { kind, apiVersion, metadata, ...rest };
+/** The object as JSON, its fields in the order the splice relies on. */
+export function encode(object: KubeObject): Buffer {
+  let text = `${typedHead(object.kind, object.apiVersion)}"metadata":${JSON.stringify(object.metadata)}`;
+  for (const field in object) {
+    if (field === 'kind' || field === 'apiVersion' || field === 'metadata') continue;
+    const value = JSON.stringify(object[field as keyof KubeObject]);
+    if (value !== undefined) text += `,${JSON.stringify(field)}:${value}`;
+  }
+  return Buffer.from(`${text}}`);
 }
 
-export function encodeStored(object: KubeObject): Buffer {
-  const { resourceVersion: _, selfLink: __, ...metadata } = object.metadata;
-  return Buffer.from(JSON.stringify(ordered({ ...object, metadata })));
+function typedHead(kind: string, apiVersion: string): string {
+  return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
 }
 
-/** What comes before the metadata of an item in a list: `{"metadata":{…`. */
-export const ITEM_HEAD = Buffer.from('{');
+interface Head {
+  /** Everything before the fields of the metadata. */
+  readonly full: string;
+  /** Where the part starts that an item of a list keeps. */
+  readonly item: number;
+  /** Where objects of the version are found: `/api/v1` or `/apis/GROUP/VERSION`. */
+  readonly root: string;
+}
 
-const heads = new WeakMap<Version, { full: string; item: number }>();
+const heads = new WeakMap<Version, Head>();
 
-/** The head of an object of this version, and where the part starts that an item of a list keeps. */
-export function headOf(kind: Kind, version: Version): { full: string; item: number } {
+/** What the JSON of every object of this version starts with. */
+export function headOf(kind: Kind, version: Version): Head {
   let head = heads.get(version);
   if (!head) {
-    const typed = `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(version.apiVersion)},`;
-    head = { full: `${typed}"metadata":{`, item: typed.length };
+    const typed = typedHead(kind.kind, version.apiVersion);
+    const root = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
+    head = { full: `${typed}"metadata":{`, item: Buffer.byteLength(typed), root };
     heads.set(version, head);
   }
   return head;
 }
 
-/** Puts `selfLink` and `resourceVersion` into stored bytes. */
+/** Puts `selfLink` and `resourceVersion` into bytes that have neither. */
 export function splice(stored: Buffer, head: string, added: { selfLink: string; revision: number }): Buffer {
-  const tail = stored[head.length] === CLOSING_BRACE ? '' : ',';
+  const at = head.length;
+  const tail = stored[at] === CLOSING_BRACE ? '' : ',';
   const middle = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"${tail}`;
   const length = Buffer.byteLength(middle);
   const out = Buffer.allocUnsafe(stored.length + length);
-  stored.copy(out, 0, 0, head.length);
-  out.write(middle, head.length);
-  stored.copy(out, head.length + length, head.length);
+  out.set(stored.subarray(0, at), 0);
+  out.write(middle, at);
+  out.set(stored.subarray(at), at + length);
   return out;
 }
 
 const CLOSING_BRACE = 0x7d;
 
-/** The path of an object in a version, as `selfLink` shows it. */
+/** The path of an object, or of the list it stands in, in a version. */
 export function selfLinkOf(kind: Kind, version: Version, at: { namespace: string; name?: string }): string {
-  const root = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
-  const scoped = at.namespace ? `${root}/namespaces/${at.namespace}/${kind.plural}` : `${root}/${kind.plural}`;
-  return at.name === undefined ? scoped : `${scoped}/${at.name}`;
+  const { root } = headOf(kind, version);
+  const list = at.namespace ? `${root}/namespaces/${at.namespace}/${kind.plural}` : `${root}/${kind.plural}`;
+  return at.name === undefined ? list : `${list}/${at.name}`;
 }

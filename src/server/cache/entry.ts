@@ -3,7 +3,14 @@ import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { Item } from '../api.ts';
 import type { Resource } from '../registry.ts';
-import { encodeStored, headOf, selfLinkOf, splice } from './encoding.ts';
+import { encode, headOf, selfLinkOf, splice } from './encoding.ts';
+
+/** Where an object stands. */
+export interface Place {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+}
 
 /** One object at one revision. It never changes; every form it is served in is made at most once, when first asked for. */
 export class Entry {
@@ -14,7 +21,7 @@ export class Entry {
   readonly #others: View[] = [];
 
   constructor(
-    readonly at: { readonly key: string; readonly namespace: string; readonly name: string },
+    readonly at: Place,
     readonly revision: number,
     content: { stored: Buffer; written?: KubeObject | undefined },
   ) {
@@ -30,7 +37,7 @@ export class Entry {
   view({ kind, version }: Resource): View {
     if (version === kind.hub) return this.#inHub(kind);
     for (const view of this.#others) if (view.version === version) return view;
-    const view = new View(this, kind, version, this.#converted(kind, version));
+    const view = new View(this, kind, version, { object: this.#converted(kind, version) });
     this.#others.push(view);
     return view;
   }
@@ -40,32 +47,32 @@ export class Entry {
     return this.#inHub(kind).object;
   }
 
-  #inHub(kind: Kind): View {
-    if (this.#hub?.version !== kind.hub) this.#hub = this.#hubView(kind);
-    return this.#hub;
-  }
-
   /** The same content at a later revision: what a watcher is told when the object goes. */
   movedTo(revision: number): Entry {
     return new Entry(this.at, revision, { stored: this.#stored });
   }
 
+  #inHub(kind: Kind): View {
+    if (this.#hub?.version !== kind.hub) this.#hub = this.#hubView(kind);
+    return this.#hub;
+  }
+
   #hubView(kind: Kind): View {
     const written = this.#written;
     this.#written = undefined;
-    if (written)
+    if (written) {
       return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored: this.#stored });
+    }
     // Somebody else wrote these bytes, perhaps an older release: what is a default today is filled in.
     const object = readStored(this.#stored, kind);
-    const stored = encodeStored(object);
-    return new View(this, kind, kind.hub, { object: this.#complete(object, kind, kind.hub), stored });
+    return new View(this, kind, kind.hub, { object: this.#complete(object, kind, kind.hub) });
   }
 
-  #converted(kind: Kind, version: Version): { object: KubeObject } {
+  #converted(kind: Kind, version: Version): KubeObject {
     const copy = clone(this.hub(kind));
     copy.apiVersion = version.apiVersion;
     const object: KubeObject = version.fromHub ? version.fromHub(copy) : copy;
-    return { object: this.#complete(object, kind, version) };
+    return this.#complete(object, kind, version);
   }
 
   #complete(object: KubeObject, kind: Kind, version: Version): KubeObject {
@@ -89,7 +96,8 @@ function readStored(stored: Buffer, kind: Kind): KubeObject {
 /** An entry as one version serves it. */
 export class View implements Item {
   readonly object: KubeObject;
-  readonly #stored: Buffer | undefined;
+  /** The bytes in the store, where they are what is served but for the splice. */
+  #stored: Buffer | undefined;
   #json: Buffer | undefined;
 
   constructor(
@@ -113,8 +121,9 @@ export class View implements Item {
   }
 
   #encode(): Buffer {
-    const { full } = headOf(this.kind, this.version);
-    const selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
-    return splice(this.#stored ?? encodeStored(this.object), full, { selfLink, revision: this.entry.revision });
+    const stored = this.#stored;
+    if (!stored) return encode(this.object);
+    const { selfLink = '' } = this.object.metadata;
+    return splice(stored, headOf(this.kind, this.version).full, { selfLink, revision: this.entry.revision });
   }
 }

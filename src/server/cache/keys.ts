@@ -20,11 +20,12 @@ export interface KeyParts {
 
 /** Undefined for a key that is no object's. */
 export function parseKey(key: string): KeyParts | undefined {
-  const parts = key.split('/');
-  if (parts[1] !== 'registry' || parts.length < 5 || parts.length > 6) return undefined;
-  const [, , group, plural, third, fourth] = parts;
-  const table = `${group}/${plural}`;
-  return fourth === undefined
-    ? { table, namespace: '', name: third ?? '' }
-    : { table, namespace: third ?? '', name: fourth };
+  if (!key.startsWith(ROOT)) return undefined;
+  const group = key.indexOf('/', ROOT.length);
+  const plural = key.indexOf('/', group + 1);
+  if (group < 0 || plural < 0) return undefined;
+  const table = key.slice(ROOT.length, plural);
+  const slash = key.indexOf('/', plural + 1);
+  if (slash < 0) return { table, namespace: '', name: key.slice(plural + 1) };
+  return { table, namespace: key.slice(plural + 1, slash), name: key.slice(slash + 1) };
 }

@@ -1,37 +1,48 @@
 import type { ChangeRecord } from './change-record.ts';
 import type { Entry } from './entry.ts';
 
-/** The objects of one namespace (or all of a kind without namespaces), by name and in the order of their names. */
+/** The objects of one namespace (or all of a kind without namespaces). They are put in order when somebody reads them. */
 class Shelf {
   readonly byName = new Map<string, Entry>();
-  readonly sorted: Entry[] = [];
+  /** Names in order, those of `#added` still missing; may hold some that are gone. */
+  #names: string[] = [];
+  #added: string[] = [];
+  #gone = false;
+  #entries: readonly Entry[] | undefined;
 
   put(entry: Entry): void {
-    const at = this.#position(entry.at.name);
-    const known = this.byName.has(entry.at.name);
-    this.byName.set(entry.at.name, entry);
-    this.sorted.splice(at, known ? 1 : 0, entry);
+    const { name } = entry.at;
+    if (!this.byName.has(name)) this.#added.push(name);
+    this.byName.set(name, entry);
+    this.#entries = undefined;
   }
 
   remove(name: string): void {
     if (!this.byName.delete(name)) return;
-    this.sorted.splice(this.#position(name), 1);
+    this.#gone = true;
+    this.#entries = undefined;
   }
 
-  /** The index of the first entry whose name is not before `name`. */
-  #position(name: string): number {
-    const { sorted } = this;
-    let low = 0;
-    let high = sorted.length;
-    // New names mostly come last: a look there saves the search.
-    if (high > 0 && sorted[high - 1]!.at.name < name) return high;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (sorted[middle]!.at.name < name) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  /** In the order of names. */
+  entries(): readonly Entry[] {
+    this.#entries ??= this.#sorted();
+    return this.#entries;
   }
+
+  #sorted(): Entry[] {
+    if (this.#gone || this.#added.length > 0) {
+      // An object that went and came again stands in both lists.
+      const names = this.#gone ? [...this.byName.keys()] : [...this.#names, ...this.#added];
+      this.#names = names.sort(byBytes);
+      this.#added = [];
+      this.#gone = false;
+    }
+    return this.#names.map((name) => this.byName.get(name)!);
+  }
+}
+
+function byBytes(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** All objects of a kind, with their latest changes. */
@@ -52,11 +63,11 @@ export class Table {
 
   /** In key order; all namespaces where none is named. The result is only for reading, and only until the next change. */
   entries(namespace: string): readonly Entry[] {
-    if (namespace) return this.#shelves.get(namespace)?.sorted ?? [];
-    if (this.#shelves.size === 1) return [...this.#shelves.values()][0]!.sorted;
+    if (namespace) return this.#shelves.get(namespace)?.entries() ?? [];
+    if (this.#shelves.size === 1) return [...this.#shelves.values()][0]!.entries();
     // Keys order `a-b/…` before `a/…`, since `-` comes before `/`.
     const order = [...this.#shelves.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
-    return order.flatMap((each) => this.#shelves.get(each)!.sorted);
+    return order.flatMap((each) => this.#shelves.get(each)!.entries());
   }
 
   put(entry: Entry): void {
@@ -74,7 +85,7 @@ export class Table {
     const shelf = this.#shelves.get(namespace);
     if (!shelf) return;
     shelf.remove(name);
-    if (shelf.sorted.length === 0) this.#shelves.delete(namespace);
+    if (shelf.byName.size === 0) this.#shelves.delete(namespace);
     this.generation++;
   }
 

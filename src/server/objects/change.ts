@@ -1,6 +1,7 @@
 import { badRequest, conflict, notFound } from '../../base/errors.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
 import { StoreConflict } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import type { Entry } from '../cache/entry.ts';
@@ -111,23 +112,20 @@ function checkIdentity(kind: Kind, object: KubeObject, old: KubeObject, name: st
 function keepBookkeeping(object: KubeObject, old: KubeObject): void {
   const { labels, annotations, ownerReferences, finalizers, initializers } = object.metadata;
   const kept = old.metadata;
-  object.metadata = {
-    ...(kept.name ? { name: kept.name } : {}),
-    ...(kept.generateName ? { generateName: kept.generateName } : {}),
-    ...(kept.namespace ? { namespace: kept.namespace } : {}),
-    ...(kept.uid ? { uid: kept.uid } : {}),
-    ...(kept.generation ? { generation: kept.generation } : {}),
-    ...(kept.creationTimestamp ? { creationTimestamp: kept.creationTimestamp } : {}),
-    ...(kept.deletionTimestamp ? { deletionTimestamp: kept.deletionTimestamp } : {}),
-    ...(kept.deletionGracePeriodSeconds === undefined
-      ? {}
-      : { deletionGracePeriodSeconds: kept.deletionGracePeriodSeconds }),
-    ...(labels ? { labels } : {}),
-    ...(annotations ? { annotations } : {}),
-    ...(ownerReferences?.length ? { ownerReferences } : {}),
-    ...(finalizers?.length ? { finalizers } : {}),
-    ...(initializers ? { initializers } : {}),
-  };
+  const metadata: ObjectMeta = { name: kept.name, uid: kept.uid, creationTimestamp: kept.creationTimestamp };
+  if (kept.generateName) metadata.generateName = kept.generateName;
+  if (kept.namespace) metadata.namespace = kept.namespace;
+  if (kept.generation) metadata.generation = kept.generation;
+  if (kept.deletionTimestamp) metadata.deletionTimestamp = kept.deletionTimestamp;
+  if (kept.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds = kept.deletionGracePeriodSeconds;
+  }
+  if (labels) metadata.labels = labels;
+  if (annotations) metadata.annotations = annotations;
+  if (ownerReferences?.length) metadata.ownerReferences = ownerReferences;
+  if (finalizers?.length) metadata.finalizers = finalizers;
+  if (initializers) metadata.initializers = initializers;
+  object.metadata = metadata;
 }
 
 /** A status in a replace is ignored, and so is everything else in a write of the status. */

@@ -1,12 +1,13 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Write } from '../../store/store.ts';
-import { encodeStored } from '../cache/encoding.ts';
-import { Entry } from '../cache/entry.ts';
+import { encode } from '../cache/encoding.ts';
+import { Entry, type Place } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 
 /** An object on its way into the store. */
 export interface Draft {
-  readonly at: Entry['at'];
+  readonly at: Place;
+  /** Without resourceVersion and selfLink. */
   readonly object: KubeObject;
   /** The revision the key must have; 0: it must be new. */
   readonly expect: number;
@@ -17,8 +18,8 @@ export interface Draft {
 /** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */
 export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
   const { at, object } = draft;
-  const stored = encodeStored(object);
-  core.cache.announce(stored, object);
+  const stored = encode(object);
+  core.cache.announce(stored, { at, object });
   const revision = await track(
     core,
     at.key,

@@ -1,6 +1,7 @@
 import { alreadyExists, badRequest } from '../../base/errors.ts';
 import { nameSuffix } from '../../base/random.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
+import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
 import { StoreConflict } from '../../store/store.ts';
 import { admitCreate } from '../admission/namespace-lifecycle.ts';
 import type { Call, ObjectReply } from '../api.ts';
@@ -57,10 +58,10 @@ async function store(
 function prepare(core: Core, resource: Resource, call: Call): { object: KubeObject; generated: boolean } {
   const { kind, version } = resource;
   const sent = readBody(expectedBody(resource), call.body, core.registry);
-  const { metadata } = sent;
-  if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  const { resourceVersion, namespace: own } = sent.metadata;
+  if (resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
   const namespace = call.namespace ?? '';
-  if (metadata.namespace && metadata.namespace !== namespace) {
+  if (own && own !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   const now = timestamp(core.clock.now());
@@ -69,19 +70,16 @@ function prepare(core: Core, resource: Resource, call: Call): { object: KubeObje
   const { labels, annotations, ownerReferences, finalizers, initializers, generateName } = object.metadata;
   const generated = !object.metadata.name && Boolean(generateName);
   const name = generated ? generatedName(generateName ?? '', core) : object.metadata.name;
-  object.metadata = {
-    ...(name ? { name } : {}),
-    ...(generateName ? { generateName } : {}),
-    ...(namespace ? { namespace } : {}),
-    uid: core.random.uuid(),
-    ...(kind.generation ? { generation: 1 } : {}),
-    creationTimestamp: now,
-    ...(labels ? { labels } : {}),
-    ...(annotations ? { annotations } : {}),
-    ...(ownerReferences ? { ownerReferences } : {}),
-    ...(finalizers?.length ? { finalizers } : {}),
-    ...(initializers ? { initializers } : {}),
-  };
+  const metadata: ObjectMeta = { name: name ?? '', uid: core.random.uuid(), creationTimestamp: now };
+  if (generateName) metadata.generateName = generateName;
+  if (namespace) metadata.namespace = namespace;
+  if (kind.generation) metadata.generation = 1;
+  if (labels) metadata.labels = labels;
+  if (annotations) metadata.annotations = annotations;
+  if (ownerReferences) metadata.ownerReferences = ownerReferences;
+  if (finalizers?.length) metadata.finalizers = finalizers;
+  if (initializers) metadata.initializers = initializers;
+  object.metadata = metadata;
   if (kind.initialStatus) object.status = kind.initialStatus(object);
   else if (kind.subresources?.status) object.status = {};
   kind.onCreate?.(object, { now, uuid: core.random.uuid, apiVersion: version.apiVersion, subresource: undefined });
