@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * The program `qd`. This room reads arguments and the environment, wires the other rooms together and talks to the person
  * at the terminal; nothing else does any of it. A command's work is loaded when the command runs.
@@ -6,7 +5,7 @@
 import { runProgram } from './program.ts';
 import { upCommand } from './up/flags.ts';
 
-await runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', [
+void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', [
   upCommand(async (flags) => {
     const { up } = await import('./up/up.ts');
     await up(flags);

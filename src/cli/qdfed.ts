@@ -2,4 +2,4 @@
 /** The federation tool. Its commands come with federation; today it says which release it is. */
 import { runProgram } from './program.ts';
 
-await runProgram('qdfed', 'Administers a federation of clusters.', []);
+void runProgram('qdfed', 'Administers a federation of clusters.', []);

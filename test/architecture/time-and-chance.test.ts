@@ -17,10 +17,8 @@ const FORBIDDEN = [
 /** Where the passing in begins. */
 const ORIGINS = ['src/base/clock.ts', 'src/base/random.ts'];
 
-function reads({ path, code, imports }: Source): string[] {
-  const found = FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []);
-  const timers = imports.filter((target) => target.startsWith('node:timers'));
-  return [...found, ...timers].map((what) => `${path}: ${what}`);
+function reads({ path, code }: Source): string[] {
+  return FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []).map((what) => `${path}: ${what}`);
 }
 
 test('time, chance and the environment are passed in', () => {
@@ -36,7 +34,8 @@ test.each([
   ['const t = new Date(stamp);', 0],
   ['setTimeout(f, 5);', 1],
   ['clock.setTimeout(f);', 0],
-  ["import { setImmediate } from 'node:timers/promises';", 1],
+  ["import { setImmediate } from 'node:timers/promises';", 0],
+  ["import { setTimeout as pause } from 'node:timers/promises';", 1],
   ['// Date.now() is banned', 0],
   ["const help = 'uses Math.random()';", 0],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code under test

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -20,20 +20,33 @@ test('a second holder is refused, and told who has it', async () => {
   expect(await readdir(directory)).toEqual([]);
 });
 
+/** What a holder that is this process would have written. */
+async function heldByUs(): Promise<{ pid: number; started: string; directory: string }> {
+  const lock = await takeLock(directory);
+  const held = JSON.parse(await readFile(join(directory, 'lock'), 'utf8'));
+  await lock.release();
+  return held;
+}
+
 test('the lock of a process that has ended is taken over', async () => {
   const child = spawn(process.execPath, ['-e', '0']);
   await once(child, 'exit');
-  await writeFile(join(directory, 'lock'), JSON.stringify({ pid: child.pid }));
+  await writeFile(join(directory, 'lock'), JSON.stringify({ ...(await heldByUs()), pid: child.pid }));
   await (await takeLock(directory)).release();
 });
 
 test('a process id that another process has now does not hold the lock', async () => {
-  const lock = await takeLock(directory);
-  const held = JSON.parse(await readFile(join(directory, 'lock'), 'utf8'));
-  await lock.release();
-  if (held.started === undefined) return; // No /proc on this system: only the id can be compared.
-  await writeFile(join(directory, 'lock'), JSON.stringify({ ...held, started: '1' }));
+  await writeFile(join(directory, 'lock'), JSON.stringify({ ...(await heldByUs()), started: '1' }));
   await (await takeLock(directory)).release();
+});
+
+test('a copy of a locked directory is not locked', async () => {
+  const lock = await takeLock(directory);
+  const copy = `${directory}-copy`;
+  await cp(directory, copy, { recursive: true });
+  await (await takeLock(copy)).release();
+  await lock.release();
+  await rm(copy, { recursive: true });
 });
 
 test('what is not a lock holds nobody out', async () => {

@@ -1,9 +1,9 @@
 /**
  * Keeps a second program out of a data directory. Node has no file locks, so the lock is a file that names its holder:
- * a process id and, where /proc tells it, when that process started, because ids are used again. A holder that is gone
- * has left the lock behind, and the next start takes it over.
+ * the process, when it started (ids are used again), and the directory that it locked (a copy of it is not locked). A
+ * holder that is gone has left the lock behind, and the next start takes it over.
  */
-import { link, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../cli-error.ts';
 import { readIfThere } from '../files.ts';
@@ -14,17 +14,24 @@ export interface Lock {
 
 interface Holder {
   readonly pid: number;
-  readonly started?: string;
+  readonly started: string;
+  readonly directory: string;
 }
 
 export async function takeLock(directory: string): Promise<Lock> {
   const file = join(directory, 'lock');
   // Linked into place whole: nobody ever sees a lock without its holder.
   const own = join(directory, `lock.${process.pid}`);
-  const content = JSON.stringify(await describe(process.pid));
+  const { ino, birthtimeMs } = await stat(directory);
+  const holder: Holder = {
+    pid: process.pid,
+    started: (await startOf(process.pid)) ?? '',
+    directory: `${ino}.${birthtimeMs}`,
+  };
+  const content = JSON.stringify(holder);
   await writeFile(own, content, { mode: 0o600 });
   try {
-    while (!(await linked(own, file))) await evict(file, directory);
+    while (!(await linked(own, file))) await evict(file, directory, holder);
   } finally {
     await unlink(own);
   }
@@ -46,8 +53,8 @@ async function linked(own: string, file: string): Promise<boolean> {
 }
 
 /** Takes away the lock of a holder that is gone; fails when the holder lives. */
-async function evict(file: string, directory: string): Promise<void> {
-  await failIfHeld(await readIfThere(file), directory);
+async function evict(file: string, directory: string, own: Holder): Promise<void> {
+  await failIfHeld(await readIfThere(file), directory, own);
   const moved = `${file}.gone.${process.pid}`;
   try {
     await rename(file, moved);
@@ -57,7 +64,7 @@ async function evict(file: string, directory: string): Promise<void> {
   }
   try {
     // Another program may have done the same and already hold the lock that was moved away just now.
-    await failIfHeld(await readIfThere(moved), directory);
+    await failIfHeld(await readIfThere(moved), directory, own);
   } catch (error) {
     await link(moved, file);
     throw error;
@@ -66,11 +73,10 @@ async function evict(file: string, directory: string): Promise<void> {
   }
 }
 
-async function failIfHeld(content: string | undefined, directory: string): Promise<void> {
+async function failIfHeld(content: string | undefined, directory: string, own: Holder): Promise<void> {
   const holder = content === undefined ? undefined : parseHolder(content);
-  if (!holder || !isAlive(holder.pid)) return;
-  const now = await describe(holder.pid);
-  if (holder.started !== undefined && now.started !== undefined && holder.started !== now.started) return;
+  if (!holder || holder.directory !== own.directory) return;
+  if (holder.started !== (await startOf(holder.pid))) return;
   throw new CliError(
     `${directory} is in use by process ${holder.pid}; stop that one, or choose another with --name or --data-dir`,
   );
@@ -85,18 +91,21 @@ function parseHolder(content: string): Holder | undefined {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** When a process started, in the system's own units; undefined when there is none, or only its remains. */
+async function startOf(pid: number): Promise<string | undefined> {
+  if ((await readIfThere('/proc/self/stat')) === undefined) return exists(pid) ? '' : undefined;
+  const text = await readIfThere(`/proc/${pid}/stat`);
+  // The program's name, in parentheses, may hold anything; behind it come the state and, 19 fields on, the start.
+  const [state, ...fields] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
+  return state === 'Z' || state === 'X' ? undefined : fields[18];
+}
+
+/** All there is to ask on a system without /proc. */
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
-
-async function describe(pid: number): Promise<Holder> {
-  const stat = await readIfThere(`/proc/${pid}/stat`);
-  // The program's name, in parentheses, may hold anything; the start time is the 20th field behind it.
-  const started = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  return started === undefined ? { pid } : { pid, started };
 }

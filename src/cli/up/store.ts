@@ -1,0 +1,34 @@
+/** Opens the store that the settings name. */
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { createMemoryStore, openEmbeddedStore, type Store } from '../../store/index.ts';
+import { CliError } from '../cli-error.ts';
+import type { UpFlags } from './flags.ts';
+import type { Remembered } from './settings.ts';
+
+export interface StoreOptions {
+  readonly settings: Pick<Remembered, 'store' | 'etcdServers'>;
+  readonly flags: Pick<UpFlags, 'historyDuration' | 'historyBytes'>;
+  /** The cluster's data directory. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export async function openStore({ settings, flags, directory, clock, log }: StoreOptions): Promise<Store> {
+  const history = {
+    clock,
+    log,
+    ...(flags.historyDuration === undefined ? {} : { historyMilliseconds: flags.historyDuration }),
+    ...(flags.historyBytes === undefined ? {} : { historyBytes: flags.historyBytes }),
+  };
+  switch (settings.store) {
+    case 'embedded':
+      return openEmbeddedStore({ ...history, directory: join(directory, 'store') });
+    case 'etcd':
+      throw new CliError('--store etcd is not there yet');
+    case 'memory':
+      return createMemoryStore(history);
+  }
+}

@@ -1,0 +1,26 @@
+/** `qd up`: starts the cluster, waits for a signal, and stops it. */
+import { systemClock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random.ts';
+import { createLogger } from '../logger.ts';
+import { Cleanup } from './cleanup.ts';
+import type { UpFlags } from './flags.ts';
+import { untilSignal } from './signals.ts';
+import { start } from './start.ts';
+import { createSteps } from './steps.ts';
+
+export async function up(flags: UpFlags): Promise<void> {
+  const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));
+  const steps = createSteps(process.stdout, () => performance.now());
+  const cleanup = new Cleanup();
+  const signalled = untilSignal();
+  try {
+    await start({ flags, steps, cleanup, log, clock: systemClock, random: systemRandom });
+    const signal = await signalled;
+    log.info('stopping', { signal });
+    steps.line(`\nStopping on ${signal}. Once more stops at once.`);
+  } finally {
+    await cleanup.run();
+  }
+  log.info('stopped');
+  steps.line('Stopped.');
+}

@@ -1,0 +1,195 @@
+/**
+ * Every row of the generic operations on every kind in every version, over HTTPS against the built program. The objects
+ * are those of examples/kinds.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { allKinds } from '../../src/kinds/all.ts';
+import type { Kind, Version } from '../../src/kinds/kind.ts';
+import { type Qd, startQd, take } from './program.ts';
+
+const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
+
+const examples = new Map<string, any>(
+  readdirSync(EXAMPLES).map((file) => {
+    const object = parse(readFileSync(join(EXAMPLES, file), 'utf8'));
+    return [object.kind, object];
+  }),
+);
+
+/** A status that each kind with one takes. */
+const STATUSES: Readonly<Record<string, object>> = {
+  CronJob: { lastScheduleTime: '2030-01-01T00:00:00Z' },
+  DaemonSet: { currentNumberScheduled: 1, numberMisscheduled: 0, desiredNumberScheduled: 1, numberReady: 1 },
+  Deployment: { replicas: 1 },
+  HorizontalPodAutoscaler: { currentReplicas: 1, desiredReplicas: 2 },
+  Job: { active: 1, startTime: '2030-01-01T00:00:00Z' },
+  Namespace: { conditions: [{ type: 'Example', status: 'True' }] },
+  Node: { conditions: [{ type: 'Ready', status: 'True' }] },
+  PersistentVolume: { phase: 'Available' },
+  PersistentVolumeClaim: { phase: 'Pending' },
+  Pod: { phase: 'Running' },
+  ReplicaSet: { replicas: 1 },
+  ReplicationController: { replicas: 1 },
+  Service: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+};
+
+interface Case {
+  readonly title: string;
+  readonly kind: Kind;
+  readonly version: Version;
+}
+
+const cases: Case[] = allKinds.flatMap((kind) =>
+  kind.versions.map((version) => ({ title: `${version.apiVersion} ${kind.plural}`, kind, version })),
+);
+const can = (kind: Kind, verb: NonNullable<Kind['verbs']>[number]) =>
+  kind.verbs === undefined || kind.verbs.includes(verb);
+
+let qd: Qd;
+beforeAll(async () => {
+  qd = await startQd();
+});
+afterAll(() => qd?.stop());
+
+test('there is an example of every kind', () => {
+  for (const { kind } of allKinds) expect([...examples.keys()]).toContain(kind);
+});
+
+describe.each(cases.filter(({ kind }) => can(kind, 'get')))('$title', ({ kind, version }) => {
+  const slug = version.apiVersion.replace(/[/.]/g, '-');
+  const namespace = kind.scope === 'Namespaced' ? `e2e-${kind.plural}-${slug}` : undefined;
+  const name = kind.scope === 'Namespaced' ? 'example' : `${kind.plural}-${slug}`;
+  const prefix = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
+  const inside = namespace === undefined ? '' : `/namespaces/${namespace}`;
+  const collection = `${prefix}${inside}/${kind.plural}`;
+  const everywhere = `${prefix}/${kind.plural}`;
+  const item = `${collection}/${name}`;
+
+  const example = (wanted = name): any => {
+    const object = structuredClone(examples.get(kind.kind));
+    object.apiVersion = version.apiVersion;
+    object.metadata.name = wanted;
+    if (kind.kind === 'Event') object.involvedObject.namespace = namespace;
+    return object;
+  };
+  const identity = { kind: kind.kind, apiVersion: version.apiVersion };
+  const success = (code = 200) => ({ code, body: { kind: 'Status', status: 'Success', code: 200, metadata: {} } });
+
+  beforeAll(async () => {
+    if (namespace !== undefined) {
+      const made = await qd.request('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } });
+      expect(made.code).toBe(200);
+    }
+  });
+
+  test('create', async () => {
+    const made = await qd.request('POST', collection, { body: example() });
+    expect(made).toMatchObject({
+      code: 200,
+      body: {
+        ...identity,
+        metadata: { name, selfLink: item, uid: expect.any(String), resourceVersion: expect.stringMatching(/^\d+$/) },
+      },
+    });
+  });
+
+  test('read, list in the namespace and in all', async () => {
+    expect(await qd.request('GET', item)).toMatchObject({ code: 200, body: { ...identity, metadata: { name } } });
+    for (const path of [collection, everywhere]) {
+      const list = await qd.request('GET', `${path}?fieldSelector=metadata.name%3D${name}`);
+      expect(list).toMatchObject({ code: 200, body: { kind: `${kind.kind}List`, apiVersion: version.apiVersion } });
+      expect(list.body.items.map(({ metadata }: any) => metadata.name)).toContain(name);
+    }
+  });
+
+  test.each([
+    [`${collection}?watch=true`],
+    [`${prefix}/watch${inside}/${kind.plural}/${name}`],
+    [`${prefix}/watch${inside}/${kind.plural}`],
+    [`${prefix}/watch/${kind.plural}?fieldSelector=metadata.name%3D${name}`],
+  ])('watch %s', async (path) => {
+    const [event] = await take(await qd.watch(path), 1);
+    expect(event).toMatchObject({ type: 'ADDED', object: identity });
+  });
+
+  test('partially update, with each type of patch', async () => {
+    const labels = { metadata: { labels: { patched: 'merge' } } };
+    const patched = (type: string, body: unknown) => qd.request('PATCH', item, { type: `application/${type}`, body });
+    expect(await patched('merge-patch+json', labels)).toMatchObject({ code: 200, body: labels });
+    const strategic = { metadata: { labels: { patched: 'strategic' } } };
+    expect(await patched('strategic-merge-patch+json', strategic)).toMatchObject({ code: 200, body: strategic });
+    const json = [{ op: 'replace', path: '/metadata/labels/patched', value: 'json' }];
+    expect(await patched('json-patch+json', json)).toMatchObject({
+      code: 200,
+      body: { ...identity, metadata: { labels: { patched: 'json' } } },
+    });
+  });
+
+  test('replace, and the lock that a stale replace runs into', async () => {
+    const { body: object } = await qd.request('GET', item);
+    object.metadata.labels.replaced = 'yes';
+    expect(await qd.request('PUT', item, { body: object })).toMatchObject({
+      code: 200,
+      body: { ...identity, metadata: { labels: { replaced: 'yes' } } },
+    });
+    const stale = await qd.request('PUT', item, { body: object });
+    expect(stale).toMatchObject({ code: 409, body: { kind: 'Status', reason: 'Conflict' } });
+  });
+
+  test.runIf(kind.subresources?.status)('read, patch and replace status', async () => {
+    const status = STATUSES[kind.kind]!;
+    const patch = { type: 'application/merge-patch+json', body: { status } };
+    expect(await qd.request('PATCH', `${item}/status`, patch)).toMatchObject({ code: 200, body: { status } });
+    const read = await qd.request('GET', `${item}/status`);
+    expect(read).toMatchObject({ code: 200, body: { ...identity, status } });
+    expect(await qd.request('PUT', `${item}/status`, { body: read.body })).toMatchObject({
+      code: 200,
+      body: { status },
+    });
+  });
+
+  test.runIf(kind.subresources?.scale)('read and write scale', async () => {
+    const scale = await qd.request('GET', `${item}/scale`);
+    expect(scale).toMatchObject({ code: 200, body: { kind: 'Scale', metadata: { name } } });
+    scale.body.spec.replicas = 7;
+    expect(await qd.request('PUT', `${item}/scale`, { body: scale.body })).toMatchObject({
+      code: 200,
+      body: { spec: { replicas: 7 } },
+    });
+    expect((await qd.request('GET', item)).body.spec.replicas).toBe(7);
+  });
+
+  test('delete', async () => {
+    const uid = (await qd.request('GET', item)).body.metadata.uid;
+    const gone = await qd.request('DELETE', item);
+    expect(gone).toMatchObject(success());
+    expect(gone.body.details).toMatchObject({ name, uid });
+    await goneFor(item);
+    expect(await qd.request('GET', item)).toMatchObject({ code: 404, body: { reason: 'NotFound' } });
+  });
+
+  test.runIf(can(kind, 'deletecollection'))('delete collection', async () => {
+    for (const each of ['one', 'two']) {
+      const object = example(`${name}-${each}`);
+      object.metadata.labels = { batch: slug };
+      expect((await qd.request('POST', collection, { body: object })).code).toBe(200);
+    }
+    const selector = `labelSelector=batch%3D${slug}`;
+    expect(await qd.request('DELETE', `${collection}?${selector}`)).toMatchObject(success());
+    for (const each of ['one', 'two']) await goneFor(`${item}-${each}`);
+    expect((await qd.request('GET', `${collection}?${selector}`)).body.items).toEqual([]);
+  });
+});
+
+/** Waits for the event that says so, where the object does not go at once. */
+async function goneFor(item: string): Promise<void> {
+  const [plain, name] = [item.slice(0, item.lastIndexOf('/')), item.slice(item.lastIndexOf('/') + 1)];
+  const found = await qd.request('GET', `${plain}?fieldSelector=metadata.name%3D${name}`);
+  if (found.body.items.length === 0) return;
+  const from = found.body.metadata.resourceVersion;
+  const path = `${plain}?watch=true&resourceVersion=${from}&fieldSelector=metadata.name%3D${name}`;
+  for await (const { type } of await qd.watch(path)) if (type === 'DELETED') return;
+}

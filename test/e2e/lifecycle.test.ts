@@ -1,0 +1,217 @@
+/** Starting, stopping and going on: what people see of it, and what survives. */
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { newDirectory, type Qd, runQd, startQd, take } from './program.ts';
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const map = (name: string) => ({ body: { metadata: { name }, data: { n: name } } });
+
+let directory: string;
+const running: Qd[] = [];
+const start = async (flags: readonly string[] = []) => {
+  const qd = await startQd({ directory, flags });
+  running.push(qd);
+  return qd;
+};
+beforeEach(async () => {
+  directory = await newDirectory();
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((qd) => qd.stop('SIGKILL')));
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('a start is shown step by step and ends with what to do next', async () => {
+  const qd = await start();
+  const said = qd.output();
+  for (const step of ['directory', 'certificates', 'store', 'API server', 'kubeconfig']) {
+    expect(said).toMatch(new RegExp(`^${step} .*\\(\\d+ ms\\)$`, 'm'));
+  }
+  expect(said).toMatch(/^Ready in \d+\.\d\d s: https:\/\/127\.0\.0\.1:\d+$/m);
+  expect(said).toContain(`kubectl --kubeconfig ${qd.kubeconfig} get namespaces`);
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it with code 0, open watches included', async (signal) => {
+  const qd = await start();
+  const events = await qd.watch(`${MAPS}?watch=true&resourceVersion=0`);
+  const seen = (async () => {
+    let count = 0;
+    for await (const _ of events) count++;
+    return count;
+  })();
+  expect(await qd.stop(signal)).toBe(0);
+  await seen; // The stream ended cleanly: an aborted one would have thrown.
+  expect(qd.output()).toContain('Stopped.');
+});
+
+test('a second start on the same directory goes on where the first one was', async () => {
+  const first = await start();
+  expect((await first.request('POST', MAPS, map('one'))).code).toBe(200);
+  const { resourceVersion } = (await first.request('GET', MAPS)).body.metadata;
+  expect((await first.request('POST', MAPS, map('two'))).code).toBe(200);
+  await first.stop();
+
+  const second = await start();
+  expect((await second.request('POST', MAPS, map('three'))).code).toBe(200);
+  const watch = await second.watch(`${MAPS}?watch=true&resourceVersion=${resourceVersion}`);
+  const events = await take(watch, 2);
+  expect(events.map(({ type, object }) => [type, object.metadata.name])).toEqual([
+    ['ADDED', 'two'],
+    ['ADDED', 'three'],
+  ]);
+});
+
+test('the authority, the kubeconfig and the port stay across starts', async () => {
+  const first = await startQd({ directory });
+  running.push(first);
+  const before = await readFile(first.kubeconfig, 'utf8');
+  await first.stop();
+  const again = await runUntilReady(['up', '--data-dir', join(directory, 'data'), '--kubeconfig', first.kubeconfig]);
+  expect(again).toContain(first.origin);
+  expect(await readFile(first.kubeconfig, 'utf8')).toBe(before);
+});
+
+test('SIGKILL loses nothing that was acknowledged', async () => {
+  const first = await start();
+  for (const name of ['a', 'b', 'c']) expect((await first.request('POST', MAPS, map(name))).code).toBe(200);
+  await first.stop('SIGKILL');
+  const second = await start();
+  const { items } = (await second.request('GET', MAPS)).body;
+  expect(items.map(({ metadata }: any) => metadata.name)).toEqual(expect.arrayContaining(['a', 'b', 'c']));
+});
+
+test('keys and data are readable by their owner alone', async () => {
+  await start();
+  for (const path of ['data', 'data/pki', 'data/pki/ca.key', 'data/cluster.json', 'kubeconfig']) {
+    expect((await stat(join(directory, path))).mode & 0o077, path).toBe(0);
+  }
+});
+
+test('plain HTTP is served on loopback when it is asked for', async () => {
+  const port = await unusedPort();
+  await start(['--insecure-port', String(port)]);
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/namespaces/default`);
+  expect(answer.status).toBe(200);
+});
+
+test('tokens, passwords and anonymous requests come in by the flags that allow them', async () => {
+  await writeFile(join(directory, 'tokens'), 'secret-token,ann,1,"dev,ops"\n');
+  await writeFile(join(directory, 'passwords'), 'secret-word,bob,2\n');
+  const qd = await start([
+    ...['--token-auth-file', join(directory, 'tokens'), '--basic-auth-file', join(directory, 'passwords')],
+    '--anonymous-auth',
+  ]);
+  const code = async (authorization?: string) => {
+    const headers = authorization ? { authorization } : {};
+    const { Agent, request } = await import('node:https');
+    const ca = await readFile(join(directory, 'data', 'pki', 'ca.crt'));
+    return new Promise((resolve, reject) => {
+      request(`${qd.origin}${MAPS}`, { headers, ca, agent: new Agent() }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+  };
+  expect(await code('Bearer secret-token')).toBe(200);
+  expect(await code('Bearer wrong')).toBe(401);
+  expect(await code(`Basic ${btoa('bob:secret-word')}`)).toBe(200);
+  expect(await code(`Basic ${btoa('bob:wrong')}`)).toBe(401);
+  expect(await code()).toBe(200);
+});
+
+describe('what cannot be done is said in one line, with code 1', () => {
+  const up = (...flags: string[]) => [
+    ...['up', '--data-dir', join(directory, 'data'), '--kubeconfig', join(directory, 'kubeconfig')],
+    ...flags,
+  ];
+
+  async function expectLine(args: readonly string[], line: RegExp, options?: Parameters<typeof runQd>[1]) {
+    const { code, stderr } = await runQd([...args, '--log-level', 'error'], options);
+    expect(stderr).toMatch(/^qd: [^\n]+\n$/);
+    expect(stderr).toMatch(line);
+    expect(code).toBe(1);
+  }
+
+  test('a taken port', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    await expectLine(up('--port', String(port)), new RegExp(`port ${port} on 127.0.0.1 is taken`));
+    other.close();
+  });
+
+  test('a directory that another program has', async () => {
+    const qd = await start();
+    await expectLine(up('--port', '0'), new RegExp(`is in use by process ${qd.child.pid}`));
+    expect((await qd.request('GET', MAPS)).code).toBe(200);
+  });
+
+  test('a directory of a newer format', async () => {
+    await mkdir(join(directory, 'data'));
+    await writeFile(join(directory, 'data', 'cluster.json'), '{"format":99}');
+    await expectLine(up('--port', '0'), /format 99 and this program knows 1/);
+  });
+
+  test('a directory that may not be written', async () => {
+    const closed = join(directory, 'closed');
+    await mkdir(closed);
+    await chmod(closed, 0o500);
+    await chmod(directory, 0o755);
+    // Root may write anywhere: then the program runs as nobody.
+    const nobody = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+    await expectLine(['up', '--data-dir', join(closed, 'data')], /no right to write .*closed/, nobody);
+  });
+
+  test.each([
+    [['--port', '99999'], /--port .*number from 0 to 65535/],
+    [['--store', 'cloud'], /--store .*embedded, etcd, memory/],
+    [['--store', 'etcd'], /--store etcd needs --etcd-servers/],
+    [['--authorization-mode', 'RBAC'], /RBAC is not there yet/],
+    [['--runtime', 'process'], /unknown option '--runtime'/],
+    [['--nonsense'], /unknown option '--nonsense'/],
+    [['surplus'], /too many arguments/],
+    [['--bind-address', '192.0.2.1', '--port', '0'], /192\.0\.2\.1 is not an address of this machine/],
+    [['--token-auth-file', '/nowhere/tokens', '--port', '0'], /--token-auth-file \/nowhere\/tokens cannot be used/],
+  ])('flags %j', async (flags, line) => {
+    await expectLine(up(...flags), line);
+  });
+
+  test('an unknown command', async () => {
+    const { code, stderr } = await runQd(['fly']);
+    expect(stderr).toMatch(/^qd: unknown command 'fly'[^\n]*\n$/);
+    expect(code).toBe(1);
+  });
+});
+
+test('both programs tell their version', async () => {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'));
+  expect(await runQd(['version'])).toMatchObject({ code: 0, stdout: `qd ${version}\n` });
+  expect(await runQd(['--version'])).toMatchObject({ code: 0, stdout: `qd ${version}\n` });
+});
+
+async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts without our own flags, stops when ready, and returns what was said. */
+async function runUntilReady(args: readonly string[]): Promise<string> {
+  const { spawn } = await import('node:child_process');
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'dist', 'qd.js'), ...args]);
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    said += chunk;
+    if (said.includes('\nReady ')) child.kill('SIGTERM');
+  });
+  await once(child, 'exit');
+  return said;
+}

@@ -1,0 +1,193 @@
+/** Drives the built program as its users do: over its flags, its output, its signals and its HTTPS port. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'qd.js');
+
+export interface StartOptions {
+  /** Default: a new one, which stop() removes. */
+  readonly directory?: string;
+  readonly flags?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly type: string | undefined;
+  readonly text: string;
+  /** Parsed where it is JSON. */
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  /** Of the body; default JSON. A string is sent as it is. */
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Qd {
+  readonly origin: string;
+  readonly directory: string;
+  readonly kubeconfig: string;
+  readonly child: ChildProcess;
+  /** What the program has printed so far. */
+  output(): string;
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** The lines of a watch, parsed, until the caller has enough. */
+  watch(path: string): Promise<AsyncGenerator<any>>;
+  /** Sends the signal, waits for the end, and resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** A directory that holds a cluster's data and its kubeconfig. */
+export function newDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'qd-e2e-'));
+}
+
+export async function startQd({ directory, flags = [], env = {} }: StartOptions = {}): Promise<Qd> {
+  const home = directory ?? (await newDirectory());
+  const data = join(home, 'data');
+  const kubeconfig = join(home, 'kubeconfig');
+  const child = spawnQd(
+    ['up', '--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig, '--log-level', 'warn', ...flags],
+    env,
+  );
+  let said = '';
+  const origin = await new Promise<string>((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      said += chunk;
+      const ready = /^Ready .*(https:\S+)/m.exec(said);
+      if (ready) resolve(ready[1]!);
+    };
+    child.stdout?.on('data', onData);
+    child.stderr?.on('data', onData);
+    child.on('exit', (code) => reject(new Error(`qd ended with ${code}: ${said}`)));
+  });
+  const agent = await adminAgent(data);
+  return {
+    origin,
+    directory: home,
+    kubeconfig,
+    child,
+    output: () => said,
+    request: (method, path, options) => send({ origin, agent, method, path, ...options }),
+    watch: (path) => openWatch(origin + path, agent),
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal);
+        await once(child, 'exit');
+      }
+      agent.destroy();
+      if (directory === undefined) await rm(home, { recursive: true, force: true });
+      return child.exitCode;
+    },
+  };
+}
+
+/** Runs the program to its end. */
+export async function runQd(
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; uid?: number } = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawnQd(args, options.env, options.uid);
+  const said = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => {
+    said.stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    said.stderr += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, ...said };
+}
+
+function spawnQd(args: readonly string[], env: NodeJS.ProcessEnv = {}, uid?: number): ChildProcess {
+  if (!existsSync(PROGRAM)) throw new Error('dist/qd.js is missing: run npm run build');
+  return spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+}
+
+async function adminAgent(data: string): Promise<Agent> {
+  const read = (name: string) => readFile(join(data, 'pki', name), 'utf8');
+  const [ca, cert, key] = await Promise.all([read('ca.crt'), read('admin.crt'), read('admin.key')]);
+  return new Agent({ ca, cert, key, keepAlive: true });
+}
+
+interface Send extends RequestOptions {
+  readonly origin: string;
+  readonly agent: Agent;
+  readonly method: string;
+  readonly path: string;
+}
+
+function send({ origin, agent, method, path, body, type = 'application/json', headers = {} }: Send): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = { ...(body === undefined ? {} : { 'content-type': type }), ...headers };
+    const call = request(origin + path, { method, agent, headers: sent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const answered = response.headers['content-type'];
+        const isJson = answered?.startsWith('application/json') === true;
+        resolve({ code: response.statusCode ?? 0, type: answered, text, body: isJson ? parseBody(text) : text });
+      });
+    });
+    call.on('error', reject);
+    call.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+  });
+}
+
+/** A watch that has ended is many lines, each an object. */
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  }
+}
+
+function openWatch(url: string, agent: Agent): Promise<AsyncGenerator<any>> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, { agent }, (response) => {
+      if (response.statusCode !== 200) return reject(new Error(`${url} answered ${response.statusCode}`));
+      resolve(lines());
+      async function* lines() {
+        let rest = '';
+        try {
+          for await (const chunk of response) {
+            const parts = (rest + chunk).split('\n');
+            rest = parts.pop()!;
+            for (const line of parts) yield JSON.parse(line);
+          }
+        } finally {
+          call.destroy();
+        }
+      }
+    });
+    call.on('error', reject).end();
+  });
+}
+
+/** The first events of a watch; then it is closed. */
+export async function take(events: AsyncGenerator<any>, count: number): Promise<any[]> {
+  const found: any[] = [];
+  for await (const event of events) {
+    found.push(event);
+    if (found.length === count) break;
+  }
+  return found;
+}
