@@ -387,9 +387,17 @@ describe('the loop', () => {
     await clock.advance(0);
     expect(plans).toBe(2);
     expect(api.watching).toBe(2);
+    // The next changes wake it together.
+    for (let i = 0; i < 10; i++) {
+      api.put('members', { metadata: { name: `m${i}`, namespace: 'x' } });
+      await clock.advance(10);
+    }
+    expect(plans).toBe(2);
+    await clock.advance(1000);
+    expect(plans).toBe(3);
     api.disconnect(new ApiError('ServiceUnavailable', 'broken'));
     await clock.advance(10_000);
-    expect(plans).toBe(3);
+    expect(plans).toBe(4);
   });
 
   it('observes before it plans, for the same state of the object', async () => {

@@ -31,9 +31,6 @@ export interface ControllerEnvironment {
 
 const WORKERS = 10;
 
-/** How long after a broken wait for a change to look again, in milliseconds. */
-const LOOK_AGAIN = 5000;
-
 /** Runs until the signal is aborted; resolves when the last action has ended. */
 export async function runControllers(
   controllers: readonly Controller[],
@@ -63,11 +60,8 @@ class ControllerLoop {
     this.#queue = new WorkQueue({ clock, random });
     this.#listers = { of: (kind) => this.#informer(kind).lister };
     this.#ownWrites = new OwnWrites((kind) => this.#informers.get(kind), clock);
-    this.#waits = new ChangeWaits(
-      client,
-      (key) => this.#queue.add(key),
-      (key) => this.#queue.addAfter(key, LOOK_AGAIN),
-    );
+    const wake = (key: string, delay: number) => this.#queue.addAfter(key, delay);
+    this.#waits = new ChangeWaits({ client, clock, log: this.#log, wake });
   }
 
   async run(): Promise<void> {
