@@ -47,6 +47,7 @@ class RunningWatch implements WatchReply {
   /** The newest revision the client knows of. */
   #told = 0;
   #limit = BACKLOG;
+  readonly #onAbort = () => this.stop();
 
   constructor(
     readonly core: Core,
@@ -58,7 +59,7 @@ class RunningWatch implements WatchReply {
   attach(consumer: WatchConsumer): void {
     this.#consumer = consumer;
     const { core, call } = this;
-    call.signal?.addEventListener('abort', () => this.stop(), { once: true });
+    call.signal?.addEventListener('abort', this.#onAbort, { once: true });
     const seconds = call.options?.timeoutSeconds;
     const lasting = seconds ? seconds * 1000 : SHORTEST + core.random.int(SHORTEST);
     this.#timer = core.clock.timer(lasting, () => this.#finish());
@@ -67,6 +68,7 @@ class RunningWatch implements WatchReply {
 
   stop(): void {
     this.#over = true;
+    this.call.signal?.removeEventListener('abort', this.#onAbort);
     this.#timer?.cancel();
     this.#leave?.();
     this.#leave = undefined;
