@@ -48,9 +48,11 @@ export function askHttp1({ body, headers, ...rest }: Asked): Promise<Answer> {
 export async function askHttp2(asked: Asked, shared?: ClientHttp2Session): Promise<Answer> {
   const { port, ca, key, cert, path, method = 'GET', headers, body } = asked;
   const session = shared ?? connectHttp2(`https://127.0.0.1:${port}`, { ca, ...(key && cert ? { key, cert } : {}) });
+  let fail: (error: Error) => void = () => undefined;
   try {
     return await new Promise((resolve, reject) => {
-      session.on('error', reject);
+      fail = reject;
+      session.on('error', fail);
       const stream = session.request(
         { ':path': path, ':method': method, ...headers },
         { endStream: body === undefined },
@@ -66,6 +68,7 @@ export async function askHttp2(asked: Asked, shared?: ClientHttp2Session): Promi
       if (body !== undefined) stream.end(body);
     });
   } finally {
+    session.off('error', fail);
     if (!shared) session.close();
   }
 }
