@@ -100,10 +100,10 @@ class TreeWalk {
   }
 }
 
-/** Where the nodes of a page begin. */
+/** Where the nodes of a page begin. Offsets in a page count from behind its header. */
 function nodesOf(bytes: Buffer): number[] {
-  const count = (bytes.readUInt16LE(20) - PAGE_HEADER) / 2;
-  return Array.from({ length: count }, (_, i) => bytes.readUInt16LE(PAGE_HEADER + 2 * i));
+  const count = bytes.readUInt16LE(20) / 2;
+  return Array.from({ length: count }, (_, i) => PAGE_HEADER + bytes.readUInt16LE(PAGE_HEADER + 2 * i));
 }
 
 /** The page that a node of a branch points to: 48 bits in three parts. */

@@ -55,14 +55,7 @@ export class Database {
     this.#index = openTable<string | Buffer>(this.#environment, 'index', { keyEncoder: keyBytes });
     this.#log = openTable(this.#environment, 'log', { keyEncoding: 'binary' });
     this.#meta = openTable(this.#environment, 'meta', { keyEncoding: 'binary', useVersions: true });
-    this.#generation = this.#meta.getEntry(STATE)?.version ?? 0;
-  }
-
-  /** Makes this program the one that writes: from here on, a write of any other fails. */
-  async claim(): Promise<void> {
-    const state = this.state();
-    if (this.#generation === 0) await this.#meta.put(STATE, encodeState(state), ++this.#generation);
-    else await this.write({ removedRecords: [], removedEntries: [], records: [], entries: new Map(), state });
+    this.#generation = this.#claim();
   }
 
   /** Resolves when all of it is on disk. Rejects with the reason of LMDB when nothing is. */
@@ -73,19 +66,19 @@ export class Database {
     const records = transaction.records.map(({ position, bytes }) => ({ key: encodePosition(position), bytes }));
     const entries = Array.from(transaction.entries, ([key, entry]) => ({ key, bytes: encodeEntry(entry) }));
     const state = encodeState(transaction.state);
-    let written: boolean;
-    try {
-      written = await this.#meta.ifVersion(STATE, this.#generation, () => {
-        for (const key of removed) this.#log.remove(key);
-        for (const key of transaction.removedEntries) this.#index.remove(key);
-        for (const { key, bytes } of records) this.#log.put(key, bytes);
-        for (const { key, bytes } of entries) this.#index.put(key, bytes);
-        this.#meta.put(STATE, state, next);
-      });
-    } catch (error) {
+    const outcomes: Promise<boolean>[] = [];
+    const write = () => {
+      for (const key of removed) this.#log.remove(key);
+      for (const key of transaction.removedEntries) this.#index.remove(key);
+      for (const { key, bytes } of records) outcomes.push(append(this.#log, key, bytes));
+      for (const { key, bytes } of entries) this.#index.put(key, bytes);
+      this.#meta.put(STATE, state, next);
+    };
+    outcomes.push(this.#meta.ifVersion(STATE, this.#generation, write));
+    const results = await Promise.all(outcomes).catch(async (error) => {
       throw await reasonOf(error);
-    }
-    if (!written) this.#lost = true;
+    });
+    if (results.includes(false)) this.#lost = true;
     this.#checkMine();
     this.#generation = next;
   }
@@ -100,13 +93,22 @@ export class Database {
     if (this.#lost) throw new StoreUnavailable('another program has written to this store');
   }
 
+  /** Makes this program the one that writes: from here on, a write of any other fails. */
+  #claim(): number {
+    return this.#environment.transactionSync(() => {
+      const { value = encodeState(EMPTY), version = 0 } = this.#meta.getEntry(STATE) ?? {};
+      this.#meta.putSync(STATE, value, version + 1);
+      return version + 1;
+    });
+  }
+
   snapshot(): Snapshot {
     return this.#environment.useReadTransaction();
   }
 
   state(snapshot?: Snapshot): State {
     const bytes = this.#meta.get(STATE, options(snapshot));
-    return bytes ? decodeState(bytes) : EMPTY;
+    return decodeState(bytes as Buffer);
   }
 
   entry(key: string, snapshot?: Snapshot): Entry | undefined {
@@ -154,6 +156,12 @@ function openTable<K extends string | Buffer>(
   settings: { keyEncoding?: 'binary'; keyEncoder?: typeof keyBytes; useVersions?: boolean },
 ) {
   return environment.openDB<Buffer, K>(name, { encoding: 'binary', ...settings });
+}
+
+/** A put behind the last key. Pages are left full then, where LMDB would split them in halves. */
+function append(table: Table<Buffer>, key: Buffer, bytes: Buffer): Promise<boolean> {
+  const put = table.put as (key: Buffer, value: Buffer, options: { append: true }) => Promise<boolean>;
+  return put.call(table, key, bytes, { append: true });
 }
 
 /** Keys go to LMDB as their UTF-8 bytes, and come back as strings. Bounds of ranges are given as bytes. */

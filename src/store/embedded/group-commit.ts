@@ -13,12 +13,13 @@ import {
   recordBytes,
   type State,
 } from './layout.ts';
-import { isFull, type Reserve } from './reserve.ts';
+import { isFull } from './reserve.ts';
 import { planTrim } from './trim.ts';
 
 export interface GroupCommitOptions {
   readonly database: Database;
-  readonly reserve: Reserve;
+  /** Asked for room before every flush. */
+  readonly reserve: { take(pages: number): Promise<void> };
   readonly clock: Clock;
   readonly historyMilliseconds: number;
   readonly historyBytes: number;
@@ -47,6 +48,8 @@ class Batch {
   readonly entries = new Map<string, Entry>();
   readonly changes: Change[] = [];
   readonly waiting: Waiting[] = [];
+  /** When its first change was made. */
+  time: number | undefined;
   bytes = 0;
   /** What its changes add to history. */
   held = 0;
@@ -82,7 +85,7 @@ export class GroupCommit {
   #assigned: number;
   /** What is being brought to disk. */
   #work: Promise<void> | undefined;
-  /** When the oldest change that is remembered was made. Zero: not known yet. */
+  /** When the oldest change that is remembered was made; undefined: there is none. Zero: not known yet. */
   #oldest: number | undefined = 0;
   /** What compact() was asked for. */
   #compactTo = 0;
@@ -161,10 +164,11 @@ export class GroupCommit {
     const position = { revision, index: last?.revision === revision ? last.index + 1 : 0 };
     const size = recordBytes(key, value);
     const held = (previous && before ? before.bytes : 0) + (value === null ? size : 0);
+    const time = this.#options.clock.now();
     const bytes = encodeRecord({
       key,
       value,
-      time: this.#options.clock.now(),
+      time,
       link: before,
       created: previous === undefined,
       frees: held,
@@ -175,6 +179,7 @@ export class GroupCommit {
     batch.records.push({ position, bytes });
     batch.entries.set(key, entry);
     batch.changes.push({ key, revision, value: stored, previous });
+    batch.time ??= time;
     batch.bytes += size;
     batch.held += held;
     this.#pending.set(key, { entry, row: stored ? { key, value: stored, revision } : undefined, batch });
@@ -225,17 +230,16 @@ export class GroupCommit {
     };
     await database.write({ ...trim, records: batch.records, entries: batch.entries, state });
     this.#state = state;
-    this.#oldest = trim.oldest;
+    this.#oldest = trim.oldest ?? batch.time;
   }
 
   #trim(state: State, batch: Batch): ReturnType<typeof planTrim> {
     const { database, clock, historyMilliseconds, historyBytes } = this.#options;
     const goal = { time: clock.now() - historyMilliseconds, bytes: historyBytes, revision: this.#compactTo };
     const compacting = this.#compactTo > state.compacted;
-    const { compacted } = state;
-    const oldest = this.#oldest ?? clock.now();
-    if (!compacting && oldest > goal.time && state.historyBytes <= goal.bytes) {
-      return { removedRecords: [], removedEntries: [], compacted, historyBytes: state.historyBytes, oldest };
+    const aged = this.#oldest !== undefined && this.#oldest <= goal.time;
+    if (!compacting && !aged && state.historyBytes <= goal.bytes) {
+      return { ...state, removedRecords: [], removedEntries: [], oldest: this.#oldest };
     }
     const budget = compacting ? COMPACT_BUDGET : TRIM_LEAST + TRIM_FACTOR * batch.changes.length;
     return planTrim(database, state, goal, budget);

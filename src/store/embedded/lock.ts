@@ -1,4 +1,5 @@
-import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreLocked } from './errors.ts';
 
@@ -24,31 +25,50 @@ let attempts = 0;
 
 /**
  * Takes the lock of a directory, or rejects with StoreLocked. A lock whose process is gone counts for nothing, so that
- * a start after SIGKILL or a power cut succeeds at once. Two programs that find such a lock in the same moment cannot
- * both keep it, save for one that sleeps between two system calls; then the generation in the database (database.ts)
- * stops whichever writes second, as it stops programs that cannot see each other's processes.
+ * a start after SIGKILL or a power cut succeeds at once. Programs that cannot see each other's processes, as in two
+ * containers, are kept apart by the generation in the database (database.ts): the one that came first cannot write on.
  */
 export async function takeLock(directory: string, dataFile: string): Promise<Lock> {
   const path = join(directory, 'lock');
   const mine: Holder = { ...(await processIdentity(process.pid)), file: await fileIdentity(dataFile) };
   const draft = `${path}.${process.pid}.${++attempts}`;
-  await writeFile(draft, JSON.stringify(mine), { mode: 0o600 });
+  const own = JSON.stringify(mine);
+  await writeFile(draft, own, { mode: 0o600 });
   try {
     while (!(await tryLink(draft, path))) {
       const found = await readHolder(path);
       if (!found) continue;
-      const { holder } = found;
+      const { holder, text } = found;
       if (holder?.file !== mine.file) await writeFile(join(directory, COPIED), '', { mode: 0o600, flush: true });
       else if (await isAlive(holder)) throw new StoreLocked(directory, holder.pid);
-      await takeAway(path, `${draft}.old`, found.text);
+      await takeAway(path, text, draft);
     }
   } finally {
     await rm(draft, { force: true });
   }
-  return { release: () => rm(path, { force: true }) };
+  return {
+    async release() {
+      if ((await readHolder(path))?.text === own) await rm(path, { force: true });
+    },
+  };
 }
 
-/** Whether the lock file is ours now. A link appears whole, with its contents, or not at all. */
+/**
+ * Removes a lock that counts for nothing. Only whoever has the claim to that very lock may: between the look and the
+ * removal nobody else can put a living lock in its place.
+ */
+async function takeAway(path: string, text: string, draft: string): Promise<void> {
+  const claim = `${path}.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+  if (await tryLink(draft, claim)) {
+    if ((await readHolder(path))?.text === text) await rm(path, { force: true });
+    await rm(claim, { force: true });
+    return;
+  }
+  const claimant = (await readHolder(claim))?.holder;
+  if (claimant && !(await isAlive(claimant))) await rm(claim, { force: true });
+}
+
+/** Whether the file is ours now. A link appears whole, with its contents, or not at all. */
 async function tryLink(draft: string, path: string): Promise<boolean> {
   try {
     await link(draft, path);
@@ -67,18 +87,6 @@ async function readHolder(path: string): Promise<{ text: string; holder: Holder 
   } catch {
     return { text, holder: undefined };
   }
-}
-
-/** Removes the lock file if it is still the one that was judged. */
-async function takeAway(path: string, aside: string, judged: string): Promise<void> {
-  try {
-    await rename(path, aside);
-  } catch (error) {
-    ignoreMissing(error);
-    return;
-  }
-  if ((await readFile(aside, 'utf8')) !== judged) await tryLink(aside, path);
-  await rm(aside, { force: true });
 }
 
 async function isAlive(holder: Holder): Promise<boolean> {

@@ -2,13 +2,14 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } fr
 import { dirname, join } from 'node:path';
 import { silent } from '../../base/log.ts';
 import type { HistoryOptions } from '../history-options.ts';
+import { StoreFull } from '../store.ts';
 import { checkRecords, checkTrees } from './copy-check.ts';
 import { Database } from './database.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import { StoreDenied, StoreFormat } from './errors.ts';
 import { FORMAT } from './layout.ts';
-import { COPIED, takeLock } from './lock.ts';
-import { Reserve } from './reserve.ts';
+import { COPIED, type Lock, takeLock } from './lock.ts';
+import { isFull, Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreOptions extends HistoryOptions {
   /** Made when it is not there. The store keeps `format`, `lock`, `data.mdb` and `data.mdb-lock` in it. */
@@ -29,31 +30,33 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     if (code === 'ENOTDIR' || code === 'EEXIST') {
       throw new StoreDenied(`${options.directory} is not a directory`, { cause: error });
     }
+    if (isFull(error)) throw new StoreFull(`the disk of ${options.directory} is full`, { cause: error });
     throw error;
   }
 }
 
 const MAP_SIZE = 16 * 2 ** 30;
+const PAGES_TO_OPEN = 32;
 
 async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const { directory, mapSize = MAP_SIZE, log = silent } = options;
   const file = join(directory, 'data.mdb');
   await makeDirectory(directory);
   await checkFormat(directory, file);
-  await (await open(file, 'a', 0o600)).close();
-  const lock = await takeLock(directory, file);
+  const reserve = await Reserve.open(file);
+  let lock: Lock | undefined;
   let database: Database | undefined;
   try {
+    lock = await takeLock(directory, file);
     const copied = await exists(join(directory, COPIED));
     if (copied) await checkTrees(directory, file);
+    await reserve.take(PAGES_TO_OPEN);
     database = new Database(file, mapSize);
     if (copied) {
       checkRecords(directory, database);
       await rm(join(directory, COPIED));
       log.warn('the directory was copied from one that was open; the copy is whole', { directory });
     }
-    await database.claim();
-    const reserve = await Reserve.open(file);
     await syncDirectory(directory);
     return new EmbeddedStore({
       database,
@@ -64,7 +67,8 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
     });
   } catch (error) {
     await database?.close();
-    await lock.release();
+    await lock?.release();
+    await reserve.close();
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { StoreFull } from '../store.ts';
 import { readMeta } from './lmdb-file.ts';
@@ -8,36 +8,39 @@ const SMALLEST_STEP = MEBIBYTE;
 const LARGEST_STEP = 32 * MEBIBYTE;
 
 /**
- * Room in the data file, taken before LMDB needs it. So a full disk shows here, as a write of zeros that fails and
- * changes nothing, and LMDB's own writes go to blocks that the file has already: LMDB aborts cleanly when one fails, but
- * lmdb 3.5 overruns a buffer while it words the error, and may take the process with it.
+ * Room in the data file, taken before LMDB needs it. So a full disk shows here, as zeros that cannot be written, and
+ * changes nothing; LMDB's own writes go to blocks that the file has already. LMDB, too, would give up a transaction
+ * cleanly, but lmdb 3.5 overruns a buffer while it words the error, and may take the process with it.
+ *
+ * The zeros are appended, so that they never replace anything, whoever else may write to the file.
  */
 export class Reserve {
+  readonly #path: string;
   readonly #file: FileHandle;
-  #size: number;
+  /** The file is at least as long. */
+  #size = 0;
 
-  private constructor(file: FileHandle, size: number) {
+  private constructor(path: string, file: FileHandle) {
+    this.#path = path;
     this.#file = file;
-    this.#size = size;
   }
 
-  /** The file exists: LMDB has made it. */
   static async open(path: string): Promise<Reserve> {
-    const file = await open(path, 'r+');
-    const { size } = await file.stat();
-    return new Reserve(file, size);
+    return new Reserve(path, await open(path, 'a+', 0o600));
   }
 
   /** Makes sure of this many pages behind the last one in use. Rejects with StoreFull. */
   async take(pages: number): Promise<void> {
+    if (this.#size === 0) await this.#look();
+    if (this.#size === 0) return this.#checkDisk();
     const { pageSize, lastPage } = readMeta(this.#file.fd);
     const wanted = (lastPage + 1 + pages) * pageSize;
     if (wanted <= this.#size) return;
-    const step = Math.min(Math.max(this.#size / 8, SMALLEST_STEP), LARGEST_STEP);
     try {
-      await this.#grow(Math.ceil((wanted + step) / MEBIBYTE) * MEBIBYTE);
+      await this.#grow(wanted);
     } catch (error) {
       if (!isFull(error)) throw error;
+      await this.#look();
       if (this.#size < wanted) throw new StoreFull('the disk is full', { cause: error });
     }
   }
@@ -46,10 +49,23 @@ export class Reserve {
     return this.#file.close();
   }
 
-  async #grow(size: number): Promise<void> {
+  async #look(): Promise<void> {
+    this.#size = (await this.#file.stat()).size;
+  }
+
+  /** LMDB must find a new file empty, so that room for its first pages can only be looked for. */
+  async #checkDisk(): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#path);
+    if (bavail * bsize < SMALLEST_STEP) throw new StoreFull('the disk is full');
+  }
+
+  async #grow(wanted: number): Promise<void> {
+    await this.#look();
+    const step = Math.min(Math.max(this.#size / 8, SMALLEST_STEP), LARGEST_STEP);
+    const size = Math.ceil((wanted + step) / MEBIBYTE) * MEBIBYTE;
     const zeros = Buffer.alloc(MEBIBYTE);
     while (this.#size < size) {
-      const { bytesWritten } = await this.#file.write(zeros, 0, Math.min(MEBIBYTE, size - this.#size), this.#size);
+      const { bytesWritten } = await this.#file.write(zeros, 0, Math.min(MEBIBYTE, size - this.#size));
       this.#size += bytesWritten;
     }
   }
@@ -57,9 +73,9 @@ export class Reserve {
 
 /** Whether an error of the file system, or of LMDB, says that there is no room. */
 export function isFull(error: unknown): boolean {
-  const { code, errno } = error as { code?: unknown; errno?: number };
-  const { ENOSPC, EDQUOT } = constants.errno;
-  return [ENOSPC, EDQUOT, MAP_FULL].some((full) => code === full || errno === -full) || code === 'ENOSPC';
+  const { code } = error as { code?: unknown };
+  return FULL.includes(code as string | number);
 }
 
 const MAP_FULL = -30_792;
+const FULL = ['ENOSPC', 'EDQUOT', constants.errno.ENOSPC, constants.errno.EDQUOT, MAP_FULL];

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { contents, put, watching } from '../contract.ts';
+import { StoreFull } from '../store.ts';
+import { openEmbeddedStore } from './open.ts';
+import { scratchDirectories } from './testing.ts';
+
+const directory = await scratchDirectories();
+const disk = directory();
+const mounted = mountSmallDisk(disk);
+
+afterAll(() => {
+  if (mounted) execFileSync('umount', [disk]);
+});
+
+describe('a full disk', () => {
+  it.skipIf(!mounted)('refuses writes, loses nothing, and is forgotten when there is room again', async () => {
+    const path = join(disk, 'store');
+    const store = await openEmbeddedStore({ directory: path, clock: systemClock });
+    const watch = watching(store, store.revision());
+    const expected: Record<string, string> = {};
+    const write = (key: string) =>
+      put(store, key, key.repeat(500)).then(() => {
+        expected[key] = key.repeat(500);
+      });
+    const fill = async (name: string) => {
+      for (let i = 0; ; i++) {
+        const results = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => write(`/${name}${i}-${n}`)));
+        const failed = results.filter((result) => result.status === 'rejected');
+        for (const { reason } of failed) expect(reason).toBeInstanceOf(StoreFull);
+        if (failed.length > 0) return;
+      }
+    };
+
+    await fill('a');
+    const revision = store.revision();
+    expect(await contents(store)).toEqual(expected);
+    await watch.through(revision);
+    expect(watch.changes).toHaveLength(Object.keys(expected).length);
+    // What was decided on top of the failed write is forgotten.
+    const [key] = Object.keys(expected);
+    await expect(put(store, '/large', 'x'.repeat(4_000_000))).rejects.toBeInstanceOf(StoreFull);
+    expect(await store.get('/large')).toBeUndefined();
+    expect(await store.get(key as string)).toBeDefined();
+
+    execFileSync('mount', ['-o', 'remount,size=16m', disk]);
+    expect(await put(store, '/large', 'x'.repeat(4_000_000))).toBeGreaterThan(revision);
+    expected['/large'] = 'x'.repeat(4_000_000);
+    await fill('b');
+    expect(await contents(store)).toEqual(expected);
+    await store.close();
+
+    const again = await openEmbeddedStore({ directory: path, clock: systemClock });
+    expect(await contents(again)).toEqual(expected);
+    // A deletion needs little room, and makes more.
+    await again.commit([{ key: '/large', value: null }]);
+    await again.compact(again.revision());
+    for (let i = 0; i < 50; i++) await put(again, `/c${i}`, 'x'.repeat(2000));
+    await again.close();
+  });
+
+  it.skipIf(!mounted)('that others have filled refuses a new store', async () => {
+    await rm(join(disk, 'store'), { recursive: true });
+    const filler = join(disk, 'filler');
+    await expect(writeFile(filler, Buffer.alloc(32 * 2 ** 20))).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect((await stat(filler)).size).toBeGreaterThan(0);
+    const refused = openEmbeddedStore({ directory: join(disk, 'new'), clock: systemClock });
+    await expect(refused).rejects.toBeInstanceOf(StoreFull);
+    await rm(filler);
+    await (await openEmbeddedStore({ directory: join(disk, 'new'), clock: systemClock })).close();
+  });
+});
+
+/** Only root may mount, and not in every container. */
+function mountSmallDisk(path: string): boolean {
+  mkdirSync(path, { recursive: true });
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'store-test', path], { stdio: 'ignore' });
+    return true;
+  } catch {
+    console.warn('skipped: a small disk cannot be mounted here, so that running out of room is not tested');
+    return false;
+  }
+}

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { afterAll } from 'vitest';
+
+/** For the tests of this folder: directories that go when the test file ends. */
+export async function scratchDirectories(): Promise<() => string> {
+  const root = await mkdtemp(join(tmpdir(), 'store-'));
+  let count = 0;
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await rm(root, { recursive: true, force: true });
+  });
+  return () => join(root, String(++count));
+}
+
+export interface Holder {
+  readonly pid: number;
+  readonly ended: Promise<void>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+const children = new Set<ChildProcess>();
+
+const OPEN = pathToFileURL(join(import.meta.dirname, 'open.ts'));
+const CLOCK = pathToFileURL(join(import.meta.dirname, '../../base/clock.ts'));
+
+/** Another process that has opened a directory, and writes to it until it is killed. */
+export async function otherProcess(directory: string): Promise<Holder> {
+  const program = `
+    const { openEmbeddedStore } = await import('${OPEN}');
+    const { systemClock } = await import('${CLOCK}');
+    const store = await openEmbeddedStore({ directory: process.argv[1], clock: systemClock });
+    const value = Buffer.alloc(2000, 'x');
+    for (let i = 0; ; i++) {
+      await Promise.all(Array.from({ length: 8 }, (_, n) => store.commit([{ key: '/k' + ((i * 8 + n) % 500), value }])));
+      if (i === 20) console.log('writing');
+    }`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, directory], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+  });
+  await firstLine(child);
+  return {
+    pid: child.pid as number,
+    ended,
+    kill(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+function firstLine(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the other process ended with ${code}`)));
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).once('line', () => resolve());
+  });
+}
