@@ -74,9 +74,7 @@ function readSuffix(suffix: string): [QuantityFormat, number] {
 }
 
 /** Throws a QuantityError, in the words of the API. */
-export function parseQuantity(text: string): Quantity {
-  return amountOf(read(text));
-}
+export const parseQuantity = remembered((text): Quantity => Object.freeze(amountOf(read(text))));
 
 function amountOf({ negative, whole, decimals, format, power }: Written): Quantity {
   let mantissa = BigInt(whole + decimals);
@@ -111,19 +109,23 @@ function divideUp(value: bigint, power: number): bigint {
 /**
  * The text that a stored quantity has. Text that is in order already is kept as it is (`1.500` stays), as in Kubernetes.
  */
-export function canonicalQuantity(text: string): string {
-  const known = canonical.get(text);
-  if (known !== undefined) return known;
+export const canonicalQuantity = remembered((text): string => {
   const written = read(text);
-  const answer = isInOrder(written) ? text : formatQuantity(amountOf(written));
-  if (canonical.size >= KEPT) canonical.clear();
-  if (text.length < 32) canonical.set(text, answer);
-  return answer;
-}
+  return isInOrder(written) ? text : formatQuantity(amountOf(written));
+});
 
-/** A cluster's objects name the same few amounts. */
-const canonical = new Map<string, string>();
-const KEPT = 1000;
+/** Keeps answers by their text: a cluster's objects name the same few amounts. */
+function remembered<T>(answer: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    let found = known.get(text);
+    if (found !== undefined) return found;
+    found = answer(text);
+    if (known.size >= 1000) known.clear();
+    if (text.length < 32) known.set(text, found);
+    return found;
+  };
+}
 
 function isInOrder({ whole, decimals, format, power }: Written): boolean {
   const digits = whole + decimals;

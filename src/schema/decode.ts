@@ -41,6 +41,8 @@ type Decoder = (input: any, trail?: Trail) => unknown;
 
 /** How deep a shape may contain itself, and how deep free-form data may nest. */
 const MAX_DEPTH = 1000;
+/** A short body can hold millions of empty items, and each becomes an object with defaults. None of them could be stored. */
+const MAX_ITEMS = 100_000;
 
 function decoderOf(schema: Schema): Decoder {
   switch (schema.type) {
@@ -191,6 +193,7 @@ function listDecoder(schema: ListSchema, optional: boolean): Decoder {
   return (input, trail) => {
     if (!Array.isArray(input)) throw new Mismatch(jsonWord(input), goType(schema));
     if (optional && input.length === 0) return undefined;
+    if (input.length > MAX_ITEMS) throw new DecodeError(`json: array of ${input.length} items is too long`);
     const out = new Array(input.length);
     for (let i = 0; i < input.length; i++) {
       const item = input[i];

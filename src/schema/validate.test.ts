@@ -149,6 +149,26 @@ describe('rules', () => {
   });
 });
 
+describe('a great many errors', () => {
+  it('are not all told', () => {
+    const list = s.list(s.object('I', { name: s.string({ required: true }), n: s.int32({ min: 1 }) }));
+    const items = Array.from({ length: 50_000 }, () => ({ n: 0 }));
+    const found = check({ list, last: s.string({ required: true }) }, { list: items });
+    expect(found.length).toBeLessThan(1100);
+    expect(found.at(-1)).toBe('last: Required value');
+  });
+
+  it('come in the order of the description, whatever the order of the object', () => {
+    const fields = {
+      a: s.int32({ min: 1 }),
+      b: s.string({ required: true }),
+      c: s.int32({ min: 1 }),
+      d: s.int32({ min: 1 }),
+    };
+    expect(check(fields, { d: 0, a: 0, c: 0 }).map((line) => line[0])).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
 describe('shared rules', () => {
   it('find what stands twice in a list', () => {
     const list = s.list(s.object('I', { name: s.string() }), { rules: [unique('name')] });

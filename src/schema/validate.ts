@@ -10,6 +10,9 @@ import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Rule, RuleCont
 export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subresource'> &
   Partial<Pick<RuleContext, 'apiVersion'>>;
 
+/** Once this much is wrong, the rest of a list is not looked at: it would only make the answer long. */
+const ENOUGH = 1000;
+
 /** Everything that is wrong, in the order of the description. */
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
   const check = checkOf(schema);
@@ -92,7 +95,7 @@ function rulesCheck(rules: readonly Rule[]): Check {
       const wrong = rules[i]!(value, context);
       if (wrong === undefined) continue;
       if ('reason' in wrong) found.push(wrong);
-      else for (const each of wrong) found.push(each);
+      else for (let k = 0; k < wrong.length && found.length < ENOUGH; k++) found.push(wrong[k]!);
     }
   };
 }
@@ -112,17 +115,56 @@ function insideOf(schema: Schema): Check | undefined {
   }
 }
 
+/** A field's check and its place in the description. */
+interface FieldCheck {
+  readonly check: Check;
+  readonly order: number;
+}
+
+/**
+ * Only the fields that an object has are looked at, besides those that must be there or must not change: descriptions
+ * have many fields and objects few. What is found is then brought into the order of the description.
+ */
 function fieldsCheck(schema: ObjectSchema): Check | undefined {
-  const checks: Check[] = [];
-  for (const [field, node] of Object.entries(schema.fields)) {
+  const ofPresent: Record<string, FieldCheck> = Object.create(null);
+  const ofAll: FieldCheck[] = [];
+  Object.entries(schema.fields).forEach(([field, node], order) => {
     const check = fieldCheck(field, node);
-    if (check) checks.push(check);
-  }
-  if (checks.length === 0) return undefined;
+    if (!check) return;
+    if (node.required || node.immutable) ofAll.push({ check, order });
+    else ofPresent[field] = { check, order };
+  });
+  if (ofAll.length === 0 && Object.keys(ofPresent).length === 0) return undefined;
   return (value, old, { run }) => {
-    const inner: Place = { run, parent: value };
-    for (let i = 0; i < checks.length; i++) checks[i]!(value, old, inner);
+    const place: Place = { run, parent: value };
+    const { found } = run;
+    let parts: Part[] | undefined;
+    for (const key in value) {
+      const field = ofPresent[key];
+      if (field === undefined) continue;
+      const from = found.length;
+      field.check(value, old, place);
+      if (found.length > from) parts = [...(parts ?? []), { order: field.order, from, to: found.length }];
+    }
+    for (let i = 0; i < ofAll.length; i++) {
+      const from = found.length;
+      ofAll[i]!.check(value, old, place);
+      if (found.length > from) parts = [...(parts ?? []), { order: ofAll[i]!.order, from, to: found.length }];
+    }
+    if (parts && parts.length > 1) reorder(found, parts);
   };
+}
+
+/** What was found of one field. */
+interface Part {
+  readonly order: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+function reorder(found: FieldError[], parts: readonly Part[]): void {
+  const sorted = [...parts].sort((a, b) => a.order - b.order).flatMap(({ from, to }) => found.slice(from, to));
+  found.splice(parts[0]!.from, sorted.length, ...sorted);
 }
 
 /** A field seen from the object that holds it: the field may be absent. The empty string is absent, too. */
@@ -172,7 +214,7 @@ function itemsCheck(schema: ListSchema): Check | undefined {
   const oldItem = schema.list === 'map' && schema.keys ? byKeys(schema.keys) : byIndex;
   return (list: any[], old: any[] | undefined, place) => {
     const { found } = place.run;
-    for (let i = 0; i < list.length; i++) {
+    for (let i = 0; i < list.length && found.length < ENOUGH; i++) {
       const before = found.length;
       check(list[i], old && oldItem(old, list[i], i), place);
       if (found.length > before) prefix(found, before, `[${i}]`);
@@ -197,6 +239,7 @@ function valuesCheck(schema: MapSchema): Check | undefined {
   return (map: Record<string, unknown>, old: Record<string, unknown> | undefined, place) => {
     const { found } = place.run;
     for (const key in map) {
+      if (found.length >= ENOUGH) return;
       const before = found.length;
       check(map[key], old && Object.hasOwn(old, key) ? old[key] : undefined, place);
       if (found.length > before) prefix(found, before, `[${key}]`);
