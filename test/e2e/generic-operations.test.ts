@@ -33,7 +33,11 @@ const STATUSES: Readonly<Record<string, object>> = {
   Pod: { phase: 'Running' },
   ReplicaSet: { replicas: 1 },
   ReplicationController: { replicas: 1 },
-  Service: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+  Service: {
+    conditions: [
+      { type: 'Example', status: 'True', reason: 'Shown', message: '', lastTransitionTime: '2030-01-01T00:00:00Z' },
+    ],
+  },
 };
 
 interface Case {

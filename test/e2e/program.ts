@@ -131,7 +131,10 @@ interface Send extends RequestOptions {
 
 function send({ origin, agent, method, path, body, type = 'application/json', headers = {} }: Send): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = { ...(body === undefined ? {} : { 'content-type': type }), ...headers };
+    const bytes = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    // Node frames the body of a DELETE only when it is told its length.
+    const framing = bytes === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(bytes) };
+    const sent = { ...framing, ...headers };
     const call = request(origin + path, { method, agent, headers: sent }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -144,7 +147,7 @@ function send({ origin, agent, method, path, body, type = 'application/json', he
       });
     });
     call.on('error', reject);
-    call.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+    call.end(bytes);
   });
 }
 

@@ -1,0 +1,79 @@
+/** Discovery documents list all that a server has, and ours has other kinds: what both have must be the same. */
+
+/** In 1.36 and not in 1.7. */
+const ADDED = ['pods/ephemeralcontainers', 'pods/resize', 'serviceaccounts/token'];
+
+/** In 1.7, of kinds that are gone or that come later. */
+const NOT_HERE = [
+  ...['componentstatuses', 'limitranges', 'podtemplates', 'resourcequotas', 'resourcequotas/status'],
+  ...['ingresses', 'ingresses/status', 'networkpolicies', 'podsecuritypolicies', 'thirdpartyresources'],
+  ...['controllerrevisions', 'statefulsets', 'statefulsets/status', 'statefulsets/scale'],
+];
+
+/** What 1.36 says otherwise than 1.7 did, by resource. */
+const CHANGED: Readonly<Record<string, readonly string[]>> = {
+  // Connections have verbs, and options of their own kind.
+  'nodes/proxy': ['kind', 'verbs'],
+  'pods/attach': ['kind', 'verbs'],
+  'pods/exec': ['kind', 'verbs'],
+  'pods/log': ['verbs'],
+  'pods/portforward': ['kind', 'verbs'],
+  'pods/proxy': ['kind', 'verbs'],
+  'services/proxy': ['kind', 'verbs'],
+  // `proxy` was a verb once; services can be deleted together, and have a short name.
+  nodes: ['verbs'],
+  pods: ['verbs'],
+  services: ['verbs', 'shortNames'],
+  // Kinds of another group say so.
+  'pods/eviction': ['group', 'version'],
+  'replicationcontrollers/scale': ['group', 'version'],
+};
+
+/** What our document should be: theirs, without what is not here and with what is newer. */
+export function expectedDiscovery(theirs: any, ours: any): any {
+  if (theirs.resources) return { ...theirs, resources: resources(theirs, ours) };
+  if (theirs.groups) return { ...theirs, apiVersion: 'v1', groups: groups(theirs.groups, ours.groups) };
+  return { ...theirs, ...newer(theirs, ours) };
+}
+
+function resources(theirs: any, ours: any): any[] {
+  const own = new Map<string, any>(ours.resources.map((resource: any) => [resource.name, resource]));
+  const kept = theirs.resources
+    .filter(({ name }: any) => !NOT_HERE.includes(name) && !isStandIn(theirs, name))
+    .map((resource: any) => {
+      // Since 1.26 the singular stands there, and more kinds are in `all`.
+      const fields = ['singularName', 'categories', ...(CHANGED[resource.name] ?? [])];
+      return { ...resource, ...pick(own.get(resource.name) ?? {}, fields) };
+    });
+  return [...kept, ...ours.resources.filter(({ name }: any) => ADDED.includes(name))].sort(byName);
+}
+
+/** Their extensions had a stand-in for the scale of core's replication controllers. */
+function isStandIn({ groupVersion }: any, name: string): boolean {
+  return groupVersion === 'extensions/v1beta1' && name.startsWith('replicationcontrollers');
+}
+
+function groups(theirs: any[], ours: any[]): any[] {
+  const known = new Map(theirs.map((group) => [group.name, group]));
+  return ours.map((group) => {
+    const observed = known.get(group.name);
+    return observed ? { ...observed, ...newer(observed, group) } : group;
+  });
+}
+
+/** Every version that they had, and ours besides; the preferred one is the newest stable. */
+function newer(theirs: any, ours: any): object {
+  const has = ({ groupVersion }: any) => ours.versions.some((version: any) => version.groupVersion === groupVersion);
+  return {
+    versions: [...ours.versions, ...theirs.versions.filter((version: any) => !has(version))],
+    ...pick(ours, ['preferredVersion', 'serverAddressByClientCIDRs']),
+  };
+}
+
+function pick(from: any, fields: readonly string[]): object {
+  return Object.fromEntries(fields.filter((field) => field in from).map((field) => [field, from[field]]));
+}
+
+function byName(a: { name: string }, b: { name: string }): number {
+  return a.name < b.name ? -1 : 1;
+}
