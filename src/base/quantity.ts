@@ -13,7 +13,7 @@ export interface Quantity {
   readonly format: QuantityFormat;
 }
 
-export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
 const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const WRONG_SUFFIX = "unable to parse quantity's suffix";

@@ -6,7 +6,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-export type FieldErrorReason =
+type FieldErrorReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
   | 'FieldValueNotSupported'
@@ -55,9 +55,6 @@ export const tooLong = (field: string, limit: number) =>
 
 export const tooMany = (field: string, count: number, limit: number) =>
   error('FieldValueTooMany', field, `Too many: ${count}`, `must have at most ${limit} items`);
-
-export const typeInvalid = (field: string, value: unknown, detail: string) =>
-  error('FieldValueTypeInvalid', field, `Invalid value: ${show(value)}`, detail);
 
 /** Joins two path parts: a step is a field name or `[0]`. */
 export function joinPath(head: string, tail: string): string {

@@ -5,7 +5,7 @@
 import type { FieldError } from './field-error.ts';
 
 /** Whether a decoded object always has the field. */
-export type Presence = 'optional' | 'present';
+type Presence = 'optional' | 'present';
 
 /** What a rule may look at besides the value. On a create `old` is undefined. */
 export interface RuleContext<T = any> {
@@ -141,7 +141,7 @@ export type ObjectType<F> = Flat<
   }
 >;
 
-export type PresenceOf<O> = O extends { required: true | string } | { zero: true }
+type PresenceOf<O> = O extends { required: true | string } | { zero: true }
   ? 'present'
   : O extends { default: infer D }
     ? DefaultPresence<D>
