@@ -96,7 +96,8 @@ function amount(name: string, text: string): FieldError[] {
   return found;
 }
 
-function isWhole(text: string): boolean {
+/** On an amount. */
+export function isWhole(text: string): boolean {
   const { mantissa, exponent } = parseQuantity(text);
   return exponent >= 0 || mantissa % 10n ** BigInt(-exponent) === 0n;
 }

@@ -1,0 +1,22 @@
+import { s } from '../../schema/builders.ts';
+import type { ObjectType } from '../../schema/schema.ts';
+import { defineKind, type KubeObject } from '../kind.ts';
+import { PodTemplateSpec } from '../shapes/pod-template.ts';
+
+const fields = {
+  template: s.use(PodTemplateSpec, { default: {}, description: 'What a pod made from it looks like.' }),
+};
+
+export type PodTemplate = KubeObject & ObjectType<typeof fields>;
+
+/** The description of a pod, kept for whoever wants to make one. */
+export const PodTemplate = defineKind({
+  group: '',
+  kind: 'PodTemplate',
+  plural: 'podtemplates',
+  scope: 'Namespaced',
+  description: 'The description of a pod, kept under a name. By itself it makes none.',
+  versions: { v1: {} },
+  fields,
+  generation: true,
+});

@@ -1,0 +1,71 @@
+import { s } from '../../schema/builders.ts';
+import { type FieldError, invalid } from '../../schema/field-error.ts';
+import type { ObjectType } from '../../schema/schema.ts';
+import { defineKind, type KubeObject } from '../kind.ts';
+import { isInteger, quotaResourceName } from '../shapes/resource-names.ts';
+import { isWhole, ResourceList } from '../shapes/resources.ts';
+import { scopesAreKept, scopesFit, selectorFits } from './resource-quota-scopes.ts';
+
+const Amounts = s.use(ResourceList, { rules: [amounts] });
+
+const ScopeSelector = s.object(
+  'ScopeSelector',
+  {
+    matchExpressions: s.list(
+      s.object('ScopedResourceSelectorRequirement', {
+        scopeName: s.string({ zero: true, description: 'The scope that is looked at.' }),
+        operator: s.string({ zero: true, description: 'In, NotIn, Exists or DoesNotExist.' }),
+        values: s.list(s.string(), { description: 'What In and NotIn compare with.' }),
+      }),
+      { description: 'Requirements, all of which must hold.' },
+    ),
+  },
+  { atomic: true },
+);
+
+const fields = {
+  spec: s.object(
+    'ResourceQuotaSpec',
+    {
+      hard: s.use(Amounts, {
+        description: 'How much of each resource there may be, such as `pods` or `requests.cpu`.',
+      }),
+      scopes: s.list(s.string(), { description: 'What counts, such as BestEffort; without a scope, everything does.' }),
+      scopeSelector: s.use(ScopeSelector, { description: 'What counts, told in more detail.' }),
+    },
+    { default: {}, rules: [scopesFit, selectorFits, scopesAreKept], description: 'What is limited.' },
+  ),
+  status: s.object(
+    'ResourceQuotaStatus',
+    {
+      hard: s.use(Amounts, { description: 'The limits that are in force.' }),
+      used: s.use(Amounts, { description: 'How much there is.' }),
+    },
+    { default: {}, description: 'How much of it is used up.' },
+  ),
+};
+
+export type ResourceQuota = KubeObject & ObjectType<typeof fields>;
+
+/** How much a namespace may use altogether. */
+export const ResourceQuota = defineKind({
+  group: '',
+  kind: 'ResourceQuota',
+  plural: 'resourcequotas',
+  short: ['quota'],
+  scope: 'Namespaced',
+  description: 'How much compute, storage and how many objects a namespace may have altogether.',
+  versions: { v1: {} },
+  fields,
+  subresources: { status: true },
+});
+
+function amounts(list: ResourceList): FieldError[] {
+  return Object.entries(list).flatMap(([name, amount]) => {
+    const field = `[${name}]`;
+    const found = quotaResourceName(name).map((complaint) => invalid(field, name, complaint));
+    if (amount.startsWith('-')) found.push(invalid(field, amount, 'must be greater than or equal to 0'));
+    if (isInteger(name) && !isWhole(amount)) found.push(invalid(field, amount, 'must be an integer'));
+    return found;
+  });
+}

@@ -1,0 +1,8 @@
+import { ComponentStatus } from './core/component-status.ts';
+import { LimitRange } from './core/limit-range.ts';
+import { PodTemplate } from './core/pod-template.ts';
+import { ResourceQuota } from './core/resource-quota.ts';
+import type { Kind } from './kind.ts';
+
+/** Kinds that are described and wait for their place in the one list. */
+export const nextKindsB: readonly Kind[] = [ComponentStatus, LimitRange, PodTemplate, ResourceQuota];
