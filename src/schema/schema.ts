@@ -141,7 +141,7 @@ export type ObjectType<F> = Flat<
   }
 >;
 
-type PresenceOf<O> = O extends { required: true | string } | { zero: true }
+export type PresenceOf<O> = O extends { required: true | string } | { zero: true }
   ? 'present'
   : O extends { default: infer D }
     ? DefaultPresence<D>
