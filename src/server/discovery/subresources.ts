@@ -1,3 +1,4 @@
+import { scaleShapeOf } from '../../kinds/autoscaling/scale.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import type { Resource } from '../registry.ts';
 
@@ -14,7 +15,7 @@ export interface Subresource {
 interface Definition {
   readonly verbs: readonly Verb[];
   readonly kind?: (resource: Resource) => string;
-  readonly apiVersion?: (resource: Resource) => string | undefined;
+  readonly apiVersion?: (resource: Resource) => string;
   /** Where it is served in some versions only. */
   readonly versions?: readonly string[];
 }
@@ -22,9 +23,6 @@ interface Definition {
 const READ_WRITE: readonly Verb[] = ['get', 'patch', 'update'];
 const CONNECT: readonly Verb[] = ['create', 'get'];
 const CREATE: readonly Verb[] = ['create'];
-
-/** Versions that still have their own Scale; all others speak that of autoscaling. */
-const OWN_SCALE = ['apps/v1beta1', 'apps/v1beta2', 'extensions/v1beta1'];
 
 /** Every subresource that a kind can name. */
 const DEFINITIONS = new Map<string, Definition>([
@@ -45,7 +43,7 @@ const DEFINITIONS = new Map<string, Definition>([
     {
       verbs: READ_WRITE,
       kind: () => 'Scale',
-      apiVersion: ({ version }) => (OWN_SCALE.includes(version.apiVersion) ? undefined : 'autoscaling/v1'),
+      apiVersion: ({ version }) => scaleShapeOf(version.apiVersion).apiVersion,
     },
   ],
   ['status', { verbs: READ_WRITE }],
@@ -74,10 +72,11 @@ function rowOf(name: string, resource: Resource): [string, Subresource][] {
   if (!definition) throw new Error(`${resource.kind.plural}/${name} is not a known subresource`);
   const { apiVersion } = resource.version;
   if (definition.versions && !definition.versions.includes(apiVersion)) return [];
+  const elsewhere = definition.apiVersion?.(resource);
   const row = {
     name,
     kind: definition.kind?.(resource) ?? resource.kind.kind,
-    apiVersion: definition.apiVersion?.(resource),
+    apiVersion: elsewhere === apiVersion ? undefined : elsewhere,
     verbs: definition.verbs,
   };
   return [[name, Object.freeze(row)]];

@@ -129,14 +129,15 @@ export class Pipeline {
     try {
       const started = exchange.startWatch(warnings ? warningHeaders(warnings) : NO_HEADERS, onGone);
       consumer = started instanceof Promise ? await started : started;
+      if (gone) return;
+      this.#watches.add(consumer);
+      reply.attach(consumer);
+      if (this.#draining) consumer.end();
     } catch (error) {
+      consumer?.end();
       reply.stop();
       throw error;
     }
-    if (gone) return;
-    this.#watches.add(consumer);
-    reply.attach(consumer);
-    if (this.#draining) consumer.end();
   }
 
   /** What is not an object: discovery, the version, the list of paths; or nothing at all. */

@@ -55,7 +55,7 @@ export async function sendError(exchange: Exchange, error: unknown, pretty: bool
   const status = known ? error.toStatus() : INTERNAL;
   const { code } = status;
   await sendTree(exchange, status, { code, extra: retryHeaders(status), format: acceptedFormat(exchange), pretty });
-  return known && code !== 500 ? undefined : error;
+  return known ? undefined : error;
 }
 
 const INTERNAL: Status = {
