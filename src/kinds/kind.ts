@@ -15,6 +15,14 @@ export interface KubeObject {
   metadata: ObjectMeta;
 }
 
+/** Who asks for a write. */
+export interface Requester {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
 /** What a hook may use: it runs inside the server, on the stored version's shape, and must not keep the object. */
 export interface HookContext {
   /** RFC 3339, in seconds. */
@@ -24,6 +32,8 @@ export interface HookContext {
   readonly apiVersion: string;
   /** The subresource that is written, such as 'finalize'; undefined for the object itself. */
   readonly subresource: string | undefined;
+  /** Absent where the program itself asks. */
+  readonly user?: Requester;
 }
 
 export interface VersionDefinition {
@@ -86,7 +96,7 @@ export interface KindDefinition<F extends Fields = Fields> {
   readonly onCreate?: (object: any, context: HookContext) => void;
   readonly onUpdate?: (object: any, old: any, context: HookContext) => void;
   /** The same for a write of the status, where the rest of the object is as it was. */
-  readonly onStatusUpdate?: (object: any, old: any) => void;
+  readonly onStatusUpdate?: (object: any, old: any, context?: HookContext) => void;
   /** Checks over the whole object, after those of its fields. Paths are from the object. */
   readonly rules?: readonly ((object: any, context: RuleContext) => readonly FieldError[])[];
   /**

@@ -41,7 +41,7 @@ export function update<K extends Kind>(kind: K, old: ObjectOf<K>, input: unknown
   const before: any = old;
   if (request.subresource === 'status') {
     for (const field of Object.keys(kind.fields)) if (field !== 'status') object[field] = before[field];
-    kind.onStatusUpdate?.(object, old);
+    kind.onStatusUpdate?.(object, old, context(kind, request));
   } else {
     if (before.status !== undefined) object.status = before.status;
     kind.onUpdate?.(object, old, context(kind, request));
