@@ -56,7 +56,10 @@ export interface Rows {
 
 export interface Write {
   readonly key: string;
-  /** null deletes. */
+  /**
+   * null deletes. The store takes the bytes over, so nobody may change them any more; a watcher in the same process gets
+   * the very same buffer, and who wrote it can tell by that.
+   */
   readonly value: Buffer | null;
   /** The revision that the key must have; 0: it must not exist; absent: no matter. */
   readonly expect?: number;

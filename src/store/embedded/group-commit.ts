@@ -174,15 +174,13 @@ export class GroupCommit {
       frees: held,
     });
     const entry: Entry = { ...position, deleted: value === null, bytes: size };
-    // The record holds a copy, so that what readers and watchers get is not the caller's buffer.
-    const stored = value && bytes.subarray(size - value.length);
     batch.records.push({ position, bytes });
     batch.entries.set(key, entry);
-    batch.changes.push({ key, revision, value: stored, previous });
+    batch.changes.push({ key, revision, value, previous });
     batch.time ??= time;
     batch.bytes += size;
     batch.held += held;
-    this.#pending.set(key, { entry, row: stored ? { key, value: stored, revision } : undefined, batch });
+    this.#pending.set(key, { entry, row: value ? { key, value, revision } : undefined, batch });
   }
 
   /** Resolves with the revision when the batch is on disk. */
