@@ -4,20 +4,36 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
+const MAIN = 'qd.main-';
 
 export async function build() {
-  const { build: bundle } = await import('esbuild');
-  rmSync(dist, { recursive: true, force: true });
-  await bundle({
+  mkdirSync(dist, { recursive: true });
+  writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
+  const written = await bundle({ 'qd.main': 'src/cli/qd.ts' }, { entryNames: '[name]-[hash]', metafile: true });
+  const name = basename(Object.keys(written.metafile.outputs).find((file) => file.endsWith('.js')));
+  const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
+  await bundle(programs, { define: { BUNDLE_NAME: JSON.stringify(name) }, sourcemap: false });
+  for (const program of ['qd', 'qdfed']) {
+    chmodSync(join(dist, `${program}.next.js`), 0o755);
+    renameSync(join(dist, `${program}.next.js`), join(dist, `${program}.js`));
+  }
+  await keepCompiled();
+  const isOld = (file) => file.startsWith(MAIN) && !file.startsWith(name);
+  for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
+}
+
+async function bundle(entryPoints, options) {
+  const esbuild = await import('esbuild');
+  return esbuild.build({
     absWorkingDir: root,
-    entryPoints: { qd: 'src/cli/launch.ts', 'qd.main': 'src/cli/qd.ts', qdfed: 'src/cli/qdfed.ts' },
+    entryPoints,
     outdir: dist,
     bundle: true,
     platform: 'node',
@@ -30,28 +46,17 @@ export async function build() {
     minifyWhitespace: true,
     sourcemap: 'linked',
     sourcesContent: false,
-    legalComments: 'external',
+    legalComments: 'none',
     logLevel: 'warning',
+    ...options,
   });
-  writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
-  for (const program of ['qd.js', 'qdfed.js']) chmodSync(join(dist, program), 0o755);
-  await keepCompiled();
 }
 
 /** Starts a cluster and stops it, so that launch.ts can keep what V8 compiled for that. */
 async function keepCompiled() {
   const directory = mkdtempSync(join(tmpdir(), 'qd-build-'));
-  const flags = [
-    '--data-dir',
-    join(directory, 'data'),
-    '--kubeconfig',
-    join(directory, 'kubeconfig'),
-    '--port',
-    '0',
-    '--log-level',
-    'error',
-  ];
-  const child = spawn(process.execPath, [join(dist, 'qd.js'), 'up', ...flags], {
+  const flags = ['--data-dir', join(directory, 'data'), '--kubeconfig', join(directory, 'kubeconfig'), '--port', '0'];
+  const child = spawn(process.execPath, [join(dist, 'qd.js'), 'up', ...flags, '--log-level', 'error'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, QUARTERDECK_KEEP_COMPILED: 'true' },
   });

@@ -1,35 +1,40 @@
 #!/usr/bin/env node
 /**
  * What `dist/qd.js` is: it runs the bundle beside it with the code that V8 compiled for it when it was built, because
- * compiling anew is a third of a start. Code that is missing, or of another release of Node, is compiled as usual.
+ * compiling anew is a third of a start. Code that is missing, or of another release of Node, is compiled as usual. The
+ * bundle's name holds a hash of its content, so that code of another bundle is never taken for its own.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 
-const BUNDLE = join(__dirname, 'qd.main.js');
-const COMPILED = join(__dirname, 'qd.main.code');
+/** Put in by the build. */
+declare const BUNDLE_NAME: string;
 
-const script = new Script(`(function (require, module, exports, __filename, __dirname) {${read(BUNDLE)}\n})`, {
-  filename: BUNDLE,
-  cachedData: readCompiled(),
+const bundle = join(__dirname, BUNDLE_NAME);
+const compiled = `${bundle}.code`;
+
+// The bundle is ASCII: read as Latin-1, its characters take one byte each, and no decoding.
+const source = readFileSync(bundle, 'latin1');
+const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
+  filename: bundle,
+  cachedData: readIfThere(compiled),
 });
 // The build runs the program once, and keeps what was compiled by then.
-if (process.env.QUARTERDECK_KEEP_COMPILED === 'true') {
-  process.on('exit', () => writeFileSync(COMPILED, script.createCachedData()));
-}
-script.runInThisContext()(createRequire(BUNDLE), { exports: {} }, {}, BUNDLE, __dirname);
+if (process.env.QUARTERDECK_KEEP_COMPILED === 'true') process.on('exit', keep);
+script.runInThisContext()(createRequire(bundle), { exports: {} }, {}, bundle, __dirname);
 
-/** The bundle is ASCII: read as such, its characters take one byte each, and no decoding. */
-function read(file: string): string {
-  return readFileSync(file, 'latin1');
-}
-
-function readCompiled(): Buffer | undefined {
+function readIfThere(file: string): Buffer | undefined {
   try {
-    return readFileSync(COMPILED);
+    return readFileSync(file);
   } catch {
     return undefined; // Nothing is wrong: the start only takes longer.
   }
+}
+
+function keep(): void {
+  const next = `${compiled}.${process.pid}`;
+  writeFileSync(next, script.createCachedData());
+  renameSync(next, compiled);
 }

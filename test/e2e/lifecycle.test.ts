@@ -27,7 +27,7 @@ afterEach(async () => {
 test('a start is shown step by step and ends with what to do next', async () => {
   const qd = await start();
   const said = qd.output();
-  for (const step of ['directory', 'certificates', 'store', 'API server', 'kubeconfig']) {
+  for (const step of ['directory', 'certificates', 'store', 'API', 'HTTPS', 'controllers', 'kubeconfig']) {
     expect(said).toMatch(new RegExp(`^${step} .*\\(\\d+ ms\\)$`, 'm'));
   }
   expect(said).toMatch(/^Ready in \d+\.\d\d s: https:\/\/127\.0\.0\.1:\d+$/m);

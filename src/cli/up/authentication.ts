@@ -10,10 +10,10 @@ import { serviceAccountTokens, type TokenSubject } from '../../server/authn/serv
 import { tokenFile } from '../../server/authn/token-file.ts';
 import { CliError } from '../cli-error.ts';
 import type { UpFlags } from './flags.ts';
+import { LASTING_ISSUER } from './service-account-tokens.ts';
 
-/** Whom service-account tokens are from, and for. */
-export const LASTING_ISSUER = 'kubernetes/serviceaccount';
-export const CLUSTER_ISSUER = 'https://kubernetes.default.svc.cluster.local';
+/** Whom tokens that are bound to a time are from, and for. */
+const CLUSTER_ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 export interface AuthenticationOptions {
   readonly flags: Pick<UpFlags, 'tokenAuthFile' | 'basicAuthFile' | 'anonymousAuth'>;

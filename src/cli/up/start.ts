@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { allControllers } from '../../controllers/all.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { User } from '../../server/api.ts';
 import { createHttpServer } from '../../server/http/server.ts';
@@ -14,13 +15,15 @@ import { apiVersion, version } from '../version.ts';
 import { advertisedAddress, servingNames } from './addresses.ts';
 import { authentication, clientAuthorities } from './authentication.ts';
 import type { Cleanup } from './cleanup.ts';
+import { startControllers } from './controllers.ts';
 import { openDirectory, otherClusters } from './directory.ts';
 import type { UpFlags } from './flags.ts';
 import { type Access, serverUrl, userFile, writeAccess } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
+import { tokenSigner } from './service-account-tokens.ts';
 import { settle } from './settings.ts';
 import type { Steps } from './steps.ts';
-import { openStore } from './store.ts';
+import { history, openStore } from './store.ts';
 
 export interface StartOptions {
   readonly flags: UpFlags;
@@ -31,7 +34,7 @@ export interface StartOptions {
   readonly random: Random;
 }
 
-/** Our own components, and lookups on nobody's behalf. */
+/** Lookups on nobody's behalf. */
 const SYSTEM: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
 export async function start({ flags, steps, cleanup, log, clock, random }: StartOptions): Promise<void> {
@@ -64,9 +67,8 @@ export async function start({ flags, steps, cleanup, log, clock, random }: Start
     return opened;
   });
 
-  let isReady = false;
-  const http = await steps.run('API server', async (say) => {
-    const server = await createServer({
+  const server = await steps.run('API', async (say) => {
+    const created = await createServer({
       store,
       kinds: allKinds,
       clock,
@@ -74,11 +76,16 @@ export async function start({ flags, steps, cleanup, log, clock, random }: Start
       log,
       serviceClusterIpRange,
       serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
-      historyMilliseconds: flags.historyDuration,
-      historyBytes: flags.historyBytes,
+      ...history(flags),
       advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
     });
-    cleanup.add(async () => server.close());
+    cleanup.add(async () => created.close());
+    say(`${allKinds.length} kinds`);
+    return created;
+  });
+
+  let isReady = false;
+  const http = await steps.run('HTTPS', async (say) => {
     const { handle, registry } = server;
     const { serviceAccountKey } = pki;
     const listeners = createHttpServer({
@@ -109,6 +116,16 @@ export async function start({ flags, steps, cleanup, log, clock, random }: Start
       say(`http://127.0.0.1:${flags.insecurePort}, without authentication`);
     });
   }
+
+  await steps.run('controllers', async (say) => {
+    const controllers = allControllers({
+      kinds: () => server.registry.kinds,
+      authority: pki.authority,
+      mintToken: tokenSigner(pki.serviceAccountKey),
+    });
+    cleanup.add(startControllers(controllers, server.handle, { clock, random, log }));
+    say(controllers.map(({ name }) => name).join(', '));
+  });
 
   await directory.remember(settings);
   const kubeconfig = await steps.run('kubeconfig', async (say) => {

@@ -17,18 +17,21 @@ export interface StoreOptions {
 }
 
 export async function openStore({ settings, flags, directory, clock, log }: StoreOptions): Promise<Store> {
-  const history = {
-    clock,
-    log,
-    ...(flags.historyDuration === undefined ? {} : { historyMilliseconds: flags.historyDuration }),
-    ...(flags.historyBytes === undefined ? {} : { historyBytes: flags.historyBytes }),
-  };
+  const options = { clock, log, ...history(flags) };
   switch (settings.store) {
     case 'embedded':
-      return openEmbeddedStore({ ...history, directory: join(directory, 'store') });
+      return openEmbeddedStore({ ...options, directory: join(directory, 'store') });
     case 'etcd':
       throw new CliError('--store etcd is not there yet');
     case 'memory':
-      return createMemoryStore(history);
+      return createMemoryStore(options);
   }
+}
+
+/** How far back watches and exact lists go, where a flag says it. */
+export function history({ historyDuration, historyBytes }: Pick<UpFlags, 'historyDuration' | 'historyBytes'>) {
+  return {
+    ...(historyDuration === undefined ? {} : { historyMilliseconds: historyDuration }),
+    ...(historyBytes === undefined ? {} : { historyBytes }),
+  };
 }
