@@ -1,3 +1,5 @@
+import { ControllerRevision } from './apps/controller-revision.ts';
+import { StatefulSet } from './apps/stateful-set.ts';
 import { ComponentStatus } from './core/component-status.ts';
 import { LimitRange } from './core/limit-range.ts';
 import { PodTemplate } from './core/pod-template.ts';
@@ -5,4 +7,11 @@ import { ResourceQuota } from './core/resource-quota.ts';
 import type { Kind } from './kind.ts';
 
 /** Kinds that are described and wait for their place in the one list. */
-export const nextKindsB: readonly Kind[] = [ComponentStatus, LimitRange, PodTemplate, ResourceQuota];
+export const nextKindsB: readonly Kind[] = [
+  ComponentStatus,
+  LimitRange,
+  PodTemplate,
+  ResourceQuota,
+  ControllerRevision,
+  StatefulSet,
+];

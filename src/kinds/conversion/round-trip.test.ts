@@ -5,6 +5,7 @@ import { decode } from '../../schema/decode.ts';
 import { DaemonSet } from '../apps/daemon-set.ts';
 import { Deployment } from '../apps/deployment.ts';
 import { ReplicaSet } from '../apps/replica-set.ts';
+import { StatefulSet } from '../apps/stateful-set.ts';
 import { CronJob } from '../batch/cron-job.ts';
 import type { Kind, Version } from '../kind.ts';
 import { received, shown } from '../test-object.ts';
@@ -81,6 +82,25 @@ const bodies: Record<string, { spec: fc.Arbitrary<any>; status: fc.Arbitrary<any
     }),
     status: counters('desiredNumberScheduled', 'numberReady', 'collisionCount'),
   },
+  StatefulSet: {
+    spec: fc.record({
+      replicas: maybe(int32),
+      selector,
+      template,
+      serviceName: maybe(text),
+      podManagementPolicy: maybe(text),
+      updateStrategy: maybe(
+        fc.record({
+          type: maybe(fc.constantFrom('RollingUpdate', 'OnDelete', 'Magic')),
+          rollingUpdate: maybe(fc.record({ partition: maybe(int32), maxUnavailable: maybe(steps) })),
+        }),
+      ),
+      volumeClaimTemplates: fc.array(fc.record({ metadata: fc.record({ name: text }) }), { maxLength: 2 }),
+      revisionHistoryLimit: maybe(int32),
+      ordinals: maybe(fc.record({ start: maybe(int32) })),
+    }),
+    status: counters('replicas', 'readyReplicas', 'collisionCount'),
+  },
   CronJob: {
     spec: fc.record({
       schedule: text,
@@ -107,7 +127,7 @@ function objects(kind: Kind, version: Version): fc.Arbitrary<any> {
     .map((body) => decode(version.schema, { kind: kind.kind, apiVersion: version.apiVersion, ...body }));
 }
 
-const pairs = [Deployment, ReplicaSet, DaemonSet, CronJob].flatMap((kind: Kind) =>
+const pairs = [Deployment, ReplicaSet, DaemonSet, StatefulSet, CronJob].flatMap((kind: Kind) =>
   kind.versions.slice(1).map((version) => [kind.kind, version.apiVersion, kind, version] as const),
 );
 

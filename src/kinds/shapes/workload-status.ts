@@ -16,8 +16,11 @@ export const conditionFields = {
 /** A number of pods; none is not shown. */
 export const counter = (description: string) => s.int32({ min: 0, omitZero: true, description });
 
-/** None of these counters can exceed `replicas`, and no pod is available that is not ready. */
-export function countersWithin(counters: readonly string[]): Rule {
+/**
+ * None of these counters can exceed `replicas`, and no pod is available that is not ready. What limits it has the name
+ * in messages that clients know for the kind.
+ */
+export function countersWithin(counters: readonly string[], ready = 'readyReplicas'): Rule {
   return (status) => {
     const found: FieldError[] = [];
     for (const counter of counters) {
@@ -26,7 +29,7 @@ export function countersWithin(counters: readonly string[]): Rule {
     }
     const available = status.availableReplicas ?? 0;
     if (available > (status.readyReplicas ?? 0)) {
-      found.push(invalid('availableReplicas', available, 'cannot be greater than readyReplicas'));
+      found.push(invalid('availableReplicas', available, `cannot be greater than ${ready}`));
     }
     return found;
   };
