@@ -45,7 +45,8 @@ export function handler(core: Core): Handle {
       if (optionsKind && call.options?.dryRun) checkDryRun(call, optionsKind);
       const reply = await operationOf(resource, call)(core, resource, call);
       const { deprecated } = resource.version;
-      return deprecated ? { ...reply, warnings: [...(reply.warnings ?? []), deprecated] } : reply;
+      // Put onto the reply itself: a copy would lose its methods.
+      return deprecated ? Object.assign(reply, { warnings: [...(reply.warnings ?? []), deprecated] }) : reply;
     } catch (error) {
       throw inWords(core, error, call);
     }
