@@ -5,18 +5,25 @@
  */
 import type { EmbeddedStore } from './embedded/embedded-store.ts';
 import type { EmbeddedStoreOptions } from './embedded/open.ts';
+import type { EtcdStoreOptions } from './etcd/etcd-store.ts';
 import type { HistoryOptions } from './history-options.ts';
 import { MemoryStore } from './memory/memory-store.ts';
 import type { Store } from './store.ts';
 
 export { StoreDenied, StoreFormat, StoreLocked, StoreTorn } from './embedded/errors.ts';
 export * from './store.ts';
-export type { EmbeddedStore, EmbeddedStoreOptions, HistoryOptions };
+export type { EmbeddedStore, EmbeddedStoreOptions, EtcdStoreOptions, HistoryOptions };
 
 /** In a directory: the default. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
   const embedded = await import('./embedded/open.ts');
   return embedded.openEmbeddedStore(options);
+}
+
+/** On etcd v3, which several servers may share. */
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
+  const { EtcdStore } = await import('./etcd/etcd-store.ts');
+  return EtcdStore.open(options);
 }
 
 /** In this process only. */

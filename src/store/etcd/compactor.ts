@@ -1,0 +1,60 @@
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Connection } from './connection.ts';
+import { COMPACTION_KEY } from './keyspace.ts';
+import { CompareTarget, methods } from './protocol.ts';
+
+export interface CompactorOptions {
+  readonly connection: Pick<Connection, 'call'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly intervalMilliseconds: number;
+  compact(revision: number): Promise<void>;
+}
+
+/**
+ * Forgets, once an interval, what is older than an interval. Several servers on one etcd take turns: each knows how
+ * often the key of the compaction was written, and whoever still knows the right number writes it and compacts.
+ */
+export class Compactor {
+  readonly #options: CompactorOptions;
+  #timer: Timer | undefined;
+  /** How often the key was written when it was last seen. */
+  #turn = 0;
+  /** The newest revision, an interval ago. */
+  #revision = 0;
+
+  constructor(options: CompactorOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { clock, log, intervalMilliseconds } = this.#options;
+    this.#timer = clock.timer(intervalMilliseconds, () => {
+      this.start();
+      this.#run().catch((error) => log.warn('etcd was not compacted; the next turn will do it', { error }));
+    });
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  async #run(): Promise<void> {
+    const { connection, compact } = this.#options;
+    const key = Buffer.from(COMPACTION_KEY);
+    const oldest = this.#revision;
+    const { header, succeeded, responses } = await connection.call(methods.txn, {
+      compare: [{ target: CompareTarget.VERSION, key, version: this.#turn }],
+      success: [{ put: { key, value: Buffer.from(String(oldest)) } }],
+      failure: [{ range: { key } }],
+    });
+    this.#revision = header.revision;
+    if (!succeeded) {
+      this.#turn = responses[0]?.range?.kvs[0]?.version ?? 0;
+      return;
+    }
+    this.#turn++;
+    if (oldest > 0) await compact(oldest);
+  }
+}

@@ -1,0 +1,266 @@
+import type { Clock } from '../../base/clock.ts';
+import { type Logger, silent } from '../../base/log.ts';
+import { HISTORY_MILLISECONDS } from '../history-options.ts';
+import { checkWrites } from '../keys.ts';
+import {
+  type ListOptions,
+  type Row,
+  type Rows,
+  type Store,
+  StoreAhead,
+  StoreCompacted,
+  StoreConflict,
+  StoreUnavailable,
+  type Subscription,
+  type Watcher,
+  type Write,
+} from '../store.ts';
+import { Compactor } from './compactor.ts';
+import { Connection, EtcdRefusal, type TlsOptions } from './connection.ts';
+import { Keyspace, ZERO } from './keyspace.ts';
+import { CompareTarget, type KeyValue, methods, type RangeRequest, type RangeResponse } from './protocol.ts';
+import { EtcdWatch } from './watch.ts';
+
+export interface EtcdStoreOptions {
+  /** `http://HOST:PORT` or `https://HOST:PORT`, each of them. */
+  readonly endpoints: readonly string[];
+  readonly tls?: TlsOptions;
+  /** Put before every key; default: nothing, so that `/registry/…` is found where other programs look for it. */
+  readonly prefix?: string;
+  readonly clock: Clock;
+  /** How long a request may take before it rejects with StoreUnavailable; default: five seconds. */
+  readonly timeoutMilliseconds?: number;
+  /** etcd is compacted to what it was this long ago, once in as long; default: five minutes. */
+  readonly historyMilliseconds?: number;
+  readonly log?: Logger;
+}
+
+const TIMEOUT_MILLISECONDS = 5000;
+
+/** Rows asked for at once. A longer list is put together from pages of one revision. */
+const PAGE = 2000;
+
+/** etcd has no limit of its own for keys. */
+const LONGEST_KEY = 65_536;
+
+/** The store on etcd v3: several servers may share it. History is limited by age alone, as etcd counts no bytes. */
+export class EtcdStore implements Store {
+  readonly #connection: Connection;
+  readonly #keyspace: Keyspace;
+  readonly #compactor: Compactor;
+  readonly #options: Required<Pick<EtcdStoreOptions, 'clock' | 'log'>>;
+  readonly #watches = new Set<EtcdWatch>();
+  /** What must end before the connection does. */
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** The question for the revision that was asked last, and the one that waits for its answer. */
+  #asking: Promise<number> | undefined;
+  #askNext: Promise<number> | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: EtcdStoreOptions) {
+    const { clock, log = silent, prefix = '', historyMilliseconds = HISTORY_MILLISECONDS } = options;
+    this.#options = { clock, log };
+    this.#connection = new Connection({ timeoutMilliseconds: TIMEOUT_MILLISECONDS, ...options });
+    this.#keyspace = new Keyspace(prefix);
+    this.#compactor = new Compactor({
+      connection: this.#connection,
+      clock,
+      log,
+      intervalMilliseconds: historyMilliseconds,
+      compact: (revision) => this.compact(revision),
+    });
+  }
+
+  /** Rejects with StoreUnavailable when no endpoint answers. */
+  static async open(options: EtcdStoreOptions): Promise<EtcdStore> {
+    const store = new EtcdStore(options);
+    try {
+      await store.revision();
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    store.#compactor.start();
+    return store;
+  }
+
+  /** Asks etcd. Whoever asks while a question is under way shares the next one: its answer is no older than his call. */
+  revision(): Promise<number> {
+    if (!this.#asking) return this.#ask();
+    this.#askNext ??= this.#asking.then(
+      () => this.#ask(),
+      () => this.#ask(),
+    );
+    return this.#askNext;
+  }
+
+  async get(key: string): Promise<Row | undefined> {
+    const { kvs } = await this.#track(this.#range({ key: this.#keyspace.write(key) }));
+    return kvs[0] && this.#row(kvs[0]);
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<Rows> {
+    return this.#track(this.#list(prefix, options));
+  }
+
+  async commit(writes: readonly Write[]): Promise<number> {
+    this.#checkOpen();
+    checkWrites(writes, LONGEST_KEY);
+    if (writes.length === 0) return this.revision();
+    return this.#track(this.#commit(writes));
+  }
+
+  watch(after: number, watcher: Watcher): Subscription {
+    if (this.#closing) {
+      queueMicrotask(() => watcher.closed(new StoreUnavailable('the store is closed')));
+      return { stop() {} };
+    }
+    const watch = new EtcdWatch(
+      {
+        ...this.#options,
+        connection: this.#connection,
+        keyspace: this.#keyspace,
+        check: async (revision) => {
+          await this.#range({ key: ZERO, revision: Math.max(revision, 1) });
+        },
+      },
+      after,
+      watcher,
+    );
+    this.#watches.add(watch);
+    const running: Promise<void> = watch.run().finally(() => {
+      this.#watches.delete(watch);
+      this.#underWay.delete(running);
+    });
+    this.#underWay.add(running);
+    return { stop: () => watch.stop() };
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen();
+    try {
+      await this.#track(this.#connection.call(methods.compact, { revision }));
+    } catch (error) {
+      if (!(error instanceof EtcdRefusal) || error.revision !== 'compacted') throw await this.#explain(error);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#compactor.stop();
+    const watches = [...this.#watches];
+    for (const watch of watches) watch.end(undefined);
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    this.#connection.close();
+  }
+
+  async #list(prefix: string, options: ListOptions): Promise<Rows> {
+    const { limit = Number.POSITIVE_INFINITY } = options;
+    const kvs: KeyValue[] = [];
+    let { key, rangeEnd } = this.#keyspace.range(prefix, options.after);
+    // To etcd, revision 0 is the newest.
+    let revision = options.revision === 0 ? 1 : options.revision;
+    for (;;) {
+      if (Buffer.compare(key, rangeEnd) >= 0 && !rangeEnd.equals(ZERO)) break;
+      const page = Math.min(limit - kvs.length, PAGE);
+      const response = await this.#range({ key, rangeEnd, limit: page, ...(revision && { revision }) });
+      revision ??= response.header.revision;
+      kvs.push(...response.kvs);
+      const last = response.kvs.at(-1);
+      if (!response.more || !last) return this.#rows(kvs, revision, false);
+      if (kvs.length >= limit) return this.#rows(kvs, revision, true);
+      key = Buffer.concat([last.key, ZERO]);
+    }
+    return this.#rows(kvs, revision ?? (await this.revision()), false);
+  }
+
+  #rows(kvs: readonly KeyValue[], revision: number, more: boolean): Rows {
+    const rows = kvs.filter(({ key }) => this.#keyspace.holds(key)).map((kv) => this.#row(kv));
+    return { rows, revision, more };
+  }
+
+  #row({ key, value, modRevision }: KeyValue): Row {
+    return { key: this.#keyspace.read(key), value, revision: modRevision };
+  }
+
+  async #commit(writes: readonly Write[]): Promise<number> {
+    const conditions = writes.flatMap(({ key, expect }) =>
+      expect === undefined ? [] : [{ key, bytes: this.#keyspace.write(key), expect }],
+    );
+    const { succeeded, header, responses } = await this.#connection.call(methods.txn, {
+      compare: conditions.map(({ bytes, expect }) => ({ target: CompareTarget.MOD, key: bytes, modRevision: expect })),
+      success: writes.map(({ key, value }) => {
+        const bytes = this.#keyspace.write(key);
+        return value === null ? { deleteRange: { key: bytes } } : { put: { key: bytes, value } };
+      }),
+      failure: conditions.map(({ bytes }) => ({ range: { key: bytes, keysOnly: true } })),
+    });
+    if (succeeded) return header.revision;
+    const found = responses.map(({ range }) => range?.kvs[0]?.modRevision ?? 0);
+    const index = conditions.findIndex(({ expect }, i) => expect !== found[i]);
+    throw new StoreConflict(conditions[index]?.key ?? '', found[index] ?? 0);
+  }
+
+  async #range(request: RangeRequest): Promise<RangeResponse> {
+    this.#checkOpen();
+    try {
+      return await this.#connection.call(methods.range, request);
+    } catch (error) {
+      throw await this.#explain(error);
+    }
+  }
+
+  /** etcd says only that a revision is gone or has not happened. Asks which ones there are. */
+  async #explain(error: unknown): Promise<unknown> {
+    if (!(error instanceof EtcdRefusal)) return error;
+    switch (error.revision) {
+      case 'compacted':
+        return new StoreCompacted(await this.#oldest());
+      case 'future':
+        return new StoreAhead(await this.revision());
+      case undefined:
+        return error;
+    }
+  }
+
+  /** Only a watch from too early is told what is left. */
+  async #oldest(): Promise<number> {
+    const stream = await this.#connection.watch();
+    return new Promise((resolve, reject) => {
+      stream.on('error', (cause) => reject(new StoreUnavailable('etcd is not available', { cause })));
+      stream.on('data', ({ canceled, compactRevision }) => {
+        if (!canceled) return;
+        resolve(compactRevision);
+        stream.cancel();
+      });
+      const create = { key: ZERO, rangeEnd: Buffer.alloc(0), startRevision: 1 };
+      stream.write({ create: { ...create, progressNotify: false, previous: false, fragment: false } });
+    });
+  }
+
+  #ask(): Promise<number> {
+    this.#askNext = undefined;
+    const asking: Promise<number> = this.#track(this.#range({ key: ZERO })).then(({ header }) => header.revision);
+    const done = () => {
+      if (this.#asking === asking) this.#asking = undefined;
+    };
+    asking.then(done, done);
+    this.#asking = asking;
+    return asking;
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const done = () => this.#underWay.delete(work);
+    this.#underWay.add(work);
+    work.then(done, done);
+    return work;
+  }
+
+  #checkOpen(): void {
+    if (this.#closing) throw new StoreUnavailable('the store is closed');
+  }
+}

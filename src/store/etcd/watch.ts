@@ -1,0 +1,137 @@
+import type { Clock } from '../../base/clock.ts';
+import { sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { type Change, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
+import type { Connection, WatchStream } from './connection.ts';
+import type { Keyspace } from './keyspace.ts';
+import { EventType, type KeyValue, type WatchEvent, type WatchResponse } from './protocol.ts';
+
+export interface WatchOptions {
+  readonly connection: Connection;
+  readonly keyspace: Keyspace;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Rejects unless all changes after this revision can still be had. */
+  check(revision: number): Promise<void>;
+}
+
+/** Between two attempts, so that an etcd that accepts and refuses is not asked in circles. */
+const PAUSE = 100;
+
+/** One watch. It outlives connections: after each it goes on behind the last revision that it has told. */
+export class EtcdWatch {
+  readonly #options: WatchOptions;
+  readonly #watcher: Watcher;
+  readonly #ending = new AbortController();
+  /** Everything up to this revision has been told. */
+  #position: number;
+
+  constructor(options: WatchOptions, after: number, watcher: Watcher) {
+    this.#options = options;
+    this.#position = after;
+    this.#watcher = watcher;
+  }
+
+  /** Resolves when the watch is over, for whatever reason. */
+  async run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        await this.#options.check(this.#position);
+        if (signal.aborted) return;
+        await this.#follow(await this.#options.connection.watch());
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof StoreUnavailable)) return this.end(error as Error);
+        this.#options.log.warn('a watch on etcd was interrupted and is taken up again', { error });
+        await sleep(this.#options.clock, PAUSE, signal).catch(() => {});
+      }
+    }
+  }
+
+  stop(): void {
+    this.#ending.abort();
+  }
+
+  /** Stops, and says why. */
+  end(error: Error | undefined): void {
+    if (this.#ending.signal.aborted) return;
+    this.#ending.abort();
+    this.#watcher.closed(error);
+  }
+
+  /** Rejects when the stream ends: with StoreUnavailable when another one may go on. */
+  #follow(stream: WatchStream): Promise<void> {
+    const { signal } = this.#ending;
+    const { keyspace } = this.#options;
+    let pending: WatchEvent[] = [];
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        stream.cancel();
+        resolve();
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      const fail = (error: Error) => {
+        signal.removeEventListener('abort', stop);
+        stream.cancel();
+        reject(error);
+      };
+      stream.on('error', (cause) => fail(new StoreUnavailable('the stream of a watch broke off', { cause })));
+      stream.on('end', () => fail(new StoreUnavailable('the stream of a watch ended')));
+      stream.on('data', (response: WatchResponse) => {
+        if (signal.aborted) return;
+        if (response.canceled) return fail(refusal(response));
+        pending.push(...response.events);
+        if (response.fragment) return;
+        const events = pending;
+        pending = [];
+        try {
+          this.#tell(events, response);
+        } catch (error) {
+          this.#options.log.error('a watcher failed and is closed', { error });
+          fail(error as Error);
+        }
+      });
+      stream.write({
+        create: {
+          ...keyspace.all(),
+          startRevision: this.#position + 1,
+          progressNotify: true,
+          previous: true,
+          fragment: true,
+        },
+      });
+    });
+  }
+
+  #tell(events: readonly WatchEvent[], { header, created }: WatchResponse): void {
+    const changes = events
+      .filter(({ kv }) => kv.modRevision > this.#position && this.#options.keyspace.holds(kv.key))
+      .map((event) => this.#change(event));
+    const last = events.at(-1)?.kv.modRevision;
+    // A response without events says that nothing happened up to its revision, save for the one that opens a watch.
+    const through = last ?? (created ? 0 : header.revision);
+    this.#position = Math.max(this.#position, through);
+    if (changes.length > 0) this.#watcher.changes(changes);
+  }
+
+  #change({ type, kv, previous }: WatchEvent): Change {
+    const { keyspace } = this.#options;
+    const row = (each: KeyValue): Row => ({
+      key: keyspace.read(each.key),
+      value: each.value,
+      revision: each.modRevision,
+    });
+    return {
+      key: keyspace.read(kv.key),
+      revision: kv.modRevision,
+      value: type === EventType.DELETE ? null : kv.value,
+      previous: previous ? row(previous) : undefined,
+    };
+  }
+}
+
+function refusal({ compactRevision, cancelReason }: WatchResponse): Error {
+  if (compactRevision > 0) return new StoreCompacted(compactRevision);
+  return new StoreUnavailable(`etcd has ended a watch: ${cancelReason}`);
+}
