@@ -216,6 +216,12 @@ describe('a status', () => {
     expect(write(status).errors).toEqual([error]);
   });
 
+  test('brings no labels', () => {
+    const labelled = { ...deployment(), metadata: { ...deployment().metadata, labels: { via: 'status' } } };
+    const { object } = update(kind, old, { ...labelled, status: {} }, { subresource: 'status' });
+    expect(object.metadata.labels).toEqual(old.metadata.labels);
+  });
+
   test('never forgets a collision', () => {
     const before = write({ collisionCount: 2 }).object;
     expect(write({ collisionCount: 2 }, before).errors).toEqual([]);

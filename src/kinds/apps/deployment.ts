@@ -139,13 +139,23 @@ export const Deployment = defineKind({
   generation: 'annotations',
   onCreate: labelLikeTemplate,
   onUpdate: (deployment, _old, context) => labelLikeTemplate(deployment, context),
-  onStatusUpdate: (deployment, old) => keepAnnotation(deployment, old, ROLLBACK_ANNOTATION),
+  onStatusUpdate: (deployment, old) => {
+    keepAnnotation(deployment, old, ROLLBACK_ANNOTATION);
+    keepLabels(deployment, old);
+  },
   rules: [rollbackIsRevision],
 });
 export type Deployment = ObjectOf<typeof Deployment>;
 
 function labelLikeTemplate(deployment: any, { apiVersion }: HookContext): void {
   if (FROM_TEMPLATE.includes(apiVersion)) labelsFromTemplate(deployment);
+}
+
+/** The labels are the user's, and no part of what a controller reports. */
+function keepLabels(deployment: any, old: any): void {
+  const { labels: _, ...metadata } = deployment.metadata;
+  const { labels } = old.metadata;
+  deployment.metadata = labels ? { ...metadata, labels } : metadata;
 }
 
 function deadlineAfterReady(spec: any): FieldError | undefined {
