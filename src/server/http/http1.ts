@@ -60,15 +60,9 @@ export class Http1Exchange implements Exchange {
     if (response.headersSent || response.destroyed) return;
     // A request that is broken, or slower than the server waits, leaves the connection in an unknown state.
     if (code === 408) this.lastOne();
-    response.writeHead(code, [
-      'Cache-Control',
-      CACHE_CONTROL,
-      'Content-Type',
-      contentType,
-      'Content-Length',
-      String(body.length),
-      ...extra,
-    ]);
+    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, 'Content-Length', String(body.length)];
+    if (extra.length > 0) head.push(...extra);
+    response.writeHead(code, head);
     response.end(body);
   }
 
