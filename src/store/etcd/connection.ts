@@ -9,7 +9,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/proto-loader';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { StoreFull, StoreUnavailable } from '../store.ts';
 import { methods, type WatchRequest, type WatchResponse } from './protocol.ts';
 
@@ -45,6 +45,9 @@ export class EtcdRefusal extends Error {
   }
 }
 
+/** gRPC keeps the process alive while it watches for a connection with an end in sight, counted in the machine's time. */
+const A_WHILE = 3_600_000;
+
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
@@ -52,6 +55,9 @@ const CHANNEL_OPTIONS = {
   'grpc.max_reconnect_backoff_ms': 2000,
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
+  // Neither is of use here, and both cost time with every call.
+  'grpc.enable_retries': 0,
+  'grpc.enable_channelz': 0,
 };
 
 /** Sends requests to whichever endpoint is there. Tries none twice: whether a write may be repeated is not ours to say. */
@@ -156,7 +162,7 @@ export class Connection {
         const state = channel.getConnectivityState(true);
         over = state === connectivityState.READY;
         if (over) return resolve();
-        channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => wait(client));
+        channel.watchConnectivityState(state, systemClock.now() + A_WHILE, () => wait(client));
       };
       for (const client of this.#clients) wait(client);
     });

@@ -1,0 +1,12 @@
+/** Chance that can be repeated: whole numbers from 0 up to, not including, `limit`. */
+export type Dice = (limit: number) => number;
+
+export function dice(seed: number): Dice {
+  let state = seed >>> 0;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
+  };
+}

@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { TestEtcd } from '../../src/store/etcd/testing.ts';
+import type { Change, Store } from '../../src/store/index.ts';
+import { StoreCompacted } from '../../src/store/index.ts';
+import { type Dice, dice } from './random.ts';
+import { openAt, type Place, seenChange, seenRow } from './stores.ts';
+import { type Evidence, Ledger, type SeenChange, verify } from './verifier.ts';
+import type { Line } from './writer.ts';
+
+export interface RoundsOptions {
+  readonly store: 'embedded' | 'etcd';
+  readonly rounds: number;
+  readonly seed: number;
+  report?(line: string): void;
+}
+
+export interface Summary {
+  readonly rounds: number;
+  readonly issued: number;
+  readonly acknowledged: number;
+  readonly told: number;
+  readonly resumed: number;
+  /** Every broken promise, with its round. */
+  readonly problems: readonly string[];
+}
+
+/** Kills a writing program, and with etcd the store as well, again and again, and looks at what is left. */
+export async function crashRounds(options: RoundsOptions): Promise<Summary> {
+  const directory = await mkdtemp(join(tmpdir(), 'crash-'));
+  const etcd = options.store === 'etcd' ? await TestEtcd.start() : undefined;
+  const place: Place = etcd ? { endpoint: etcd.endpoint } : { directory };
+  const next = dice(options.seed);
+  const summary = { rounds: 0, issued: 0, acknowledged: 0, told: 0, resumed: 0, problems: [] as string[] };
+  try {
+    let before = await look(place);
+    for (let round = 1; round <= options.rounds; round++) {
+      const ledger = await writeUntilKilled({ place, round, seed: next(2 ** 31), next, etcd });
+      const after = await look(place, { start: before.revision, resumeAt: someTold(ledger, next) });
+      const problems = verify(ledger, { ...after, before: before.rows, start: before.revision });
+      summary.rounds++;
+      summary.issued += ledger.issued.size;
+      summary.acknowledged += ledger.acknowledged.size;
+      summary.told += ledger.told.length;
+      summary.resumed += after.resumed.length;
+      summary.problems.push(...problems.map((problem) => `round ${round}: ${problem}`));
+      options.report?.(
+        `round ${round}: ${ledger.acknowledged.size} of ${ledger.issued.size} writes acknowledged, ` +
+          `${ledger.told.length} changes told and ${after.resumed.length} after resuming, ` +
+          `revision ${before.revision} to ${after.revision}, ${problems.length} problems`,
+      );
+      before = after;
+    }
+  } finally {
+    await etcd?.remove();
+    await rm(directory, { recursive: true, force: true });
+  }
+  return summary;
+}
+
+interface Round {
+  readonly place: Place;
+  readonly round: number;
+  readonly seed: number;
+  readonly next: Dice;
+  readonly etcd: TestEtcd | undefined;
+}
+
+/** One round: resolves when the writer is dead, and etcd is up again. */
+async function writeUntilKilled({ place, round, seed, next, etcd }: Round): Promise<Ledger> {
+  const program = join(import.meta.dirname, 'writer.ts');
+  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify({ place, round, seed })], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ledger = new Ledger();
+  const lines = createInterface({ input: child.stdout });
+  const drained = new Promise<void>((resolve) => lines.once('close', resolve));
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the writer ended with ${code} before it was killed`)));
+    lines.on('line', (text) => {
+      const line = parse(text);
+      if (line?.say === 'ready') resolve();
+      else if (line) note(ledger, line);
+    });
+  });
+  await wait(20 + next(400));
+  const killWriter = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  const kills = [killWriter(), etcd?.kill()];
+  await Promise.all(next(2) === 0 ? kills : kills.reverse());
+  await drained;
+  await etcd?.start();
+  return ledger;
+}
+
+/** The last line may be cut: then nothing was done after it. */
+function parse(text: string): Line | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function note(ledger: Ledger, line: Line): void {
+  switch (line.say) {
+    case 'issued':
+      ledger.issued.set(line.operation.id, line.operation);
+      break;
+    case 'acknowledged':
+      ledger.acknowledged.set(line.id, line.revision);
+      break;
+    case 'refused':
+      ledger.refused.add(line.id);
+      break;
+    case 'told':
+      ledger.told.push(...line.changes);
+      break;
+    case 'ready':
+      break;
+  }
+}
+
+type Found = Omit<Evidence, 'before' | 'start'>;
+
+/** A place among the last changes that the watcher was told, as if it had heard no more; undefined: it heard nothing. */
+function someTold({ told }: Ledger, next: Dice): number | undefined {
+  return told.at(-1 - next(Math.min(told.length, 200) || 1))?.revision;
+}
+
+/** Opens the store as the next program would, and reads everything. */
+async function look(place: Place, since?: { start: number; resumeAt: number | undefined }): Promise<Found> {
+  const store = await openAt(place);
+  try {
+    const { rows, revision } = await store.list('');
+    const start = since?.start ?? revision;
+    const resumedAfter = since?.resumeAt ?? start;
+    const resumed = await changesAfter(store, resumedAfter, revision);
+    const { changes: replayed, after: replayedAfter } = await oldestChanges(store, start, revision);
+    return { rows: rows.map(seenRow), revision, resumed, resumedAfter, replayed, replayedAfter };
+  } finally {
+    await store.close();
+  }
+}
+
+/** History from a revision on, or from the oldest that is left. */
+async function oldestChanges(store: Store, after: number, through: number) {
+  try {
+    return { after, changes: await changesAfter(store, after, through) };
+  } catch (error) {
+    if (!(error instanceof StoreCompacted)) throw error;
+    return { after: error.oldest, changes: await changesAfter(store, error.oldest, through) };
+  }
+}
+
+/** Resolves when a change at `through` was told, or none can be. */
+async function changesAfter(store: Store, after: number, through: number): Promise<SeenChange[]> {
+  if (after >= through) return [];
+  const changes: Change[] = [];
+  await new Promise<void>((resolve, reject) => {
+    const subscription = store.watch(after, {
+      changes(batch) {
+        changes.push(...batch);
+        if ((batch.at(-1)?.revision ?? 0) < through) return;
+        subscription.stop();
+        resolve();
+      },
+      closed: (error) => reject(error ?? new Error('the watch was closed')),
+    });
+  });
+  return changes.map(seenChange);
+}
