@@ -77,6 +77,8 @@ export interface Change {
 export interface Watcher {
   /** A batch holds whole revisions. */
   changes(batch: readonly Change[]): void;
+  /** Everything up to this revision has been told: what happened since the last change is nothing of the store's. */
+  progress?(revision: number): void;
   /** The watch is over: StoreCompacted, StoreUnavailable, or undefined after close(). Not called after stop(). */
   closed(error: Error | undefined): void;
 }

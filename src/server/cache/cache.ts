@@ -133,6 +133,7 @@ export class Cache {
   #follow(): void {
     this.#subscription = this.#options.store.watch(this.revision, {
       changes: (batch) => this.#apply(batch),
+      progress: (revision) => this.#seen(revision, this.#options.clock.now()),
       closed: (error) => this.#lost(error),
     });
   }

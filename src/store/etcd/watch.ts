@@ -113,6 +113,8 @@ export class EtcdWatch {
     const through = last ?? (created ? 0 : header.revision);
     this.#position = Math.max(this.#position, through);
     if (changes.length > 0) this.#watcher.changes(changes);
+    const told = changes.at(-1)?.revision ?? 0;
+    if (told < through) this.#watcher.progress?.(this.#position);
   }
 
   #change({ type, kv, previous }: WatchEvent): Change {
