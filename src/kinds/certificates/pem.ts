@@ -1,0 +1,39 @@
+/** Text that carries keys, certificates and requests: blocks between a line that begins and one that ends each. */
+export interface PemBlock {
+  readonly type: string;
+  readonly hasHeaders: boolean;
+  readonly bytes: Buffer;
+}
+
+const BEGIN = '-----BEGIN ';
+const END = '-----END ';
+const TAIL = '-----';
+
+/** Every whole block; what stands between them is skipped, and so are blocks that are broken. */
+export function* pemBlocks(text: string): Generator<PemBlock> {
+  let from = 0;
+  for (let end = text.indexOf(END); end >= 0; end = text.indexOf(END, from)) {
+    const before = text.slice(from, end);
+    const begin = before.lastIndexOf(BEGIN);
+    if (begin >= 0) {
+      const block = read(before.slice(begin + BEGIN.length), lineAt(text, end + END.length));
+      if (block) yield block;
+    }
+    from = end + END.length;
+  }
+}
+
+function lineAt(text: string, start: number): string {
+  const end = text.indexOf('\n', start);
+  return (end < 0 ? text.slice(start) : text.slice(start, end)).trimEnd();
+}
+
+function read(inside: string, lastLine: string): PemBlock | undefined {
+  const [first = '', ...lines] = inside.split('\n').map((line) => line.trim());
+  if (!first.endsWith(TAIL) || lastLine !== first) return undefined;
+  const blank = lines.findIndex((line) => !line.includes(':'));
+  const hasHeaders = blank > 0;
+  const base64 = lines.slice(blank).join('');
+  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return undefined;
+  return { type: first.slice(0, -TAIL.length), hasHeaders, bytes: Buffer.from(base64, 'base64') };
+}

@@ -1,0 +1,42 @@
+/**
+ * The schemas and levels that every cluster has, so that each request belongs somewhere and an administrator always gets
+ * through. Nobody may change what they say.
+ */
+const everything = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+};
+
+const groups = (...names: string[]) => names.map((name) => ({ kind: 'Group', group: { name } }));
+
+export const mandatoryFlowSchemas: ReadonlyMap<string, object> = new Map([
+  [
+    'exempt',
+    {
+      priorityLevelConfiguration: { name: 'exempt' },
+      matchingPrecedence: 1,
+      rules: [{ subjects: groups('system:masters'), ...everything }],
+    },
+  ],
+  [
+    'catch-all',
+    {
+      priorityLevelConfiguration: { name: 'catch-all' },
+      matchingPrecedence: 10000,
+      distinguisherMethod: { type: 'ByUser' },
+      rules: [{ subjects: groups('system:unauthenticated', 'system:authenticated'), ...everything }],
+    },
+  ],
+]);
+
+/** Of the exempt level an administrator may set how many seats it counts for, and lends. */
+export const mandatoryPriorityLevels: ReadonlyMap<string, { type: string; limited?: object }> = new Map([
+  ['exempt', { type: 'Exempt' }],
+  [
+    'catch-all',
+    {
+      type: 'Limited',
+      limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: 'Reject' } },
+    },
+  ],
+]);
