@@ -106,9 +106,7 @@ describe('slowness', () => {
 
   it('of a body ends in 408', async () => {
     const head = `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n`;
-    const received = await exchange(plain(), head, '{"kind":');
-    expect(codesOf(received)).toEqual([408]);
-    expect(received).toContain('the body of the request did not arrive in time');
+    expect(codesOf(await exchange(plain(), head, '{"kind":'))).toEqual([408]);
   });
 
   it('of a body over HTTP/2 ends in 408', async () => {

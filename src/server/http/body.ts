@@ -45,29 +45,33 @@ function mediaTypeOf(contentType: string): string {
   return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
 }
 
-/** The object that a create or an update sends; `kind` is what the endpoint takes. */
-export async function decodeObject(bytes: Buffer, format: Format, { kind, limits }: ObjectContext): Promise<object> {
-  try {
-    const value = await decode(bytes, format, limits);
-    return identified(value, kind);
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summary(bytes)})`,
-      error,
-    );
-  }
-}
-
-interface ObjectContext {
+/** What a body is for: it decides how a failure is worded. */
+export interface Purpose {
+  /** The kind that the endpoint takes. */
   readonly kind: string;
   readonly limits: Limits;
+}
+
+/** The object that a create or an update sends. At once where it is JSON, as nearly all are. */
+export function decodeObject(bytes: Buffer, format: Format, purpose: Purpose): object | Promise<object> {
+  const refuse = (error: unknown): never => {
+    if (!(error instanceof DecodeError)) throw error;
+    const { message } = error;
+    const start = `the object provided is unrecognized (must be of type ${purpose.kind})`;
+    throw badRequest(`${start}: ${message} (${summary(bytes)})`, error);
+  };
+  try {
+    const decoded = decode(bytes, format, purpose);
+    return decoded instanceof Promise ? decoded.catch(refuse) : decoded;
+  } catch (error) {
+    return refuse(error);
+  }
 }
 
 /** The options that a delete may send in its body. */
 export async function decodeOptions(bytes: Buffer, format: Format, limits: Limits): Promise<object> {
   try {
-    return identified(await decode(bytes, format, limits), 'DeleteOptions');
+    return await decode(bytes, format, { kind: 'DeleteOptions', limits });
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message, error);
     throw error;
@@ -87,32 +91,31 @@ export function decodePatch(bytes: Buffer, type: PatchType, limits: Limits): unk
   }
 }
 
-async function decode(bytes: Buffer, format: Format, limits: Limits): Promise<unknown> {
-  if (format === 'json') {
-    try {
-      return decodeJson(bytes, limits.depth);
-    } catch (error) {
-      if (error instanceof DecodeError) throw new DecodeError(`couldn't get version/kind; ${error.message}`, error);
-      throw error;
-    }
+function decode(bytes: Buffer, format: Format, { kind, limits }: Purpose): object | Promise<object> {
+  if (format === 'yaml') {
+    if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
+    const decoding = decodeYaml(bytes.toString('utf8'), { depth: limits.depth, size: limits.body });
+    return decoding.then((value) => identified(value, kind));
   }
-  if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
-  return decodeYaml(bytes.toString('utf8'), { depth: limits.depth, size: limits.body });
+  try {
+    return identified(decodeJson(bytes, limits.depth), kind);
+  } catch (error) {
+    if (error instanceof DecodeError) throw new DecodeError(`couldn't get version/kind; ${error.message}`, error);
+    throw error;
+  }
 }
 
 /** An object whose `kind` and `apiVersion`, where they stand, are texts. A null is an object that says nothing. */
 function identified(value: unknown, kind: string): object {
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new DecodeError(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(value)} into Go value of type ${kind}`,
-    );
+    throw new DecodeError(`json parse error: json: cannot unmarshal ${typeName(value)} into Go value of type ${kind}`);
   }
   for (const key of ['apiVersion', 'kind'] as const) {
     const field = (value as Record<string, unknown>)[key];
     if (field !== undefined && field !== null && typeof field !== 'string') {
       throw new DecodeError(
-        `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(field)} into Go struct field .${key} of type string`,
+        `json parse error: json: cannot unmarshal ${typeName(field)} into Go struct field .${key} of type string`,
       );
     }
   }

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
 import { CACHE_CONTROL, type Exchange, type ExtraHeaders, NO_HEADERS } from './exchange.ts';
-import { type BodyOptions, readBody } from './read-body.ts';
+import { readBody } from './read-body.ts';
 
-/** A request over HTTP/1.1. */
+/** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
 export class Http1Exchange implements Exchange {
   #abort: AbortController | undefined;
 
@@ -12,7 +12,7 @@ export class Http1Exchange implements Exchange {
     protected readonly request: IncomingMessage,
     protected readonly response: ServerResponse,
     readonly certificate: ClientCertificate | undefined,
-    private readonly options: BodyOptions,
+    private readonly bodyLimit: number,
   ) {}
 
   get method(): string {
@@ -52,14 +52,12 @@ export class Http1Exchange implements Exchange {
   }
 
   body(): Promise<Buffer> {
-    return readBody(this.request, this.request.headers['content-length'], this.options);
+    return readBody(this.request, this.request.headers['content-length'], this.bodyLimit);
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
-    // A request that is broken, or slower than the server waits, leaves the connection in an unknown state.
-    if (code === 408) this.lastOne();
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, 'Content-Length', String(body.length)];
     if (extra.length > 0) head.push(...extra);
     response.writeHead(code, head);

@@ -1,9 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import type { Clock } from '../../base/clock.ts';
 import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
+import { HttpError } from './errors.ts';
 import { CACHE_CONTROL, type Exchange, type ExtraHeaders, NO_HEADERS } from './exchange.ts';
-import { type BodyOptions, readBody } from './read-body.ts';
+import type { Limits } from './limits.ts';
+import { readBody } from './read-body.ts';
+
+export interface Http2Options {
+  readonly limits: Limits;
+  readonly clock: Clock;
+}
 
 /** A request over HTTP/2, on the stream itself: the layer that looks like HTTP/1 costs a third of the speed. */
 export class Http2Exchange implements Exchange {
@@ -13,7 +21,7 @@ export class Http2Exchange implements Exchange {
     private readonly stream: ServerHttp2Stream,
     readonly headers: IncomingHttpHeaders,
     readonly certificate: ClientCertificate | undefined,
-    private readonly options: BodyOptions,
+    private readonly options: Http2Options,
   ) {
     // Resets arrive as errors; whoever waits hears of the close.
     stream.on('error', () => undefined);
@@ -50,7 +58,13 @@ export class Http2Exchange implements Exchange {
   }
 
   body(): Promise<Buffer> {
-    return readBody(this.stream, this.headers['content-length'], this.options);
+    const { clock, limits } = this.options;
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new HttpError(408, 'the body of the request did not arrive in time'));
+      const timer = clock.timer(limits.bodyTimeout, late);
+      const reading = readBody(this.stream, this.headers['content-length'], limits.body);
+      reading.then(resolve, reject).finally(() => timer.cancel());
+    });
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {

@@ -5,8 +5,10 @@ import { explainJson } from './json-syntax.ts';
 /** Parses a body; refuses what is no JSON, no text, nested too deeply, or names a key that no object may have. */
 export function decodeJson(bytes: Buffer, depth: number): unknown {
   if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
-  if (isDeeperThan(bytes, depth)) throw new DecodeError(`the body is nested deeper than ${depth} levels`);
   const text = bytes.toString('utf8');
+  if (hasMoreBrackets(text, depth) && depthOf(bytes, depth) > depth) {
+    throw new DecodeError(`the body is nested deeper than ${depth} levels`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -30,15 +32,15 @@ function refuseHostileKeys(value: unknown): void {
   }
 }
 
-/** Looks at brackets only: cheap, and before anything recurses. */
-function isDeeperThan(bytes: Buffer, limit: number): boolean {
-  if (bytes.length < 2 * limit) return false;
-  let opened = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (byte === 0x7b || byte === 0x5b) opened++;
+/** Nearly no body has enough brackets to be deep, and the search for them is native. */
+function hasMoreBrackets(text: string, limit: number): boolean {
+  let found = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      if (++found > limit) return true;
+    }
   }
-  return opened > limit && depthOf(bytes, limit) > limit;
+  return false;
 }
 
 /** How deep brackets go outside strings, counted up to one beyond the limit. */

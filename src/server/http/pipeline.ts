@@ -89,7 +89,8 @@ export class Pipeline {
         const format = formatOf(headers['content-type']);
         refuseEncoding(headers['content-encoding']);
         const kind = route.subresource?.kind ?? route.resource.kind.kind;
-        call.body = await decodeObject(await exchange.body(), format, { kind, limits });
+        const decoded = decodeObject(await exchange.body(), format, { kind, limits });
+        call.body = decoded instanceof Promise ? await decoded : decoded;
         return;
       }
       case 'patch':

@@ -22,10 +22,9 @@ import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
 import type { Registry } from '../registry.ts';
 import type { Exchange } from './exchange.ts';
 import { Http1Exchange } from './http1.ts';
-import { Http2Exchange } from './http2.ts';
+import { Http2Exchange, type Http2Options } from './http2.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { Pipeline } from './pipeline.ts';
-import type { BodyOptions } from './read-body.ts';
 import { UpgradeExchange } from './websocket.ts';
 
 export interface HttpServerOptions {
@@ -69,7 +68,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 class Listeners implements HttpServer {
   readonly #options: HttpServerOptions;
   readonly #limits: Limits;
-  readonly #body: BodyOptions;
+  readonly #http2: Http2Options;
   readonly #pipeline: Pipeline;
   readonly #servers: (Http2SecureServer | Server)[] = [];
   readonly #sockets = new Set<Socket>();
@@ -81,7 +80,7 @@ class Listeners implements HttpServer {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#body = { limits: this.#limits, clock: options.clock };
+    this.#http2 = { limits: this.#limits, clock: options.clock };
     const { handle, registry, isReady, log, version } = options;
     const serverAddress = () => options.advertised ?? this.#address;
     const discovery = new Discovery({ registry, version, serverAddress });
@@ -110,7 +109,7 @@ class Listeners implements HttpServer {
     server.removeAllListeners('stream');
     server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       const certificate = stream.session && this.#certificates.get(stream.session);
-      this.#serve(new Http2Exchange(stream, headers, certificate, this.#body), authenticate);
+      this.#serve(new Http2Exchange(stream, headers, certificate, this.#http2), authenticate);
     });
     return this.#start(server, port, host);
   }
@@ -151,11 +150,11 @@ class Listeners implements HttpServer {
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const certificate = this.#certificates.get(request.socket);
-      this.#serve(new Http1Exchange(request, response, certificate, this.#body), authenticate);
+      this.#serve(new Http1Exchange(request, response, certificate, limits.body), authenticate);
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const certificate = this.#certificates.get(socket);
-      this.#serve(new UpgradeExchange({ request, socket, head }, certificate, this.#body), authenticate);
+      this.#serve(new UpgradeExchange({ request, socket, head }, certificate, limits.body), authenticate);
     });
   }
 

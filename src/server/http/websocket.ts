@@ -6,7 +6,6 @@ import type { ClientCertificate } from '../authn/certificate.ts';
 import { Disconnected } from './errors.ts';
 import type { ExtraHeaders } from './exchange.ts';
 import { Http1Exchange } from './http1.ts';
-import type { BodyOptions } from './read-body.ts';
 
 /** A subprotocol that carries a bearer token, base64url behind it: browsers have no other place for it. */
 const BEARER = 'base64url.bearer.authorization.k8s.io.';
@@ -39,13 +38,13 @@ export interface Upgrade {
 export class UpgradeExchange extends Http1Exchange {
   readonly #upgrade: Upgrade;
 
-  constructor(upgrade: Upgrade, certificate: ClientCertificate | undefined, options: BodyOptions) {
+  constructor(upgrade: Upgrade, certificate: ClientCertificate | undefined, bodyLimit: number) {
     const { request, socket } = upgrade;
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
     response.once('finish', () => socket.end());
-    super(request, response, certificate, options);
+    super(request, response, certificate, bodyLimit);
     this.#upgrade = upgrade;
     socket.on('error', () => socket.destroy());
   }
