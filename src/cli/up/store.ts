@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { createMemoryStore, openEmbeddedStore, type Store } from '../../store/index.ts';
-import { CliError } from '../cli-error.ts';
+import { createMemoryStore, openEmbeddedStore, openEtcdStore, type Store } from '../../store/index.ts';
 import type { UpFlags } from './flags.ts';
 import type { Remembered } from './settings.ts';
 
@@ -22,7 +21,7 @@ export async function openStore({ settings, flags, directory, clock, log }: Stor
     case 'embedded':
       return openEmbeddedStore({ ...options, directory: join(directory, 'store') });
     case 'etcd':
-      throw new CliError('--store etcd is not there yet');
+      return openEtcdStore({ ...options, endpoints: settings.etcdServers ?? [] });
     case 'memory':
       return createMemoryStore(options);
   }

@@ -8,11 +8,16 @@ import { untilSignal } from './signals.ts';
 import { start } from './start.ts';
 import { createSteps } from './steps.ts';
 
+/** What Node's timers take at most. */
+const LONGEST = 2 ** 31 - 1;
+
 export async function up(flags: UpFlags): Promise<void> {
   const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));
   const steps = createSteps(process.stdout, () => performance.now());
   const cleanup = new Cleanup();
   const signalled = untilSignal();
+  // Timers of the clock do not keep the process alive; while a step waits for one, this does.
+  const alive = setInterval(() => {}, LONGEST);
   try {
     await start({ flags, steps, cleanup, log, clock: systemClock, random: systemRandom });
     const signal = await signalled;
@@ -20,6 +25,7 @@ export async function up(flags: UpFlags): Promise<void> {
     steps.line(`\nStopping on ${signal}. Once more stops at once.`);
   } finally {
     await cleanup.run();
+    clearInterval(alive);
   }
   log.info('stopped');
   steps.line('Stopped.');
