@@ -1,6 +1,5 @@
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { request as requestHttps } from 'node:https';
-import { connect as connectTls } from 'node:tls';
 
 export interface Answer {
   readonly code: number;
@@ -71,22 +70,4 @@ export async function askHttp2(asked: Asked, shared?: ClientHttp2Session): Promi
     session.off('error', fail);
     if (!shared) session.close();
   }
-}
-
-/** Writes bytes as they are and collects what comes back until the server closes the connection. */
-export function askRaw(port: number, ca: string, ...pieces: (string | Buffer)[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTls({ port, host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] }, () => {
-      for (const piece of pieces) socket.write(piece);
-    });
-    let received = '';
-    socket.setEncoding('latin1');
-    socket.on('data', (chunk: string) => {
-      received += chunk;
-    });
-    socket.on('close', () => resolve(received));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
-    });
-  });
 }

@@ -64,7 +64,7 @@ export function smallRegistry(): Registry {
 }
 
 /** Stands in for the core: remembers what was asked, and answers with what the test says, or with the object itself. */
-export class FakeCore {
+class FakeCore {
   readonly calls: Call[] = [];
   readonly watches: FakeWatch[] = [];
   answer: ((call: Call) => Reply | Promise<Reply>) | undefined;

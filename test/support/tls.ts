@@ -3,7 +3,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { type CertificateRequest, issue, newKey, type Subject } from '../../src/cli/pki/certificate.ts';
 
 /** A certificate with its key, as PEM. */
-export interface KeyPair {
+interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }

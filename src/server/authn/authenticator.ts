@@ -47,7 +47,7 @@ export const UNSECURED: User = Object.freeze({
   groups: Object.freeze(['system:masters', 'system:authenticated']),
 });
 
-export const unauthorized = (cause?: unknown) => new ApiError('Unauthorized', 'Unauthorized', { cause });
+const unauthorized = (cause?: unknown) => new ApiError('Unauthorized', 'Unauthorized', { cause });
 
 /** A user as every source makes it: proven, so a member of `system:authenticated`. */
 export function authenticated(user: User): User {

@@ -1,3 +1,4 @@
+import { connect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, type Asked, askHttp1, askHttp2 } from '../../../test/support/http-client.ts';
@@ -372,6 +373,23 @@ describe.each([
       expect((await send({ path })).code).toBe(400);
     }
   });
+});
+
+it('still knows a client certificate when its TLS session is resumed', async () => {
+  const { port, authority, core } = running;
+  const certificate = await authority.client('admin', 'system:masters');
+  const ask = (session?: Buffer) =>
+    new Promise<{ session: Buffer; resumed: boolean }>((resolve, reject) => {
+      const options = { port, host: '127.0.0.1', ca: authority.ca, ...certificate, ...(session ? { session } : {}) };
+      const socket = connect({ ...options, maxVersion: 'TLSv1.2' });
+      socket.on('error', reject);
+      socket.write(`GET ${PODS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      socket.resume().on('end', () => resolve({ session: socket.getSession()!, resumed: socket.isSessionReused() }));
+    });
+  const first = await ask();
+  const second = await ask(first.session);
+  expect([first.resumed, second.resumed]).toEqual([false, true]);
+  expect(core.calls.slice(-2).map(({ user }) => user.name)).toEqual(['admin', 'admin']);
 });
 
 it('is not ready before the core is', async () => {

@@ -1,0 +1,88 @@
+/** The front end before the real server: every kind, in every version, at every path. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer } from '../../../test/support/http-server.ts';
+import { systemClock as clock } from '../../base/clock.ts';
+import { allKinds } from '../../kinds/all.ts';
+import type { Verb } from '../../kinds/kind.ts';
+import { MemoryStore } from '../../store/memory/memory-store.ts';
+import { createServer, type Server } from '../index.ts';
+import { Registry, type Resource } from '../registry.ts';
+import type { HttpServer } from './server.ts';
+
+const resources: [title: string, resource: Resource][] = [];
+const registry = new Registry(allKinds);
+for (const apiVersion of registry.apiVersions) {
+  for (const resource of registry.resourcesOf(apiVersion)) {
+    resources.push([`${resource.kind.plural} of ${apiVersion}`, resource]);
+  }
+}
+
+let core: Server;
+let http: HttpServer;
+let base: string;
+
+beforeAll(async () => {
+  core = await createServer({ kinds: allKinds, store: new MemoryStore({ clock }), clock });
+  ({ server: http } = await startServer({ handle: core.handle, registry: core.registry }));
+  base = `http://127.0.0.1:${(await http.listenInsecure(0, '127.0.0.1')).port}`;
+});
+
+afterAll(async () => {
+  await http.close();
+  core.close();
+});
+
+async function ask(method: string, path: string): Promise<{ code: number; body: any; warning: string | null }> {
+  const answer = await fetch(base + path, { method });
+  const text = await answer.text();
+  return { code: answer.status, body: text && JSON.parse(text), warning: answer.headers.get('warning') };
+}
+
+describe.each(resources)('%s', (_, { kind, version }) => {
+  const prefix = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
+  const namespaced = kind.scope === 'Namespaced';
+  const collection = namespaced ? `${prefix}/namespaces/default/${kind.plural}` : `${prefix}/${kind.plural}`;
+  const has = (verb: Verb) => !kind.verbs || kind.verbs.includes(verb);
+  const warning = version.deprecated ? `299 - "${version.deprecated}"` : null;
+
+  it.runIf(has('list'))('lists, in a namespace and in all', async () => {
+    for (const path of [collection, `${prefix}/${kind.plural}`]) {
+      const answer = await ask('GET', path);
+      expect(answer).toMatchObject({ code: 200, warning });
+      expect(answer.body).toMatchObject({ kind: kind.listKind, apiVersion: version.apiVersion });
+    }
+  });
+
+  it.runIf(has('watch'))('watches, in both forms', async () => {
+    const watch = `${prefix}/watch${collection.slice(prefix.length)}`;
+    for (const path of [`${collection}?watch=true&`, `${watch}?`, `${watch}/nobody?`]) {
+      const abort = new AbortController();
+      const answer = await fetch(`${base}${path}resourceVersion=0`, { signal: abort.signal });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('warning')).toBe(warning);
+      abort.abort();
+    }
+  });
+
+  it.runIf(has('get'))('says that an object is not there', async () => {
+    const qualified = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await ask(method, `${collection}/nobody`);
+      expect(answer).toMatchObject({
+        code: 404,
+        body: { reason: 'NotFound', message: `${qualified} "nobody" not found` },
+      });
+    }
+  });
+
+  it.runIf(has('create'))('takes no empty body', async () => {
+    const answer = await ask('POST', collection);
+    expect(answer.code).toBe(400);
+    expect(answer.body.message).toContain(`(must be of type ${kind.kind})`);
+  });
+
+  it('is in the discovery of its version', async () => {
+    const { body } = await ask('GET', prefix);
+    expect(body.resources).toContainEqual(expect.objectContaining({ name: kind.plural, kind: kind.kind, namespaced }));
+  });
+});
