@@ -11,6 +11,9 @@ export function largePod(index: number): object {
       annotations: {
         'example.com/checksum': 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
         'example.com/owner': 'team-storefront',
+        'example.com/description':
+          'Serves the shop and takes its orders. Runs in every region; see the runbook for how to ' +
+          'drain one. Restarts are safe at any time: sessions are kept elsewhere.',
       },
     },
     spec: {
@@ -48,6 +51,7 @@ function container(name: string, port: number): object {
     ports: [{ name: 'http', containerPort: port, protocol: 'TCP' }],
     env: [
       { name: 'LOG_LEVEL', value: 'info' },
+      { name: 'DATABASE', value: 'postgres://shop-db.shop.svc:5432/shop' },
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
     ],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },

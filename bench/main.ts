@@ -136,7 +136,8 @@ async function event(qd: Target): Promise<Buffer> {
 async function measureIdle(qd: Program, bare: Program): Promise<void> {
   if (!wanted('idle')) return;
   const idle = 10;
-  await pause(2_000);
+  // About ten seconds after its last work, V8 tidies up its heap once.
+  await pause(15_000);
   const before = cpuOf(qd.pid);
   await pause(idle * 1_000);
   const used = ((cpuOf(qd.pid) - before) / idle) * 100;
@@ -194,7 +195,9 @@ async function measureEtcd(): Promise<void> {
   }
 }
 
-const read = (path: string): Traffic => ({ type: 'read', path });
+function read(path: string): Traffic {
+  return { type: 'read', path };
+}
 
 type Run = readonly [program: Program, traffic: Traffic];
 

@@ -10,7 +10,7 @@ export interface Figure {
   readonly promise?: number;
 }
 
-export const isKept = ({ unit, qd, promise }: Figure) =>
+const isKept = ({ unit, qd, promise }: Figure) =>
   promise === undefined || (unit === '/s' ? qd >= promise : qd <= promise);
 
 export function table(figures: readonly Figure[]): string {

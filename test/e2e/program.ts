@@ -16,7 +16,7 @@ export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-export interface Answer {
+interface Answer {
   readonly code: number;
   readonly type: string | undefined;
   readonly text: string;

@@ -25,7 +25,7 @@ export interface Pki {
 }
 
 /** As PEM. */
-export interface KeyPair {
+interface KeyPair {
   readonly certificate: string;
   readonly key: string;
 }

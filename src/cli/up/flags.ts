@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { levels } from '../logger.ts';
 import * as value from '../values.ts';
 
-export const storeNames = ['embedded', 'etcd', 'memory'] as const;
+const storeNames = ['embedded', 'etcd', 'memory'] as const;
 export type StoreName = (typeof storeNames)[number];
 
 /** What was given; absent values come from the directory, then from the defaults (settings.ts). */

@@ -5,7 +5,7 @@
 import type { RequestOptions } from '../program.ts';
 
 /** What a body may need of the run so far. */
-export interface World {
+interface World {
   /** The object at the path of this case, as it is now. */
   current(): Promise<any>;
 }
