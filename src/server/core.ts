@@ -1,8 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import type { HookContext } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import type { Allocation } from './allocation/allocation.ts';
+import type { Call } from './api.ts';
 import type { Cache } from './cache/cache.ts';
 import type { ListBodies } from './lists/bodies.ts';
 import type { Registry } from './registry.ts';
@@ -37,4 +39,9 @@ export function timestamp(milliseconds: number): string {
     text = `${new Date(asked * 1000).toISOString().slice(0, 19)}Z`;
   }
   return text;
+}
+
+/** What a kind's hooks learn of the call they run in. */
+export function hookContext(core: Core, { apiVersion, subresource, user }: Call): HookContext {
+  return { now: timestamp(core.clock.now()), uuid: core.random.uuid, apiVersion, subresource, user };
 }

@@ -6,7 +6,7 @@ import { StoreConflict } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import type { Entry } from '../cache/entry.ts';
 import { keyOf } from '../cache/keys.ts';
-import { type Core, timestamp } from '../core.ts';
+import { type Core, hookContext } from '../core.ts';
 import type { Resource } from '../registry.ts';
 import { checkObject } from './check.ts';
 import { commitObject, commitRemoval } from './commit.ts';
@@ -41,15 +41,9 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
     checkIdentity(kind, object, old, name);
     keepBookkeeping(object, old);
     keepPart(object, old, wish.part);
-    if (wish.part === 'status') kind.onStatusUpdate?.(object, old);
+    if (wish.part === 'status') kind.onStatusUpdate?.(object, old, hookContext(core, call));
     else {
-      const now = timestamp(core.clock.now());
-      kind.onUpdate?.(object, old, {
-        now,
-        uuid: core.random.uuid,
-        apiVersion: version.apiVersion,
-        subresource: call.subresource,
-      });
+      kind.onUpdate?.(object, old, hookContext(core, call));
       countGeneration(kind, object, old);
     }
     const also = core.allocation.onWrite(kind, object, old);

@@ -6,7 +6,7 @@ import { StoreConflict } from '../../store/store.ts';
 import { admitCreate } from '../admission/namespace-lifecycle.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
-import { type Core, timestamp } from '../core.ts';
+import { type Core, hookContext, timestamp } from '../core.ts';
 import { expectedBody, readBody } from '../objects/body.ts';
 import { checkObject } from '../objects/check.ts';
 import { commitObject, type Draft } from '../objects/commit.ts';
@@ -82,7 +82,7 @@ function prepare(core: Core, resource: Resource, call: Call): { object: KubeObje
   object.metadata = metadata;
   if (kind.initialStatus) object.status = kind.initialStatus(object);
   else if (kind.subresources?.status) object.status = {};
-  kind.onCreate?.(object, { now, uuid: core.random.uuid, apiVersion: version.apiVersion, subresource: undefined });
+  kind.onCreate?.(object, hookContext(core, call));
   return { object, generated };
 }
 
