@@ -79,3 +79,18 @@ it('breaks off what does not finish in time', async () => {
   await closed;
   expect(await broken).toBeInstanceOf(Error);
 });
+
+it('closes connections that are idle, and no others', async () => {
+  const { server, core, port, authority } = await startServer({ limits: { idle: 50 } });
+  const open = () => connect(`https://127.0.0.1:${port}`, { ca: authority.ca });
+  const idle = open();
+  const watching = open();
+  const watch = watching.request({ ':path': `${PODS}?watch=true`, ...headers });
+  await new Promise((resolve) => watch.once('response', resolve));
+  await new Promise((resolve) => idle.once('close', resolve));
+  expect(watching.closed).toBe(false);
+  core.watches[0]?.consumer?.end();
+  watch.resume();
+  await new Promise((resolve) => watching.once('close', resolve));
+  await server.close();
+});

@@ -14,6 +14,8 @@ export interface Limits {
   readonly bodyTimeout: number;
   /** How often, in milliseconds, connections are looked at for slow headers. */
   readonly checkInterval: number;
+  /** Milliseconds that a connection is kept for its next request. */
+  readonly idle: number;
   /** Requests at the same time on one HTTP/2 connection. */
   readonly streams: number;
   /** Milliseconds that requests in flight get when the server closes. */
@@ -28,6 +30,8 @@ export const defaultLimits: Limits = {
   headersTimeout: 30_000,
   bodyTimeout: 30_000,
   checkInterval: 15_000,
+  // A little longer than clients of Kubernetes wait, so that they are the ones who close it.
+  idle: 95_000,
   streams: 250,
   drain: 10_000,
 };

@@ -55,9 +55,6 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** An idle connection is kept a little longer than clients of Kubernetes do, so that they are the ones who close it. */
-const KEEP_ALIVE = 95_000;
-
 /** Megabytes. Node refuses streams while this much waits; large replies on many streams are what watches are made of. */
 const SESSION_MEMORY = 1024;
 
@@ -142,7 +139,7 @@ class Listeners implements HttpServer {
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.headersTimeout + limits.bodyTimeout,
       connectionsCheckingInterval: limits.checkInterval,
-      keepAliveTimeout: KEEP_ALIVE,
+      keepAliveTimeout: limits.idle,
     });
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
@@ -162,6 +159,14 @@ class Listeners implements HttpServer {
     this.#remember(session, session.socket as TLSSocket);
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));
+    let open = 0;
+    session.on('stream', (stream) => {
+      open++;
+      stream.once('close', () => open--);
+    });
+    session.setTimeout(this.#limits.idle, () => {
+      if (open === 0) session.close();
+    });
   }
 
   #remember(key: object, socket: TLSSocket): void {
