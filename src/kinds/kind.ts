@@ -39,6 +39,10 @@ export interface HookContext {
 export interface VersionDefinition {
   /** Top-level fields that this version describes differently from the stored one; the others are the same. */
   readonly fields?: Fields;
+  /** Top-level fields of the stored version that this one does not have. */
+  readonly omits?: readonly string[];
+  /** Field selectors, where they have other names than in the stored version. They read the stored version's shape. */
+  readonly selectable?: Readonly<Record<string, (object: any) => string>>;
   /** To and from the stored version, on decoded and defaulted objects. `apiVersion` is already the target's. */
   readonly toHub?: (object: any) => any;
   readonly fromHub?: (object: any) => any;
@@ -121,6 +125,8 @@ export interface Version {
   readonly schema: ObjectSchema<KubeObject>;
   readonly toHub: ((object: any) => any) | undefined;
   readonly fromHub: ((object: any) => any) | undefined;
+  /** Field selectors besides metadata.name and metadata.namespace, where it has any. */
+  readonly selectable: KindDefinition['selectable'];
   readonly orphansByDefault: boolean;
   readonly deprecated: string | undefined;
 }
@@ -152,13 +158,14 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
           kind: s.string(),
           apiVersion: s.string(),
           metadata: s.use(ObjectMeta, { default: {} }),
-          ...definition.fields,
+          ...without(definition.fields, version.omits),
           ...version.fields,
         },
         { description: definition.description },
       ) as unknown as ObjectSchema<KubeObject>,
       toHub: version.toHub,
       fromHub: version.fromHub,
+      selectable: version.selectable ?? definition.selectable,
       orphansByDefault: version.orphansByDefault ?? false,
       deprecated: version.deprecated,
     });
@@ -174,6 +181,10 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
     versions,
     hub,
   });
+}
+
+function without(fields: Fields, names: readonly string[] = []): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
 /** `apps/v1` is [`apps`, `v1`]; `v1` is [``, `v1`]. */

@@ -1,5 +1,5 @@
 import { badRequest } from '../base/errors.ts';
-import type { Kind, KubeObject } from '../kinds/kind.ts';
+import type { KubeObject } from '../kinds/kind.ts';
 import { type FieldRequirement, parseFieldSelector, parseLabelSelector, SelectorError } from '../schema/selector.ts';
 import type { Call } from './api.ts';
 import type { Entry } from './cache/entry.ts';
@@ -13,13 +13,14 @@ export interface Selection {
 }
 
 /** The selectors of a call, and the name of a watch on one object. */
-export function selectionOf({ kind }: Resource, call: Call): Selection {
+export function selectionOf(resource: Resource, call: Call): Selection {
+  const { kind } = resource;
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
   const checks: ((object: KubeObject) => boolean)[] = [];
   try {
     const labels = parseLabelSelector(labelSelector);
     if (!labels.empty) checks.push((object) => labels.matches(object.metadata.labels));
-    for (const requirement of parseFieldSelector(fieldSelector)) checks.push(fieldCheck(kind, requirement));
+    for (const requirement of parseFieldSelector(fieldSelector)) checks.push(fieldCheck(resource, requirement));
   } catch (error) {
     if (error instanceof SelectorError) throw badRequest(error.message, error);
     throw error;
@@ -37,18 +38,18 @@ export function selectionOf({ kind }: Resource, call: Call): Selection {
   };
 }
 
-function fieldCheck(kind: Kind, { field, op, value }: FieldRequirement): (object: KubeObject) => boolean {
-  const read = reader(kind, field);
+function fieldCheck(resource: Resource, { field, op, value }: FieldRequirement): (object: KubeObject) => boolean {
+  const read = reader(resource, field);
   return op === '=' ? (object) => read(object) === value : (object) => read(object) !== value;
 }
 
-function reader(kind: Kind, field: string): (object: KubeObject) => string {
+function reader({ version }: Resource, field: string): (object: KubeObject) => string {
   if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
   if (field === 'metadata.namespace') return (object) => object.metadata.namespace ?? '';
-  const selectable = kind.selectable ?? {};
+  const selectable = version.selectable ?? {};
   if (Object.hasOwn(selectable, field)) return selectable[field]!;
   throw badRequest(
-    kind.selectable
+    version.selectable
       ? `field label not supported: ${field}`
       : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );

@@ -76,8 +76,9 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get')))('$title', ({ kind, v
     const object = structuredClone(examples.get(kind.kind));
     object.apiVersion = version.apiVersion;
     object.metadata.name = wanted;
-    if (kind.kind === 'Event') object.involvedObject.namespace = namespace;
-    return object;
+    if (kind.kind !== 'Event') return object;
+    object.involvedObject.namespace = namespace;
+    return version.group === 'events.k8s.io' ? inNewerForm(object) : object;
   };
   const identity = { kind: kind.kind, apiVersion: version.apiVersion };
   const success = (code = 200) => ({ code, body: { kind: 'Status', status: 'Success', code: 200, metadata: {} } });
@@ -187,6 +188,13 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get')))('$title', ({ kind, v
     expect((await qd.request('GET', `${collection}?${selector}`)).body.items).toEqual([]);
   });
 });
+
+/** An Event as events.k8s.io wants it: under newer names, and without what only the older form has. */
+function inNewerForm({ kind, apiVersion, metadata, involvedObject: regarding, type, reason, message: note }: any) {
+  const reporter = { reportingController: 'example.com/reporter', reportingInstance: 'one' };
+  const eventTime = '2030-01-01T00:00:00.000000Z';
+  return { kind, apiVersion, metadata, regarding, type, reason, note, action: 'Started', eventTime, ...reporter };
+}
 
 /** Waits for the event that says so, where the object does not go at once. */
 async function goneFor(item: string): Promise<void> {

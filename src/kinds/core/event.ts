@@ -1,7 +1,8 @@
 import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../schema/field-error.ts';
 import { dnsSubdomain, pathSegmentName, qualifiedName } from '../../schema/names.ts';
-import type { ObjectType } from '../../schema/schema.ts';
+import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { EventSource, NEWER_VERSION, newerVersion, strictRules } from '../events/event.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { ObjectReference } from '../shapes/references.ts';
 
@@ -9,14 +10,7 @@ const fields = {
   involvedObject: s.use(ObjectReference, { zero: true, description: 'What it happened to.' }),
   reason: s.string({ omitZero: true, description: 'What happened, in one CamelCase word for programs.' }),
   message: s.string({ omitZero: true, description: 'What happened, for people.' }),
-  source: s.object(
-    'EventSource',
-    {
-      component: s.string({ omitZero: true, description: 'Who saw it.' }),
-      host: s.string({ omitZero: true, description: 'On which node.' }),
-    },
-    { default: {} },
-  ),
+  source: s.use(EventSource, { default: {} }),
   firstTimestamp: s.time({ description: 'When it happened first.' }),
   lastTimestamp: s.time({ description: 'When it happened last.' }),
   count: s.int32({ omitZero: true, description: 'How often it has happened.' }),
@@ -31,6 +25,20 @@ const fields = {
 
 export type Event = KubeObject & ObjectType<typeof fields>;
 
+const selectable = {
+  'involvedObject.kind': ({ involvedObject }: Event) => involvedObject.kind ?? '',
+  'involvedObject.namespace': ({ involvedObject }: Event) => involvedObject.namespace ?? '',
+  'involvedObject.name': ({ involvedObject }: Event) => involvedObject.name ?? '',
+  'involvedObject.uid': ({ involvedObject }: Event) => involvedObject.uid ?? '',
+  'involvedObject.apiVersion': ({ involvedObject }: Event) => involvedObject.apiVersion ?? '',
+  'involvedObject.resourceVersion': ({ involvedObject }: Event) => involvedObject.resourceVersion ?? '',
+  'involvedObject.fieldPath': ({ involvedObject }: Event) => involvedObject.fieldPath ?? '',
+  reason: (event: Event) => event.reason ?? '',
+  reportingComponent: (event: Event) => event.reportingComponent,
+  source: (event: Event) => event.source.component || event.reportingComponent,
+  type: (event: Event) => event.type ?? '',
+};
+
 /** Something that happened in the cluster. */
 export const Event = defineKind({
   group: '',
@@ -39,23 +47,15 @@ export const Event = defineKind({
   short: ['ev'],
   scope: 'Namespaced',
   description: 'Something that happened to an object, told for people. Events are forgotten after a while.',
-  versions: { v1: {} },
+  versions: { v1: {}, [NEWER_VERSION]: newerVersion(selectable) },
   fields,
   name: pathSegmentName,
-  selectable: {
-    'involvedObject.kind': ({ involvedObject }: Event) => involvedObject.kind ?? '',
-    'involvedObject.namespace': ({ involvedObject }: Event) => involvedObject.namespace ?? '',
-    'involvedObject.name': ({ involvedObject }: Event) => involvedObject.name ?? '',
-    'involvedObject.uid': ({ involvedObject }: Event) => involvedObject.uid ?? '',
-    'involvedObject.apiVersion': ({ involvedObject }: Event) => involvedObject.apiVersion ?? '',
-    'involvedObject.resourceVersion': ({ involvedObject }: Event) => involvedObject.resourceVersion ?? '',
-    'involvedObject.fieldPath': ({ involvedObject }: Event) => involvedObject.fieldPath ?? '',
-    reason: (event: Event) => event.reason ?? '',
-    reportingComponent: (event: Event) => event.reportingComponent,
-    source: (event: Event) => event.source.component || event.reportingComponent,
-    type: (event: Event) => event.type ?? '',
-  },
-  rules: [(event: Event) => (event.eventTime ? newerForm(event) : olderForm(event)), namespaceName],
+  selectable,
+  rules: [
+    (event: Event, context: RuleContext) => (event.eventTime ? newerForm(event, context) : olderForm(event)),
+    namespaceName,
+    (event: Event, context: RuleContext) => (isNewer(context) ? strictRules(event, context) : []),
+  ],
   createOnUpdate: true,
 });
 
@@ -67,16 +67,17 @@ function olderForm({ involvedObject, metadata }: Event): FieldError[] {
   return fits ? [] : [elsewhere(about)];
 }
 
-function newerForm(event: Event): FieldError[] {
+const isNewer = ({ apiVersion }: RuleContext) => apiVersion === NEWER_VERSION;
+
+function newerForm(event: Event, context: RuleContext): FieldError[] {
   const { involvedObject, metadata, reportingComponent, reportingInstance } = event;
+  const reporter = isNewer(context) ? 'reportingController' : 'reportingComponent';
   const errors: FieldError[] = [];
   if (!involvedObject.namespace && !['default', 'kube-system'].includes(metadata.namespace ?? '')) {
     errors.push(elsewhere(''));
   }
-  if (!reportingComponent) errors.push(required('reportingComponent'));
-  for (const each of qualifiedName(reportingComponent)) {
-    errors.push(invalid('reportingComponent', reportingComponent, each));
-  }
+  if (!reportingComponent) errors.push(required(reporter));
+  for (const each of qualifiedName(reportingComponent)) errors.push(invalid(reporter, reportingComponent, each));
   errors.push(...text('reportingInstance', reportingInstance, 128));
   errors.push(...text('action', event.action ?? '', 128));
   errors.push(...text('reason', event.reason ?? '', 128));
