@@ -5,6 +5,7 @@ import { LimitRange } from './core/limit-range.ts';
 import { PodTemplate } from './core/pod-template.ts';
 import { ResourceQuota } from './core/resource-quota.ts';
 import type { Kind } from './kind.ts';
+import { PodDisruptionBudget } from './policy/pod-disruption-budget.ts';
 
 /** Kinds that are described and wait for their place in the one list. */
 export const nextKindsB: readonly Kind[] = [
@@ -14,4 +15,5 @@ export const nextKindsB: readonly Kind[] = [
   ResourceQuota,
   ControllerRevision,
   StatefulSet,
+  PodDisruptionBudget,
 ];

@@ -23,7 +23,7 @@ import type {
 
 type StringOptions = FieldOptions<string>;
 type ListOptions = FieldOptions<any[]> & Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'retainKeys'>>;
-type ObjectOptions = FieldOptions<any> & Partial<Pick<ObjectSchema, 'atomic' | 'retainKeys'>>;
+type ObjectOptions = FieldOptions<any> & Partial<Pick<ObjectSchema, 'atomic' | 'retainKeys' | 'replace'>>;
 type UseOptions = ObjectOptions & Partial<Pick<ListSchema, 'list' | 'keys' | 'merge'>>;
 
 function node(value: object): any {

@@ -110,6 +110,8 @@ export interface ObjectSchema<T = any, P extends Presence = Presence> extends No
   readonly atomic?: boolean;
   /** Strategic merge: keys that the patch does not name in `$retainKeys` are dropped. */
   readonly retainKeys?: boolean;
+  /** Strategic merge: what the patch says takes the place of the whole object. */
+  readonly replace?: boolean;
 }
 
 /** A shape that contains itself. */

@@ -21,6 +21,7 @@ const Root = s.object('Root', {
   labels: s.map(s.string()),
   byName: s.map(Item),
   source: s.object('Source', { a: s.string(), b: s.string(), c: s.string() }, { retainKeys: true }),
+  whole: s.object('Whole', { a: s.string(), b: s.string() }, { replace: true }),
   again: s.lazy(() => Root),
   free: s.any(),
 }) as any;
@@ -32,6 +33,7 @@ const named = (...names: string[]) => names.map((name) => ({ name }));
 describe('fields', () => {
   it.each<[string, object, object, object]>([
     ['scalars are replaced', { name: 'a', count: 1 }, { name: 'b' }, { name: 'b', count: 1 }],
+    ['an object can be replaced as a whole', { whole: { a: '1' } }, { whole: { b: '2' } }, { whole: { b: '2' } }],
     [
       'null takes away',
       { name: 'a', labels: { x: '1' } },

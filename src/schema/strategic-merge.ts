@@ -92,7 +92,8 @@ function mergeField(out: Tree, field: string, value: unknown, { schema, deletes,
   }
   const old = Object.hasOwn(out, field) ? out[field] : undefined;
   if (isTree(old) && isTree(value)) {
-    put(out, field, mergeTrees(schema, old, value, depth + 1));
+    const replaces = schema?.type === 'object' && schema.replace;
+    put(out, field, replaces ? value : mergeTrees(schema, old, value, depth + 1));
   } else if (Array.isArray(old) && Array.isArray(value)) {
     const list = schema?.type === 'list' ? schema : undefined;
     put(out, field, list?.merge || deletes ? mergeItems(list, old, { value, deletes, depth }) : value);
