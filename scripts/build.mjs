@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +13,9 @@ import { ensurePackages, root } from './setup.mjs';
 const dist = join(root, 'dist');
 const MAIN = 'qd.main-';
 
+/** Builds, unless what is built is newer than everything it is made of. */
 export async function build() {
+  if (isUpToDate()) return;
   mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
   const written = await bundle({ 'qd.main': 'src/cli/qd.ts' }, { entryNames: '[name]-[hash]', metafile: true });
@@ -27,6 +29,19 @@ export async function build() {
   await keepCompiled();
   const isOld = (file) => file.startsWith(MAIN) && !file.startsWith(name);
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
+}
+
+/** Folders count too: they change when a file in them goes. */
+function isUpToDate() {
+  const built = statSync(join(dist, 'qd.js'), { throwIfNoEntry: false });
+  if (!built) return false;
+  const folders = ['src', 'scripts'].flatMap((folder) => [
+    folder,
+    ...readdirSync(join(root, folder), { recursive: true }).map((path) => join(folder, path)),
+  ]);
+  return [...folders, 'package.json', 'package-lock.json'].every(
+    (path) => statSync(join(root, path)).mtimeMs < built.mtimeMs,
+  );
 }
 
 async function bundle(entryPoints, options) {
