@@ -16,8 +16,9 @@ const DEBIAN = { etcd: 'etcd-server', kubectl: 'kubernetes-client', wrk: 'wrk' }
 export function ensurePackages() {
   const reason = whyStale();
   if (!reason) return;
-  console.log(`setup: npm ci (${reason})`);
-  run('npm', ['ci', '--no-audit', '--no-fund']);
+  console.log(`setup: npm install (${reason})`);
+  // Not `npm ci`: it wants every optional package of every platform in the lock file, and not every registry has them all.
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund']);
 }
 
 /**
