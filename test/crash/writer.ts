@@ -45,7 +45,8 @@ async function write(target: Store, writer: number, next: Dice): Promise<void> {
     const writes = keys.map((key): Write => {
       const revision = revisions.get(key) ?? 0;
       const value = revision > 0 && next(4) === 0 ? null : valueWith(id, next(3) === 0 ? next(9000) : next(1500));
-      return next(8) === 0 ? { key, value } : { key, value, expect: revision };
+      // A deletion is never blind: one that finds nothing is acknowledged, and leaves no trace to be checked.
+      return value && next(8) === 0 ? { key, value } : { key, value, expect: revision };
     });
     await commit(target, id, writes);
   }

@@ -24,7 +24,7 @@ export interface Transaction {
   readonly removedRecords: readonly Position[];
   readonly removedEntries: readonly string[];
   readonly records: readonly { readonly position: Position; readonly bytes: Buffer }[];
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: Iterable<readonly [string, Entry]>;
   readonly state: State;
 }
 

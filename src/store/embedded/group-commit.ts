@@ -14,7 +14,7 @@ import {
   type State,
 } from './layout.ts';
 import { isFull } from './reserve.ts';
-import { planTrim } from './trim.ts';
+import { planTrim, type Trim } from './trim.ts';
 
 export interface GroupCommitOptions {
   readonly database: Database;
@@ -36,6 +36,10 @@ interface Known {
   readonly batch?: Batch;
 }
 
+interface Pending extends Known {
+  readonly entry: Entry;
+}
+
 /** Who wants to know how a flush ends. */
 interface Waiting {
   done(): void;
@@ -45,7 +49,8 @@ interface Waiting {
 /** What goes to disk together. */
 class Batch {
   readonly records: { readonly position: Position; readonly bytes: Buffer }[] = [];
-  readonly entries = new Map<string, Entry>();
+  /** The newest state of every key that it writes. */
+  readonly keys = new Map<string, Pending>();
   readonly changes: Change[] = [];
   readonly waiting: Waiting[] = [];
   /** When its first change was made. */
@@ -53,6 +58,10 @@ class Batch {
   bytes = 0;
   /** What its changes add to history. */
   held = 0;
+
+  *entries(): Generator<readonly [string, Entry]> {
+    for (const [key, { entry }] of this.keys) yield [key, entry];
+  }
 }
 
 /** A batch that has this many bytes takes no further commit, so that a flush stays short. */
@@ -61,10 +70,11 @@ const BATCH_BYTES = 8 * 2 ** 20;
 /** Changes forgotten with each flush: more than it brings, so that trimming always gains on writing. */
 const TRIM_FACTOR = 4;
 const TRIM_LEAST = 64;
-const COMPACT_BUDGET = 2000;
+const COMPACT_BUDGET = 500;
 
-/** Pages that LMDB may touch for a write besides those of the value, and for a transaction in any case. */
+/** Pages that LMDB may need: for a write besides those of the value, for a removal, and for a flush in any case. */
 const PAGES_PER_WRITE = 4;
+const PAGES_PER_REMOVAL = 1;
 const PAGES_PER_FLUSH = 64;
 const PAGE = 4096;
 
@@ -77,9 +87,9 @@ const PAGE = 4096;
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
+  /** What waits for the flush that is under way, oldest first. */
   readonly #queue: Batch[] = [];
-  /** The newest state of every key that is on its way to disk. */
-  readonly #pending = new Map<string, Known>();
+  #flushing: Batch | undefined;
   #state: State;
   /** The newest revision that was given out. */
   #assigned: number;
@@ -141,8 +151,12 @@ export class GroupCommit {
   }
 
   #known(key: string): Known {
-    const pending = this.#pending.get(key);
-    if (pending) return pending;
+    for (let i = this.#queue.length - 1; i >= 0; i--) {
+      const waiting = this.#queue[i]?.keys.get(key);
+      if (waiting) return waiting;
+    }
+    const flushing = this.#flushing?.keys.get(key);
+    if (flushing) return flushing;
     const entry = this.#options.database.entry(key);
     if (!entry || entry.deleted) return { entry, row: undefined };
     const value = decodeRecord(this.#options.database.record(entry) as Buffer).value as Buffer;
@@ -175,12 +189,11 @@ export class GroupCommit {
     });
     const entry: Entry = { ...position, deleted: value === null, bytes: size };
     batch.records.push({ position, bytes });
-    batch.entries.set(key, entry);
     batch.changes.push({ key, revision, value, previous });
     batch.time ??= time;
     batch.bytes += size;
     batch.held += held;
-    this.#pending.set(key, { entry, row: value ? { key, value, revision } : undefined, batch });
+    batch.keys.set(key, { entry, row: value ? { key, value, revision } : undefined, batch });
   }
 
   /** Resolves with the revision when the batch is on disk. */
@@ -193,8 +206,8 @@ export class GroupCommit {
   }
 
   #next(): Promise<void> | undefined {
-    const batch = this.#queue.shift();
-    this.#work = batch && this.#flush(batch);
+    this.#flushing = this.#queue.shift();
+    this.#work = this.#flushing && this.#flush(this.#flushing);
     return this.#work;
   }
 
@@ -206,9 +219,6 @@ export class GroupCommit {
       this.#next();
       return;
     }
-    for (const { key, revision } of batch.changes) {
-      if (this.#pending.get(key)?.entry?.revision === revision) this.#pending.delete(key);
-    }
     // The disk goes on with the next batch while this one is told of.
     this.#next();
     this.#options.publish(batch.changes);
@@ -219,19 +229,18 @@ export class GroupCommit {
     const { database, reserve } = this.#options;
     const held = { ...this.#state, historyBytes: this.#state.historyBytes + batch.held };
     const trim = this.#trim(held, batch);
-    const writes = batch.records.length + batch.entries.size + trim.removedRecords.length + trim.removedEntries.length;
-    await reserve.take(Math.ceil(batch.bytes / PAGE) + writes * PAGES_PER_WRITE + PAGES_PER_FLUSH);
+    await reserve.take(pagesFor(batch, trim));
     const state = {
       revision: batch.changes.at(-1)?.revision ?? this.#state.revision,
       compacted: trim.compacted,
       historyBytes: trim.historyBytes,
     };
-    await database.write({ ...trim, records: batch.records, entries: batch.entries, state });
+    await database.write({ ...trim, records: batch.records, entries: batch.entries(), state });
     this.#state = state;
     this.#oldest = trim.oldest ?? batch.time;
   }
 
-  #trim(state: State, batch: Batch): ReturnType<typeof planTrim> {
+  #trim(state: State, batch: Batch): Trim {
     const { database, clock, historyMilliseconds, historyBytes } = this.#options;
     const goal = { time: clock.now() - historyMilliseconds, bytes: historyBytes, revision: this.#compactTo };
     const compacting = this.#compactTo > state.compacted;
@@ -248,7 +257,6 @@ export class GroupCommit {
     const error = storeError(cause);
     this.#checkUsable();
     const failed = [batch, ...this.#queue.splice(0)];
-    this.#pending.clear();
     for (const { waiting } of failed) for (const one of waiting) one.failed(error);
   }
 
@@ -271,6 +279,14 @@ function rejected(conflict: StoreConflict, batch: Batch | undefined): Promise<ne
     if (batch) batch.waiting.push({ done: () => reject(conflict), failed: reject });
     else reject(conflict);
   });
+}
+
+/** An upper bound that holds in practice; past it LMDB finds room by itself, or fails. */
+function pagesFor(batch: Batch, trim: Trim): number {
+  const writes = batch.records.length + batch.keys.size;
+  const removals = trim.removedRecords.length + trim.removedEntries.length;
+  const values = Math.ceil(batch.bytes / PAGE);
+  return values + writes * PAGES_PER_WRITE + removals * PAGES_PER_REMOVAL + PAGES_PER_FLUSH;
 }
 
 function storeError(cause: unknown): Error {

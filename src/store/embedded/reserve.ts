@@ -1,24 +1,27 @@
-import { type FileHandle, open, statfs } from 'node:fs/promises';
+import { statfsSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { StoreFull } from '../store.ts';
 import { readMeta } from './lmdb-file.ts';
 
 const MEBIBYTE = 2 ** 20;
-const SMALLEST_STEP = MEBIBYTE;
-const LARGEST_STEP = 32 * MEBIBYTE;
+
+/** So much is not used up by others between a look and a flush. */
+const PLENTY = 64 * MEBIBYTE;
+
+const PAGE = 4096;
 
 /**
- * Room in the data file, taken before LMDB needs it. So a full disk shows here, as zeros that cannot be written, and
- * changes nothing; LMDB's own writes go to blocks that the file has already. LMDB, too, would give up a transaction
- * cleanly, but lmdb 3.5 overruns a buffer while it words the error, and may take the process with it.
+ * Makes sure that there is room for a flush before LMDB begins it. LMDB would give up a transaction cleanly when a write
+ * of its own finds none, but lmdb 3.5 overruns a buffer while it words the error, and may take the process with it.
  *
- * The zeros are appended, so that they never replace anything, whoever else may write to the file.
+ * While the disk has plenty, that is all there is to it. When it gets scarce, the data file is made longer first: then
+ * the lack of room shows as zeros that cannot be written, which changes nothing, and LMDB's writes go to blocks that the
+ * file has already. The zeros are appended, so that they never replace anything, whoever else may write to the file.
  */
 export class Reserve {
   readonly #path: string;
   readonly #file: FileHandle;
-  /** The file is at least as long. */
-  #size = 0;
 
   private constructor(path: string, file: FileHandle) {
     this.#path = path;
@@ -29,44 +32,31 @@ export class Reserve {
     return new Reserve(path, await open(path, 'a+', 0o600));
   }
 
-  /** Makes sure of this many pages behind the last one in use. Rejects with StoreFull. */
+  /** Makes sure of room for this many pages. Rejects with StoreFull. */
   async take(pages: number): Promise<void> {
-    if (this.#size === 0) await this.#look();
-    if (this.#size === 0) return this.#checkDisk();
-    const { pageSize, lastPage } = readMeta(this.#file.fd);
-    const wanted = (lastPage + 1 + pages) * pageSize;
-    if (wanted <= this.#size) return;
-    try {
-      await this.#grow(wanted);
-    } catch (error) {
-      if (!isFull(error)) throw error;
-      await this.#look();
-      if (this.#size < wanted) throw new StoreFull('the disk is full', { cause: error });
-    }
+    const { bavail, bsize } = statfsSync(this.#path);
+    const room = bavail * bsize;
+    if (room > PLENTY + pages * PAGE) return;
+    const { size } = await this.#file.stat();
+    if (size > 0) await this.#extend(size, pages);
+    // LMDB must find a new file empty, so that room for its first pages can only be looked for.
+    else if (room < MEBIBYTE) throw new StoreFull('the disk is full');
   }
 
   close(): Promise<void> {
     return this.#file.close();
   }
 
-  async #look(): Promise<void> {
-    this.#size = (await this.#file.stat()).size;
-  }
-
-  /** LMDB must find a new file empty, so that room for its first pages can only be looked for. */
-  async #checkDisk(): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#path);
-    if (bavail * bsize < SMALLEST_STEP) throw new StoreFull('the disk is full');
-  }
-
-  async #grow(wanted: number): Promise<void> {
-    await this.#look();
-    const step = Math.min(Math.max(this.#size / 8, SMALLEST_STEP), LARGEST_STEP);
-    const size = Math.ceil((wanted + step) / MEBIBYTE) * MEBIBYTE;
+  async #extend(size: number, pages: number): Promise<void> {
+    const { pageSize, lastPage } = readMeta(this.#file.fd);
+    const wanted = (lastPage + 1 + pages) * pageSize;
     const zeros = Buffer.alloc(MEBIBYTE);
-    while (this.#size < size) {
-      const { bytesWritten } = await this.#file.write(zeros, 0, Math.min(MEBIBYTE, size - this.#size));
-      this.#size += bytesWritten;
+    let end = size;
+    try {
+      while (end < wanted) end += (await this.#file.write(zeros)).bytesWritten;
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      if (end < wanted) throw new StoreFull('the disk is full', { cause: error });
     }
   }
 }

@@ -20,6 +20,9 @@ export interface Trim {
   readonly oldest: number | undefined;
 }
 
+/** A record of this size counts for another change: reading it takes time. */
+const LARGE = 16_384;
+
 /**
  * One step towards the goal: whole revisions from the front of the log, about `budget` changes at most.
  *
@@ -46,7 +49,7 @@ export function planTrim(database: Database, state: State, goal: TrimGoal, budge
       }
       compacted = revision;
     }
-    left--;
+    left -= 1 + bytes.length / LARGE;
     historyBytes -= record.frees;
     if (record.link && !record.created) removedRecords.push(record.link);
     if (record.value === null) {
