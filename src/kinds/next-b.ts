@@ -1,5 +1,11 @@
 import { ControllerRevision } from './apps/controller-revision.ts';
 import { StatefulSet } from './apps/stateful-set.ts';
+import { SelfSubjectReview } from './authentication/self-subject-review.ts';
+import { TokenReview } from './authentication/token-review.ts';
+import { LocalSubjectAccessReview } from './authorization/local-subject-access-review.ts';
+import { SelfSubjectAccessReview } from './authorization/self-subject-access-review.ts';
+import { SelfSubjectRulesReview } from './authorization/self-subject-rules-review.ts';
+import { SubjectAccessReview } from './authorization/subject-access-review.ts';
 import { ComponentStatus } from './core/component-status.ts';
 import { LimitRange } from './core/limit-range.ts';
 import { PodTemplate } from './core/pod-template.ts';
@@ -16,4 +22,10 @@ export const nextKindsB: readonly Kind[] = [
   ControllerRevision,
   StatefulSet,
   PodDisruptionBudget,
+  SelfSubjectReview,
+  TokenReview,
+  LocalSubjectAccessReview,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
 ];
