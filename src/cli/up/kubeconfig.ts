@@ -4,12 +4,15 @@
  */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { explain } from '../cli-error.ts';
 import { readIfThere, writeWhole } from '../files.ts';
+import type { Say } from './steps.ts';
 
 /** The cluster and its admin; certificates and keys are PEM. */
-export interface Access {
+interface Access {
   readonly name: string;
   readonly server: string;
   readonly ca: string;
@@ -22,6 +25,34 @@ export function serverUrl(host: string, port: number): string {
   if (host === '0.0.0.0') return `https://127.0.0.1:${port}`;
   if (host === '::') return `https://[::1]:${port}`;
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+interface Publication {
+  readonly access: Access;
+  /** Where the person at the terminal wants it. */
+  readonly given: string | undefined;
+  /** The cluster's data directory. */
+  readonly directory: string;
+  readonly clock: Clock;
+}
+
+/** Resolves with the file that kubectl must be told of; undefined when its own has the cluster. */
+export async function publishAccess(publication: Publication, say: Say): Promise<string | undefined> {
+  const { access, given, directory, clock } = publication;
+  const file = given === undefined ? join(directory, 'admin.kubeconfig') : resolve(given);
+  await writeAccess(file, access, clock);
+  say(file);
+  if (given !== undefined) return file;
+  const users = userFile(process.env, homedir());
+  try {
+    await writeAccess(users, access, clock);
+  } catch (error) {
+    // The cluster can be used without: the person's own file is theirs, and may be kept from us.
+    say(`${file}; ${users} was left alone: ${explain(error)}`);
+    return file;
+  }
+  say(`context "${access.name}" in ${users}`);
+  return undefined;
 }
 
 /** Writes a file with this cluster alone; one that holds something is merged into. */

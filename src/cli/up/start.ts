@@ -7,25 +7,26 @@ import type { Random } from '../../base/random.ts';
 import { allControllers } from '../../controllers/all.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { User } from '../../server/api.ts';
-import { createHttpServer } from '../../server/http/server.ts';
-import { createServer } from '../../server/index.ts';
-import { explain } from '../cli-error.ts';
-import { openPki } from '../pki/pki.ts';
+import { createHttpServer, type HttpServer } from '../../server/http/server.ts';
+import { createServer, type Server } from '../../server/index.ts';
+import type { Store } from '../../store/index.ts';
+import { openPki, type Pki } from '../pki/pki.ts';
 import { apiVersion, version } from '../version.ts';
 import { advertisedAddress, servingNames } from './addresses.ts';
 import { authentication, clientAuthorities } from './authentication.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startControllers } from './controllers.ts';
-import { openDirectory, otherClusters } from './directory.ts';
+import { type Directory, openDirectory, otherClusters } from './directory.ts';
 import type { UpFlags } from './flags.ts';
-import { type Access, serverUrl, userFile, writeAccess } from './kubeconfig.ts';
+import { publishAccess, serverUrl } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
 import { tokenSigner } from './service-account-tokens.ts';
-import { settle } from './settings.ts';
-import type { Steps } from './steps.ts';
+import { type Remembered, settle } from './settings.ts';
+import type { Say, Steps } from './steps.ts';
 import { history, openStore } from './store.ts';
 
-export interface StartOptions {
+/** What a start works with. */
+export interface Site {
   readonly flags: UpFlags;
   readonly steps: Steps;
   readonly cleanup: Cleanup;
@@ -37,143 +38,136 @@ export interface StartOptions {
 /** Lookups on nobody's behalf. */
 const SYSTEM: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
-export async function start({ flags, steps, cleanup, log, clock, random }: StartOptions): Promise<void> {
+/** Resolves when the cluster is ready. */
+export async function start(site: Site): Promise<void> {
+  const { flags, steps, log, clock } = site;
   steps.line(`Quarterdeck ${version}, cluster "${flags.name}"`);
-  const home = join(homedir(), '.quarterdeck');
-  const path = resolve(flags.dataDir ?? join(home, flags.name));
-
-  const directory = await steps.run('directory', async (say) => {
-    const opened = await openDirectory(path);
-    cleanup.add(() => opened.release());
-    say(opened.isNew ? `${path} (new)` : path);
-    return opened;
-  });
-
-  const found = await settle(flags, directory.remembered, () => otherClusters(home, path));
-  const settings = found.port === 0 ? { ...found, port: await freePort(found.bindAddress) } : found;
-  const { bindAddress, port, serviceClusterIpRange, serviceNodePortRange } = settings;
-
-  const pki = await steps.run('certificates', async (say) => {
-    const names = servingNames(bindAddress, serviceClusterIpRange);
-    const opened = await openPki({ directory: join(path, 'pki'), names, clock, random });
-    say(opened.made.length > 0 ? `made ${opened.made.join(', ')}` : 'unchanged');
-    return opened;
-  });
-
-  const store = await steps.run('store', async (say) => {
-    const opened = await openStore({ settings, flags, directory: path, clock, log });
-    cleanup.add(() => opened.close());
-    say(`${settings.store}, revision ${await opened.revision()}`);
-    return opened;
-  });
-
-  const server = await steps.run('API', async (say) => {
-    const created = await createServer({
-      store,
-      kinds: allKinds,
-      clock,
-      random,
-      log,
-      serviceClusterIpRange,
-      serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
-      ...history(flags),
-      advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
-    });
-    cleanup.add(async () => created.close());
-    say(`${allKinds.length} kinds`);
-    return created;
-  });
-
-  let isReady = false;
-  const http = await steps.run('HTTPS', async (say) => {
-    const { handle, registry } = server;
-    const { serviceAccountKey } = pki;
-    const listeners = createHttpServer({
-      handle,
-      registry,
-      tls: {
-        key: pki.serving.key,
-        cert: pki.serving.certificate,
-        ca: await clientAuthorities(pki.authority, flags.clientCaFile),
-      },
-      authenticate: await authentication({ flags, clock, serviceAccountKey, handle, user: SYSTEM }),
-      log,
-      clock,
-      version: apiVersion,
-      isReady: () => isReady,
-    });
-    cleanup.add(() => listeners.close());
-    await opening(bindAddress, port, '--port', () => listeners.listen(port, bindAddress));
-    say(serverUrl(bindAddress, port));
-    return listeners;
-  });
-
-  if (flags.insecurePort > 0) {
-    await steps.run('plain HTTP', async (say) => {
-      await opening('127.0.0.1', flags.insecurePort, '--insecure-port', () =>
-        http.listenInsecure(flags.insecurePort, '127.0.0.1'),
-      );
-      say(`http://127.0.0.1:${flags.insecurePort}, without authentication`);
-    });
-  }
-
-  await steps.run('controllers', async (say) => {
-    const controllers = allControllers({
-      kinds: () => server.registry.kinds,
-      authority: pki.authority,
-      mintToken: tokenSigner(pki.serviceAccountKey),
-    });
-    cleanup.add(startControllers(controllers, server.handle, { clock, random, log }));
-    say(controllers.map(({ name }) => name).join(', '));
-  });
-
+  const directory = await steps.run('directory', (say) => takeDirectory(site, say));
+  const settings = await settleAll(flags, directory);
+  const pki = await steps.run('certificates', (say) => makeKeys(site, { directory, settings }, say));
+  const store = await steps.run('store', (say) => open(site, { directory, settings }, say));
+  const server = await steps.run('API', (say) => serve(site, { settings, store }, say));
+  const state = { isReady: false };
+  const http = await steps.run('HTTPS', (say) => listen(site, { settings, pki, server, state }, say));
+  if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(http, flags.insecurePort, say));
+  await steps.run('controllers', (say) => control(site, { pki, server }, say));
   await directory.remember(settings);
-  const kubeconfig = await steps.run('kubeconfig', async (say) => {
-    const access: Access = {
-      name: flags.name,
-      server: serverUrl(bindAddress, port),
-      ca: pki.authority,
-      cert: pki.admin.certificate,
-      key: pki.admin.key,
-    };
-    return publish(access, say);
-  });
-
-  isReady = true;
+  const url = serverUrl(settings.bindAddress, settings.port);
+  const access = { name: flags.name, server: url, ca: pki.authority, cert: pki.admin.certificate, key: pki.admin.key };
+  const kubeconfig = await steps.run('kubeconfig', (say) =>
+    publishAccess({ access, given: flags.kubeconfig, directory: directory.path, clock }, say),
+  );
+  state.isReady = true;
   const seconds = (performance.now() / 1_000).toFixed(2);
-  log.info('ready', { server: serverUrl(bindAddress, port), seconds: Number(seconds) });
-  steps.line(`\nReady in ${seconds} s: ${serverUrl(bindAddress, port)}\n${nextSteps(kubeconfig, flags.name)}`);
+  log.info('ready', { server: url, seconds: Number(seconds) });
+  steps.line(`\nReady in ${seconds} s: ${url}\n\n${nextSteps(kubeconfig, flags.name)}`);
+}
 
-  /** Resolves with what kubectl must be told to find the cluster: a file, or nothing when its own has it. */
-  async function publish(access: Access, say: (detail: string) => void): Promise<string | undefined> {
-    if (flags.kubeconfig !== undefined) {
-      const file = resolve(flags.kubeconfig);
-      await writeAccess(file, access, clock);
-      say(file);
-      return file;
-    }
-    const own = join(path, 'admin.kubeconfig');
-    await writeAccess(own, access, clock);
-    const users = userFile(process.env, homedir());
-    try {
-      await writeAccess(users, access, clock);
-      say(`context "${flags.name}" in ${users}`);
-      return undefined;
-    } catch (error) {
-      // The cluster can be used without: the person's own file is theirs, and may be kept from us.
-      say(`${own}; ${users} was left alone: ${explain(error)}`);
-      return own;
-    }
-  }
+const home = () => join(homedir(), '.quarterdeck');
+
+async function takeDirectory({ flags, cleanup }: Site, say: Say): Promise<Directory> {
+  const path = resolve(flags.dataDir ?? join(home(), flags.name));
+  const directory = await openDirectory(path);
+  cleanup.add(() => directory.release());
+  say(directory.isNew ? `${path} (new)` : path);
+  return directory;
+}
+
+/** With a port that is not 0: the certificate is made, and the endpoints of the server are written, before it listens. */
+async function settleAll(flags: UpFlags, { remembered, path }: Directory): Promise<Remembered> {
+  const settings = await settle(flags, remembered, () => otherClusters(home(), path));
+  return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress) } : settings;
+}
+
+interface Place {
+  readonly directory: Directory;
+  readonly settings: Remembered;
+}
+
+async function makeKeys({ clock, random }: Site, { directory, settings }: Place, say: Say): Promise<Pki> {
+  const names = servingNames(settings.bindAddress, settings.serviceClusterIpRange);
+  const pki = await openPki({ directory: join(directory.path, 'pki'), names, clock, random });
+  say(pki.made.length > 0 ? `made ${pki.made.join(', ')}` : 'unchanged');
+  return pki;
+}
+
+async function open({ flags, cleanup, clock, log }: Site, { directory, settings }: Place, say: Say): Promise<Store> {
+  const store = await openStore({ settings, flags, directory: directory.path, clock, log });
+  cleanup.add(() => store.close());
+  say(`${settings.store}, revision ${await store.revision()}`);
+  return store;
+}
+
+async function serve(
+  { flags, cleanup, clock, random, log }: Site,
+  { settings, store }: { settings: Remembered; store: Store },
+  say: Say,
+): Promise<Server> {
+  const { bindAddress, port, serviceClusterIpRange, serviceNodePortRange } = settings;
+  const server = await createServer({
+    ...{ store, kinds: allKinds, clock, random, log, serviceClusterIpRange, ...history(flags) },
+    serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
+    advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
+  });
+  cleanup.add(async () => server.close());
+  say(`${allKinds.length} kinds`);
+  return server;
+}
+
+interface Face {
+  readonly settings: Remembered;
+  readonly pki: Pki;
+  readonly server: Server;
+  readonly state: { readonly isReady: boolean };
+}
+
+async function listen(site: Site, { settings, pki, server, state }: Face, say: Say): Promise<HttpServer> {
+  const { flags, cleanup, clock, log } = site;
+  const { handle, registry } = server;
+  const { serving, authority, serviceAccountKey } = pki;
+  const http = createHttpServer({
+    ...{ handle, registry, log, clock, version: apiVersion },
+    tls: {
+      key: serving.key,
+      cert: serving.certificate,
+      ca: await clientAuthorities(authority, flags.clientCaFile),
+    },
+    authenticate: await authentication({ flags, clock, serviceAccountKey, handle, user: SYSTEM }),
+    isReady: () => state.isReady,
+  });
+  cleanup.add(() => http.close());
+  const { bindAddress, port } = settings;
+  await opening(bindAddress, port, '--port', () => http.listen(port, bindAddress));
+  say(serverUrl(bindAddress, port));
+  return http;
+}
+
+async function listenPlainly(http: HttpServer, port: number, say: Say): Promise<void> {
+  await opening('127.0.0.1', port, '--insecure-port', () => http.listenInsecure(port, '127.0.0.1'));
+  say(`http://127.0.0.1:${port}, without authentication`);
+}
+
+async function control(
+  { cleanup, clock, random, log }: Site,
+  { pki, server }: Pick<Face, 'pki' | 'server'>,
+  say: Say,
+): Promise<void> {
+  const controllers = allControllers({
+    kinds: () => server.registry.kinds,
+    authority: pki.authority,
+    mintToken: tokenSigner(pki.serviceAccountKey),
+  });
+  cleanup.add(startControllers(controllers, server.handle, { clock, random, log }));
+  say(controllers.map(({ name }) => name).join(', '));
 }
 
 function nextSteps(kubeconfig: string | undefined, name: string): string {
-  const how = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
+  const kubectl = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
   return [
-    '',
     'Next:',
-    `  ${how} get namespaces`,
-    `  ${how} apply -f examples/first-walk`,
+    `  ${kubectl} get namespaces`,
+    `  ${kubectl} create configmap hello --from-literal=greeting=hi`,
+    `  ${kubectl} get configmap hello -o yaml`,
     '',
     'Ctrl-C stops the cluster; the next start goes on where it was.',
   ].join('\n');

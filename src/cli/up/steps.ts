@@ -1,13 +1,15 @@
 /** Shows a start step by step: one line a step with what it found and how long it took. */
 
-export interface Screen {
+interface Screen {
   write(text: string): unknown;
   readonly isTTY?: boolean;
 }
 
+/** Says what a step found; what is said last stands behind its title. */
+export type Say = (detail: string) => void;
+
 export interface Steps {
-  /** Runs one step. What the task says last stands behind the title. */
-  run<T>(title: string, task: (say: (detail: string) => void) => Promise<T>): Promise<T>;
+  run<T>(title: string, task: (say: Say) => Promise<T>): Promise<T>;
   /** A line between steps. */
   line(text: string): void;
 }

@@ -15,6 +15,10 @@ export async function up(flags: UpFlags): Promise<void> {
   const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));
   const steps = createSteps(process.stdout, () => performance.now());
   const cleanup = new Cleanup();
+  process.on('uncaughtException', (error) => {
+    log.error('an error that nobody caught', { error });
+    process.exit(1);
+  });
   const signalled = untilSignal();
   // Timers of the clock do not keep the process alive; while a step waits for one, this does.
   const alive = setInterval(() => {}, LONGEST);
