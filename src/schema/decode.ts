@@ -16,15 +16,20 @@ export { DecodeError } from './decode-error.ts';
 export interface DecodeOptions {
   /** Told of every field that is dropped because no description knows it, as `spec.containers[0].imag`. */
   readonly unknown?: (path: string) => void;
+  /**
+   * A decoded object that the input was made from: fields of the input that are still its own very values are taken as
+   * they are, and so shared.
+   */
+  readonly from?: object;
 }
 
 /**
- * Returns a fresh tree; only what stands under an `any` node is shared with the input. Throws a DecodeError when a value
+ * Returns a fresh tree; only what stands under an `any` node, or comes from `from`, is shared with the input. Throws a DecodeError when a value
  * has the wrong type.
  */
 export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
   try {
-    return objectDecoder(schema)(input, options?.unknown && { path: '', unknown: options.unknown }) as T;
+    return objectDecoder(schema)(input, options?.unknown && { path: '', unknown: options.unknown }, options?.from) as T;
   } catch (error) {
     throw error instanceof Mismatch ? error.toDecodeError() : error;
   }
@@ -37,7 +42,7 @@ interface Trail {
 }
 
 /** Never called with null; answers undefined for a value that counts as absent. */
-type Decoder = (input: any, trail?: Trail) => unknown;
+type Decoder = (input: any, trail?: Trail, from?: any) => unknown;
 
 /** How deep a shape may contain itself, and how deep free-form data may nest. */
 const MAX_DEPTH = 1000;
@@ -81,7 +86,7 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
     if (filler) fillers.push(filler);
     decoders[field] = fieldDecoder(schema);
   }
-  return (input, trail) => {
+  return (input, trail, from) => {
     if (!isTree(input)) throw new Mismatch(jsonWord(input), `v1.${name}`);
     const out: Record<string, unknown> = {};
     let at = '';
@@ -94,6 +99,10 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
         }
         const value = input[key];
         if (value === null || value === undefined) continue;
+        if (from !== undefined && value === from[key]) {
+          out[key] = value;
+          continue;
+        }
         at = key;
         const decoded = decoder(value, trail && { ...trail, path: `${trail.path}${key}.` });
         if (decoded !== undefined) out[key] = decoded;

@@ -177,12 +177,14 @@ function fieldCheck(field: string, schema: Schema): Check | undefined {
   const absent = schema.type === 'string' ? '' : null;
   return (object, oldObject, place) => {
     const value = object[field];
+    const old = oldObject?.[field];
+    // The very same value was checked when it was written.
+    if (value === old && typeof value === 'object') return;
     const isAbsent = value === undefined || value === '';
     if (missing && (isAbsent || !(mayBeEmpty || hasEntries(value)))) {
       place.run.found.push(missing);
       return;
     }
-    const old = oldObject?.[field];
     if (immutable && oldObject !== undefined && !deepEqual(value, old)) {
       place.run.found.push(invalid(field, value ?? absent, 'field is immutable'));
     }

@@ -32,6 +32,8 @@ export interface ServerOptions {
   readonly historyBytes?: number;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
+  /** Whether objects that are handed out are frozen, so that a test finds who changes one. */
+  readonly freeze?: boolean;
   /** Where clients inside the cluster reach this server: the endpoints of the service `kubernetes`. */
   readonly advertise?: { readonly address: string; readonly port: number };
 }
@@ -52,6 +54,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     log,
     historyMilliseconds: options.historyMilliseconds ?? 300_000,
     historyBytes: options.historyBytes ?? 64 * 1024 * 1024,
+    freeze: options.freeze ?? false,
   });
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');

@@ -76,7 +76,7 @@ describe.each(Object.entries(transports))('the client over %s', (_, open) => {
   beforeEach(async () => {
     clock = new ControlledClock();
     store = new MemoryStore({ clock });
-    server = await createServer({ store, kinds: allKinds, clock });
+    server = await createServer({ store, kinds: allKinds, clock, freeze: true });
     opened = await open(server);
     client = createClient(opened.transport);
   });

@@ -35,7 +35,7 @@ export interface Cluster {
 export async function startCluster(): Promise<Cluster> {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });
-  const server = await createServer({ store, kinds: allKinds, clock });
+  const server = await createServer({ store, kinds: allKinds, clock, freeze: true });
   const link = new Link(server.handle);
   const stop = new AbortController();
   const complaints: LogFields[] = [];

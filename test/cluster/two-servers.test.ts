@@ -30,7 +30,7 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     for (let i = 0; i < 2; i++) {
       const store = await openEtcdStore({ endpoints: [etcd.endpoint], clock: systemClock });
       stores.push(store);
-      servers.push(await createServer({ store, kinds: allKinds, clock: systemClock }));
+      servers.push(await createServer({ store, kinds: allKinds, clock: systemClock, freeze: true }));
     }
   });
 

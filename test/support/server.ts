@@ -40,7 +40,7 @@ export async function testServer(
 ): Promise<TestServer> {
   const clock = options.clock ?? new ControlledClock();
   const store = options.store ?? new MemoryStore({ clock });
-  const server = await createServer({ kinds, ...options, store, clock });
+  const server = await createServer({ kinds, freeze: true, ...options, store, clock });
   const call = (verb: Call['verb'], plural: string, asked: Asked): Call => ({
     apiVersion: 'v1',
     namespace: 'default',

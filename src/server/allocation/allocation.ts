@@ -44,6 +44,8 @@ export class Allocation {
     if (!isService(kind)) return [];
     const service = object as Service;
     const before = old as Service | undefined;
+    // What a write leaves alone is shared with what was stored, and is not to be touched.
+    if (service.spec === before?.spec) return [];
     const held: Allocated = before ? allocatedTo(before.spec) : { clusterIPs: [], nodePorts: [] };
     const errors = this.#fill(service, before, held);
     if (errors.length > 0)

@@ -20,6 +20,8 @@ export interface CacheOptions {
   readonly log: Logger;
   readonly historyMilliseconds: number;
   readonly historyBytes: number;
+  /** Whether objects are frozen: for tests. */
+  readonly freeze: boolean;
 }
 
 /** An object on its way through the store. */
@@ -54,7 +56,7 @@ export class Cache {
 
   /** Loads the store and follows it. */
   async start(): Promise<void> {
-    const revision = await this.#load((row) => this.#place(row.key, this.#entryOf(row)));
+    const revision = await this.#load((row) => this.#place(row));
     this.revision = revision;
     this.floor = revision;
     this.#follow();
@@ -72,6 +74,10 @@ export class Cache {
   entry(key: string): Entry | undefined {
     const parts = parseKey(key);
     return parts && this.#tables.get(parts.table)?.get(parts.namespace, parts.name);
+  }
+
+  entryOf(at: Place, revision: number, stored: Buffer, written?: KubeObject): Entry {
+    return new Entry(at, revision, { stored, written, frozen: this.#options.freeze });
   }
 
   /** Runs after each batch of changes has been applied. */
@@ -153,7 +159,7 @@ export class Cache {
     const previous = table.get(parts.namespace, parts.name);
     const at = written?.at ?? previous?.at ?? { key: change.key, namespace: parts.namespace, name: parts.name };
     if (change.value) {
-      const entry = new Entry(at, change.revision, { stored: change.value, written: written?.object });
+      const entry = this.entryOf(at, change.revision, change.value, written?.object);
       table.put(entry);
       this.#record(table, new ChangeRecord(change.revision, at, entry, previous), time);
     } else if (previous) {
@@ -250,9 +256,8 @@ export class Cache {
       if (!parts) continue;
       const at = { key: change.key, namespace: parts.namespace, name: parts.name };
       const before = change.previous;
-      const previous =
-        latest.get(change.key) ?? (before ? new Entry(at, before.revision, { stored: before.value }) : undefined);
-      const entry = change.value ? new Entry(at, change.revision, { stored: change.value }) : undefined;
+      const previous = latest.get(change.key) ?? (before ? this.entryOf(at, before.revision, before.value) : undefined);
+      const entry = change.value ? this.entryOf(at, change.revision, change.value) : undefined;
       if (entry) latest.set(change.key, entry);
       else latest.delete(change.key);
       const record = new ChangeRecord(change.revision, at, entry, previous);
@@ -274,17 +279,11 @@ export class Cache {
     }
   }
 
-  #entryOf(row: Row): Entry | undefined {
+  #place(row: Row): void {
     const parts = parseKey(row.key);
-    if (!parts) return undefined;
-    return new Entry({ key: row.key, namespace: parts.namespace, name: parts.name }, row.revision, {
-      stored: row.value,
-    });
-  }
-
-  #place(key: string, entry: Entry | undefined): void {
-    const parts = parseKey(key);
-    if (parts && entry) this.#tableNamed(parts.table).put(entry);
+    if (!parts) return;
+    const at = { key: row.key, namespace: parts.namespace, name: parts.name };
+    this.#tableNamed(parts.table).put(this.entryOf(at, row.revision, row.value));
   }
 
   #tableNamed(name: string): Table {

@@ -1,4 +1,4 @@
-import { clone } from '../../base/tree.ts';
+import { clone, deepFreeze } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { Item } from '../api.ts';
@@ -12,9 +12,17 @@ export interface Place {
   readonly name: string;
 }
 
+export interface Content {
+  readonly stored: Buffer;
+  readonly written?: KubeObject | undefined;
+  /** Whether objects are frozen, so that who changes one is found out. */
+  readonly frozen: boolean;
+}
+
 /** One object at one revision. It never changes; every form it is served in is made at most once, when first asked for. */
 export class Entry {
   readonly #stored: Buffer;
+  readonly #frozen: boolean;
   /** The object as this process wrote it: then nothing has to be parsed. */
   #written: KubeObject | undefined;
   #hub: View | undefined;
@@ -23,9 +31,10 @@ export class Entry {
   constructor(
     readonly at: Place,
     readonly revision: number,
-    content: { stored: Buffer; written?: KubeObject | undefined },
+    content: Content,
   ) {
     this.#stored = content.stored;
+    this.#frozen = content.frozen;
     this.#written = content.written;
   }
 
@@ -49,7 +58,7 @@ export class Entry {
 
   /** The same content at a later revision: what a watcher is told when the object goes. */
   movedTo(revision: number): Entry {
-    return new Entry(this.at, revision, { stored: this.#stored });
+    return new Entry(this.at, revision, { stored: this.#stored, frozen: this.#frozen });
   }
 
   #inHub(kind: Kind): View {
@@ -78,7 +87,7 @@ export class Entry {
   #complete(object: KubeObject, kind: Kind, version: Version): KubeObject {
     object.metadata.selfLink = selfLinkOf(kind, version, this.at);
     object.metadata.resourceVersion = String(this.revision);
-    return object;
+    return this.#frozen ? deepFreeze(object) : object;
   }
 }
 

@@ -22,7 +22,7 @@ let http: HttpServer;
 let base: string;
 
 beforeAll(async () => {
-  core = await createServer({ kinds: allKinds, store: new MemoryStore({ clock }), clock });
+  core = await createServer({ kinds: allKinds, store: new MemoryStore({ clock }), clock, freeze: true });
   ({ server: http } = await startServer({ handle: core.handle, registry: core.registry }));
   base = `http://127.0.0.1:${(await http.listenInsecure(0, '127.0.0.1')).port}`;
 });

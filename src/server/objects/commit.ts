@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Write } from '../../store/store.ts';
 import { encode } from '../cache/encoding.ts';
-import { Entry, type Place } from '../cache/entry.ts';
+import type { Entry, Place } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 
 /** An object on its way into the store. */
@@ -27,7 +27,7 @@ export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
   );
   await core.cache.reached(revision);
   const cached = core.cache.entry(at.key);
-  return cached?.revision === revision ? cached : new Entry(at, revision, { stored, written: object });
+  return cached?.revision === revision ? cached : core.cache.entryOf(at, revision, stored, object);
 }
 
 /** Takes the object away. */

@@ -23,7 +23,7 @@ export async function patch(core: Core, resource: Resource, call: Call): Promise
       const before = current.view(resource).object;
       const tree = applyPatch(version.schema, before, call);
       checkType(tree, before);
-      const object = decodePatched(version.schema, tree, before);
+      const object = decodePatched(version.schema, tree, before, version === kind.hub);
       if (object.metadata.resourceVersion === before.metadata.resourceVersion) delete object.metadata.resourceVersion;
       return toHub({ kind, version }, object);
     },
@@ -51,9 +51,12 @@ export function applyPatch(schema: ObjectSchema, current: unknown, { body, patch
   }
 }
 
-export function decodePatched(schema: ObjectSchema, tree: any, before: KubeObject): KubeObject {
+/** In the stored version, what the patch leaves alone is what it was: then it is neither read nor checked again. */
+export function decodePatched(schema: ObjectSchema, tree: any, before: KubeObject, shares = false): KubeObject {
   try {
-    return decode(schema, tree) as KubeObject;
+    const object = decode(schema, tree, shares ? { from: before } : {}) as KubeObject;
+    if (object.metadata === before.metadata) object.metadata = { ...before.metadata };
+    return object;
   } catch (error) {
     throw cannotHandle(error, before.kind, before.apiVersion);
   }

@@ -1,0 +1,53 @@
+/** A patch shares with the stored object what it leaves alone; no hook and no rule of any kind may change that. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { allKinds } from '../../src/kinds/all.ts';
+import { testServer } from '../support/server.ts';
+
+const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
+
+const examples = new Map<string, any>(
+  readdirSync(EXAMPLES).map((file) => {
+    const object = parse(readFileSync(join(EXAMPLES, file), 'utf8'));
+    return [object.kind, object];
+  }),
+);
+
+const patchable = allKinds.filter(({ verbs }) => verbs === undefined || verbs.includes('patch'));
+
+test.each(patchable.map((kind) => [kind.kind, kind] as const))(
+  'a label patch of a %s keeps the rest',
+  async (_, kind) => {
+    const api = await testServer(allKinds);
+    const { apiVersion: _ignored, kind: _kind, ...body } = examples.get(kind.kind);
+    const namespace = kind.scope === 'Namespaced' ? 'default' : undefined;
+    const at: any = { apiVersion: kind.hub.apiVersion, namespace };
+    const { name } = body.metadata;
+    const made = await api.create(
+      kind.plural,
+      { metadata: { ...body.metadata, namespace: undefined }, ...without(body) },
+      at,
+    );
+    for (const patchType of ['merge', 'strategic'] as const) {
+      const patched = await api.patch(
+        kind.plural,
+        name,
+        { metadata: { labels: { by: patchType } } },
+        { ...at, patchType },
+      );
+      expect(patched.metadata.labels.by).toBe(patchType);
+      expect(without(patched)).toEqual(without(made));
+    }
+    if (!kind.subresources?.status) return;
+    const status = { ...at, subresource: 'status' };
+    const patched = await api.patch(kind.plural, name, { metadata: { annotations: { seen: 'yes' } } }, status);
+    expect(patched.metadata.annotations?.seen).toBe('yes');
+    expect(without(patched)).toEqual(without(made));
+  },
+);
+
+function without({ metadata: _, ...rest }: any): any {
+  return rest;
+}
