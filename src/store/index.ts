@@ -10,7 +10,6 @@ import type { HistoryOptions } from './history-options.ts';
 import { MemoryStore } from './memory/memory-store.ts';
 import type { Store } from './store.ts';
 
-export { StoreDenied, StoreFormat, StoreLocked, StoreTorn } from './embedded/errors.ts';
 export * from './store.ts';
 export type { EmbeddedStore, EmbeddedStoreOptions, EtcdStoreOptions, HistoryOptions };
 

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Database } from './database.ts';
-import { StoreTorn } from './errors.ts';
+import { StoreFormat, StoreTorn } from './errors.ts';
 import { isWhole } from './layout.ts';
 import { type Meta, number, PAGE_HEADER, readMeta, readTree, type Tree } from './lmdb-file.ts';
 
@@ -18,17 +18,33 @@ const ON_OVERFLOW_PAGES = 0x01;
 const IS_TREE = 0x02;
 const NODE_HEADER = 8;
 
-/** Walks all pages, without LMDB. */
-export async function checkTrees(directory: string, path: string): Promise<void> {
+/** Looks at the file before LMDB does: what is not its own, or cut off, takes the process down there. */
+export async function checkFile(directory: string, path: string, copied: boolean): Promise<void> {
   const file = await open(path, 'r');
   try {
-    if ((await file.stat()).size === 0) return;
-    const meta = readMeta(file.fd);
-    for (const tree of meta.trees) new TreeWalk(file.fd, meta).walk(tree);
-  } catch (cause) {
-    throw torn(directory, cause);
+    const { size } = await file.stat();
+    if (size === 0) return;
+    const meta = metaOf(path, file.fd);
+    const cut = size < (meta.lastPage + 1) * meta.pageSize;
+    if (copied || cut) checkTrees(directory, file.fd, meta);
   } finally {
     await file.close();
+  }
+}
+
+function metaOf(path: string, file: number): Meta {
+  try {
+    return readMeta(file);
+  } catch (cause) {
+    throw new StoreFormat(`${path} is not the file of a store`, { cause });
+  }
+}
+
+function checkTrees(directory: string, file: number, meta: Meta): void {
+  try {
+    for (const tree of meta.trees) new TreeWalk(file, meta).walk(tree);
+  } catch (cause) {
+    throw torn(directory, cause);
   }
 }
 
@@ -40,9 +56,7 @@ export function checkRecords(directory: string, database: Database): void {
 }
 
 function torn(directory: string, cause: unknown): StoreTorn {
-  return new StoreTorn(`${directory} was copied while a program wrote to it, and is not whole; copy it anew`, {
-    cause,
-  });
+  return new StoreTorn(`${directory} is not whole: it was cut off, or copied while a program wrote to it`, { cause });
 }
 
 class TreeWalk {

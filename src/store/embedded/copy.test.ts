@@ -53,7 +53,7 @@ describe('a copy of an open directory', () => {
       const copy = await openEmbeddedStore({ directory: target, clock }).catch((error) => error);
       if (copy instanceof Error) {
         expect(copy).toBeInstanceOf(StoreTorn);
-        expect(copy.message).toContain('was copied while a program wrote to it');
+        expect(copy.message).toContain('copied while a program wrote to it');
         // It stays refused.
         await expect(openEmbeddedStore({ directory: target, clock })).rejects.toBeInstanceOf(StoreTorn);
         outcomes.torn++;
@@ -104,6 +104,18 @@ describe('a copy of an open directory', () => {
     });
     await expect(flipped).rejects.toBeInstanceOf(StoreTorn);
     await original.close();
+  });
+
+  it('that is cut off is refused, whether it was open or not', async () => {
+    const path = directory();
+    const original = await openEmbeddedStore({ directory: path, clock });
+    await fill(original, 300);
+    await original.close();
+    const file = await open(join(path, 'data.mdb'), 'r+');
+    const { size } = await file.stat();
+    await file.truncate(Math.floor(size / 2));
+    await file.close();
+    await expect(openEmbeddedStore({ directory: path, clock })).rejects.toBeInstanceOf(StoreTorn);
   });
 
   it('made by backup() is whole while work goes on, and can be opened', async () => {

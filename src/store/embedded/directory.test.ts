@@ -37,8 +37,13 @@ describe('the directory of a store', () => {
     await mkdir(path);
     await writeFile(join(path, 'format'), 'PNG');
     await expect(openEmbeddedStore({ directory: path, clock })).rejects.toMatchObject({ name: 'StoreFormat' });
+    await writeFile(join(path, 'format'), '1');
+    await writeFile(join(path, 'data.mdb'), Buffer.alloc(10_000, 'some other data'));
+    await expect(openEmbeddedStore({ directory: path, clock })).rejects.toMatchObject({
+      name: 'StoreFormat',
+      message: expect.stringContaining('data.mdb is not the file of a store'),
+    });
     await rm(join(path, 'format'));
-    await writeFile(join(path, 'data.mdb'), 'some other data');
     await expect(openEmbeddedStore({ directory: path, clock })).rejects.toMatchObject({ name: 'StoreFormat' });
     await expect(openEmbeddedStore({ directory: join(path, 'data.mdb'), clock })).rejects.toMatchObject({
       name: 'StoreDenied',

@@ -21,7 +21,7 @@ export class StoreDenied extends Error {
   override readonly name = 'StoreDenied';
 }
 
-/** The files were copied while a program wrote to them, and do not fit together. */
+/** The data file was copied while a program wrote to it, or cut off: its parts do not fit together. */
 export class StoreTorn extends Error {
   override readonly name = 'StoreTorn';
 }

@@ -23,9 +23,9 @@ export interface Position {
   readonly index: number;
 }
 
-export const POSITION_BYTES = 8;
+const POSITION_BYTES = 8;
 
-export function writePosition(target: Buffer, offset: number, { revision, index }: Position): void {
+function writePosition(target: Buffer, offset: number, { revision, index }: Position): void {
   target.writeUIntBE(revision, offset, 6);
   target.writeUInt16BE(index, offset + 6);
 }

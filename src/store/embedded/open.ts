@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { silent } from '../../base/log.ts';
 import type { HistoryOptions } from '../history-options.ts';
 import { StoreFull } from '../store.ts';
-import { checkRecords, checkTrees } from './copy-check.ts';
+import { checkFile, checkRecords } from './copy-check.ts';
 import { Database } from './database.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import { StoreDenied, StoreFormat } from './errors.ts';
@@ -49,7 +49,7 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
   try {
     lock = await takeLock(directory, file);
     const copied = await exists(join(directory, COPIED));
-    if (copied) await checkTrees(directory, file);
+    await checkFile(directory, file, copied);
     await reserve.take(PAGES_TO_OPEN);
     database = new Database(file, mapSize);
     if (copied) {

@@ -142,6 +142,20 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
+  it('that is gone for good: the store can be closed all the same', async () => {
+    const etcd = await TestEtcd.start();
+    const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 300 });
+    const watch = watching(store, await store.revision());
+    await watch.through(await put(store, '/a', '1'));
+    await etcd.remove();
+    const commit = put(store, '/a', '2').catch((error) => error);
+    const late = watching(store, 1);
+    late.stop();
+    await store.close();
+    expect(await commit).toBeInstanceOf(StoreUnavailable);
+    expect(await watch.closed).toBeUndefined();
+  });
+
   it('that does not answer: a commit fails in time', async () => {
     const etcd = await TestEtcd.start();
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 300 });

@@ -128,11 +128,10 @@ export class EtcdStore implements Store {
       watcher,
     );
     this.#watches.add(watch);
-    const running: Promise<void> = watch.run().finally(() => {
-      this.#watches.delete(watch);
-      this.#underWay.delete(running);
-    });
-    this.#underWay.add(running);
+    watch
+      .run()
+      .catch((error) => this.#options.log.error('a watch ended with an error', { error }))
+      .finally(() => this.#watches.delete(watch));
     return { stop: () => watch.stop() };
   }
 
@@ -152,8 +151,7 @@ export class EtcdStore implements Store {
 
   async #close(): Promise<void> {
     this.#compactor.stop();
-    const watches = [...this.#watches];
-    for (const watch of watches) watch.end(undefined);
+    for (const watch of [...this.#watches]) watch.end(undefined);
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     this.#connection.close();
   }

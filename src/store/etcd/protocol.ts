@@ -32,14 +32,14 @@ export interface ResponseHeader {
   readonly revision: number;
 }
 
-export interface Compare {
+interface Compare {
   readonly target: (typeof CompareTarget)[keyof typeof CompareTarget];
   readonly key: Buffer;
   readonly version?: number;
   readonly modRevision?: number;
 }
 
-export type RequestOperation =
+type RequestOperation =
   | { readonly range: RangeRequest }
   | { readonly put: { readonly key: Buffer; readonly value: Buffer } }
   | { readonly deleteRange: { readonly key: Buffer } };

@@ -78,6 +78,8 @@ export class EtcdWatch {
       };
       stream.on('error', (cause) => fail(new StoreUnavailable('the stream of a watch broke off', { cause })));
       stream.on('end', () => fail(new StoreUnavailable('the stream of a watch ended')));
+      // It may have been stopped while the stream was on its way.
+      if (signal.aborted) return stop();
       stream.on('data', (response: WatchResponse) => {
         if (signal.aborted) return;
         if (response.canceled) return fail(refusal(response));
