@@ -4,7 +4,7 @@
  */
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
-import { analyse, type Source, sourcesBelow } from './source.ts';
+import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
 const COMPONENT = ['base', 'schema', 'kinds', 'client'];
 const EVERYTHING_BELOW = [...COMPONENT, 'store', 'server', 'controllers', 'scheduler', 'node', 'network', 'federation'];
@@ -42,7 +42,7 @@ function isAllowed(path: string, target: string): boolean {
   if (target === 'package.json') return roomOf(path) === 'cli';
   const to = roomOf(target);
   // A test wires rooms together, as testing/ does, with what test/ has for it.
-  if (path.endsWith('.test.ts')) return to !== undefined || target.startsWith('test/');
+  if (isTest(path)) return to !== undefined || target.startsWith('test/');
   const from = roomOf(path);
   return from !== undefined && to !== undefined && (from === to || ROOMS[from]!.includes(to));
 }

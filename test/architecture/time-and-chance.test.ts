@@ -1,6 +1,6 @@
 /** Nothing below cli/ reads the clock, chance, the environment or the arguments by itself: all of it is passed in. */
 import { expect, test } from 'vitest';
-import { analyse, type Source, sourcesBelow } from './source.ts';
+import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
 const FORBIDDEN = [
   /\bDate\.now\b/,
@@ -23,7 +23,7 @@ function reads({ path, code }: Source): string[] {
 
 test('time, chance and the environment are passed in', () => {
   const sources = sourcesBelow('src').filter(
-    ({ path }) => !path.startsWith('src/cli/') && !path.endsWith('.test.ts') && !ORIGINS.includes(path),
+    ({ path }) => !path.startsWith('src/cli/') && !isTest(path) && !ORIGINS.includes(path),
   );
   expect(sources.flatMap(reads)).toEqual([]);
 });
