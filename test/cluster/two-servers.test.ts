@@ -3,8 +3,8 @@ import { systemClock } from '../../src/base/clock.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Call, ObjectReply } from '../../src/server/api.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
-import { etcdMissing, TestEtcd } from '../../src/store/etcd/testing.ts';
 import { openEtcdStore, type Store } from '../../src/store/index.ts';
+import { etcdMissing, TestEtcd } from '../support/etcd.ts';
 
 const missing = etcdMissing();
 if (missing) console.warn(missing);

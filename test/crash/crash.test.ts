@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { etcdMissing } from '../../src/store/etcd/testing.ts';
+import { etcdMissing } from '../support/etcd.ts';
 import { crashRounds } from './rounds.ts';
 
 const missing = etcdMissing();

@@ -1,13 +1,13 @@
 import { cp, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/clock.ts';
 import { contents, put, watching } from '../contract.ts';
 import type { Store } from '../store.ts';
 import { StoreTorn } from './errors.ts';
 import { readMeta } from './lmdb-file.ts';
 import { openEmbeddedStore } from './open.ts';
-import { scratchDirectories } from './testing.ts';
 
 const directory = await scratchDirectories();
 const clock = systemClock;

@@ -1,12 +1,12 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { otherProcess, scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/clock.ts';
 import { contents, put } from '../contract.ts';
 import { StoreUnavailable } from '../store.ts';
 import { StoreLocked } from './errors.ts';
 import { openEmbeddedStore } from './open.ts';
-import { otherProcess, scratchDirectories } from './testing.ts';
 
 const directory = await scratchDirectories();
 const clock = systemClock;

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { contents, describeStore, put, watching } from '../contract.ts';
 import { StoreCompacted } from '../store.ts';
 import { openEmbeddedStore } from './open.ts';
-import { scratchDirectories } from './testing.ts';
 
 const directory = await scratchDirectories();
 

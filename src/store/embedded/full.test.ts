@@ -3,11 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/clock.ts';
 import { contents, put, watching } from '../contract.ts';
 import { StoreFull } from '../store.ts';
 import { openEmbeddedStore } from './open.ts';
-import { scratchDirectories } from './testing.ts';
 
 const directory = await scratchDirectories();
 const disk = directory();

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
 
-/** For the tests of this folder: directories that go when the test file ends. */
+/** Directories for the tests of a store. They go when the test file ends. */
 export async function scratchDirectories(): Promise<() => string> {
   const root = await mkdtemp(join(tmpdir(), 'store-'));
   let count = 0;
@@ -25,8 +25,8 @@ export interface Holder {
 
 const children = new Set<ChildProcess>();
 
-const OPEN = pathToFileURL(join(import.meta.dirname, 'open.ts'));
-const CLOCK = pathToFileURL(join(import.meta.dirname, '../../base/clock.ts'));
+const OPEN = pathToFileURL(join(import.meta.dirname, '../../src/store/embedded/open.ts'));
+const CLOCK = pathToFileURL(join(import.meta.dirname, '../../src/base/clock.ts'));
 
 /** Another process that has opened a directory, and writes to it until it is killed. */
 export async function otherProcess(directory: string): Promise<Holder> {
