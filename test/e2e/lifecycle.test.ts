@@ -1,10 +1,14 @@
 /** Starting, stopping and going on: what people see of it, and what survives. */
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { newDirectory, type Qd, runQd, startQd, take } from './program.ts';
+import { etcdMissing, TestEtcd } from '../support/etcd.ts';
+import { newDirectory, type Qd, runQd, spawnProgram, startQd, take } from './program.ts';
+
+const missing = etcdMissing();
+if (missing) console.log(`skipped: ${missing}`);
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const map = (name: string) => ({ body: { metadata: { name }, data: { n: name } } });
@@ -188,10 +192,78 @@ describe('what cannot be done is said in one line, with code 1', () => {
   });
 });
 
+describe('without a kubeconfig of its own choice', () => {
+  const env = () => ({ HOME: directory, KUBECONFIG: '' });
+  const up = (...flags: string[]) => runUntilReady(['up', '--log-level', 'warn', ...flags], env());
+
+  test("a cluster goes into the user's own file beside what is there", async () => {
+    await mkdir(join(directory, '.kube'));
+    await writeFile(
+      join(directory, '.kube', 'config'),
+      'apiVersion: v1\nkind: Config\ncurrent-context: work\n# mine\n',
+    );
+    const said = await up('--name', 'dev', '--port', '0');
+    expect(said).toContain(`context "dev" in ${join(directory, '.kube', 'config')}`);
+    expect(said).toContain('kubectl --context dev get namespaces');
+    const config = await readFile(join(directory, '.kube', 'config'), 'utf8');
+    expect(config).toContain('current-context: dev');
+    expect(config).toContain('# mine');
+    expect(await readFile(join(directory, '.quarterdeck', 'dev', 'admin.kubeconfig'), 'utf8')).toContain('name: dev');
+  });
+
+  test('each name has its own directory, port and range', async () => {
+    const portOf = (said: string) => Number(/^Ready .*:(\d+)$/m.exec(said)?.[1]);
+    const one = portOf(await up('--name', 'one'));
+    const two = portOf(await up('--name', 'two'));
+    expect(one).toBeGreaterThan(6443);
+    expect(two).toBeGreaterThan(one);
+    expect(portOf(await up('--name', 'one'))).toBe(one);
+    const remembered = JSON.parse(await readFile(join(directory, '.quarterdeck', 'two', 'cluster.json'), 'utf8'));
+    expect(remembered).toMatchObject({ port: two, serviceClusterIpRange: '10.98.0.0/16' });
+  });
+});
+
+test('a directory that is copied while it is in use can be started beside the first', async () => {
+  const first = await start();
+  expect((await first.request('POST', MAPS, map('copied'))).code).toBe(200);
+  const copy = join(directory, 'copy');
+  await cp(join(directory, 'data'), join(copy, 'data'), { recursive: true });
+  const second = await startQd({ directory: copy });
+  running.push(second);
+  expect((await second.request('GET', `${MAPS}/copied`)).code).toBe(200);
+  expect((await first.request('GET', `${MAPS}/copied`)).code).toBe(200);
+});
+
+describe.skipIf(missing)('on etcd', () => {
+  test('objects outlive the program and its directory', async () => {
+    const etcd = await TestEtcd.start();
+    try {
+      const flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint];
+      const first = await start(flags);
+      expect((await first.request('POST', MAPS, map('kept'))).code).toBe(200);
+      await first.stop();
+      await rm(join(directory, 'data'), { recursive: true });
+      const second = await start(flags);
+      expect((await second.request('GET', `${MAPS}/kept`)).body.data).toEqual({ n: 'kept' });
+      await second.stop();
+    } finally {
+      await etcd.remove();
+    }
+  });
+
+  test('that is not there, a start ends with one line', async () => {
+    const args = ['up', '--data-dir', join(directory, 'data'), '--port', '0', '--store', 'etcd'];
+    const { code, stderr } = await runQd([...args, '--etcd-servers', 'http://127.0.0.1:1']);
+    expect(stderr).toMatch(/^qd: etcd [^\n]+\n$/);
+    expect(code).toBe(1);
+  });
+});
+
 test('both programs tell their version', async () => {
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'));
   expect(await runQd(['version'])).toMatchObject({ code: 0, stdout: `qd ${version}\n` });
   expect(await runQd(['--version'])).toMatchObject({ code: 0, stdout: `qd ${version}\n` });
+  expect(await runQd(['version'], { program: 'qdfed' })).toMatchObject({ code: 0, stdout: `qdfed ${version}\n` });
 });
 
 async function unusedPort(): Promise<number> {
@@ -204,11 +276,10 @@ async function unusedPort(): Promise<number> {
 }
 
 /** Starts without our own flags, stops when ready, and returns what was said. */
-async function runUntilReady(args: readonly string[]): Promise<string> {
-  const { spawn } = await import('node:child_process');
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'dist', 'qd.js'), ...args]);
+async function runUntilReady(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const child = spawnProgram('qd', args, { env });
   let said = '';
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     said += chunk;
     if (said.includes('\nReady ')) child.kill('SIGTERM');
   });

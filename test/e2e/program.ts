@@ -7,7 +7,7 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'qd.js');
+const DIST = join(import.meta.dirname, '..', '..', 'dist');
 
 export interface StartOptions {
   /** Default: a new one, which stop() removes. */
@@ -54,10 +54,8 @@ export async function startQd({ directory, flags = [], env = {} }: StartOptions 
   const home = directory ?? (await newDirectory());
   const data = join(home, 'data');
   const kubeconfig = join(home, 'kubeconfig');
-  const child = spawnQd(
-    ['up', '--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig, '--log-level', 'warn', ...flags],
-    env,
-  );
+  const where = ['--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig];
+  const child = spawnProgram('qd', ['up', ...where, '--log-level', 'warn', ...flags], { env });
   let said = '';
   const origin = await new Promise<string>((resolve, reject) => {
     const onData = (chunk: Buffer) => {
@@ -90,12 +88,18 @@ export async function startQd({ directory, flags = [], env = {} }: StartOptions 
   };
 }
 
+export interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** Run as this user; only root can ask for it. */
+  readonly uid?: number;
+}
+
 /** Runs the program to its end. */
 export async function runQd(
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; uid?: number } = {},
+  { program = 'qd', ...options }: RunOptions & { program?: 'qd' | 'qdfed' } = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawnQd(args, options.env, options.uid);
+  const child = spawnProgram(program, args, options);
   const said = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk) => {
     said.stdout += chunk;
@@ -107,9 +111,10 @@ export async function runQd(
   return { code, ...said };
 }
 
-function spawnQd(args: readonly string[], env: NodeJS.ProcessEnv = {}, uid?: number): ChildProcess {
-  if (!existsSync(PROGRAM)) throw new Error('dist/qd.js is missing: run npm run build');
-  return spawn(process.execPath, [PROGRAM, ...args], {
+export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], { env, uid }: RunOptions): ChildProcess {
+  const program = join(DIST, `${name}.js`);
+  if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`);
+  return spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
     ...(uid === undefined ? {} : { uid, gid: uid }),

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { CliError, explain } from './cli-error.ts';
+
+const system = (code: string, path?: string) => Object.assign(new Error(`${code}: something`), { code, path });
+
+test.each([
+  [new CliError('port 1 is taken'), 'port 1 is taken'],
+  [new CliError('two\n  lines'), 'two lines'],
+  [system('EACCES', '/root/x'), 'no right to write /root/x (EACCES)'],
+  [system('EROFS', '/proc/x'), 'no right to write /proc/x (EROFS)'],
+  [system('ENOSPC', '/full/x'), 'no room left on the disk for /full/x'],
+  [new Error('what\never'), 'what ever'],
+  ['a thrown text', 'a thrown text'],
+])('%s', (error, line) => {
+  const said = explain(error);
+  expect(said).toContain(line);
+  expect(said).not.toContain('\n');
+});

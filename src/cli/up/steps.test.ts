@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createSteps } from './steps.ts';
+
+function screen(isTTY: boolean) {
+  let text = '';
+  let time = 0;
+  const write = (more: string) => {
+    text += more;
+  };
+  const steps = createSteps({ write, isTTY }, () => {
+    time += 7;
+    return time;
+  });
+  return { steps, text: () => text };
+}
+
+test('elsewhere than on a terminal, each step is one plain line', async () => {
+  const { steps, text } = screen(false);
+  const found = await steps.run('store', async (say) => {
+    say('looking');
+    say('embedded, revision 3');
+    return 42;
+  });
+  steps.line('Ready');
+  expect(found).toBe(42);
+  expect(text()).toBe('store          embedded, revision 3 (7 ms)\nReady\n');
+});
+
+test('on a terminal, a step is announced and its line rewritten', async () => {
+  const { steps, text } = screen(true);
+  await steps.run('store', async (say) => say('embedded'));
+  expect(text()).toContain('… store');
+  expect(text()).toMatch(/\r.*✓.* store +embedded .*7 ms/);
+});
+
+test.each([true, false])('a step that fails says so, and passes its error on', async (isTTY) => {
+  const { steps, text } = screen(isTTY);
+  await expect(steps.run('store', () => Promise.reject(new Error('locked')))).rejects.toThrow('locked');
+  expect(text()).toMatch(/store +failed\n$|✗.* store\n$/);
+});
