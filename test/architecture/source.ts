@@ -17,9 +17,8 @@ export function sourcesBelow(folder: string): Source[] {
   return filesBelow(folder, '.ts').map((path) => ({ path, ...analyse(readFileSync(join(root, path), 'utf8')) }));
 }
 
-/** Tests, and the `testing.ts` that the tests of a folder share. */
 export function isTest(path: string): boolean {
-  return path.endsWith('.test.ts') || path.endsWith('/testing.ts');
+  return path.endsWith('.test.ts');
 }
 
 /** Paths from the project's folder, sorted. */
