@@ -12,6 +12,10 @@ import { PodTemplate } from './core/pod-template.ts';
 import { ResourceQuota } from './core/resource-quota.ts';
 import type { Kind } from './kind.ts';
 import { PodDisruptionBudget } from './policy/pod-disruption-budget.ts';
+import { DeviceClass } from './resource/device-class.ts';
+import { ResourceClaim } from './resource/resource-claim.ts';
+import { ResourceClaimTemplate } from './resource/resource-claim-template.ts';
+import { ResourceSlice } from './resource/resource-slice.ts';
 
 /** Kinds that are described and wait for their place in the one list. */
 export const nextKindsB: readonly Kind[] = [
@@ -28,4 +32,8 @@ export const nextKindsB: readonly Kind[] = [
   SelfSubjectAccessReview,
   SelfSubjectRulesReview,
   SubjectAccessReview,
+  DeviceClass,
+  ResourceClaim,
+  ResourceClaimTemplate,
+  ResourceSlice,
 ];

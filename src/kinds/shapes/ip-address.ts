@@ -89,7 +89,7 @@ function bytesOf(groups: string): number[] {
 }
 
 /** `::ffff:1.2.3.4` is an IPv4 address in disguise. */
-function isMapped(bytes: Uint8Array): boolean {
+export function isMapped(bytes: Uint8Array): boolean {
   if (bytes.length !== 16) return false;
   return bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
 }

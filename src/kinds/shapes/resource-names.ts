@@ -30,9 +30,10 @@ const plainNames = new Set([...quotaNames, 'storage']);
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
 /** Names without a domain, and those of the cluster's own. */
-const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
+export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-function isExtended(name: string): boolean {
+/** Names that somebody else than the cluster has given, such as `example.com/gpu`. */
+export function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0;
 }
 

@@ -1,0 +1,68 @@
+import { deepEqual } from '../../base/tree.ts';
+import { s } from '../../schema/builders.ts';
+import { type FieldError, under } from '../../schema/field-error.ts';
+import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { defineKind, type KubeObject } from '../kind.ts';
+import { ResourceClaimStatus } from './claim-status.ts';
+import { claimStatusRules } from './claim-status-rules.ts';
+import { ResourceClaimSpec } from './device-claim.ts';
+import { deviceClaimRules, requestNames } from './device-claim-rules.ts';
+import { deviceKey } from './device-names.ts';
+
+const fields = { spec: s.use(ResourceClaimSpec, { zero: true, immutable: true }), status: ResourceClaimStatus };
+
+export type ResourceClaim = KubeObject & ObjectType<typeof fields>;
+
+/** A request for devices. */
+export const ResourceClaim = defineKind({
+  group: 'resource.k8s.io',
+  kind: 'ResourceClaim',
+  plural: 'resourceclaims',
+  scope: 'Namespaced',
+  description: 'A request for devices, such as accelerators. Pods that name it share the devices it gets.',
+  versions: { 'resource.k8s.io/v1': {} },
+  fields,
+  subresources: { status: true },
+  onStatusUpdate: (claim: ResourceClaim, old: ResourceClaim) => {
+    keepMetadata(claim, old);
+    forgetGivenBack(claim, old);
+  },
+  rules: [specRules, statusRules],
+});
+
+/** What cannot be changed is judged once. */
+function specRules({ spec }: ResourceClaim, { operation }: RuleContext): FieldError[] {
+  return operation === 'create' ? under('spec.devices', deviceClaimRules(spec.devices)) : [];
+}
+
+function statusRules({ metadata, spec, status }: ResourceClaim, { oldRoot, subresource }: RuleContext): FieldError[] {
+  if (subresource !== 'status') return [];
+  const requests = requestNames(spec.devices.requests);
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  return under('status', claimStatusRules(status, { old: oldRoot?.status, requests, isDeleted }));
+}
+
+const KEPT = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
+
+/** A write of the status is about the status alone. */
+function keepMetadata(claim: ResourceClaim, old: ResourceClaim): void {
+  const metadata: Record<string, unknown> = { ...claim.metadata };
+  for (const field of KEPT) {
+    if (old.metadata[field] === undefined) delete metadata[field];
+    else metadata[field] = old.metadata[field];
+  }
+  claim.metadata = metadata;
+}
+
+/** What drivers said of devices that were given back is of no interest any more. */
+function forgetGivenBack({ status }: ResourceClaim, old: ResourceClaim): void {
+  const given = (claim: Pick<ResourceClaim, 'status'>) =>
+    (claim.status.allocation?.devices.results ?? []).map(deviceKey);
+  const before = given(old);
+  const now = new Set(given({ status }));
+  const gone = new Set(before.filter((key) => !now.has(key)));
+  const devices = status.devices?.filter((device) => !gone.has(deviceKey(device)));
+  if (!devices || deepEqual(devices, status.devices)) return;
+  if (devices.length) status.devices = devices;
+  else delete status.devices;
+}
