@@ -111,6 +111,14 @@ describe('the embedded store', () => {
     await store.close();
   });
 
+  it('has no timer, also while there is history to forget', async () => {
+    const clock = new ControlledClock();
+    const store = await openEmbeddedStore({ directory: directory(), clock });
+    for (let i = 0; i < 5; i++) await put(store, '/a', `${i}`);
+    expect(clock.waiting).toBe(0);
+    await store.close();
+  });
+
   it('refuses a key that LMDB cannot take', async () => {
     const store = await openEmbeddedStore({ directory: directory(), clock: systemClock });
     await expect(put(store, `/${'é'.repeat(1000)}`, '1')).rejects.toThrow('has 2001 bytes; 1978 is the most');

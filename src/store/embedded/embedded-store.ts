@@ -18,7 +18,7 @@ import {
 import { type HistoryPage, Watchers } from '../watchers.ts';
 import type { Database, Snapshot } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
-import { decodeRecord, type Entry, type LogRecord, type Position, type State } from './layout.ts';
+import { decodeRecord, type Entry, type LogRecord, linkIn, type Position, type State, valueIn } from './layout.ts';
 import type { Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreParts {
@@ -145,18 +145,15 @@ export class EmbeddedStore implements Store {
     if (newest.deleted && newest.revision <= revision) return undefined;
     let position: Position | undefined = newest;
     while (position) {
-      const record: LogRecord | undefined = this.#record(position, snapshot);
-      if (record && position.revision <= revision) {
-        return record.value ? { key, value: record.value, revision: position.revision } : undefined;
+      const bytes: Buffer | undefined = this.#database.record(position, snapshot);
+      if (!bytes) return undefined;
+      if (position.revision <= revision) {
+        const value = valueIn(bytes);
+        return value ? { key, value, revision: position.revision } : undefined;
       }
-      position = record?.link;
+      position = linkIn(bytes);
     }
     return undefined;
-  }
-
-  #record(position: Position, snapshot?: Snapshot): LogRecord | undefined {
-    const bytes = this.#database.record(position, snapshot);
-    return bytes && decodeRecord(bytes);
   }
 
   #readHistory(after: number, limit: number): HistoryPage {
@@ -177,8 +174,9 @@ export class EmbeddedStore implements Store {
   }
 
   #change(revision: number, { key, value, link, created }: LogRecord): Change {
-    const before = created || !link ? undefined : this.#record(link);
-    const previous = link && before?.value ? { key, value: before.value, revision: link.revision } : undefined;
+    const before = created || !link ? undefined : this.#database.record(link);
+    const replaced = before && valueIn(before);
+    const previous = link && replaced ? { key, value: replaced, revision: link.revision } : undefined;
     return { key, revision, value, previous };
   }
 

@@ -4,7 +4,6 @@ import { checkWrites } from '../keys.ts';
 import { type Change, type Row, StoreAhead, StoreConflict, StoreFull, StoreUnavailable, type Write } from '../store.ts';
 import type { Database } from './database.ts';
 import {
-  decodeRecord,
   type Entry,
   encodeRecord,
   LONGEST_KEY,
@@ -12,6 +11,7 @@ import {
   type Position,
   recordBytes,
   type State,
+  valueIn,
 } from './layout.ts';
 import { isFull } from './reserve.ts';
 import { planTrim, type Trim } from './trim.ts';
@@ -159,7 +159,7 @@ export class GroupCommit {
     if (flushing) return flushing;
     const entry = this.#options.database.entry(key);
     if (!entry || entry.deleted) return { entry, row: undefined };
-    const value = decodeRecord(this.#options.database.record(entry) as Buffer).value as Buffer;
+    const value = valueIn(this.#options.database.record(entry) as Buffer) as Buffer;
     return { entry, row: { key, value, revision: entry.revision } };
   }
 

@@ -56,7 +56,12 @@ export function encodeEntry(entry: Entry): Buffer {
 }
 
 export function decodeEntry(bytes: Buffer): Entry {
-  return { ...readPosition(bytes, 0), deleted: bytes.readUInt8(8) === 1, bytes: bytes.readUInt32BE(9) };
+  return {
+    revision: bytes.readUIntBE(0, 6),
+    index: bytes.readUInt16BE(6),
+    deleted: bytes.readUInt8(8) === 1,
+    bytes: bytes.readUInt32BE(9),
+  };
 }
 
 /** One change in the log. */
@@ -101,18 +106,26 @@ export function encodeRecord(record: LogRecord): Buffer {
   return bytes;
 }
 
-/** The value shares its memory with `bytes`. */
 export function decodeRecord(bytes: Buffer): LogRecord {
   const flags = bytes.readUInt8(FLAGS);
-  const keyEnd = HEADER + bytes.readUInt16BE(KEY_LENGTH);
   return {
-    key: bytes.toString('utf8', HEADER, keyEnd),
-    value: flags & DELETED ? null : bytes.subarray(keyEnd),
+    key: bytes.toString('utf8', HEADER, HEADER + bytes.readUInt16BE(KEY_LENGTH)),
+    value: valueIn(bytes),
     time: bytes.readUIntBE(TIME, 6),
-    link: flags & LINKED ? readPosition(bytes, LINK) : undefined,
+    link: linkIn(bytes),
     created: (flags & CREATED) !== 0,
     frees: bytes.readUInt32BE(FREES),
   };
+}
+
+/** The value of an encoded record alone. It shares its memory. */
+export function valueIn(bytes: Buffer): Buffer | null {
+  if (bytes.readUInt8(FLAGS) & DELETED) return null;
+  return bytes.subarray(HEADER + bytes.readUInt16BE(KEY_LENGTH));
+}
+
+export function linkIn(bytes: Buffer): Position | undefined {
+  return bytes.readUInt8(FLAGS) & LINKED ? readPosition(bytes, LINK) : undefined;
 }
 
 /** Whether the record is the one that was written. Asked where a file may be torn, not on every read. */
