@@ -26,7 +26,7 @@ const selector = (name: 'Field' | 'Label') =>
     { description: `Only the objects that this ${name.toLowerCase()} selector selects are meant.` },
   );
 
-export const ResourceAttributes = s.object('ResourceAttributes', {
+const ResourceAttributes = s.object('ResourceAttributes', {
   namespace: text('The namespace; empty for what is in none, or for all of them.'),
   verb: text('What is to be done: get, list, watch, create, update, patch, delete, or * for everything.'),
   group: text('The API group; * for all.'),
@@ -39,7 +39,7 @@ export const ResourceAttributes = s.object('ResourceAttributes', {
 });
 type ResourceAttributes = TypeOf<typeof ResourceAttributes>;
 
-export const NonResourceAttributes = s.object('NonResourceAttributes', {
+const NonResourceAttributes = s.object('NonResourceAttributes', {
   path: text('The path of the request.'),
   verb: text('The method of the request, in small letters.'),
 });

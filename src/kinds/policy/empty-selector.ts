@@ -29,8 +29,9 @@ export function emptySelectsNone(budget: any): any {
 }
 
 /** A hook: the label means something only where it stands alone. */
-export function withoutMark({ spec }: any): void {
-  if (spec.selector && !deepEqual(spec.selector, NONE)) spec.selector = unmarked(spec.selector);
+export function withoutMark(budget: any): void {
+  const { selector } = budget.spec;
+  if (selector && !deepEqual(selector, NONE)) budget.spec = { ...budget.spec, selector: unmarked(selector) };
 }
 
 function withSelector(budget: any, selector: object): any {

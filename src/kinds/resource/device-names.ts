@@ -72,7 +72,7 @@ const UUID_FORMS = [
 const UUID_LENGTHS = [36, 45, 38, 32];
 
 /** What tells apart the shares of a device that several claims use. */
-export function shareId(text: string): FieldError[] {
+function shareId(text: string): FieldError[] {
   if (UUID.test(text)) return [];
   if (!UUID_LENGTHS.includes(Buffer.byteLength(text))) {
     return [invalid('', text, `error validating uid: invalid UUID length: ${Buffer.byteLength(text)}`)];

@@ -287,12 +287,6 @@ describe('what a claim got', () => {
     expect(object.status).toEqual({});
   });
 
-  test('is all that a write of the status changes', () => {
-    const sent = { ...clone(given), metadata: { name: 'c', labels: { x: 'y' }, annotations: { x: 'y' } } };
-    const { object } = update(kind, given, sent, { subresource: 'status' });
-    expect(object.metadata).toEqual({ name: 'c', labels: { a: 'b' } });
-  });
-
   test('can be reached in the network', () => {
     const networked = (networkData: object) =>
       written({ allocation: allocation(result()), devices: [{ ...device, networkData }] }).errors;

@@ -1,4 +1,3 @@
-import { deepEqual } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import { type FieldError, under } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
@@ -23,10 +22,7 @@ export const ResourceClaim = defineKind({
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   subresources: { status: true },
-  onStatusUpdate: (claim: ResourceClaim, old: ResourceClaim) => {
-    keepMetadata(claim, old);
-    forgetGivenBack(claim, old);
-  },
+  onStatusUpdate: forgetGivenBack,
   rules: [specRules, statusRules],
 });
 
@@ -42,27 +38,16 @@ function statusRules({ metadata, spec, status }: ResourceClaim, { oldRoot, subre
   return under('status', claimStatusRules(status, { old: oldRoot?.status, requests, isDeleted }));
 }
 
-const KEPT = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
-
-/** A write of the status is about the status alone. */
-function keepMetadata(claim: ResourceClaim, old: ResourceClaim): void {
-  const metadata: Record<string, unknown> = { ...claim.metadata };
-  for (const field of KEPT) {
-    if (old.metadata[field] === undefined) delete metadata[field];
-    else metadata[field] = old.metadata[field];
-  }
-  claim.metadata = metadata;
+/** What drivers said of devices that were given back is of no interest any more. */
+function forgetGivenBack(claim: ResourceClaim, old: ResourceClaim): void {
+  const { devices, ...status } = claim.status;
+  if (!devices) return;
+  const now = new Set(givenKeys(claim));
+  const gone = new Set(givenKeys(old).filter((key) => !now.has(key)));
+  const left = devices.filter((device) => !gone.has(deviceKey(device)));
+  claim.status = left.length ? { ...status, devices: left } : status;
 }
 
-/** What drivers said of devices that were given back is of no interest any more. */
-function forgetGivenBack({ status }: ResourceClaim, old: ResourceClaim): void {
-  const given = (claim: Pick<ResourceClaim, 'status'>) =>
-    (claim.status.allocation?.devices.results ?? []).map(deviceKey);
-  const before = given(old);
-  const now = new Set(given({ status }));
-  const gone = new Set(before.filter((key) => !now.has(key)));
-  const devices = status.devices?.filter((device) => !gone.has(deviceKey(device)));
-  if (!devices || deepEqual(devices, status.devices)) return;
-  if (devices.length) status.devices = devices;
-  else delete status.devices;
+function givenKeys({ status }: ResourceClaim): string[] {
+  return (status.allocation?.devices.results ?? []).map(deviceKey);
 }

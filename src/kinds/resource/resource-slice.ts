@@ -59,9 +59,13 @@ export const ResourceSlice = defineKind({
 });
 
 /** A taint that does not say since when it is there is new. */
-function dateTaints({ spec: { devices = [] } }: ResourceSlice, now: string): void {
-  for (const device of devices) {
-    device.taints = device.taints?.map((taint) => ({ ...taint, timeAdded: taint.timeAdded ?? now }));
-    if (!device.taints) delete device.taints;
-  }
+function dateTaints(slice: ResourceSlice, now: string): void {
+  const { devices } = slice.spec;
+  if (!devices?.some(({ taints }) => taints?.some(({ timeAdded }) => !timeAdded))) return;
+  slice.spec = { ...slice.spec, devices: devices.map((device) => withDates(device, now)) };
+}
+
+function withDates(device: Device, now: string): Device {
+  if (!device.taints) return device;
+  return { ...device, taints: device.taints.map((taint) => ({ ...taint, timeAdded: taint.timeAdded ?? now })) };
 }
