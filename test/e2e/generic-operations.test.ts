@@ -31,13 +31,21 @@ const STATUSES: Readonly<Record<string, object>> = {
   PersistentVolume: { phase: 'Available' },
   PersistentVolumeClaim: { phase: 'Pending' },
   Pod: { phase: 'Running' },
+  PodDisruptionBudget: { currentHealthy: 1, expectedPods: 1 },
   ReplicaSet: { replicas: 1 },
   ReplicationController: { replicas: 1 },
+  ResourceClaim: {
+    allocation: {
+      devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'example', device: 'gpu-0' }] },
+    },
+  },
+  ResourceQuota: { used: { pods: '1' } },
   Service: {
     conditions: [
       { type: 'Example', status: 'True', reason: 'Shown', message: '', lastTransitionTime: '2030-01-01T00:00:00Z' },
     ],
   },
+  StatefulSet: { replicas: 1, availableReplicas: 0 },
 };
 
 interface Case {
