@@ -49,7 +49,7 @@ export function upCommand(run: (flags: UpFlags) => Promise<void>): Command {
     .option('--service-cluster-ip-range <cidr>', 'addresses of services (default: 10.96.0.0/16)', value.serviceRange)
     .option('--service-node-port-range <range>', 'node ports of services (default: 30000-32767)', value.portRange)
     .addOption(new Option('--log-level <level>', 'how much is logged').choices(levels))
-    .action((options: Omit<UpFlags, 'anonymousAuth'> & { anonymousAuth: boolean | true }) => run(options));
+    .action((flags: UpFlags) => run(flags));
 }
 
 function authorizationMode(text: string): 'AlwaysAllow' {

@@ -15,6 +15,8 @@ export async function up(flags: UpFlags): Promise<void> {
   const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));
   const steps = createSteps(process.stdout, () => performance.now());
   const cleanup = new Cleanup();
+  // Whoever read the start may have gone; the cluster goes on.
+  process.stdout.on('error', () => {});
   process.on('uncaughtException', (error) => {
     log.error('an error that nobody caught', { error });
     process.exit(1);
@@ -24,13 +26,18 @@ export async function up(flags: UpFlags): Promise<void> {
   const alive = setInterval(() => {}, LONGEST);
   try {
     await start({ flags, steps, cleanup, log, clock: systemClock, random: systemRandom });
-    const signal = await signalled;
-    log.info('stopping', { signal });
-    steps.line(`\nStopping on ${signal}. Once more stops at once.`);
-  } finally {
-    await cleanup.run();
+  } catch (error) {
+    await cleanup
+      .run()
+      .catch((another: unknown) => log.error('what was started could not be stopped', { error: another }));
     clearInterval(alive);
+    throw error;
   }
+  const signal = await signalled;
+  log.info('stopping', { signal });
+  steps.line(`\nStopping on ${signal}. Once more stops at once.`);
+  await cleanup.run();
+  clearInterval(alive);
   log.info('stopped');
   steps.line('Stopped.');
 }
