@@ -6,6 +6,7 @@
 import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
+import type { Column } from './columns/column.ts';
 import { ObjectMeta } from './shapes/object-meta.ts';
 
 /** The part that every object has. */
@@ -112,6 +113,21 @@ export interface KindDefinition<F extends Fields = Fields> {
   readonly createOnUpdate?: boolean;
   /** What `export` strips beyond metadata; on a copy, in the stored version's shape. */
   readonly onExport?: (object: any) => void;
+  /** What tables show of an object; its name and its age where absent. */
+  readonly columns?: readonly Column[];
+  /** What else tables know of the rows. Both read the stored version's shape. */
+  readonly rows?: {
+    /** Why an object has come to its end; undefined while it has not. */
+    readonly completed?: (object: any) => Completion | undefined;
+    /** In what order a whole list is shown, where not by namespace and name. */
+    readonly order?: (a: any, b: any) => number;
+  };
+}
+
+/** How something that runs to an end has ended: one word for programs, a sentence for people. */
+export interface Completion {
+  readonly reason: string;
+  readonly message: string;
 }
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';

@@ -2,7 +2,8 @@ import { isTree } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import { type FieldError, required } from '../../schema/field-error.ts';
 import type { RuleContext } from '../../schema/schema.ts';
-import { defineKind, type ObjectOf } from '../kind.ts';
+import { age, NONE, name, text } from '../columns/column.ts';
+import { defineKind, type ObjectOf, splitApiVersion } from '../kind.ts';
 
 const older = (apiVersion: string) => ({
   deprecated: `${apiVersion} ControllerRevision is deprecated; use apps/v1 ControllerRevision`,
@@ -25,6 +26,12 @@ export const ControllerRevision = defineKind({
     }),
   },
   rules: [dataIsObject],
+  columns: [
+    name,
+    text('Controller', 'Whose revision it is.', controllerText),
+    text('Revision', 'Which revision it is.', ({ revision }) => revision ?? 0),
+    age,
+  ],
 });
 export type ControllerRevision = ObjectOf<typeof ControllerRevision>;
 
@@ -32,4 +39,12 @@ export type ControllerRevision = ObjectOf<typeof ControllerRevision>;
 function dataIsObject({ data }: any, { operation }: RuleContext): FieldError[] {
   if (operation === 'update' || isTree(data)) return [];
   return [required('data', data === undefined ? 'data is mandatory' : 'data must be a valid JSON object')];
+}
+
+function controllerText({ metadata }: any): string {
+  const owners: readonly any[] = metadata?.ownerReferences ?? [];
+  const owner = owners.find(({ controller }) => controller);
+  if (!owner) return NONE;
+  const [group] = splitApiVersion(owner.apiVersion ?? '');
+  return `${`${owner.kind}${group ? `.${group}` : ''}`.toLowerCase()}/${owner.name}`;
 }

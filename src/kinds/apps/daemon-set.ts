@@ -2,6 +2,9 @@ import { deepEqual } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import type { FieldError } from '../../schema/field-error.ts';
 import { invalid } from '../../schema/field-error.ts';
+import { age, integer, name, text } from '../columns/column.ts';
+import { workloadColumns } from '../columns/containers.ts';
+import { labelsText } from '../columns/selector.ts';
 import { keepAnnotation, wholeNumber, withNumberAnnotation } from '../conversion/number-annotation.ts';
 import {
   TEMPLATE_GENERATION_ANNOTATION,
@@ -123,6 +126,17 @@ export const DaemonSet = defineKind({
   },
   onStatusUpdate: (daemonSet, old) => keepAnnotation(daemonSet, old, TEMPLATE_GENERATION_ANNOTATION),
   rules: [generationIsNumber],
+  columns: [
+    name,
+    integer('Desired', 'How many nodes should run the pod.', ({ status }) => status?.desiredNumberScheduled),
+    integer('Current', 'How many of them do.', ({ status }) => status?.currentNumberScheduled),
+    integer('Ready', 'On how many it is ready.', ({ status }) => status?.numberReady),
+    integer('Up-to-date', 'On how many it is as the template says.', ({ status }) => status?.updatedNumberScheduled),
+    integer('Available', 'On how many it has been ready long enough.', ({ status }) => status?.numberAvailable),
+    text('Node Selector', 'Which nodes are meant.', ({ spec }) => labelsText(spec?.template?.spec?.nodeSelector)),
+    age,
+    ...workloadColumns,
+  ],
 });
 export type DaemonSet = ObjectOf<typeof DaemonSet>;
 

@@ -1,6 +1,9 @@
 import { s } from '../../schema/builders.ts';
 import type { FieldError } from '../../schema/field-error.ts';
 import { invalid } from '../../schema/field-error.ts';
+import { age, name, text, wide } from '../columns/column.ts';
+import { containerColumns } from '../columns/containers.ts';
+import { selectorQuery } from '../columns/selector.ts';
 import { keepAnnotation, wholeNumber } from '../conversion/number-annotation.ts';
 import { ROLLBACK_ANNOTATION, rollbackToAnnotation, rollbackToField } from '../conversion/rollback-to.ts';
 import { UNLIMITED } from '../conversion/unlimited.ts';
@@ -144,6 +147,19 @@ export const Deployment = defineKind({
     keepLabels(deployment, old);
   },
   rules: [rollbackIsRevision],
+  columns: [
+    name,
+    text('Ready', 'How many pods are ready, of how many that should be.', ({ spec, status }) => {
+      return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
+    }),
+    text('Up-to-date', 'How many pods are as the template says.', ({ status }) => status?.updatedReplicas ?? 0),
+    text('Available', 'How many pods have been ready long enough.', ({ status }) => status?.availableReplicas ?? 0),
+    age,
+    ...[
+      ...containerColumns(),
+      text('Selector', 'Which pods belong to it.', ({ spec }) => selectorQuery(spec?.selector, '<invalid>')),
+    ].map(wide),
+  ],
 });
 export type Deployment = ObjectOf<typeof Deployment>;
 

@@ -1,4 +1,6 @@
 import { s } from '../../schema/builders.ts';
+import { age, integer, name } from '../columns/column.ts';
+import { workloadColumns } from '../columns/containers.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
@@ -92,6 +94,14 @@ export const ReplicaSet = defineKind({
   initialStatus: () => ({ replicas: 0 }),
   onCreate: labelLikeTemplate,
   onUpdate: (replicaSet, _old, context) => labelLikeTemplate(replicaSet, context),
+  columns: [
+    name,
+    integer('Desired', 'How many pods there should be.', ({ spec }) => spec?.replicas),
+    integer('Current', 'How many pods there are.', ({ status }) => status?.replicas),
+    integer('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas),
+    age,
+    ...workloadColumns,
+  ],
 });
 export type ReplicaSet = ObjectOf<typeof ReplicaSet>;
 

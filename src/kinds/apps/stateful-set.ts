@@ -3,6 +3,8 @@ import { s } from '../../schema/builders.ts';
 import { forbidden, invalid } from '../../schema/field-error.ts';
 import { dnsLabel, nameRule } from '../../schema/names.ts';
 import type { Rule } from '../../schema/schema.ts';
+import { age, name, text, wide } from '../columns/column.ts';
+import { containerColumns } from '../columns/containers.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
@@ -151,6 +153,14 @@ export const StatefulSet = defineKind({
   initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
   onCreate: labelLikeTemplate,
   onUpdate: (statefulSet, _old, context) => labelLikeTemplate(statefulSet, context),
+  columns: [
+    name,
+    text('Ready', 'How many pods are ready, of how many that should be.', ({ spec, status }) => {
+      return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
+    }),
+    age,
+    ...containerColumns().map(wide),
+  ],
 });
 export type StatefulSet = ObjectOf<typeof StatefulSet>;
 

@@ -4,6 +4,7 @@ import { invalid, required } from '../../schema/field-error.ts';
 import type { Rule } from '../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { ScaleTarget } from './cross-version-reference.ts';
+import { horizontalPodAutoscalerColumns } from './horizontal-pod-autoscaler-columns.ts';
 import { HorizontalPodAutoscalerCondition, older, withoutReserved } from './horizontal-pod-autoscaler-v1.ts';
 import { cpuUtilization, DEFAULT_UTILIZATION, MetricSpec, MetricStatus } from './metric.ts';
 import { metricRules } from './metric-rules.ts';
@@ -65,6 +66,7 @@ export const HorizontalPodAutoscaler = defineKind({
   onCreate: withoutReserved,
   onUpdate: withoutReserved,
   onStatusUpdate: withoutReserved,
+  columns: horizontalPodAutoscalerColumns,
 });
 export type HorizontalPodAutoscaler = ObjectOf<typeof HorizontalPodAutoscaler>;
 

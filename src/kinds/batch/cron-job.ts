@@ -2,6 +2,10 @@ import { s } from '../../schema/builders.ts';
 import type { FieldError } from '../../schema/field-error.ts';
 import { invalid } from '../../schema/field-error.ts';
 import type { Rule, RuleContext } from '../../schema/schema.ts';
+import { age, integer, NONE, name, text, UNSET, wide } from '../columns/column.ts';
+import { containerColumns } from '../columns/containers.ts';
+import { elapsed } from '../columns/elapsed.ts';
+import { labelSelectorText } from '../columns/selector.ts';
 import { absentToUnlimited, unlimitedToAbsent } from '../conversion/unlimited.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { ObjectReference } from '../shapes/references.ts';
@@ -112,6 +116,23 @@ export const CronJob = defineKind({
   subresources: { status: true },
   generation: true,
   rules: [nameLeavesRoom],
+  columns: [
+    name,
+    text('Schedule', 'When the work is done.', ({ spec }) => spec?.schedule ?? ''),
+    text('Timezone', 'Whose time the schedule speaks of.', ({ spec }) => spec?.timeZone ?? NONE),
+    { ...text('Suspend', 'Whether no more work is started.', suspendText), type: 'boolean' },
+    integer('Active', 'How many jobs run.', ({ status }) => status?.active?.length),
+    text('Last Schedule', 'When work was last started.', ({ status }, now) => {
+      return status?.lastScheduleTime ? elapsed(status.lastScheduleTime, now) : NONE;
+    }),
+    age,
+    ...[
+      ...containerColumns(({ spec }) => spec?.jobTemplate?.spec?.template),
+      text('Selector', 'Which pods belong to a job.', ({ spec }) => {
+        return labelSelectorText(spec?.jobTemplate?.spec?.selector);
+      }),
+    ].map(wide),
+  ],
 });
 export type CronJob = ObjectOf<typeof CronJob>;
 
@@ -120,4 +141,9 @@ function nameLeavesRoom({ metadata }: any, { operation }: RuleContext): readonly
   return operation === 'create' && name.length > MAX_NAME
     ? [invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`)]
     : [];
+}
+
+function suspendText({ spec }: any): string {
+  if (spec?.suspend === undefined) return UNSET;
+  return spec.suspend ? 'True' : 'False';
 }

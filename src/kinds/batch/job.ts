@@ -5,6 +5,7 @@ import { dnsLabel } from '../../schema/names.ts';
 import type { RuleContext } from '../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { labelsFromTemplate } from '../shapes/template-labels.ts';
+import { jobColumns } from './job-columns.ts';
 import { generateSelector, podsAreFound, selectorIsGenerated } from './job-selector.ts';
 import { JobSpec } from './job-spec.ts';
 import { JobStatus } from './job-status.ts';
@@ -34,6 +35,7 @@ export const Job = defineKind({
   },
   onUpdate: labelsFromTemplate,
   rules: [selectorIsGenerated, podsAreFound, hostnamesFit, completionsKept, templateIsKept, jobStatusRules],
+  columns: jobColumns,
 });
 export type Job = ObjectOf<typeof Job>;
 

@@ -2,6 +2,8 @@ import { s } from '../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, under } from '../../schema/field-error.ts';
 import { pathSegmentName } from '../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, NONE, name, text } from '../columns/column.ts';
+import { humanDuration } from '../columns/elapsed.ts';
 import { defineKind, type HookContext, type KubeObject, type Requester } from '../kind.ts';
 import { signerName } from '../shapes/signer-name.ts';
 import { RequestStatus, statusProblems, withDecisions, withTimes } from './request-status.ts';
@@ -91,6 +93,16 @@ export const CertificateSigningRequest = defineKind({
     if (context) csr.status = withTimes(csr.status, old.status, context.now);
   },
   rules: [({ status }: Request, context: RuleContext) => statusProblems(status, context)],
+  columns: [
+    name,
+    age,
+    text('SignerName', 'Who is to sign.', ({ spec }) => spec?.signerName || NONE),
+    text('Requestor', 'Who asks.', ({ spec }) => spec?.username ?? ''),
+    text('RequestedDuration', 'For how long it should be valid.', ({ spec }) => {
+      return spec?.expirationSeconds === undefined ? NONE : humanDuration(spec.expirationSeconds * 1000);
+    }),
+    text('Condition', 'How the request stands.', conditionText),
+  ],
 });
 
 function asked({ request: signed, signerName: signer, expirationSeconds, usages: wanted }: Spec): Spec {
@@ -146,4 +158,13 @@ function signer(name: string): FieldError[] {
   return name === LEGACY_SIGNER
     ? [invalid('', name, 'the legacy signerName is not allowed via this API version')]
     : signerName(name);
+}
+
+function conditionText({ status }: any): string {
+  const conditions: readonly any[] = status?.conditions ?? [];
+  const has = (wanted: string) => conditions.some(({ type }) => type === wanted);
+  const words = [has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'];
+  if (has('Failed')) words.push('Failed');
+  if (status?.certificate) words.push('Issued');
+  return words.join(',');
 }

@@ -3,6 +3,7 @@ import type { FieldError } from '../../schema/field-error.ts';
 import { forbidden, invalid, notSupported } from '../../schema/field-error.ts';
 import { qualifiedName } from '../../schema/names.ts';
 import type { Rule } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 
 const STRATEGIES = ['OldestEmulationVersion'];
@@ -42,6 +43,7 @@ export const Lease = defineKind({
     ),
   },
   createOnUpdate: true,
+  columns: [name, text('Holder', 'Who holds it.', ({ spec }) => spec?.holderIdentity ?? ''), age],
 });
 export type Lease = ObjectOf<typeof Lease>;
 

@@ -1,5 +1,6 @@
 import { s } from '../../schema/builders.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 
 const ComponentCondition = s.object('ComponentCondition', {
@@ -26,4 +27,17 @@ export const ComponentStatus = defineKind({
   versions: { v1: { deprecated: 'v1 ComponentStatus is deprecated in v1.19+' } },
   verbs: ['get', 'list'],
   fields,
+  columns: [
+    name,
+    text('Status', 'Whether the component is healthy.', (component) => {
+      const condition = healthOf(component);
+      return condition ? (condition.status === 'True' ? 'Healthy' : 'Unhealthy') : 'Unknown';
+    }),
+    text('Message', 'What the component answered.', (component) => healthOf(component)?.message ?? ''),
+    text('Error', 'What went wrong when it was asked.', (component) => healthOf(component)?.error ?? ''),
+  ],
 });
+
+function healthOf({ conditions = [] }: any): any {
+  return conditions.find(({ type }: any) => type === 'Healthy');
+}

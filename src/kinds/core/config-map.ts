@@ -4,6 +4,7 @@ import { type FieldError, forbidden, invalid, tooLong } from '../../schema/field
 import { configMapKey } from '../../schema/names.ts';
 import { keys, matches } from '../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 
 /** What all keys of a ConfigMap, or of a Secret, may hold together. */
@@ -44,6 +45,13 @@ export const ConfigMap = defineKind({
   versions: { v1: {} },
   fields,
   rules: [frozenOnceImmutable('data', 'binaryData'), keysInBoth, size],
+  columns: [
+    name,
+    text('Data', 'How many values it holds.', ({ data = {}, binaryData = {} }) => {
+      return Object.keys(data).length + Object.keys(binaryData).length;
+    }),
+    age,
+  ],
 });
 
 function keysInBoth({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {

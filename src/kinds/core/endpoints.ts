@@ -2,6 +2,8 @@ import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../schema/names.ts';
 import { matches } from '../../schema/rules.ts';
+import { age, NONE, name, text } from '../columns/column.ts';
+import { longList } from '../columns/long-list.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { endpointIpProblems, ipProblems } from '../shapes/ip-address.ts';
 import { portRange } from '../shapes/port.ts';
@@ -59,6 +61,7 @@ export const Endpoints = defineKind({
     subsets: s.list(EndpointSubset, { description: 'Groups of addresses that offer the same ports.' }),
   },
   createOnUpdate: true,
+  columns: [name, text('Endpoints', 'Addresses that are ready, with their ports.', endpointsText), age],
 });
 export type Endpoints = ObjectOf<typeof Endpoints>;
 
@@ -75,4 +78,15 @@ function hasAddresses({ addresses, notReadyAddresses }: { addresses?: unknown[];
 function portsHaveNames({ ports = [] }: { ports?: { name?: string }[] }): FieldError[] {
   if (ports.length < 2) return [];
   return ports.flatMap(({ name }, index) => (name ? [] : [required(`ports[${index}].name`)]));
+}
+
+function endpointsText({ subsets = [] }: any): string {
+  if (subsets.length === 0) return NONE;
+  return longList(subsets.flatMap(readyAddresses));
+}
+
+function readyAddresses({ addresses = [], ports = [] }: any): string[] {
+  const ips: readonly string[] = addresses.map(({ ip }: any) => ip ?? '');
+  if (ports.length === 0) return [...ips];
+  return ports.flatMap(({ port }: any) => ips.map((ip) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)));
 }

@@ -5,6 +5,7 @@ import type { ObjectType, RuleContext } from '../../schema/schema.ts';
 import { EventSource, NEWER_VERSION, newerVersion, strictRules } from '../events/event.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { ObjectReference } from '../shapes/references.ts';
+import { eventColumns } from './event-columns.ts';
 
 const fields = {
   involvedObject: s.use(ObjectReference, { zero: true, description: 'What it happened to.' }),
@@ -57,6 +58,7 @@ export const Event = defineKind({
     (event: Event, context: RuleContext) => (isNewer(context) ? strictRules(event, context) : []),
   ],
   createOnUpdate: true,
+  columns: eventColumns,
 });
 
 /** An event stands beside what it tells of; what lives in no namespace has its events in `default`. */

@@ -1,5 +1,6 @@
 import { s } from '../../schema/builders.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { createdAt, name } from '../columns/column.ts';
 import { defineKind, type HookContext, type KubeObject } from '../kind.ts';
 import { ResourceList } from '../shapes/resources.ts';
 import { type Amounts, limitRules } from './limit-range-rules.ts';
@@ -49,6 +50,7 @@ export const LimitRange = defineKind({
     metadata.name ||= uuid();
   },
   createOnUpdate: true,
+  columns: [name, createdAt],
 });
 
 function limitsOfContainers(limit: Amounts): ResourceList | undefined {

@@ -5,6 +5,7 @@ import { matches } from '../../schema/rules.ts';
 import type { ObjectType, RuleContext, TypeOf } from '../../schema/schema.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { cidrProblems, ipFamily } from '../shapes/ip-address.ts';
+import { nodeColumns } from './node-columns.ts';
 import { NodeConfigSource, NodeStatus } from './node-status.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -76,6 +77,7 @@ export const Node = defineKind({
     delete node.status;
   },
   rules: [fixedFields, uniqueAddresses],
+  columns: nodeColumns,
 });
 
 function podRanges(ranges: readonly string[]): FieldError[] {

@@ -3,6 +3,8 @@ import { deepEqual } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, under } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, name, text, UNSET, wide } from '../columns/column.ts';
+import { accessModesText, phaseText, storageClassText, storageText } from '../columns/volume.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { claimSpec } from '../shapes/claim-rules.ts';
 import { PersistentVolumeClaimSpec } from '../shapes/persistent-volume-claim-spec.ts';
@@ -56,6 +58,25 @@ export const PersistentVolumeClaim = defineKind({
   onCreate: ({ spec }: PersistentVolumeClaim) => linkSources(spec, undefined),
   onUpdate: ({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim) => linkSources(spec, old.spec),
   rules: [({ spec }: PersistentVolumeClaim) => under('spec', claimSpec(spec)), changes, classChange],
+  columns: [
+    name,
+    text('Status', 'Whether it has its volume.', phaseText),
+    text('Volume', 'The volume it has.', ({ spec }) => spec?.volumeName ?? ''),
+    text('Capacity', 'How much the volume holds.', ({ spec, status }) => {
+      return spec?.volumeName ? storageText(status?.capacity) : '';
+    }),
+    text('Access Modes', 'How the volume may be mounted.', ({ spec, status }) => {
+      return spec?.volumeName ? accessModesText(status?.accessModes) : '';
+    }),
+    text('StorageClass', 'The class it asks for.', storageClassText),
+    text(
+      'VolumeAttributesClass',
+      'The class of its attributes.',
+      ({ spec }) => spec?.volumeAttributesClassName ?? UNSET,
+    ),
+    age,
+    wide(text('VolumeMode', 'Whether it wants files or a bare device.', ({ spec }) => spec?.volumeMode ?? UNSET)),
+  ],
 });
 
 /**

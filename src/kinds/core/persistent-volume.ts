@@ -4,6 +4,8 @@ import { type FieldError, forbidden, invalid, notSupported, required } from '../
 import { dnsSubdomain } from '../../schema/names.ts';
 import { matches } from '../../schema/rules.ts';
 import type { ObjectType, RuleContext, TypeOf } from '../../schema/schema.ts';
+import { age, name, text, UNSET, wide } from '../columns/column.ts';
+import { accessModesText, phaseText, storageClassText, storageText } from '../columns/volume.ts';
 import { defineKind, type HookContext, type KubeObject } from '../kind.ts';
 import { NodeSelector } from '../shapes/node-selector.ts';
 import { persistentVolumeSources } from '../shapes/persistent-volume-sources.ts';
@@ -81,6 +83,30 @@ export const PersistentVolume = defineKind({
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
   },
   rules: [oneSource, fitsItsSource, attributesClass, fixedFields],
+  columns: [
+    name,
+    text('Capacity', 'How much it holds.', ({ spec }) => storageText(spec?.capacity)),
+    text('Access Modes', 'How it may be mounted.', ({ spec }) => accessModesText(spec?.accessModes)),
+    text(
+      'Reclaim Policy',
+      'What becomes of it after its claim.',
+      ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
+    ),
+    text('Status', 'Whether it is bound, free or given up.', phaseText),
+    text('Claim', 'Whose it is.', ({ spec }) => {
+      const { namespace = '', name: claim = '' } = spec?.claimRef ?? {};
+      return spec?.claimRef ? `${namespace}/${claim}` : '';
+    }),
+    text('StorageClass', 'The class it belongs to.', storageClassText),
+    text(
+      'VolumeAttributesClass',
+      'The class of its attributes.',
+      ({ spec }) => spec?.volumeAttributesClassName ?? UNSET,
+    ),
+    text('Reason', 'Why it is in its state, in one word.', ({ status }) => status?.reason ?? ''),
+    age,
+    wide(text('VolumeMode', 'Whether it holds files or is a bare device.', ({ spec }) => spec?.volumeMode ?? UNSET)),
+  ],
 });
 
 type Source = keyof typeof persistentVolumeSources;

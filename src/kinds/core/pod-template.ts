@@ -1,5 +1,8 @@
 import { s } from '../../schema/builders.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { name, text } from '../columns/column.ts';
+import { containerColumns } from '../columns/containers.ts';
+import { labelsText } from '../columns/selector.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { PodTemplateSpec } from '../shapes/pod-template.ts';
 
@@ -19,4 +22,9 @@ export const PodTemplate = defineKind({
   versions: { v1: {} },
   fields,
   generation: true,
+  columns: [
+    name,
+    ...containerColumns(({ template }) => template),
+    text('Pod Labels', 'The labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
+  ],
 });

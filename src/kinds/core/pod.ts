@@ -1,4 +1,5 @@
 /** A pod, once. How it may change is in pod-update.ts and beside it; what is in it, in the shapes. */
+
 import { s } from '../../schema/builders.ts';
 import type { FieldError } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
@@ -6,6 +7,7 @@ import { defineKind, type HookContext, type KubeObject } from '../kind.ts';
 import { PodSpec } from '../shapes/pod-spec.ts';
 import { PodStatus } from '../shapes/pod-status.ts';
 import { qosClass } from '../shapes/qos-class.ts';
+import { podColumns, podCompletion } from './pod-columns.ts';
 import { podCreateRules, podObjectRules } from './pod-create.ts';
 import { fillPodDefaults, mergeLabelKeys } from './pod-defaults.ts';
 import { ephemeralContainersRules, keepAllButEphemeralContainers } from './pod-ephemeral-containers.ts';
@@ -55,6 +57,8 @@ export const Pod = defineKind({
   onStatusUpdate: keepObserved,
   rules: [podRules],
   gracePeriod,
+  columns: podColumns,
+  rows: { completed: podCompletion },
 });
 
 function beginLife(pod: Pod, { now }: HookContext): void {

@@ -2,6 +2,9 @@ import { s } from '../../schema/builders.ts';
 import { invalid } from '../../schema/field-error.ts';
 import type { Rule } from '../../schema/schema.ts';
 import { fromLabels } from '../../schema/selector.ts';
+import { age, integer, name, text, wide } from '../columns/column.ts';
+import { containerColumns } from '../columns/containers.ts';
+import { labelsText } from '../columns/selector.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { labelsFromTemplate } from '../shapes/template-labels.ts';
 import { conditionFields, counter, countersWithin } from '../shapes/workload-status.ts';
@@ -71,5 +74,16 @@ export const ReplicationController = defineKind({
   initialStatus: () => ({ replicas: 0 }),
   onCreate: labelsFromTemplate,
   onUpdate: labelsFromTemplate,
+  columns: [
+    name,
+    integer('Desired', 'How many pods there should be.', ({ spec }) => spec?.replicas),
+    integer('Current', 'How many pods there are.', ({ status }) => status?.replicas),
+    integer('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas),
+    age,
+    ...[
+      ...containerColumns(),
+      text('Selector', 'Which pods belong to it.', ({ spec }) => labelsText(spec?.selector)),
+    ].map(wide),
+  ],
 });
 export type ReplicationController = ObjectOf<typeof ReplicationController>;

@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { isInteger, quotaResourceName } from '../shapes/resource-names.ts';
 import { isWhole, ResourceList } from '../shapes/resources.ts';
@@ -58,6 +59,12 @@ export const ResourceQuota = defineKind({
   versions: { v1: {} },
   fields,
   subresources: { status: true },
+  columns: [
+    name,
+    text('Request', 'What is used of what may be asked for.', (quota) => usageText(quota, false)),
+    text('Limit', 'What is used of what may be had at most.', (quota) => usageText(quota, true)),
+    age,
+  ],
 });
 
 function amounts(list: ResourceList): FieldError[] {
@@ -68,4 +75,14 @@ function amounts(list: ResourceList): FieldError[] {
     if (isInteger(name) && !isWhole(amount)) found.push(invalid(field, amount, 'must be an integer'));
     return found;
   });
+}
+
+/** What is used of what is allowed, of limits or of everything else. */
+function usageText({ status }: any, limits: boolean): string {
+  const { hard = {}, used = {} } = status ?? {};
+  const resources = Object.keys(hard).filter((resource) => resource.startsWith('limits.') === limits);
+  return resources
+    .sort()
+    .map((resource) => `${resource}: ${used[resource] ?? 0}/${hard[resource]}`)
+    .join(', ');
 }

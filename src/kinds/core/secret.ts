@@ -4,6 +4,7 @@ import { type FieldError, invalid, required, tooLong } from '../../schema/field-
 import { configMapKey } from '../../schema/names.ts';
 import { keys, matches } from '../../schema/rules.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES } from './config-map.ts';
 
@@ -38,6 +39,12 @@ export const Secret = defineKind({
   onCreate: moveStrings,
   onUpdate: moveStrings,
   rules: [frozenOnceImmutable('data'), size, contentOfType],
+  columns: [
+    name,
+    text('Type', 'What the secret is for.', ({ type }) => type ?? ''),
+    text('Data', 'How many values it holds.', ({ data = {} }) => Object.keys(data).length),
+    age,
+  ],
 });
 
 /** A text wins over the bytes of the same key. */

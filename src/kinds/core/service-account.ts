@@ -1,5 +1,6 @@
 import { s } from '../../schema/builders.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { defaultColumns } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { LocalObjectReference, ObjectReference } from '../shapes/references.ts';
 
@@ -31,6 +32,7 @@ export const ServiceAccount = defineKind({
   subresources: { others: ['token'] },
   onCreate: keepOnlyNames,
   onUpdate: keepOnlyNames,
+  columns: defaultColumns,
 });
 
 /** A reference to a secret is its name; whatever else a client puts there says nothing. */

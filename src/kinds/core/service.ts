@@ -9,6 +9,7 @@ import { labels } from '../shapes/label-selector.ts';
 import { portNumberOrName, portRange } from '../shapes/port.ts';
 import { dropUnneeded, isExternallyAccessible, keepAllocated, syncClusterIps } from './service-addresses.ts';
 import { ipFamilies, ipFamilyPolicies, isHeadless } from './service-cluster-ips.ts';
+import { serviceColumns } from './service-columns.ts';
 import { portList, serviceRules } from './service-rules.ts';
 
 const ServicePort = s.object('ServicePort', {
@@ -181,6 +182,7 @@ export const Service = defineKind({
   rules: serviceRules,
   createOnUpdate: true,
   onExport: forgetAllocated,
+  columns: serviceColumns,
 });
 
 /** An exported service can be created in another cluster: it takes no address along, but None means something there. */

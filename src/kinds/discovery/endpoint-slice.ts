@@ -3,6 +3,8 @@ import { duplicate, type FieldError, invalid } from '../../schema/field-error.ts
 import { dnsLabel, qualifiedName } from '../../schema/names.ts';
 import { matches } from '../../schema/rules.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { age, name, text, UNSET } from '../columns/column.ts';
+import { longList } from '../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { atMost } from '../shapes/list-length.ts';
 import { Endpoint } from './endpoint.ts';
@@ -57,6 +59,15 @@ export const EndpointSlice = defineKind({
   generation: true,
   onCreate: dropTopology,
   onUpdate: dropTopology,
+  columns: [
+    name,
+    text('AddressType', 'What the addresses are.', ({ addressType }) => addressType ?? ''),
+    text('Ports', 'The ports of every endpoint.', portsText),
+    text('Endpoints', 'Their addresses.', ({ endpoints = [] }) => {
+      return longList(endpoints.flatMap(({ addresses = [] }: any) => addresses)) || UNSET;
+    }),
+    age,
+  ],
 });
 
 function dropTopology({ endpoints }: EndpointSlice): void {
@@ -74,4 +85,8 @@ function differentNames(ports: readonly ObjectType<typeof port>[]): FieldError[]
     seen.add(name);
     return [];
   });
+}
+
+function portsText({ ports = [] }: any): string {
+  return longList(ports.map(({ port, name: title }: any) => String(port ?? title ?? '*'))) || UNSET;
 }

@@ -3,6 +3,7 @@ import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../schema/field-error.ts';
 import { dnsSubdomain } from '../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, NONE, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { conditionsOf } from './condition.ts';
 import { PolicyRulesWithSubjects } from './flow-rules.ts';
@@ -59,6 +60,19 @@ export const FlowSchema = defineKind({
   subresources: { status: true },
   generation: true,
   rules: [mandatoryIsKept],
+  columns: [
+    name,
+    text('PriorityLevel', 'Where its requests queue.', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''),
+    text('MatchingPrecedence', 'The lowest that matches decides.', ({ spec }) => spec?.matchingPrecedence ?? 0),
+    text('DistinguisherMethod', 'What divides its requests into flows.', ({ spec }) => {
+      return spec?.distinguisherMethod?.type ?? NONE;
+    }),
+    age,
+    text('MissingPL', 'Whether its priority level does not exist.', ({ status }) => {
+      return status?.conditions?.find(({ type }: any) => type === 'Dangling')?.status ?? '?';
+    }),
+  ],
+  rows: { order: byPrecedence },
 });
 
 function precedence(value: number, { root }: RuleContext): FieldError | undefined {
@@ -84,4 +98,8 @@ function mandatoryIsKept({ metadata, spec }: FlowSchema): FieldError[] {
   return fixed && !deepEqual(spec, fixed)
     ? [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)]
     : [];
+}
+
+function byPrecedence(a: any, b: any): number {
+  return a.spec.matchingPrecedence - b.spec.matchingPrecedence || (a.metadata.name < b.metadata.name ? -1 : 1);
 }

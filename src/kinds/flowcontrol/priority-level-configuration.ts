@@ -2,6 +2,7 @@ import { deepEqual } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../schema/field-error.ts';
 import type { ObjectType, Rule } from '../../schema/schema.ts';
+import { age, NONE, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { conditionsOf } from './condition.ts';
 import { LimitResponse } from './limit-response.ts';
@@ -64,6 +65,20 @@ const fields = {
 
 export type PriorityLevelConfiguration = KubeObject & ObjectType<typeof fields>;
 
+/** How a level keeps requests waiting; only one that queues does. */
+const queuing = (
+  [
+    ['Queues', 'How many queues it has.', 'queues'],
+    ['HandSize', 'How many queues a flow may use.', 'handSize'],
+    ['QueueLengthLimit', 'How many requests may wait in one.', 'queueLengthLimit'],
+  ] as const
+).map(([title, description, field]) =>
+  text(title, description, ({ spec }) => {
+    const configuration = spec?.limited?.limitResponse?.queuing;
+    return configuration ? (configuration[field] ?? 0) : NONE;
+  }),
+);
+
 /** How many requests of a sort are served at once. */
 export const PriorityLevelConfiguration = defineKind({
   group: 'flowcontrol.apiserver.k8s.io',
@@ -76,6 +91,15 @@ export const PriorityLevelConfiguration = defineKind({
   subresources: { status: true },
   generation: true,
   rules: [noOldAnnotation, typeAndContent, mandatoryIsKept],
+  columns: [
+    name,
+    text('Type', 'Whether it is limited or exempt.', ({ spec }) => spec?.type ?? ''),
+    text('NominalConcurrencyShares', 'Its share of the room there is.', ({ spec }) => {
+      return spec?.limited ? (spec.limited.nominalConcurrencyShares ?? 0) : NONE;
+    }),
+    ...queuing,
+    age,
+  ],
 });
 
 function noOldAnnotation({ metadata }: PriorityLevelConfiguration): FieldError[] {

@@ -3,6 +3,7 @@ import { type FieldError, forbidden, invalid, notSupported, required, tooLong } 
 import { dnsLabel, dnsSubdomain, domainPrefixedPath, pathSegment } from '../../schema/names.ts';
 import { matches } from '../../schema/rules.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { age, NONE, nameAndDefault, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 
 const MAX_CONTROLLER = 250;
@@ -49,6 +50,15 @@ export const IngressClass = defineKind({
     ),
   },
   generation: true,
+  columns: [
+    nameAndDefault('ingressclass.kubernetes.io/is-default-class'),
+    text('Controller', 'Who serves ingresses of this class.', ({ spec }) => spec?.controller ?? ''),
+    text('Parameters', 'An object that says more.', ({ spec }) => {
+      const { kind, apiGroup, name } = spec?.parameters ?? {};
+      return spec?.parameters ? `${kind}${apiGroup ? `.${apiGroup}` : ''}/${name}` : NONE;
+    }),
+    age,
+  ],
 });
 export type IngressClass = ObjectOf<typeof IngressClass>;
 

@@ -3,6 +3,9 @@ import { type FieldError, invalid, under } from '../../schema/field-error.ts';
 import { dnsSubdomain } from '../../schema/names.ts';
 import { matches } from '../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, NONE, name, text } from '../columns/column.ts';
+import { loadBalancerText } from '../columns/load-balancer.ts';
+import { longList } from '../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { backendProblems, IngressBackend } from './ingress-backend.ts';
 import { IngressStatus, isName } from './ingress-status.ts';
@@ -77,6 +80,14 @@ export const Ingress = defineKind({
   generation: true,
   initialStatus: () => ({ loadBalancer: {} }),
   rules: [oneClass],
+  columns: [
+    name,
+    text('Class', 'Who serves it.', ({ spec }) => spec?.ingressClassName ?? NONE),
+    text('Hosts', 'Which hosts it answers for.', hostsText),
+    text('Address', 'Where it is reached.', ({ status }) => loadBalancerText(status)),
+    text('Ports', 'On which ports.', ({ spec }) => (spec?.tls?.length > 0 ? '80, 443' : '80')),
+    age,
+  ],
 });
 
 const forbiddenParts = ['//', '/./', '/../', '%2f', '%2F'];
@@ -115,4 +126,9 @@ function oneClass({ metadata, spec }: Ingress, { operation }: RuleContext): Fiel
   if (annotation === spec.ingressClassName) return [];
   const detail = 'must match `ingressClassName` when both are specified';
   return [invalid(`annotations.${CLASS_ANNOTATION}`, annotation, detail)];
+}
+
+function hostsText({ spec }: any): string {
+  const rules: readonly any[] = spec?.rules ?? [];
+  return longList(rules.map(({ host }) => host).filter(Boolean)) || '*';
 }

@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { dnsSubdomain, pathSegment } from '../../schema/names.ts';
 import { matches } from '../../schema/rules.ts';
+import { NONE, name, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { canonicalIpProblems } from '../shapes/canonical-ip.ts';
 
@@ -43,5 +44,14 @@ export const IPAddress = defineKind({
     ),
   },
   name: canonicalIpProblems,
+  columns: [name, text('ParentRef', 'Who has the address.', parentText)],
 });
 export type IPAddress = ObjectOf<typeof IPAddress>;
+
+function parentText({ spec }: any): string {
+  const parent = spec?.parentRef;
+  if (!parent) return NONE;
+  const { group, resource = '', namespace, name: parentName = '' } = parent;
+  const kind = (group ? `${resource}.${group}` : resource).toLowerCase();
+  return [kind, namespace, parentName].filter(Boolean).join('/');
+}

@@ -2,6 +2,8 @@ import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../schema/field-error.ts';
 import { portNumber } from '../../schema/names.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
+import { labelSelectorText } from '../columns/selector.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { cidrProblems, parseIp } from '../shapes/ip-address.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
@@ -81,6 +83,11 @@ export const NetworkPolicy = defineKind({
     ),
   },
   generation: true,
+  columns: [
+    name,
+    text('Pod-Selector', 'Which pods it speaks of.', ({ spec }) => labelSelectorText(spec?.podSelector)),
+    age,
+  ],
 });
 export type NetworkPolicy = ObjectOf<typeof NetworkPolicy>;
 

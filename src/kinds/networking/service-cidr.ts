@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { canonicalCidrProblems } from '../shapes/canonical-ip.ts';
 import { Condition } from '../shapes/condition.ts';
@@ -39,6 +40,7 @@ export const ServiceCIDR = defineKind({
       return operation === 'create' ? ranges(spec.cidrs) : changes(spec.cidrs, oldRoot.spec.cidrs);
     },
   ],
+  columns: [name, text('CIDRs', 'The ranges of addresses.', ({ spec }) => spec?.cidrs?.join(',') ?? ''), age],
 });
 
 const FIELD = 'spec.cidrs';

@@ -4,6 +4,7 @@ import { dnsLabel } from '../../schema/names.ts';
 import { matches } from '../../schema/rules.ts';
 import type { ObjectType } from '../../schema/schema.ts';
 import { validate } from '../../schema/validate.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { labels } from '../shapes/label-selector.ts';
 import { ContainerResources, ResourceList } from '../shapes/resources.ts';
@@ -50,6 +51,7 @@ export const RuntimeClass = defineKind({
     ),
   },
   createOnUpdate: true,
+  columns: [name, text('Handler', 'What the node runs such pods with.', ({ handler }) => handler ?? ''), age],
 });
 export type RuntimeClass = ObjectOf<typeof RuntimeClass>;
 

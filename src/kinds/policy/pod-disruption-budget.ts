@@ -2,6 +2,7 @@ import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import { pathSegmentName } from '../../schema/names.ts';
 import type { RuleContext } from '../../schema/schema.ts';
+import { age, integer, name, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { Condition, completeConditions } from '../shapes/condition.ts';
 import { countOrPercent, notMoreThanAll } from '../shapes/int-or-percent.ts';
@@ -86,6 +87,13 @@ export const PodDisruptionBudget = defineKind({
   initialStatus: () => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
   onCreate: withoutMark,
   onUpdate: withoutMark,
+  columns: [
+    name,
+    text('Min Available', 'How many pods must stay.', ({ spec }) => String(spec?.minAvailable ?? 'N/A')),
+    text('Max Unavailable', 'How many pods may be missing.', ({ spec }) => String(spec?.maxUnavailable ?? 'N/A')),
+    integer('Allowed Disruptions', 'How many pods may be taken now.', ({ status }) => status?.disruptionsAllowed),
+    age,
+  ],
 });
 export type PodDisruptionBudget = ObjectOf<typeof PodDisruptionBudget>;
 

@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { pathSegment } from '../../schema/names.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
+import { bindingColumns } from './binding-columns.ts';
 import { roleIsKept, roleRefTo } from './role-ref.ts';
 import { ClusterSubject } from './subject.ts';
 import { GROUP, versionsOf } from './versions.ts';
@@ -20,5 +21,6 @@ export const ClusterRoleBinding = defineKind({
   name: pathSegment,
   rules: [roleIsKept],
   createOnUpdate: true,
+  columns: bindingColumns,
 });
 export type ClusterRoleBinding = ObjectOf<typeof ClusterRoleBinding>;

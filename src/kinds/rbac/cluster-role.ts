@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { invalid } from '../../schema/field-error.ts';
 import { pathSegment } from '../../schema/names.ts';
+import { createdAt, name } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { selects } from '../shapes/workload-selector.ts';
@@ -33,6 +34,7 @@ export const ClusterRole = defineKind({
   },
   name: pathSegment,
   createOnUpdate: true,
+  columns: [name, createdAt],
 });
 export type ClusterRole = ObjectOf<typeof ClusterRole>;
 

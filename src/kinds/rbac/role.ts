@@ -1,5 +1,6 @@
 import { s } from '../../schema/builders.ts';
 import { pathSegment } from '../../schema/names.ts';
+import { createdAt, name } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { NamespacedRule } from './policy-rule.ts';
 import { GROUP, versionsOf } from './versions.ts';
@@ -17,5 +18,6 @@ export const Role = defineKind({
   },
   name: pathSegment,
   createOnUpdate: true,
+  columns: [name, createdAt],
 });
 export type Role = ObjectOf<typeof Role>;

@@ -2,6 +2,7 @@ import { deepEqual } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { defaultColumns } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { isExtended } from '../shapes/resource-names.ts';
 import { configurationRules, OpaqueDeviceConfiguration } from './device-configuration.ts';
@@ -37,6 +38,7 @@ export const DeviceClass = defineKind({
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   generation: true,
+  columns: defaultColumns,
 });
 
 function specRules({ selectors, config, extendedResourceName }: Spec, { old }: RuleContext<Spec>): FieldError[] {

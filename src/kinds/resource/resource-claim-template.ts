@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden, under } from '../../schema/field-error.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { defaultColumns } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { labels } from '../shapes/label-selector.ts';
 import { ObjectMeta } from '../shapes/object-meta.ts';
@@ -30,6 +31,7 @@ export const ResourceClaimTemplate = defineKind({
   description: 'What claims for devices are made from: each pod that names it gets one of its own.',
   versions: { 'resource.k8s.io/v1': {} },
   fields,
+  columns: defaultColumns,
 });
 
 function templateRules({ metadata, spec }: any): FieldError[] {

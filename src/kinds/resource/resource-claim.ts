@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { type FieldError, under } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { ResourceClaimStatus } from './claim-status.ts';
 import { claimStatusRules } from './claim-status-rules.ts';
@@ -24,6 +25,7 @@ export const ResourceClaim = defineKind({
   subresources: { status: true },
   onStatusUpdate: forgetGivenBack,
   rules: [specRules, statusRules],
+  columns: [name, text('State', 'Whether devices were found, and whether they are in use.', stateText), age],
 });
 
 /** What cannot be changed is judged once. */
@@ -50,4 +52,11 @@ function forgetGivenBack(claim: ResourceClaim, old: ResourceClaim): void {
 
 function givenKeys({ status }: ResourceClaim): string[] {
   return (status.allocation?.devices.results ?? []).map(deviceKey);
+}
+
+function stateText({ metadata, status }: any): string {
+  const deleted = Boolean(metadata?.deletionTimestamp);
+  if (!status?.allocation) return deleted ? 'deleted' : 'pending';
+  const words = ['allocated', ...(status.reservedFor?.length > 0 ? ['reserved'] : [])];
+  return (deleted ? ['deleted', ...words] : words).join(',');
 }

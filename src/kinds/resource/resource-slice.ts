@@ -1,5 +1,6 @@
 import { s } from '../../schema/builders.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type HookContext, type KubeObject } from '../kind.ts';
 import { NodeSelector } from '../shapes/node-selector.ts';
 import { Counters, Device } from './device.ts';
@@ -56,6 +57,13 @@ export const ResourceSlice = defineKind({
   generation: true,
   onCreate: (slice: ResourceSlice, { now }: HookContext) => dateTaints(slice, now),
   onUpdate: (slice: ResourceSlice, _old: ResourceSlice, { now }: HookContext) => dateTaints(slice, now),
+  columns: [
+    name,
+    text('Node', 'Where the devices are.', ({ spec }) => spec?.nodeName ?? ''),
+    text('Driver', 'Who offers them.', ({ spec }) => spec?.driver ?? ''),
+    text('Pool', 'The pool they belong to.', ({ spec }) => spec?.pool?.name ?? ''),
+    age,
+  ],
 });
 
 /** A taint that does not say since when it is there is new. */

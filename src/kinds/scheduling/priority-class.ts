@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, flag, integer, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 
 /** Above it are only the cluster's own. */
@@ -40,6 +41,13 @@ export const PriorityClass = defineKind({
       if (!then) return allowed(now);
       return now.value === then.value ? [] : [forbidden('value', 'may not be changed in an update.')];
     },
+  ],
+  columns: [
+    name,
+    integer('Value', 'The priority.', ({ value }) => value),
+    flag('Global-Default', 'Whether pods have it that name none.', ({ globalDefault }) => globalDefault ?? false),
+    age,
+    text('PreemptionPolicy', 'Whether others must make room.', ({ preemptionPolicy }) => preemptionPolicy ?? ''),
   ],
 });
 

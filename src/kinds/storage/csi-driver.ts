@@ -2,6 +2,7 @@ import { deepEqual } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, flag, NONE, name, text, UNSET } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 
 const lifecycleModes = ['Persistent', 'Ephemeral'];
@@ -68,6 +69,22 @@ export const CSIDriver = defineKind({
   onCreate: dropUnused,
   onUpdate: dropUnused,
   rules: [isKept],
+  columns: [
+    name,
+    flag('AttachRequired', 'Whether volumes are attached before they are mounted.', ({ spec }) => {
+      return spec?.attachRequired ?? true;
+    }),
+    flag('PodInfoOnMount', 'Whether it learns which pod a volume is for.', ({ spec }) => spec?.podInfoOnMount ?? false),
+    flag('StorageCapacity', 'Whether it tells how much room is left.', ({ spec }) => spec?.storageCapacity ?? false),
+    text('TokenRequests', 'For whom it gets tokens of the pods.', ({ spec }) => {
+      return spec?.tokenRequests?.map(({ audience }: any) => audience).join(',') ?? UNSET;
+    }),
+    flag('RequiresRepublish', 'Whether it wants to be called again and again.', ({ spec }) => {
+      return spec?.requiresRepublish ?? false;
+    }),
+    text('Modes', 'What its volumes belong to.', ({ spec }) => spec?.volumeLifecycleModes?.join(',') || NONE),
+    age,
+  ],
 });
 
 function dropUnused({ spec }: CSIDriver): void {

@@ -4,6 +4,7 @@ import { duplicate, type FieldError, invalid, required } from '../../schema/fiel
 import { qualifiedName } from '../../schema/names.ts';
 import { unique } from '../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, integer, name } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { csiDriverName } from '../shapes/csi-driver-name.ts';
 
@@ -56,6 +57,7 @@ export const CSINode = defineKind({
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   rules: [driversAreKept],
+  columns: [name, integer('Drivers', 'How many drivers run on the node.', ({ spec }) => spec?.drivers?.length), age],
 });
 
 function nodeId(id: string): FieldError | undefined {

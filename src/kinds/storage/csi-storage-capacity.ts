@@ -2,6 +2,7 @@ import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import { dnsSubdomain } from '../../schema/names.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { name, text, UNSET } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 
@@ -31,6 +32,11 @@ export const CSIStorageCapacity = defineKind({
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   rules: [namesClass],
+  columns: [
+    name,
+    text('StorageClassName', 'The class of the volumes.', ({ storageClassName }) => storageClassName ?? ''),
+    text('Capacity', 'How much room is left for them.', ({ capacity }) => capacity ?? UNSET),
+  ],
 });
 
 function notNegative(amount: string): FieldError | undefined {

@@ -1,4 +1,5 @@
 import { s } from '../../schema/builders.ts';
+import { age, nameAndDefault, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { parameters, provisioner } from './parameters.ts';
 import { differentTerms, TopologySelectorTerm } from './topology-terms.ts';
@@ -43,5 +44,13 @@ export const StorageClass = defineKind({
       rules: [differentTerms],
     }),
   },
+  columns: [
+    nameAndDefault('storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'),
+    text('Provisioner', 'Who makes the volumes.', ({ provisioner }) => provisioner ?? ''),
+    text('ReclaimPolicy', 'What becomes of them after their claims.', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete'),
+    text('VolumeBindingMode', 'When they are made.', ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate'),
+    text('AllowVolumeExpansion', 'Whether they can grow.', ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false),
+    age,
+  ],
 });
 export type StorageClass = ObjectOf<typeof StorageClass>;

@@ -2,6 +2,7 @@ import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, required, tooLong } from '../../schema/field-error.ts';
 import { dnsSubdomain } from '../../schema/names.ts';
 import type { ObjectType } from '../../schema/schema.ts';
+import { age, flag, name, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { csiDriverName } from '../shapes/csi-driver-name.ts';
 import { InlineVolumeSpec } from './inline-volume-spec.ts';
@@ -69,6 +70,14 @@ export const VolumeAttachment = defineKind({
   },
   subresources: { status: true },
   initialStatus: () => ({ attached: false }),
+  columns: [
+    name,
+    { ...text('Attacher', 'Who attaches it.', ({ spec }) => spec?.attacher ?? ''), format: 'name' },
+    text('PV', 'Which volume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
+    text('Node', 'To which node.', ({ spec }) => spec?.nodeName ?? ''),
+    flag('Attached', 'Whether it is attached.', ({ status }) => status?.attached ?? false),
+    age,
+  ],
 });
 export type VolumeAttachment = ObjectOf<typeof VolumeAttachment>;
 

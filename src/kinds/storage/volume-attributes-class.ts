@@ -2,6 +2,7 @@ import { deepEqual } from '../../base/tree.ts';
 import { s } from '../../schema/builders.ts';
 import { type FieldError, forbidden } from '../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../schema/schema.ts';
+import { age, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { parameters, provisioner } from './parameters.ts';
 
@@ -33,6 +34,11 @@ export const VolumeAttributesClass = defineKind({
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   rules: [isKept],
+  columns: [
+    name,
+    text('DriverName', 'The driver that knows the attributes.', ({ driverName }) => driverName ?? ''),
+    age,
+  ],
 });
 
 function isKept(now: VolumeAttributesClass, { oldRoot }: RuleContext): FieldError[] {

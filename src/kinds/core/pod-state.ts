@@ -1,0 +1,158 @@
+/** A pod in a few words, as its containers' states tell: what people read first when they list pods. */
+export interface PodState {
+  readonly ready: number;
+  /** Those that run beside each other: containers, and init containers that go on. */
+  readonly containers: number;
+  readonly reason: string;
+  readonly restarts: number;
+  /** When a container last ended that was started again. */
+  readonly lastRestart: string | undefined;
+}
+
+const NODE_UNREACHABLE = 'NodeLost';
+
+export function podState(pod: any): PodState {
+  const { metadata, spec, status } = pod;
+  const sidecars = sidecarsOf(spec);
+  const init = initialization(pod, sidecars);
+  const done = init.reason === undefined || conditionHolds(status, 'Initialized');
+  const before = init.reason ?? initialReason(status);
+  const main = done ? running(status, before) : undefined;
+  // Of init containers that are through, nobody wants to know how often they had to be started.
+  const counted = main ? [init.sidecars, main.restarts] : [init.all];
+  const phase: string = status?.phase ?? '';
+  const reason = main?.reason ?? before;
+  return {
+    ready: init.ready + (main?.ready ?? 0),
+    containers: (spec?.containers?.length ?? 0) + sidecars.size,
+    reason: metadata?.deletionTimestamp ? endingReason(status, phase, reason) : reason,
+    restarts: counted.reduce((sum, { count }) => sum + count, 0),
+    lastRestart: latest(counted.map(({ last }) => last)),
+  };
+}
+
+function initialReason(status: any): string {
+  const conditions: readonly any[] = status?.conditions ?? [];
+  const gated = conditions.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated');
+  return gated ? 'SchedulingGated' : status?.reason || status?.phase || '';
+}
+
+function endingReason(status: any, phase: string, reason: string): string {
+  if (status?.reason === NODE_UNREACHABLE) return 'Unknown';
+  return phase === 'Succeeded' || phase === 'Failed' ? reason : 'Terminating';
+}
+
+/** Init containers that go on running beside the others. */
+function sidecarsOf(spec: any): ReadonlySet<string> {
+  const containers: readonly any[] = spec?.initContainers ?? [];
+  return new Set(
+    containers.filter(({ restartPolicy }) => restartPolicy === 'Always').map((container) => container.name),
+  );
+}
+
+interface Restarts {
+  readonly count: number;
+  readonly last: string | undefined;
+}
+
+interface Initialization {
+  /** Sidecars that are ready. */
+  readonly ready: number;
+  /** What holds the pod up; undefined when nothing does. */
+  readonly reason: string | undefined;
+  /** The restarts of what was looked at, and of the sidecars among it. */
+  readonly all: Restarts;
+  readonly sidecars: Restarts;
+}
+
+/** Init containers run one after the other: the first that is not through decides. */
+function initialization({ spec, status }: any, sidecars: ReadonlySet<string>): Initialization {
+  const statuses: readonly any[] = status?.initContainerStatuses ?? [];
+  const waiting = statuses.findIndex((each) => !isThrough(each, sidecars));
+  const seen = waiting < 0 ? statuses : statuses.slice(0, waiting + 1);
+  const through = waiting < 0 ? statuses : statuses.slice(0, waiting);
+  const total: number = spec?.initContainers?.length ?? 0;
+  return {
+    ready: through.filter((each) => each.ready && sidecars.has(each.name) && !endedWell(each)).length,
+    reason: waiting < 0 ? undefined : `Init:${holdUp(statuses[waiting]) ?? `${waiting}/${total}`}`,
+    all: restartsOf(seen),
+    sidecars: restartsOf(seen.filter(({ name }) => sidecars.has(name))),
+  };
+}
+
+function isThrough(status: any, sidecars: ReadonlySet<string>): boolean {
+  return endedWell(status) || (sidecars.has(status.name) && status.started === true);
+}
+
+function endedWell({ state }: any): boolean {
+  return Boolean(state?.terminated) && !state.terminated.exitCode;
+}
+
+function holdUp({ state }: any): string | undefined {
+  if (state?.terminated) return terminationReason(state.terminated);
+  const reason = state?.waiting?.reason;
+  return reason && reason !== 'PodInitializing' ? reason : undefined;
+}
+
+function terminationReason({ reason, signal, exitCode = 0 }: any): string {
+  return reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
+}
+
+interface Running {
+  readonly ready: number;
+  readonly reason: string;
+  readonly restarts: Restarts;
+}
+
+/** The first container that waits or has ended gives the reason; one that still runs outweighs those that are done. */
+function running(status: any, before: string): Running {
+  const statuses: readonly any[] = status?.containerStatuses ?? [];
+  const ready = statuses.filter(isReady).length;
+  const speaking = statuses.find((each) => reasonOf(each) !== undefined);
+  const reason = (speaking && reasonOf(speaking)) ?? before;
+  const failed = statuses.find(hasFailed);
+  return {
+    ready,
+    reason: reason === 'Completed' ? completedReason(status, ready > 0, failed) : reason,
+    restarts: restartsOf(statuses),
+  };
+}
+
+function completedReason(status: any, anyReady: boolean, failed: any): string {
+  if (anyReady && conditionHolds(status, 'Ready')) return 'Running';
+  if (failed) return terminationReason(failed.state.terminated);
+  return anyReady ? 'NotReady' : 'Completed';
+}
+
+function reasonOf({ state }: any): string | undefined {
+  if (state?.waiting?.reason) return state.waiting.reason;
+  return state?.terminated ? terminationReason(state.terminated) : undefined;
+}
+
+/** Ready, and not in a state that says otherwise. */
+function isReady(status: any): boolean {
+  return reasonOf(status) === undefined && status.ready === true && Boolean(status.state?.running);
+}
+
+function hasFailed({ state }: any): boolean {
+  return !state?.waiting?.reason && Boolean(state?.terminated?.exitCode);
+}
+
+function restartsOf(statuses: readonly any[]): Restarts {
+  return {
+    count: statuses.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
+    last: latest(statuses.map(({ lastState }) => lastState?.terminated?.finishedAt)),
+  };
+}
+
+/** Times are all written alike, so that the order of the texts is theirs. */
+function latest(times: readonly (string | undefined)[]): string | undefined {
+  let last: string | undefined;
+  for (const time of times) if (time && (last === undefined || time > last)) last = time;
+  return last;
+}
+
+function conditionHolds(status: any, wanted: string): boolean {
+  const conditions: readonly any[] = status?.conditions ?? [];
+  return conditions.find(({ type }) => type === wanted)?.status === 'True';
+}
