@@ -10,11 +10,12 @@ import { isTree, put } from '../base/tree.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
 import { decodeScalar, goType, zeroOf } from './scalars.ts';
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
+import { unknownFields } from './unknown-fields.ts';
 
 export { DecodeError } from './decode-error.ts';
 
 export interface DecodeOptions {
-  /** Told of every field that is dropped because no description knows it, as `spec.containers[0].imag`. */
+  /** Told of fields that are dropped because no description knows them, as `spec.containers[0].imag`. */
   readonly unknown?: (path: string) => void;
   /**
    * A decoded object that the input was made from: fields of the input that are still its own very values are taken as
@@ -29,20 +30,22 @@ export interface DecodeOptions {
  */
 export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
   try {
-    return objectDecoder(schema)(input, options?.unknown && { path: '', unknown: options.unknown }, options?.from) as T;
+    const drops = options?.unknown && { any: false };
+    const decoded = objectDecoder(schema)(input, drops, options?.from) as T;
+    if (drops?.any) for (const path of unknownFields(schema, input)) options?.unknown?.(path);
+    return decoded;
   } catch (error) {
     throw error instanceof Mismatch ? error.toDecodeError() : error;
   }
 }
 
-/** Where the walk is, kept only when somebody wants to hear of unknown fields. */
-interface Trail {
-  readonly path: string;
-  readonly unknown: (path: string) => void;
+/** Whether a field was dropped, kept only when somebody wants to hear of it. Where, another walk says: it is rare. */
+interface Drops {
+  any: boolean;
 }
 
 /** Never called with null; answers undefined for a value that counts as absent. */
-type Decoder = (input: any, trail?: Trail, from?: any) => unknown;
+type Decoder = (input: any, drops?: Drops, from?: any) => unknown;
 
 /** How deep a shape may contain itself, and how deep free-form data may nest. */
 const MAX_DEPTH = 1000;
@@ -86,7 +89,7 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
     if (filler) fillers.push(filler);
     decoders[field] = fieldDecoder(schema);
   }
-  return (input, trail, from) => {
+  return (input, drops, from) => {
     if (!isTree(input)) throw new Mismatch(jsonWord(input), `v1.${name}`);
     const out: Record<string, unknown> = {};
     let at = '';
@@ -94,7 +97,7 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
       for (const key in input) {
         const decoder = decoders[key];
         if (decoder === undefined) {
-          trail?.unknown(trail.path + key);
+          if (drops) drops.any = true;
           continue;
         }
         const value = input[key];
@@ -104,7 +107,7 @@ function compileObject({ name, fields }: ObjectSchema): Decoder {
           continue;
         }
         at = key;
-        const decoded = decoder(value, trail && { ...trail, path: `${trail.path}${key}.` });
+        const decoded = decoder(value, drops);
         if (decoded !== undefined) out[key] = decoded;
       }
       for (let i = 0; i < fillers.length; i++) {
@@ -199,17 +202,14 @@ function again(schema: Schema, constant: unknown): () => unknown {
 function listDecoder(schema: ListSchema, optional: boolean): Decoder {
   const decodeItem = decoderOf(schema.items);
   const zero = zeroItem(schema.items, decodeItem);
-  return (input, trail) => {
+  return (input, drops) => {
     if (!Array.isArray(input)) throw new Mismatch(jsonWord(input), goType(schema));
     if (optional && input.length === 0) return undefined;
     if (input.length > MAX_ITEMS) throw new DecodeError(`json: array of ${input.length} items is too long`);
     const out = new Array(input.length);
     for (let i = 0; i < input.length; i++) {
       const item = input[i];
-      out[i] =
-        item === null || item === undefined
-          ? zero()
-          : decodeItem(item, trail && { ...trail, path: `${trail.path.slice(0, -1)}[${i}].` });
+      out[i] = item === null || item === undefined ? zero() : decodeItem(item, drops);
     }
     return out;
   };
@@ -218,17 +218,14 @@ function listDecoder(schema: ListSchema, optional: boolean): Decoder {
 function mapDecoder(schema: MapSchema, optional: boolean): Decoder {
   const decodeValue = decoderOf(schema.values);
   const zero = zeroItem(schema.values, decodeValue);
-  return (input, trail) => {
+  return (input, drops) => {
     if (!isTree(input)) throw new Mismatch(jsonWord(input), goType(schema));
     const out: Record<string, unknown> = {};
     let isEmpty = optional;
     for (const key in input) {
       isEmpty = false;
       const value = input[key];
-      const decoded =
-        value === null || value === undefined
-          ? zero()
-          : decodeValue(value, trail && { ...trail, path: `${trail.path}${key}.` });
+      const decoded = value === null || value === undefined ? zero() : decodeValue(value, drops);
       put(out, key, decoded);
     }
     return isEmpty ? undefined : out;
@@ -257,12 +254,12 @@ let depth = 0;
 
 function lazyDecoder(resolve: () => Schema): Decoder {
   let decoder: Decoder | undefined;
-  return (input, trail) => {
+  return (input, drops) => {
     decoder ??= decoderOf(resolve());
     if (depth >= MAX_DEPTH) throw new DecodeError('json: exceeded max depth');
     depth++;
     try {
-      return decoder(input, trail);
+      return decoder(input, drops);
     } finally {
       depth--;
     }

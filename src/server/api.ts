@@ -32,6 +32,8 @@ export interface CallOptions {
   /** Given as `All` or not at all. */
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
+  /** `Ignore`, `Warn` (the default) or `Strict`: what becomes of fields that are unknown or stand twice. */
+  readonly fieldValidation?: string;
   readonly gracePeriodSeconds?: number;
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
@@ -47,10 +49,14 @@ export interface Call {
   readonly subresource?: string;
   /** A tree as a JSON parser makes it. The server takes it over: the caller must not touch it again. */
   readonly body?: unknown;
+  /** Fields that the body said more than once, as `spec.replicas`: a tree cannot tell. */
+  readonly duplicates?: readonly string[];
   readonly patchType?: PatchType;
   readonly options?: CallOptions;
   readonly user: User;
   readonly signal?: AbortSignal;
+  /** Where the server notes what it has to say beside its reply. It makes it; callers read it from the reply. */
+  warnings?: string[];
 }
 
 /** One object as it is served. Never changed after it was made. */

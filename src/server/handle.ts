@@ -3,7 +3,7 @@ import type { Verb } from '../kinds/kind.ts';
 import { StoreConflict, StoreFull, StoreUnavailable } from '../store/store.ts';
 import type { Call, Handle, Reply } from './api.ts';
 import type { Core } from './core.ts';
-import { checkDryRun } from './objects/dry-run.ts';
+import { checkWriteOptions, wantsFieldFaults } from './objects/write-options.ts';
 import type { Resource } from './registry.ts';
 import { subresources } from './subresources/all.ts';
 import { createBinding } from './subresources/binding.ts';
@@ -29,28 +29,27 @@ const verbs: Record<Verb, Operation> = {
   deletecollection: deleteCollection,
 };
 
-const optionsKinds: Partial<Record<Verb, string>> = {
-  create: 'CreateOptions',
-  update: 'UpdateOptions',
-  patch: 'PatchOptions',
-};
-
 /** The front door: finds what a call names, does it, and speaks of every failure in the words of the API. */
 export function handler(core: Core): Handle {
   return async (call) => {
     try {
       const resource = core.registry.resource(call.apiVersion, call.plural);
       if (!resource) throw noSuchPath();
-      const optionsKind = optionsKinds[call.verb];
-      if (optionsKind && call.options?.dryRun) checkDryRun(call, optionsKind);
+      if (call.options) checkWriteOptions(call);
+      if (wantsFieldFaults(call)) call.warnings = [];
       const reply = await operationOf(resource, call)(core, resource, call);
-      const { deprecated } = resource.version;
-      // Put onto the reply itself: a copy would lose its methods.
-      return deprecated ? Object.assign(reply, { warnings: [...(reply.warnings ?? []), deprecated] }) : reply;
+      return withWarnings(reply, call.warnings, resource.version.deprecated);
     } catch (error) {
       throw inWords(core, error, call);
     }
   };
+}
+
+/** Put onto the reply itself: a copy would lose its methods. Rounds that were run again have said the same again. */
+function withWarnings(reply: Reply, noted: readonly string[] = [], deprecated: string | undefined): Reply {
+  if (noted.length === 0 && !deprecated) return reply;
+  const warnings = new Set([...(deprecated ? [deprecated] : []), ...(reply.warnings ?? []), ...noted]);
+  return Object.assign(reply, { warnings: [...warnings] });
 }
 
 function operationOf(resource: Resource, call: Call): Operation {

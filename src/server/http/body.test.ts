@@ -47,7 +47,8 @@ it('options of a delete are refused in plain words', async () => {
 });
 
 describe('a patch', () => {
-  const patch = (text: string, type: 'json' | 'merge' | 'strategic') => decodePatch(Buffer.from(text), type, limits);
+  const patch = (text: string, type: 'json' | 'merge' | 'strategic') =>
+    decodePatch(Buffer.from(text), type, { limits });
 
   it('is a list of operations or an object', () => {
     expect(patch('[]', 'json')).toEqual([]);

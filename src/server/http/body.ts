@@ -5,6 +5,7 @@ import { ACCEPTED_TYPES } from './accept.ts';
 import { DecodeError } from './decode-error.ts';
 import { unsupportedMediaType } from './errors.ts';
 import { decodeJson } from './json.ts';
+import { duplicateKeys } from './json-duplicates.ts';
 import type { Limits } from './limits.ts';
 import { decodeYaml } from './yaml.ts';
 
@@ -50,6 +51,8 @@ export interface Purpose {
   /** The kind that the endpoint takes. */
   readonly kind: string;
   readonly limits: Limits;
+  /** Told of fields that stand twice, where somebody wants to know. */
+  readonly duplicates?: ((paths: readonly string[]) => void) | undefined;
 }
 
 /** The object that a create or an update sends. At once where it is JSON, as nearly all are. */
@@ -78,9 +81,9 @@ export async function decodeOptions(bytes: Buffer, format: Format, limits: Limit
   }
 }
 
-export function decodePatch(bytes: Buffer, type: PatchType, limits: Limits): unknown {
+export function decodePatch(bytes: Buffer, type: PatchType, { limits, duplicates }: Omit<Purpose, 'kind'>): unknown {
   try {
-    const value = decodeJson(bytes, limits.depth);
+    const value = readJson(bytes, { limits, duplicates });
     if ((type === 'json') !== Array.isArray(value) || typeof value !== 'object' || value === null) {
       throw new DecodeError(`json: cannot unmarshal ${typeName(value)} into a ${type} patch`);
     }
@@ -91,14 +94,22 @@ export function decodePatch(bytes: Buffer, type: PatchType, limits: Limits): unk
   }
 }
 
-function decode(bytes: Buffer, format: Format, { kind, limits }: Purpose): object | Promise<object> {
+function readJson(bytes: Buffer, { limits, duplicates }: Omit<Purpose, 'kind'>): unknown {
+  const value = decodeJson(bytes, limits.depth);
+  const twice = duplicates && duplicateKeys(bytes, value);
+  if (twice) duplicates(twice);
+  return value;
+}
+
+function decode(bytes: Buffer, format: Format, purpose: Purpose): object | Promise<object> {
+  const { kind, limits, duplicates } = purpose;
   if (format === 'yaml') {
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
-    const decoding = decodeYaml(bytes.toString('utf8'), { depth: limits.depth, size: limits.body });
+    const decoding = decodeYaml(bytes.toString('utf8'), { depth: limits.depth, size: limits.body, duplicates });
     return decoding.then((value) => identified(value, kind));
   }
   try {
-    return identified(decodeJson(bytes, limits.depth), kind);
+    return identified(readJson(bytes, purpose), kind);
   } catch (error) {
     if (error instanceof DecodeError) throw new DecodeError(`couldn't get version/kind; ${error.message}`, error);
     throw error;

@@ -22,6 +22,7 @@ const STRINGS: ReadonlySet<string> = new Set<KeyOf<string>>([
   'resourceVersion',
   'resourceVersionMatch',
   'fieldManager',
+  'fieldValidation',
   'propagationPolicy',
 ]);
 

@@ -11,8 +11,10 @@ export class RequestCall implements Call {
   readonly name?: string;
   readonly subresource?: string;
   body?: unknown;
+  duplicates?: readonly string[];
   patchType?: PatchType;
   options?: CallOptions;
+  warnings?: string[];
   readonly #exchange: Exchange;
 
   constructor(

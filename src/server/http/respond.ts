@@ -129,8 +129,19 @@ function acceptsGzip({ headers }: Exchange): boolean {
     .some((token) => token.trim() === 'gzip');
 }
 
+/** Characters of all warnings together; when they are more, each is cut, and those beyond are left out. */
+const ALL_WARNINGS = 4096;
+const ONE_OF_MANY = 256;
+
 export function warningHeaders(warnings: readonly string[]): ExtraHeaders {
-  return warnings.flatMap((warning) => ['Warning', `299 - "${headerText(warning)}"`]);
+  const whole = warnings.reduce((sum, { length }) => sum + length, 0) <= ALL_WARNINGS;
+  let room = ALL_WARNINGS;
+  return warnings.flatMap((warning) => {
+    if (room <= 0) return [];
+    const text = whole ? warning : warning.slice(0, ONE_OF_MANY);
+    room -= text.length;
+    return ['Warning', `299 - "${headerText(text)}"`];
+  });
 }
 
 /** What may stand between quotes in a header. */

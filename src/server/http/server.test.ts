@@ -223,6 +223,30 @@ describe.each([
     expect(answer.headers.warning).toBe('299 - "use \\"v1\\" instead ", 299 - "two"');
   });
 
+  it('cuts warnings short when there are too many', async () => {
+    const warnings = Array.from({ length: 100 }, (_, i) => `${i} ${'x'.repeat(1000)}`);
+    running.core.answer = () => ({ type: 'object', item: itemOf(objectNamed('a')), warnings });
+    const { warning } = (await send({ path: `${PODS}/a` })).headers;
+    const told = String(warning).split(', ');
+    expect(told).toHaveLength(16);
+    expect(told[15]).toBe(`299 - "15 ${'x'.repeat(253)}"`);
+  });
+
+  it.each([
+    ['application/json', '{"spec":{"a":1,"a":2},"spec":{}}'],
+    ['application/yaml', 'spec: {a: 1, a: 2}\nspec: {}\n'],
+  ])('finds what stands twice in %s, unless it is not asked to', async (type, body) => {
+    const asked = { method: 'POST', path: PODS, headers: { 'content-type': type }, body };
+    await send(asked);
+    expect(running.core.lastCall.duplicates).toEqual(['spec.a', 'spec']);
+    await send({ ...asked, path: `${PODS}?fieldValidation=Ignore&validate=true` });
+    expect(running.core.lastCall.duplicates).toBeUndefined();
+    expect(running.core.lastCall.options).toEqual({ fieldValidation: 'Ignore' });
+    const merge = { 'content-type': 'application/merge-patch+json' };
+    await send({ method: 'PATCH', path: `${PODS}/a`, headers: merge, body: '{"a":1,"a":2}' });
+    expect(running.core.lastCall.duplicates).toEqual(['a']);
+  });
+
   it.each([
     ['curl/8.0', '', true],
     ['curl/8.0', '?pretty=false', false],

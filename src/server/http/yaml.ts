@@ -13,6 +13,8 @@ export interface YamlLimits {
   readonly depth: number;
   /** Of what aliases expand to, in characters. */
   readonly size: number;
+  /** Told of keys that stand twice in one map, where somebody wants to know. */
+  readonly duplicates?: ((paths: readonly string[]) => void) | undefined;
 }
 
 /**
@@ -26,10 +28,34 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
     const document = firstDocument(yaml, text, lines);
     const error = document?.errors[0];
     if (error) throw new DecodeError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${wordsOf(error)}`);
+    if (limits.duplicates && document) tellDuplicates(yaml, document, limits.duplicates);
     return new Plain(limits).copy(document?.toJS({ maxAliasCount: 100 }) ?? null, 0);
   } catch (cause) {
     const words = cause instanceof DecodeError ? cause.message : `yaml: ${wordsOf(cause)}`;
     throw new DecodeError(`error converting YAML to JSON: ${words}`, cause);
+  }
+}
+
+function tellDuplicates(
+  yaml: typeof Yaml,
+  { contents }: Yaml.Document,
+  tell: (paths: readonly string[]) => void,
+): void {
+  const found = new Set<string>();
+  look(contents, '');
+  if (found.size > 0) tell([...found]);
+
+  function look(node: unknown, path: string): void {
+    if (yaml.isSeq(node)) node.items.forEach((item, i) => void look(item, `${path}[${i}]`));
+    if (!yaml.isMap(node)) return;
+    const keys = new Set<string>();
+    for (const { key, value } of node.items) {
+      const name = String(yaml.isScalar(key) ? key.value : key);
+      const at = path ? `${path}.${name}` : name;
+      if (keys.has(name)) found.add(at);
+      keys.add(name);
+      look(value, at);
+    }
   }
 }
 

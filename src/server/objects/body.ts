@@ -3,6 +3,7 @@ import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Registry, Resource } from '../registry.ts';
+import { type Strictness, tellBodyFaults } from './strictness.ts';
 
 /** What a body should be: a kind's name, the version of the request, and the description to read it by. */
 interface Expected {
@@ -12,7 +13,8 @@ interface Expected {
 }
 
 /** Reads a body as the object a path expects; kind and apiVersion may be left to the path. */
-export function readBody(expected: Expected, body: unknown, registry: Registry): KubeObject {
+export function readBody(expected: Expected, call: Strictness, registry: Registry): KubeObject {
+  const { body } = call;
   if (body === undefined) throw unrecognized(expected, 'unexpected end of JSON input', '<empty>');
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     const summary = JSON.stringify(body).slice(0, 256);
@@ -28,7 +30,13 @@ export function readBody(expected: Expected, body: unknown, registry: Registry):
   }
   checkType(expected, { kind: kind || expected.kind, apiVersion: apiVersion || expected.apiVersion }, registry);
   try {
-    const object = decode(expected.schema, body) as KubeObject;
+    const unknown: string[] = [];
+    const object = decode(
+      expected.schema,
+      body,
+      call.warnings && { unknown: (path) => unknown.push(path) },
+    ) as KubeObject;
+    if (call.warnings && (unknown.length > 0 || call.duplicates)) tellBodyFaults(call, unknown, expected);
     object.kind = expected.kind;
     object.apiVersion = expected.apiVersion;
     return object;

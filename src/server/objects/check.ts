@@ -42,7 +42,7 @@ export function invalidObject(
     details: {
       ...(name ? { name } : {}),
       ...(what.group ? { group: what.group } : {}),
-      kind: what.kind,
+      ...(what.kind ? { kind: what.kind } : {}),
       causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
     },
   });

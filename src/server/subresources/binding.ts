@@ -30,7 +30,7 @@ export async function createBinding(core: Core, _: Resource, call: Call): Promis
 async function bind(core: Core, resource: Resource, call: Call): Promise<StatusReply> {
   const { name = '' } = call;
   const expected = { kind: 'Binding', apiVersion: 'v1', schema: Binding.hub.schema };
-  const sent: any = readBody(expected, call.body, core.registry);
+  const sent: any = readBody(expected, call, core.registry);
   if (sent.metadata.name && sent.metadata.name !== name)
     throw badRequest('name in URL does not match name in Binding object');
   const errors = validate(Binding.hub.schema, sent, {

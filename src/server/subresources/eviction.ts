@@ -18,7 +18,7 @@ export const eviction: Subresource = {
       const asked = apiVersion === 'policy/v1beta1' ? 'policy/v1beta1' : 'policy/v1';
       const body = typeof call.body === 'object' && call.body ? { ...call.body, apiVersion: asked } : call.body;
       const expected = { kind: 'Eviction', apiVersion: asked, schema: Eviction.hub.schema };
-      const sent = readBody(expected, body, core.registry) as {
+      const sent = readBody(expected, { ...call, body }, core.registry) as {
         metadata: { name?: string };
         deleteOptions?: DeleteOptions;
       };

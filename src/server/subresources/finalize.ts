@@ -10,7 +10,7 @@ export const finalize: Subresource = {
   of: named('finalize'),
   verbs: {
     async update(core, resource, call) {
-      const sent: any = readBody(expectedBody(resource), call.body, core.registry);
+      const sent: any = readBody(expectedBody(resource), call, core.registry);
       const changed = await change(core, resource, call, {
         part: 'any',
         wanted: (current) => {

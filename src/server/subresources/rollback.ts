@@ -17,7 +17,7 @@ export const rollback: Subresource = {
   verbs: {
     async create(core, resource, call) {
       const expected = { kind: 'DeploymentRollback', apiVersion: call.apiVersion, schema: DeploymentRollback };
-      const sent = readBody(expected, call.body, core.registry) as unknown as DeploymentRollback;
+      const sent = readBody(expected, call, core.registry) as unknown as DeploymentRollback;
       const errors = validate(DeploymentRollback, sent, {
         operation: 'create',
         old: undefined,

@@ -26,14 +26,14 @@ export const scale: Subresource = {
 
     async update(core, resource, call) {
       const shape = scaleShapeOf(resource.version.apiVersion);
-      const sent = readBody({ kind: 'Scale', ...shape }, call.body, core.registry) as Scale;
+      const sent = readBody({ kind: 'Scale', ...shape }, call, core.registry) as Scale;
       return resize(core, resource, call, () => sent);
     },
 
     async patch(core, resource, call) {
       const { schema } = scaleShapeOf(resource.version.apiVersion);
       return resize(core, resource, call, (before) => {
-        const sent = decodePatched(schema, applyPatch(schema, before, call), before) as Scale;
+        const sent = decodePatched(applyPatch(schema, before, call), { schema, before, call }) as Scale;
         // A version that the patch does not name is no lock.
         if (sent.metadata.resourceVersion === before.metadata.resourceVersion) delete sent.metadata.resourceVersion;
         return sent;

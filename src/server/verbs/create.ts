@@ -57,7 +57,7 @@ async function store(
 /** The object as it will be stored, but for what is allocated to it. */
 function prepare(core: Core, resource: Resource, call: Call): { object: KubeObject; generated: boolean } {
   const { kind, version } = resource;
-  const sent = readBody(expectedBody(resource), call.body, core.registry);
+  const sent = readBody(expectedBody(resource), call, core.registry);
   const { resourceVersion, namespace: own } = sent.metadata;
   if (resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
   const namespace = call.namespace ?? '';

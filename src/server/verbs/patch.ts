@@ -11,6 +11,7 @@ import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
 import { change } from '../objects/change.ts';
 import { toHub } from '../objects/hub.ts';
+import { tellPatchFaults } from '../objects/strictness.ts';
 import type { Resource } from '../registry.ts';
 import { replyOf } from './update.ts';
 
@@ -23,7 +24,7 @@ export async function patch(core: Core, resource: Resource, call: Call): Promise
       const before = current.view(resource).object;
       const tree = applyPatch(version.schema, before, call);
       checkType(tree, before);
-      const object = decodePatched(version.schema, tree, before, version === kind.hub);
+      const object = decodePatched(tree, { schema: version.schema, before, call, shares: version === kind.hub });
       if (object.metadata.resourceVersion === before.metadata.resourceVersion) delete object.metadata.resourceVersion;
       return toHub({ kind, version }, object);
     },
@@ -51,10 +52,23 @@ export function applyPatch(schema: ObjectSchema, current: unknown, { body, patch
   }
 }
 
-/** In the stored version, what the patch leaves alone is what it was: then it is neither read nor checked again. */
-export function decodePatched(schema: ObjectSchema, tree: any, before: KubeObject, shares = false): KubeObject {
+interface Patching {
+  readonly schema: ObjectSchema;
+  readonly before: KubeObject;
+  readonly call: Call;
+  /** In the stored version, what the patch leaves alone is what it was: then it is neither read nor checked again. */
+  readonly shares?: boolean;
+}
+
+/** Reads what a patch has made of an object. */
+export function decodePatched(tree: any, { schema, before, call, shares = false }: Patching): KubeObject {
   try {
-    const object = decode(schema, tree, shares ? { from: before } : {}) as KubeObject;
+    const unknown: string[] = [];
+    const object = decode(schema, tree, {
+      ...(shares ? { from: before } : {}),
+      ...(call.warnings ? { unknown: (path: string) => unknown.push(path) } : {}),
+    }) as KubeObject;
+    if (call.warnings) tellPatchFaults(call, unknown, { schema, before, tree });
     if (object.metadata === before.metadata) object.metadata = { ...before.metadata };
     return object;
   } catch (error) {

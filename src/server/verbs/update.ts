@@ -11,7 +11,7 @@ import { create } from './create.ts';
 
 /** Replaces an object, or with the subresource `status` its status. */
 export async function update(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
-  const sent = readBody(expectedBody(resource), call.body, core.registry);
+  const sent = readBody(expectedBody(resource), call, core.registry);
   if (!sent.metadata.name) {
     throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
   }
@@ -26,7 +26,7 @@ export async function update(core: Core, resource: Resource, call: Call): Promis
     part: call.subresource === 'status' ? 'status' : 'object',
     wanted: () => {
       // A second round needs the body again as it was sent; only the first may take it over.
-      const object = first ?? readBody(expectedBody(resource), call.body, core.registry);
+      const object = first ?? readBody(expectedBody(resource), call, core.registry);
       first = undefined;
       return toHub(resource, object);
     },

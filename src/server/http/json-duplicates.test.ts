@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { duplicateKeys } from './json-duplicates.ts';
+
+function find(text: string): readonly string[] | undefined {
+  return duplicateKeys(Buffer.from(text), JSON.parse(text));
+}
+
+it.each([
+  ['{"a":1,"a":2}', ['a']],
+  ['{"a":{"b":1,"c":2,"b":3}}', ['a.b']],
+  ['{"spec":{"containers":[{"name":"x"},{"name":"y", "image" : "i", "image"\n:"j"}]}}', ['spec.containers[1].image']],
+  ['{"a":1,"a":2,"a":3}', ['a']],
+  ['{"a":{"x":1},"a":{"x":2}}', ['a']],
+  ['{"a":{"x":1,"x":2},"b":0,"b":1}', ['a.x', 'b']],
+  ['[[{"a":1},{"op":"add","op":"test"}]]', ['[0][1].op']],
+  ['{"\\u0061":1,"a":2}', ['a']],
+  ['{"k:\\"y":":","k:\\"y":"\\\\"}', ['k:"y']],
+])('finds what stands twice in %s', (text, paths) => {
+  expect(find(text)).toEqual(paths);
+});
+
+it('finds none where there are none, whatever stands in strings', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.boolean(), (text, pretty) => {
+      const value = JSON.parse(text);
+      expect(find(pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value))).toBeUndefined();
+    }),
+  );
+});
+
+it('finds the one key that was said again, whatever stands around it', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (object, which) => {
+      const keys = Object.keys(object);
+      const key = keys[which % keys.length]!;
+      const text = `{${JSON.stringify(object).slice(1, -1)},${JSON.stringify(key)}:{"inner":1}}`;
+      expect(find(text)).toEqual([key]);
+    }),
+  );
+});
+
+it('stops telling at a hundred', () => {
+  const pairs = Array.from({ length: 300 }, (_, i) => `"k${i}":0,"k${i}":1`);
+  expect(find(`{${pairs.join(',')}}`)).toHaveLength(100);
+});
