@@ -3,10 +3,11 @@ import { s } from '../../schema/builders.ts';
 import { type FieldError, required } from '../../schema/field-error.ts';
 import type { RuleContext } from '../../schema/schema.ts';
 import { age, NONE, name, text } from '../columns/column.ts';
+import { deprecation } from '../deprecation.ts';
 import { defineKind, type ObjectOf, splitApiVersion } from '../kind.ts';
 
 const older = (apiVersion: string) => ({
-  deprecated: `${apiVersion} ControllerRevision is deprecated; use apps/v1 ControllerRevision`,
+  deprecated: deprecation(apiVersion, 'ControllerRevision'),
 });
 
 /** What a workload looked like at some time, so that it can go back there. */

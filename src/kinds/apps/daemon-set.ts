@@ -12,6 +12,7 @@ import {
   templateGenerationToAnnotation,
   templateGenerationToField,
 } from '../conversion/template-generation.ts';
+import { deprecation } from '../deprecation.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
@@ -73,7 +74,7 @@ export const DaemonSet = defineKind({
     'apps/v1': {},
     'apps/v1beta2': {
       orphansByDefault: true,
-      deprecated: 'apps/v1beta2 DaemonSet is deprecated; use apps/v1 DaemonSet',
+      deprecated: deprecation('apps/v1beta2', 'DaemonSet'),
     },
     'extensions/v1beta1': {
       fields: {
@@ -94,7 +95,7 @@ export const DaemonSet = defineKind({
       toHub: templateGenerationToAnnotation,
       fromHub: templateGenerationToField,
       orphansByDefault: true,
-      deprecated: 'extensions/v1beta1 DaemonSet is deprecated; use apps/v1 DaemonSet',
+      deprecated: deprecation('extensions/v1beta1', 'DaemonSet'),
     },
   },
   fields: {

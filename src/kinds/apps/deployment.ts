@@ -7,6 +7,7 @@ import { selectorQuery } from '../columns/selector.ts';
 import { keepAnnotation, wholeNumber } from '../conversion/number-annotation.ts';
 import { ROLLBACK_ANNOTATION, rollbackToAnnotation, rollbackToField } from '../conversion/rollback-to.ts';
 import { UNLIMITED } from '../conversion/unlimited.ts';
+import { deprecation } from '../deprecation.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
 import type { IntOrPercent } from '../shapes/int-or-percent.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
@@ -104,7 +105,7 @@ const older = (apiVersion: string, presets: Presets) => ({
   toHub: rollbackToAnnotation,
   fromHub: rollbackToField,
   orphansByDefault: true,
-  deprecated: `${apiVersion} Deployment is deprecated; use apps/v1 Deployment`,
+  deprecated: deprecation(apiVersion, 'Deployment'),
 });
 
 /** Keeps a number of pods alive through ReplicaSets, and moves them to a new template step by step. */
@@ -121,7 +122,7 @@ export const Deployment = defineKind({
     'apps/v1': {},
     'apps/v1beta2': {
       orphansByDefault: true,
-      deprecated: 'apps/v1beta2 Deployment is deprecated; use apps/v1 Deployment',
+      deprecated: deprecation('apps/v1beta2', 'Deployment'),
     },
     'apps/v1beta1': older('apps/v1beta1', { step: '25%', history: 2, deadline: 600 }),
     'extensions/v1beta1': older('extensions/v1beta1', { step: 1, history: UNLIMITED, deadline: UNLIMITED }),

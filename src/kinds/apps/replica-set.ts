@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { age, integer, name } from '../columns/column.ts';
 import { workloadColumns } from '../columns/containers.ts';
+import { deprecation } from '../deprecation.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
@@ -63,7 +64,7 @@ export const ReplicaSet = defineKind({
     'apps/v1': {},
     'apps/v1beta2': {
       orphansByDefault: true,
-      deprecated: 'apps/v1beta2 ReplicaSet is deprecated; use apps/v1 ReplicaSet',
+      deprecated: deprecation('apps/v1beta2', 'ReplicaSet'),
     },
     'extensions/v1beta1': {
       fields: {
@@ -74,7 +75,7 @@ export const ReplicaSet = defineKind({
         ),
       },
       orphansByDefault: true,
-      deprecated: 'extensions/v1beta1 ReplicaSet is deprecated; use apps/v1 ReplicaSet',
+      deprecated: deprecation('extensions/v1beta1', 'ReplicaSet'),
     },
   },
   fields: {

@@ -5,6 +5,7 @@ import { dnsLabel, nameRule } from '../../schema/names.ts';
 import type { Rule } from '../../schema/schema.ts';
 import { age, name, text, wide } from '../columns/column.ts';
 import { containerColumns } from '../columns/containers.ts';
+import { deprecation } from '../deprecation.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
@@ -104,7 +105,7 @@ const StatefulSetStatus = s.object(
 
 const older = (apiVersion: string) => ({
   orphansByDefault: true,
-  deprecated: `${apiVersion} StatefulSet is deprecated; use apps/v1 StatefulSet`,
+  deprecated: deprecation(apiVersion, 'StatefulSet'),
 });
 
 /** Keeps pods with names and storage of their own, in order. */

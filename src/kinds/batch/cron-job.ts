@@ -7,6 +7,7 @@ import { containerColumns } from '../columns/containers.ts';
 import { elapsed } from '../columns/elapsed.ts';
 import { labelSelectorText } from '../columns/selector.ts';
 import { absentToUnlimited, unlimitedToAbsent } from '../conversion/unlimited.ts';
+import { deprecation } from '../deprecation.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { ObjectReference } from '../shapes/references.ts';
 import { isTimeZone, parseCronSchedule } from './cron-schedule.ts';
@@ -91,14 +92,14 @@ export const CronJob = defineKind({
     'batch/v1': {},
     'batch/v1beta1': {
       orphansByDefault: true,
-      deprecated: 'batch/v1beta1 CronJob is deprecated; use batch/v1 CronJob',
+      deprecated: deprecation('batch/v1beta1', 'CronJob'),
     },
     'batch/v2alpha1': {
       fields: { spec: s.object('CronJobSpec', fields, specOptions) },
       toHub: (cronJob) => absentToUnlimited(cronJob, HISTORY_LIMITS),
       fromHub: (cronJob) => unlimitedToAbsent(cronJob, HISTORY_LIMITS),
       orphansByDefault: true,
-      deprecated: 'batch/v2alpha1 CronJob is deprecated; use batch/v1 CronJob',
+      deprecated: deprecation('batch/v2alpha1', 'CronJob'),
     },
   },
   fields: {

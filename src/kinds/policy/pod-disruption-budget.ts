@@ -3,6 +3,7 @@ import { type FieldError, invalid } from '../../schema/field-error.ts';
 import { pathSegmentName } from '../../schema/names.ts';
 import type { RuleContext } from '../../schema/schema.ts';
 import { age, integer, name, text } from '../columns/column.ts';
+import { deprecation } from '../deprecation.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { Condition, completeConditions } from '../shapes/condition.ts';
 import { countOrPercent, notMoreThanAll } from '../shapes/int-or-percent.ts';
@@ -70,7 +71,7 @@ export const PodDisruptionBudget = defineKind({
       },
       toHub: emptySelectsAll,
       fromHub: emptySelectsNone,
-      deprecated: 'policy/v1beta1 PodDisruptionBudget is deprecated; use policy/v1 PodDisruptionBudget',
+      deprecated: deprecation('policy/v1beta1', 'PodDisruptionBudget'),
     },
   },
   fields: {

@@ -1,0 +1,18 @@
+/** When versions of the API were superseded, when Kubernetes stopped serving them, and which ones took their place. */
+const SUPERSEDED: Readonly<Record<string, readonly [since: string, until: string, by: string]>> = {
+  'apps/v1beta1': ['1.8', '1.16', 'apps/v1'],
+  'apps/v1beta2': ['1.9', '1.16', 'apps/v1'],
+  'batch/v1beta1': ['1.21', '1.25', 'batch/v1'],
+  'batch/v2alpha1': ['1.8', '1.21', 'batch/v1'],
+  'extensions/v1beta1': ['1.8', '1.16', 'apps/v1'],
+  'policy/v1beta1': ['1.21', '1.25', 'policy/v1'],
+  'rbac.authorization.k8s.io/v1beta1': ['1.17', '1.22', 'rbac.authorization.k8s.io/v1'],
+};
+
+/** What clients of an older version are told, in the words they know. The version is served all the same. */
+export function deprecation(apiVersion: string, kind: string): string {
+  const found = SUPERSEDED[apiVersion];
+  if (!found) throw new Error(`${apiVersion} is not known to be superseded`);
+  const [since, until, by] = found;
+  return `${apiVersion} ${kind} is deprecated in v${since}+, unavailable in v${until}+; use ${by} ${kind}`;
+}
