@@ -1,0 +1,36 @@
+/** In which form a document is wanted. The forms of objects are chosen elsewhere: tables and streams are none of these. */
+import { ApiError } from '../../base/errors.ts';
+
+export const JSON_TYPE = 'application/json';
+export const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** Other names of the same form. The first is no proper media type, and is what clients ask for most. */
+const SAME: ReadonlyMap<string, string> = new Map([
+  ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', PROTOBUF_TYPE],
+  ['application/com.github.googleapis.gnostic.openapiv2+protobuf', PROTOBUF_TYPE],
+]);
+
+/** What the client wants most of what there is; fails with 406 when it wants none of it. */
+export function chooseType(accept: string | undefined, offered: readonly [string, ...string[]]): string {
+  if (!accept) return offered[0];
+  const wanted = accept
+    .split(',')
+    .map(parseClause)
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality);
+  for (const { type } of wanted) {
+    const found = offered.find((offer) => matches(type, offer));
+    if (found) return found;
+  }
+  throw new ApiError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);
+}
+
+function parseClause(clause: string): { type: string; quality: number } {
+  const [type = '', ...parameters] = clause.split(';').map((part) => part.trim().toLowerCase());
+  const quality = parameters.find((parameter) => parameter.startsWith('q='));
+  return { type: SAME.get(type) ?? type, quality: quality ? Number(quality.slice(2)) : 1 };
+}
+
+function matches(wanted: string, offer: string): boolean {
+  return wanted === '*/*' || wanted === offer || (wanted.endsWith('/*') && offer.startsWith(wanted.slice(0, -1)));
+}

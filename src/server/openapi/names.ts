@@ -1,0 +1,82 @@
+/**
+ * What things are called in the published schemas: definitions by package, operations by group, version and kind. The
+ * schemes are Kubernetes' own, because generated clients and kubectl look things up by these names.
+ */
+import { splitApiVersion } from '../../kinds/kind.ts';
+
+/** Where the shapes live that belong to no group. Written like an apiVersion, so that one function names them all. */
+export const META = 'meta/v1';
+
+/** Shapes of every group's objects. */
+const META_SHAPES = new Set([
+  'Condition',
+  'DeleteOptions',
+  'FieldSelectorRequirement',
+  'Initializer',
+  'Initializers',
+  'LabelSelector',
+  'LabelSelectorRequirement',
+  'ListMeta',
+  'ManagedFieldsEntry',
+  'ObjectMeta',
+  'OwnerReference',
+  'Preconditions',
+  'ShardInfo',
+  'Status',
+  'StatusCause',
+  'StatusDetails',
+  'WatchEvent',
+]);
+
+/** Shapes of the core group that no core object has, or has in another form. */
+const CORE_SHAPES = new Set(['PersistentVolumeSpec', 'TopologySelectorLabelRequirement', 'TopologySelectorTerm']);
+
+/** Where a shape lives whose name alone tells it. */
+export function fixedHome(shape: string): string | undefined {
+  if (META_SHAPES.has(shape)) return META;
+  return CORE_SHAPES.has(shape) ? 'v1' : undefined;
+}
+
+const META_PACKAGE = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+/** Values that are strings, numbers or anything on the wire and have names of their own. */
+export const SCALARS = {
+  time: `${META_PACKAGE}.Time`,
+  microTime: `${META_PACKAGE}.MicroTime`,
+  duration: `${META_PACKAGE}.Duration`,
+  quantity: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
+  intOrString: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+  any: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
+  fields: `${META_PACKAGE}.FieldsV1`,
+  patch: `${META_PACKAGE}.Patch`,
+} as const;
+
+/** `io.k8s.api.apps.v1.Deployment`; of a group with a domain of its own, `com.example.stable.v1.Backup`. */
+export function definitionName(home: string, shape: string): string {
+  if (home === META) return `${META_PACKAGE}.${shape}`;
+  const [group, version] = splitApiVersion(home);
+  const own = group.includes('.') && !group.endsWith('.k8s.io');
+  const root = own ? group.split('.').reverse().join('.') : `io.k8s.api.${group.split('.')[0] || 'core'}`;
+  return `${root}.${version}.${shape}`;
+}
+
+/** What stands between verb and kind in the name of an operation: `RbacAuthorizationV1`. */
+export function operationInfix(apiVersion: string): string {
+  const [group, version] = splitApiVersion(apiVersion);
+  return groupWords(group).map(capitalized).join('') + capitalized(version);
+}
+
+/** Under what heading tools show the operations of a group and version: `rbacAuthorization_v1`. */
+export function operationTag(apiVersion: string): string {
+  const [group, version] = splitApiVersion(apiVersion);
+  const [first, ...rest] = groupWords(group);
+  return `${first}${rest.map(capitalized).join('')}_${version}`;
+}
+
+function groupWords(group: string): string[] {
+  return (group || 'core').replace(/\.k8s\.io$/, '').split('.');
+}
+
+export function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

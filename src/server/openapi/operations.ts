@@ -1,0 +1,244 @@
+/** What can be done at every path of a served resource, in no dialect yet. */
+import type { Verb } from '../../kinds/kind.ts';
+import { DeleteOptions } from '../../kinds/shapes/delete-options.ts';
+import { Status } from '../../kinds/shapes/status.ts';
+import { type Subresource, subresourcesOf, verbsOf } from '../discovery/subresources.ts';
+import type { Resource } from '../registry.ts';
+import { type GroupVersionKind, kindOf } from './definitions.ts';
+import { capitalized, definitionName, META, operationInfix, SCALARS } from './names.ts';
+import { DELETE, DELETE_COLLECTION, GET, LIST, NAMESPACE, nameParameter, type Parameter, WRITE } from './parameters.ts';
+import { WatchEvent } from './shapes.ts';
+
+export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
+
+export interface Operation {
+  readonly method: Method;
+  readonly id: string;
+  readonly action: string;
+  readonly description: string;
+  readonly kind: GroupVersionKind;
+  readonly parameters: readonly Parameter[];
+  readonly body: { readonly definition: string; readonly required: boolean } | undefined;
+  /** The definition of the answer; undefined where the answer is text. */
+  readonly answer: string | undefined;
+  readonly consumes: readonly string[];
+  readonly produces: readonly string[];
+}
+
+export interface Endpoint {
+  readonly path: string;
+  /** Of all its operations. */
+  readonly parameters: readonly Parameter[];
+  readonly operations: readonly Operation[];
+}
+
+const ANYTHING = ['*/*'];
+const OBJECTS = ['application/json', 'application/yaml'];
+const LISTS = [...OBJECTS, 'application/json;stream=watch'];
+const PATCHES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+];
+
+const METHODS: Readonly<Record<Verb, Method>> = {
+  get: 'get',
+  list: 'get',
+  watch: 'get',
+  create: 'post',
+  update: 'put',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'delete',
+};
+
+const METADATA = (name: string) => definitionName(META, name);
+
+/** Every path of one served version of a kind. */
+export function endpointsOf(resource: Resource): Endpoint[] {
+  return new Paths(resource).all();
+}
+
+class Paths {
+  readonly #resource: Resource;
+  readonly #verbs: ReadonlySet<Verb>;
+  readonly #namespaced: boolean;
+  readonly #infix: string;
+
+  constructor(resource: Resource) {
+    this.#resource = resource;
+    this.#verbs = new Set(verbsOf(resource));
+    this.#namespaced = resource.kind.scope === 'Namespaced';
+    this.#infix = operationInfix(resource.version.apiVersion);
+  }
+
+  all(): Endpoint[] {
+    const { kind, plural } = this.#resource.kind;
+    const root = rootOf(this.#resource.version.apiVersion);
+    const inside = this.#namespaced ? `/namespaces/{namespace}/${plural}` : `/${plural}`;
+    const scope = this.#namespaced ? [NAMESPACE] : [];
+    const one = [nameParameter(kind), ...scope];
+    const everywhere = this.#namespaced && this.#verbs.has('list');
+    const endpoints: Endpoint[] = [
+      { path: root + inside, parameters: scope, operations: this.#collection() },
+      { path: `${root}${inside}/{name}`, parameters: one, operations: this.#object() },
+      { path: `${root}/${plural}`, parameters: [], operations: everywhere ? [this.#list('ForAllNamespaces')] : [] },
+      ...this.#watches(root, inside),
+    ];
+    for (const subresource of subresourcesOf(this.#resource).values()) {
+      const path = `${root}${inside}/{name}/${subresource.name}`;
+      const operations = subresource.verbs.map((verb) => this.#part(verb, subresource));
+      endpoints.push({ path, parameters: one, operations });
+    }
+    return endpoints.filter(({ operations }) => operations.length > 0);
+  }
+
+  #watches(root: string, inside: string): Endpoint[] {
+    if (!this.#verbs.has('watch')) return [];
+    const { kind, plural } = this.#resource.kind;
+    const scope = this.#namespaced ? [NAMESPACE] : [];
+    const word = this.#scoped();
+    const endpoints = [
+      { path: `${root}/watch${inside}`, parameters: scope, operations: [this.#watch(`${word}List`, 'watchlist')] },
+      {
+        path: `${root}/watch${inside}/{name}`,
+        parameters: [nameParameter(kind), ...scope],
+        operations: [this.#watch(word, 'watch')],
+      },
+    ];
+    if (!this.#namespaced) return endpoints;
+    const all = [this.#watch(`${kind}ListForAllNamespaces`, 'watchlist')];
+    return [...endpoints, { path: `${root}/watch/${plural}`, parameters: [], operations: all }];
+  }
+
+  #collection(): Operation[] {
+    const operations: Operation[] = [];
+    if (this.#verbs.has('list')) operations.push(this.#list(''));
+    if (this.#verbs.has('create')) operations.push(this.#written('create', 'create'));
+    if (this.#verbs.has('deletecollection')) {
+      operations.push({
+        ...this.#operation('deletecollection', `delete${this.#infix}Collection${this.#scoped()}`),
+        description: `delete objects of kind ${this.#resource.kind.kind}`,
+        parameters: DELETE_COLLECTION,
+        body: { definition: METADATA(DeleteOptions.name), required: false },
+        answer: METADATA(Status.name),
+      });
+    }
+    return operations;
+  }
+
+  #object(): Operation[] {
+    const operations: Operation[] = [];
+    if (this.#verbs.has('get')) {
+      operations.push({ ...this.#operation('get', `read${this.#infix}${this.#scoped()}`), parameters: GET });
+    }
+    if (this.#verbs.has('update')) operations.push(this.#written('update', 'replace'));
+    if (this.#verbs.has('patch')) operations.push(this.#written('patch', 'patch'));
+    if (this.#verbs.has('delete')) {
+      operations.push({
+        ...this.#operation('delete', `delete${this.#infix}${this.#scoped()}`),
+        parameters: DELETE,
+        body: { definition: METADATA(DeleteOptions.name), required: false },
+        answer: METADATA(Status.name),
+      });
+    }
+    return operations;
+  }
+
+  #list(suffix: string): Operation {
+    const { kind } = this.#resource.kind;
+    const word = suffix ? kind + suffix : this.#scoped();
+    return {
+      ...this.#operation('list', `list${this.#infix}${word}`),
+      description: `list or watch objects of kind ${kind}`,
+      parameters: LIST,
+      answer: definitionName(this.#resource.version.apiVersion, this.#resource.kind.listKind),
+      produces: LISTS,
+    };
+  }
+
+  #watch(word: string, action: string): Operation {
+    return {
+      ...this.#operation('watch', `watch${this.#infix}${word}`),
+      action,
+      description: `watch objects of kind ${this.#resource.kind.kind}; a list with watch=true does the same`,
+      parameters: LIST,
+      answer: METADATA(WatchEvent.name),
+      produces: LISTS,
+    };
+  }
+
+  /** An operation that sends what it asks for. */
+  #written(verb: Verb, word: string): Operation {
+    return this.#withBody(this.#operation(verb, `${word}${this.#infix}${this.#scoped()}`), verb);
+  }
+
+  #withBody(operation: Operation, verb: Verb): Operation {
+    const patch = verb === 'patch';
+    return {
+      ...operation,
+      parameters: WRITE,
+      body: { definition: patch ? SCALARS.patch : operation.answer!, required: true },
+      consumes: patch ? PATCHES : ANYTHING,
+    };
+  }
+
+  /** An operation on a part of an object. */
+  #part(verb: Verb, subresource: Subresource): Operation {
+    const word = this.#scoped() + capitalized(subresource.name);
+    const kind = this.#resource.kind.kind;
+    const description = `${WORDS[verb]} ${subresource.name} of the specified ${kind}`;
+    const apiVersion = subresource.apiVersion ?? this.#resource.version.apiVersion;
+    const named = kindOf(apiVersion, subresource.kind);
+    if (subresource.kind.endsWith('Options')) {
+      const method = capitalized(METHODS[verb]);
+      const operation = this.#operation(verb, `connect${this.#infix}${method}${word}`);
+      const text = { answer: undefined, consumes: ANYTHING, produces: ANYTHING };
+      return { ...operation, ...text, action: 'connect', description: `connect to the ${kind}`, kind: named };
+    }
+    const answer = subresource.name === 'log' ? undefined : definitionName(apiVersion, subresource.kind);
+    const operation = { ...this.#operation(verb, VERBS[verb] + this.#infix + word), description, kind: named, answer };
+    return verb === 'get' ? operation : this.#withBody(operation, verb);
+  }
+
+  #operation(verb: Verb, id: string): Operation {
+    const { kind, version } = this.#resource;
+    return {
+      method: METHODS[verb],
+      id,
+      action: verb === 'list' || verb === 'deletecollection' ? verb : METHODS[verb],
+      description: `${WORDS[verb]} ${verb === 'create' ? 'a' : 'the specified'} ${kind.kind}`,
+      kind: kindOf(version.apiVersion, kind.kind),
+      parameters: [],
+      body: undefined,
+      answer: definitionName(version.apiVersion, kind.kind),
+      consumes: ANYTHING,
+      produces: OBJECTS,
+    };
+  }
+
+  /** The kind as it stands in the names of operations. */
+  #scoped(): string {
+    return this.#namespaced ? `Namespaced${this.#resource.kind.kind}` : this.#resource.kind.kind;
+  }
+}
+
+/** How descriptions begin. */
+const WORDS: Readonly<Record<Verb, string>> = {
+  get: 'read',
+  list: 'list',
+  watch: 'watch',
+  create: 'create',
+  update: 'replace',
+  patch: 'partially update',
+  delete: 'delete',
+  deletecollection: 'delete',
+};
+
+/** How the names of operations begin. */
+const VERBS: Readonly<Record<Verb, string>> = { ...WORDS, patch: 'patch' };
+
+/** Where the paths of a group and version begin. */
+export function rootOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+}

@@ -1,0 +1,174 @@
+/**
+ * Writes an OpenAPI 2 document in protobuf: kubectl before release 1.27 reads no other form. The messages are those of
+ * gnostic's `openapi.v2`; described here are the parts that our documents have.
+ */
+import { ProtoWriter } from './proto-writer.ts';
+import type { Json } from './schemas.ts';
+
+/** Writes the fields of one message. The writer goes backwards, so that the last comes first. */
+type Message = (value: any, out: ProtoWriter) => void;
+
+type Field = (value: any, out: ProtoWriter) => void;
+
+const string =
+  (number: number): Field =>
+  (value, out) =>
+    out.string(number, value);
+
+const boolean =
+  (number: number): Field =>
+  (value, out) =>
+    out.boolean(number, value);
+
+/** A message, or several of them in a list. */
+const message =
+  (number: number, write: Message): Field =>
+  (value, out) =>
+    out.message(number, () => write(value, out));
+
+const list =
+  (field: Field): Field =>
+  (values, out) => {
+    for (let i = values.length - 1; i >= 0; i--) field(values[i], out);
+  };
+
+/** A map: messages with a name and a value. */
+const named = (number: number, write: Message): Field =>
+  list((entry, out) => {
+    out.message(number, () => {
+      out.message(2, () => write(entry[1], out));
+      out.string(1, entry[0]);
+    });
+  });
+
+const map = (number: number, write: Message): Field => {
+  const entries = named(number, write);
+  return (value, out) => entries(Object.entries(value), out);
+};
+
+/** Any value, as YAML; JSON is a part of YAML. */
+const any: Message = (value, out) => out.string(2, `${JSON.stringify(value)}\n`);
+
+/** A message by the names that its fields have in JSON. With `extensions`, keys that begin with `x-` go to that field. */
+function fields(known: Readonly<Record<string, Field>>, extensions?: number): Message {
+  const extension = extensions === undefined ? undefined : named(extensions, any);
+  return (value: Json, out) => {
+    const keys = Object.keys(value);
+    for (let i = keys.length - 1; i >= 0; i--) {
+      const key = keys[i]!;
+      const field = known[key];
+      if (field) field(value[key], out);
+      else if (extension && key.startsWith('x-')) extension([[key, value[key]]], out);
+      else throw new Error(`an OpenAPI 2 document has no ${key} here`);
+    }
+  };
+}
+
+const schema: Message = fields(
+  {
+    $ref: string(1),
+    format: string(2),
+    description: string(4),
+    uniqueItems: boolean(16),
+    required: list(string(19)),
+    additionalProperties: message(21, (value, out) => out.message(1, () => schema(value, out))),
+    type: message(22, string(1)),
+    items: message(23, (value, out) => out.message(1, () => schema(value, out))),
+    properties: message(
+      25,
+      map(1, (value, out) => schema(value, out)),
+    ),
+  },
+  31,
+);
+
+const bodyParameter = fields({
+  description: string(1),
+  name: string(2),
+  in: string(3),
+  required: boolean(4),
+  schema: message(5, schema),
+});
+
+const queryParameter = fields({
+  required: boolean(1),
+  in: string(2),
+  description: string(3),
+  name: string(4),
+  type: string(6),
+  uniqueItems: boolean(20),
+});
+
+const pathParameter = fields({
+  required: boolean(1),
+  in: string(2),
+  description: string(3),
+  name: string(4),
+  type: string(5),
+  uniqueItems: boolean(19),
+});
+
+const parameter: Message = (value, out) => {
+  if (value.in === 'body') return out.message(1, () => bodyParameter(value, out));
+  const [number, write] = value.in === 'path' ? [4, pathParameter] : [3, queryParameter];
+  out.message(2, () => out.message(number as number, () => (write as Message)(value, out)));
+};
+
+const jsonReference = fields({ $ref: string(1) });
+
+const parameterItem: Message = (value, out) => {
+  if ('$ref' in value) out.message(2, () => jsonReference(value, out));
+  else out.message(1, () => parameter(value, out));
+};
+
+const response = fields({
+  description: string(1),
+  schema: message(2, (value, out) => out.message(1, () => schema(value, out))),
+});
+
+const operation = fields(
+  {
+    tags: list(string(1)),
+    description: string(3),
+    operationId: string(5),
+    produces: list(string(6)),
+    consumes: list(string(7)),
+    parameters: list(message(8, parameterItem)),
+    responses: message(
+      9,
+      map(1, (value, out) => out.message(1, () => response(value, out))),
+    ),
+    schemes: list(string(10)),
+  },
+  13,
+);
+
+const pathItem = fields({
+  get: message(2, operation),
+  put: message(3, operation),
+  post: message(4, operation),
+  delete: message(5, operation),
+  patch: message(8, operation),
+  parameters: list(message(9, parameterItem)),
+});
+
+const apiKey = fields({ type: string(1), name: string(2), in: string(3), description: string(4) });
+
+const document = fields({
+  swagger: string(1),
+  info: message(2, fields({ title: string(1), version: string(2) })),
+  paths: message(8, map(2, pathItem)),
+  definitions: message(9, map(1, schema)),
+  parameters: message(10, map(1, parameter)),
+  security: list(message(12, map(1, list(string(1))))),
+  securityDefinitions: message(
+    13,
+    map(1, (value, out) => out.message(2, () => apiKey(value, out))),
+  ),
+});
+
+export function encodeDocument(value: Json): Buffer {
+  const out = new ProtoWriter();
+  document(value, out);
+  return out.finish();
+}

@@ -1,0 +1,187 @@
+/** Shapes as JSON Schema, in the dialects of OpenAPI 2 and OpenAPI 3. */
+import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts';
+import { type Definition, type Definitions, isRequired } from './definitions.ts';
+import { SCALARS } from './names.ts';
+
+/** A part of a document: a tree as JSON writes it. */
+export type Json = { [key: string]: unknown };
+
+export interface Dialect {
+  /** What stands before the name of a definition where it is referred to. */
+  readonly references: string;
+  /**
+   * OpenAPI 3: defaults and enumerations are said, and a reference with anything beside it is wrapped. Clients that read
+   * OpenAPI 2 would refuse what they take for an unknown word.
+   */
+  readonly complete: boolean;
+}
+
+/** How the values are written that have a name and no fields. */
+const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete?: Json])[] = [
+  [SCALARS.time, { description: 'A moment, as RFC 3339 writes it.', format: 'date-time', type: 'string' }],
+  [SCALARS.microTime, { description: 'A moment, to the microsecond.', format: 'date-time', type: 'string' }],
+  [SCALARS.duration, { description: 'A length of time, such as 1h30m.', type: 'string' }],
+  [
+    SCALARS.quantity,
+    { description: 'A number with a unit, such as 500m or 2Gi.', type: 'string' },
+    { description: 'A number with a unit, such as 500m or 2Gi.', oneOf: [{ type: 'string' }, { type: 'number' }] },
+  ],
+  [
+    SCALARS.intOrString,
+    { description: 'A number, or a word for one.', format: 'int-or-string', type: 'string' },
+    {
+      description: 'A number, or a word for one.',
+      format: 'int-or-string',
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
+    },
+  ],
+  [SCALARS.any, { description: 'Any object, kept as it is.', type: 'object' }],
+  [SCALARS.fields, { description: 'Which fields somebody manages.', type: 'object' }],
+  [SCALARS.patch, { description: 'What is to change, in the form that the media type names.', type: 'object' }],
+];
+
+/** Every definition by name, in alphabetical order; of `names` alone, where they are given. */
+export function renderDefinitions(definitions: Definitions, dialect: Dialect, names?: ReadonlySet<string>): Json {
+  const rows: [string, Json][] = [];
+  for (const [name, body, complete] of SCALAR_DEFINITIONS) {
+    if (!names || names.has(name)) rows.push([name, (dialect.complete && complete) || body]);
+  }
+  const renderer = new Renderer(definitions, dialect);
+  for (const definition of definitions.all.values()) {
+    if (!names || names.has(definition.name)) rows.push([definition.name, renderer.definition(definition)]);
+  }
+  return Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** How a document refers to a definition. */
+export function reference(dialect: Dialect, name: string): Json {
+  return { $ref: dialect.references + name };
+}
+
+class Renderer {
+  readonly #definitions: Definitions;
+  readonly #dialect: Dialect;
+
+  constructor(definitions: Definitions, dialect: Dialect) {
+    this.#definitions = definitions;
+    this.#dialect = dialect;
+  }
+
+  definition(definition: Definition): Json {
+    const { shape, home, kinds } = definition;
+    const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
+    const required = fields.flatMap(([name, field]) => (isRequired(field) ? [name] : []));
+    const description = descriptionOf(definition);
+    return {
+      ...(description ? { description } : {}),
+      ...(fields.length > 0
+        ? { properties: Object.fromEntries(fields.map(([name, field]) => [name, this.#property(name, field, home)])) }
+        : {}),
+      ...(required.length > 0 ? { required } : {}),
+      type: 'object',
+      ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
+      ...(isAtomic(definition) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+    };
+  }
+
+  #property(name: string, schema: Schema, home: string): Json {
+    const { description } = schema;
+    const body = name === 'fieldsV1' ? this.#reference(SCALARS.fields) : this.#value(schema, home);
+    const said = this.#dialect.complete ? defaultOf(schema) : undefined;
+    if (description === undefined && said === undefined) return body;
+    return this.#beside(body, {
+      ...(description === undefined ? {} : { description }),
+      ...(said === undefined ? {} : { default: said }),
+    });
+  }
+
+  #value(schema: Schema, home: string): Json {
+    switch (schema.type) {
+      case 'string':
+        return this.#string(schema);
+      case 'integer':
+        return { format: schema.format, type: 'integer' };
+      case 'number':
+        return { format: 'double', type: 'number' };
+      case 'boolean':
+        return { type: 'boolean' };
+      case 'intOrString':
+        return this.#reference(SCALARS.intOrString);
+      case 'any':
+        return this.#reference(SCALARS.any);
+      case 'list':
+        return { items: this.#value(schema.items, home), type: 'array', ...listExtensions(schema) };
+      case 'map':
+        return { additionalProperties: this.#value(schema.values, home), type: 'object', ...mapExtensions(schema) };
+      case 'object':
+        return this.#object(schema, home);
+      case 'lazy':
+        return this.#value(schema.resolve(), home);
+      default:
+        return schema satisfies never;
+    }
+  }
+
+  #string({ format, enum: words }: Schema & { type: 'string' }): Json {
+    if (format === 'bytes') return { format: 'byte', type: 'string' };
+    if (format) return this.#reference(SCALARS[format]);
+    return this.#dialect.complete && words ? { enum: words, type: 'string' } : { type: 'string' };
+  }
+
+  #object(schema: ObjectSchema, home: string): Json {
+    const name = this.#definitions.nameOf(schema, home);
+    const definition = this.#definitions.all.get(name);
+    const atomic = schema.atomic ?? false;
+    const strategy = schema.retainKeys ? 'retainKeys' : schema.replace ? 'replace' : undefined;
+    const extensions = {
+      ...(definition && isAtomic(definition) !== atomic
+        ? { 'x-kubernetes-map-type': atomic ? 'atomic' : 'granular' }
+        : {}),
+      ...(strategy ? { 'x-kubernetes-patch-strategy': strategy } : {}),
+    };
+    return this.#beside(this.#reference(name), extensions);
+  }
+
+  #reference(name: string): Json {
+    return reference(this.#dialect, name);
+  }
+
+  /** Puts more beside a schema. OpenAPI 3 ignores what stands beside a reference, so that it goes a level down. */
+  #beside(body: Json, more: Json): Json {
+    const wrapped = this.#dialect.complete && '$ref' in body && Object.keys(more).length > 0;
+    return wrapped ? { allOf: [body], ...more } : { ...body, ...more };
+  }
+}
+
+function listExtensions({ list, keys, merge, retainKeys }: ListSchema): Json {
+  return {
+    ...(keys ? { 'x-kubernetes-list-map-keys': keys } : {}),
+    'x-kubernetes-list-type': list,
+    ...(typeof merge === 'string' ? { 'x-kubernetes-patch-merge-key': merge } : {}),
+    ...(merge ? { 'x-kubernetes-patch-strategy': retainKeys ? 'merge,retainKeys' : 'merge' } : {}),
+  };
+}
+
+function mapExtensions({ atomic }: MapSchema): Json {
+  return atomic ? { 'x-kubernetes-map-type': 'atomic' } : {};
+}
+
+function defaultOf({ default: value }: Schema): unknown {
+  return typeof value === 'function' ? undefined : value;
+}
+
+/** Places can differ: what most of them say is said of the definition, and the others speak for themselves. */
+function isAtomic({ shape, uses }: Definition): boolean {
+  if (uses.length === 0) return shape.atomic ?? false;
+  return uses.filter(({ atomic }) => atomic).length * 2 > uses.length;
+}
+
+/** A place that uses a shape describes its own use; what most places say is the shape's own description. */
+export function descriptionOf({ shape, uses, kinds }: Definition): string | undefined {
+  if (kinds.length > 0) return shape.description;
+  const counts = new Map<string, number>();
+  for (const { description } of uses) if (description) counts.set(description, (counts.get(description) ?? 0) + 1);
+  let best: string | undefined;
+  for (const [description, count] of counts) if (!best || count > counts.get(best)!) best = description;
+  return best;
+}
