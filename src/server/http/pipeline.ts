@@ -13,6 +13,7 @@ import { NO_QUERY, parseQuery, type Query, withoutDeleteOptions } from './query.
 import { RequestCall } from './request-call.ts';
 import { isReadByPeople, sendDocument, sendError, sendReply, type Wish, warningHeaders } from './respond.ts';
 import { findRoute, type Route, splitPath, verbOf } from './route.ts';
+import { SchemaDocuments } from './schema-documents.ts';
 
 export interface PipelineOptions {
   readonly handle: Handle;
@@ -31,10 +32,12 @@ const NO_PAGE = Buffer.from('404 page not found\n');
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #watches = new Set<WatchConsumer>();
+  readonly #schemas: SchemaDocuments;
   #draining = false;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
+    this.#schemas = new SchemaDocuments(options.registry);
   }
 
   /** Answers one request, whatever happens. */
@@ -147,7 +150,7 @@ export class Pipeline {
     }
   }
 
-  /** What is not an object: discovery, the version, the list of paths; or nothing at all. */
+  /** What is not an object: discovery, the version, the list of paths, the schemas; or nothing at all. */
   async #serveDocument(exchange: Exchange, path: string, query: Query): Promise<void> {
     const parts = splitPath(path);
     const { discovery } = this.#options;
@@ -157,6 +160,7 @@ export class Pipeline {
       const representation = negotiate(exchange.headers.accept);
       return sendDocument(exchange, document, wishOf(exchange, query, { representation }));
     }
+    if (await this.#schemas.serve(exchange, parts.join('/'))) return;
     const [, root, group] = parts;
     if (root === 'api' || (root === 'apis' && group && discovery.hasGroup(group))) throw noSuchPath();
     exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);

@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
 
 /** Below this, compressing costs more than it saves. */
-const LARGE = 128 * 1024;
+export const LARGE = 128 * 1024;
 const GZIPPED: ExtraHeaders = ['Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding'];
 const compress = promisify(gzip);
 
@@ -121,7 +121,7 @@ export function isReadByPeople(userAgent: string | undefined): boolean {
   return userAgent.startsWith('curl') || userAgent.startsWith('Wget') || userAgent.startsWith('Mozilla/5.0');
 }
 
-function acceptsGzip({ headers }: Exchange): boolean {
+export function acceptsGzip({ headers }: Exchange): boolean {
   const header = headers['accept-encoding'];
   if (header === undefined) return false;
   return String(header)
