@@ -5,6 +5,9 @@
 import { runProgram } from './program.ts';
 import { upCommand } from './up/flags.ts';
 
+// Objects are a few KB of JSON: from slabs of Node's usual 8 KB every third of them would need a new one.
+Buffer.poolSize = 64 * 1024;
+
 void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', [
   upCommand(async (flags) => {
     const { up } = await import('./up/up.ts');

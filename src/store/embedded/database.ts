@@ -34,6 +34,8 @@ export class Database {
   readonly #index: Table<string | Buffer>;
   readonly #log: Table<Buffer>;
   readonly #meta: Table<Buffer>;
+  /** The index once more, in memory: every commit asks it, and must not wait for a look into the file. */
+  readonly #known = new Map<string, Entry>();
   /** The version of the state row as this program wrote it last. Another program's write breaks the chain. */
   #generation: number;
   #lost = false;
@@ -56,6 +58,7 @@ export class Database {
     this.#log = openTable(this.#environment, 'log', { keyEncoding: 'binary' });
     this.#meta = openTable(this.#environment, 'meta', { keyEncoding: 'binary', useVersions: true });
     this.#generation = this.#claim();
+    for (const [key, entry] of this.entries(Buffer.alloc(0), undefined)) this.#known.set(key, entry);
   }
 
   /** Resolves when all of it is on disk. Rejects with the reason of LMDB when nothing is. */
@@ -64,7 +67,7 @@ export class Database {
     // Encoded first: lmdb would commit the first half of a callback that throws.
     const removed = transaction.removedRecords.map(encodePosition);
     const records = transaction.records.map(({ position, bytes }) => ({ key: encodePosition(position), bytes }));
-    const entries = Array.from(transaction.entries, ([key, entry]) => ({ key, bytes: encodeEntry(entry) }));
+    const entries = Array.from(transaction.entries, ([key, entry]) => ({ key, entry, bytes: encodeEntry(entry) }));
     const state = encodeState(transaction.state);
     const outcomes: Promise<boolean>[] = [];
     const write = () => {
@@ -81,6 +84,8 @@ export class Database {
     if (results.includes(false)) this.#lost = true;
     this.#checkMine();
     this.#generation = next;
+    for (const key of transaction.removedEntries) this.#known.delete(key);
+    for (const { key, entry } of entries) this.#known.set(key, entry);
   }
 
   /** Throws when no further write can succeed after one has failed. */
@@ -111,7 +116,9 @@ export class Database {
     return decodeState(bytes as Buffer);
   }
 
+  /** What is on disk of a key; with a snapshot, what was. */
   entry(key: string, snapshot?: Snapshot): Entry | undefined {
+    if (!snapshot) return this.#known.get(key);
     const bytes = this.#index.get(key, options(snapshot));
     return bytes && decodeEntry(bytes);
   }
