@@ -107,6 +107,54 @@ it('says where the kinds of subresources live', () => {
   expect(rows('/api/v1').get('namespaces')).toMatchObject({ namespaced: false, shortNames: ['ns'] });
 });
 
+it('lists only the subresources that are answered', () => {
+  const { resources } = discovery().document('/api/v1') as { resources: { name: string }[] };
+  const names = resources.map(({ name }) => name).filter((name) => name.startsWith('pods/'));
+  expect(names).toEqual(['pods/binding', 'pods/eviction', 'pods/status']);
+});
+
+it.each(['v2', 'v2beta1'])('tells all at once in %s', (form) => {
+  const live = discovery();
+  const apis = live.aggregated('/apis', form) as any;
+  expect(apis).toMatchObject({
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${form}`,
+    metadata: {},
+  });
+  const versions = apis.items.map((item: any) => [
+    item.metadata.name,
+    ...item.versions.map((each: any) => each.version),
+  ]);
+  expect(versions).toEqual([
+    ['apps', 'v1', 'v1beta1'],
+    ['extensions', 'v1beta1'],
+  ]);
+  const verbs = ['get', 'patch', 'update'];
+  expect(apis.items[0].versions[0]).toEqual({
+    version: 'v1',
+    resources: [
+      {
+        resource: 'deployments',
+        responseKind: { group: 'apps', version: 'v1', kind: 'Deployment' },
+        scope: 'Namespaced',
+        singularResource: 'deployment',
+        verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+        shortNames: ['deploy'],
+        categories: ['all'],
+        subresources: [
+          { subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs },
+          { subresource: 'status', responseKind: { group: 'apps', version: 'v1', kind: 'Deployment' }, verbs },
+        ],
+      },
+    ],
+    freshness: 'Current',
+  });
+  expect(live.aggregated('/apis', form)).toBe(apis);
+  const core = live.aggregated('/api', form) as any;
+  expect(core.items).toMatchObject([{ metadata: {}, versions: [{ version: 'v1' }] }]);
+  expect(live.aggregated('/apis/apps', form)).toBeUndefined();
+});
+
 it('leaves the version of the document out where it never stood', () => {
   expect(discovery().document('/api/v1')).not.toHaveProperty('apiVersion');
   expect(discovery().document('/apis/extensions/v1beta1')).not.toHaveProperty('apiVersion');
@@ -150,9 +198,11 @@ it('follows the registry', () => {
   const registry = smallRegistry();
   const live = discovery(registry);
   const before = live.document('/apis');
+  expect(live.aggregated('/apis', 'v2')).toMatchObject({ items: [{}, {}] });
   expect(live.document('/apis')).toBe(before);
   registry.remove(registry.resource('apps/v1', 'deployments')!.kind);
   expect(live.document('/apis')).toEqual({ kind: 'APIGroupList', apiVersion: 'v1', groups: [] });
+  expect(live.aggregated('/apis', 'v2')).toMatchObject({ items: [] });
   expect(live.hasGroup('apps')).toBe(false);
 });
 

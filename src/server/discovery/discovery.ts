@@ -4,6 +4,7 @@
  */
 import { splitApiVersion } from '../../kinds/kind.ts';
 import type { Registry, Resource } from '../registry.ts';
+import { aggregatedDocument } from './aggregated.ts';
 import { subresourcesOf, verbsOf } from './subresources.ts';
 import { compareVersions } from './versions.ts';
 
@@ -55,6 +56,20 @@ export class Discovery {
     return document;
   }
 
+  /** The same for `/api` and `/apis` with all that is behind them, in one of the forms of aggregated discovery. */
+  aggregated(path: string, version: string): object | undefined {
+    if (path !== '/api' && path !== '/apis') return undefined;
+    const key = `${path} ${version}`;
+    // Asking for the plain one forgets what is out of date.
+    const known = this.document(path) && this.#documents.get(key);
+    if (known) return known;
+    const names = path === '/api' ? [''] : this.#groupNames();
+    const groups = names.map((name) => ({ name, versions: this.#versionsOf(name) }));
+    const document = aggregatedDocument(this.#options.registry, version, groups);
+    this.#documents.set(key, document);
+    return document;
+  }
+
   /** Whether a group has any version. The core group has the name ''. */
   hasGroup(group: string): boolean {
     for (const apiVersion of this.#options.registry.apiVersions) {
@@ -82,9 +97,13 @@ export class Discovery {
   }
 
   #groups(): object[] {
+    return this.#groupNames().map((name) => this.#groupBody(name));
+  }
+
+  #groupNames(): string[] {
     const names = new Set([...this.#options.registry.apiVersions].map((apiVersion) => splitApiVersion(apiVersion)[0]));
     names.delete('');
-    return [...names].sort(compareGroups).map((name) => this.#groupBody(name));
+    return [...names].sort(compareGroups);
   }
 
   #group(name: string): object | undefined {

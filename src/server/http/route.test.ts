@@ -26,7 +26,7 @@ describe('paths', () => {
     ['DELETE', '/api/v1/namespaces/a/pods/b', 'delete v1 a pods b'],
     ['PUT', '/api/v1/namespaces/a/pods/b/status', 'update v1 a pods b status'],
     ['POST', '/api/v1/namespaces/a/pods/b/eviction', 'create v1 a pods b eviction'],
-    ['GET', '/api/v1/namespaces/a/pods/b/log', 'get v1 a pods b log'],
+    ['GET', '/api/v1/namespaces/a/pods/b/status', 'get v1 a pods b status'],
     ['GET', '/api/v1/namespaces', 'list v1 * namespaces'],
     ['POST', '/api/v1/namespaces', 'create v1 * namespaces'],
     ['GET', '/api/v1/namespaces/a', 'get v1 * namespaces a'],
