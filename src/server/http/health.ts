@@ -1,0 +1,63 @@
+/** Whether the server is well, in the format of Kubernetes: one word for machines, a line a check for people. */
+
+/** Something that can be wrong with the server. Throws, or rejects, when it is. */
+export interface HealthCheck {
+  readonly name: string;
+  readonly check: () => unknown;
+}
+
+/** Behind which path a set of checks stands. */
+export type HealthName = 'healthz' | 'livez' | 'readyz';
+
+export interface HealthAnswer {
+  readonly code: 200 | 404 | 500;
+  readonly text: string;
+}
+
+/** The path of a health endpoint, taken apart; undefined for other paths. */
+export function healthPath(path: string): { name: HealthName; check: string | undefined } | undefined {
+  const match = /^\/(healthz|livez|readyz)(?:\/(.*))?$/.exec(path);
+  return match ? { name: match[1] as HealthName, check: match[2] || undefined } : undefined;
+}
+
+/** All checks but those that the query excludes. Why one failed is not told: everyone may ask. */
+export async function runChecks(
+  name: HealthName,
+  checks: readonly HealthCheck[],
+  search: string,
+): Promise<HealthAnswer> {
+  const query = new URLSearchParams(search);
+  const excluded = new Set(query.getAll('exclude'));
+  const lines = await Promise.all(
+    checks.map(async ({ name: each, check }) => {
+      if (excluded.delete(each)) return `[+]${each} excluded: ok`;
+      return (await reasonOf(check)) === undefined ? `[+]${each} ok` : `[-]${each} failed: reason withheld`;
+    }),
+  );
+  const failed = lines.some((line) => line.startsWith('[-]'));
+  if (excluded.size > 0) {
+    const names = [...excluded].sort().map((each) => JSON.stringify(each));
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names.join(', ')}`);
+  }
+  if (failed) return { code: 500, text: `${lines.join('\n')}\n${name} check failed\n` };
+  if (!query.has('verbose')) return { code: 200, text: 'ok' };
+  return { code: 200, text: `${lines.join('\n')}\n${name} check passed\n` };
+}
+
+/** One check alone, with its reason. */
+export async function runCheck(name: string, checks: readonly HealthCheck[]): Promise<HealthAnswer> {
+  const found = checks.find((each) => each.name === name);
+  if (!found) return { code: 404, text: '404 page not found\n' };
+  const reason = await reasonOf(found.check);
+  if (reason === undefined) return { code: 200, text: 'ok' };
+  return { code: 500, text: `internal server error: ${reason}\n` };
+}
+
+async function reasonOf(check: HealthCheck['check']): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

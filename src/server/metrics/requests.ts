@@ -1,0 +1,139 @@
+import type { Verb } from '../../kinds/kind.ts';
+import type { Resource } from '../registry.ts';
+import { Histogram } from './histogram.ts';
+import { head, labelsOf } from './text.ts';
+
+/** What a request is counted under. A route of the front end is one. */
+export interface Counted {
+  readonly resource: Resource;
+  readonly subresource: { readonly name: string } | undefined;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+}
+
+const METHODS: Readonly<Record<Verb, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+};
+
+/** In seconds, as dashboards expect them. */
+const BOUNDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+
+const REQUESTS = 'apiserver_request_total';
+const DURATIONS = 'apiserver_request_duration_seconds';
+const IN_FLIGHT = 'apiserver_current_inflight_requests';
+const LONG_RUNNING = 'apiserver_longrunning_requests';
+const WATCHERS = 'apiserver_registered_watchers';
+
+const SCOPES = ['cluster', 'namespace', 'resource'] as const;
+const VERBS = Object.keys(METHODS) as Verb[];
+
+/** Requests of one verb on one resource. */
+class Series {
+  readonly codes = new Map<number, number>();
+  readonly durations = new Histogram(BOUNDS);
+  running = 0;
+
+  constructor(readonly labels: Readonly<Record<string, string>>) {}
+}
+
+/** Requests as they come and go. Made for the way of every request: nothing is allocated that was counted before. */
+export class RequestMetrics {
+  /** By resource, subresource, and scope with verb. */
+  readonly #series = new Map<Resource, Map<string, (Series | undefined)[]>>();
+  #mutating = 0;
+  #reading = 0;
+
+  /** A request has begun. What comes back is for `ended`. */
+  began(verb: Verb, counted: Counted): Series {
+    const series = this.#find(verb, counted);
+    series.running++;
+    if (isMutating(verb)) this.#mutating++;
+    else if (verb !== 'watch') this.#reading++;
+    return series;
+  }
+
+  ended(verb: Verb, series: Series, outcome: { readonly code: number; readonly seconds: number }): void {
+    series.running--;
+    series.codes.set(outcome.code, (series.codes.get(outcome.code) ?? 0) + 1);
+    series.durations.observe(outcome.seconds);
+    if (isMutating(verb)) this.#mutating--;
+    else if (verb !== 'watch') this.#reading--;
+  }
+
+  *lines(): Generator<string> {
+    const all = [...this.#all()];
+    yield head(REQUESTS, 'counter', 'Requests that were answered, by what they asked for and the code of the answer.');
+    for (const { codes, labels } of all) {
+      for (const [code, count] of codes) yield `${REQUESTS}{${labelsOf({ code, ...labels })}} ${count}`;
+    }
+    yield head(DURATIONS, 'histogram', 'Seconds from a request to its answer.');
+    for (const { durations, labels } of all) {
+      if (labels.verb !== 'WATCH') yield* durations.lines(DURATIONS, labelsOf(labels));
+    }
+    yield head(IN_FLIGHT, 'gauge', 'Requests that are being answered, without those that go on.');
+    yield `${IN_FLIGHT}{request_kind="mutating"} ${this.#mutating}`;
+    yield `${IN_FLIGHT}{request_kind="readOnly"} ${this.#reading}`;
+    const watches = all.filter(({ labels }) => labels.verb === 'WATCH');
+    yield head(LONG_RUNNING, 'gauge', 'Requests that go on: watches.');
+    for (const { labels, running } of watches) yield `${LONG_RUNNING}{${labelsOf(labels)}} ${running}`;
+    yield head(WATCHERS, 'gauge', 'Watches that are open, by kind.');
+    yield* this.#watchers();
+  }
+
+  *#watchers(): Generator<string> {
+    for (const [{ kind, version }, parts] of this.#series) {
+      const watches = (parts.get('') ?? []).filter((series) => series?.labels.verb === 'WATCH');
+      if (watches.length === 0) continue;
+      const count = watches.reduce((sum, series) => sum + (series?.running ?? 0), 0);
+      yield `${WATCHERS}{${labelsOf({ group: version.group, version: version.version, kind: kind.kind })}} ${count}`;
+    }
+  }
+
+  *#all(): Generator<Series> {
+    for (const parts of this.#series.values()) {
+      for (const list of parts.values()) for (const series of list) if (series) yield series;
+    }
+  }
+
+  #find(verb: Verb, counted: Counted): Series {
+    const { resource } = counted;
+    const subresource = counted.subresource?.name ?? '';
+    const scope = scopeOf(verb, counted);
+    const at = SCOPES.indexOf(scope) * VERBS.length + VERBS.indexOf(verb);
+    const known = this.#series.get(resource)?.get(subresource)?.[at];
+    if (known) return known;
+    const series = new Series({
+      component: 'apiserver',
+      dry_run: '',
+      group: resource.version.group,
+      resource: resource.kind.plural,
+      scope,
+      subresource,
+      verb: METHODS[verb],
+      version: resource.version.version,
+    });
+    const parts = this.#series.get(resource) ?? new Map<string, (Series | undefined)[]>();
+    const list = parts.get(subresource) ?? [];
+    list[at] = series;
+    this.#series.set(resource, parts.set(subresource, list));
+    return series;
+  }
+}
+
+export type { Series };
+
+function scopeOf(verb: Verb, { namespace, name }: Counted): (typeof SCOPES)[number] {
+  if (name !== undefined || verb === 'create') return 'resource';
+  return namespace === undefined ? 'cluster' : 'namespace';
+}
+
+function isMutating(verb: Verb): boolean {
+  return verb !== 'get' && verb !== 'list' && verb !== 'watch';
+}

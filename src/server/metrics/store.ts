@@ -1,0 +1,37 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Store } from '../../store/store.ts';
+import { Histogram } from './histogram.ts';
+import { head } from './text.ts';
+
+const BOUNDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const DURATIONS = 'etcd_request_duration_seconds';
+
+/** How long writes to the store take, under the name that dashboards look for, whatever the store is. */
+export class StoreMetrics {
+  readonly #commits = new Histogram(BOUNDS);
+
+  /** The same store, with its commits measured. */
+  measured(store: Store, clock: Clock): Store {
+    return {
+      revision: () => store.revision(),
+      get: (key) => store.get(key),
+      list: (prefix, options) => store.list(prefix, options),
+      watch: (after, watcher) => store.watch(after, watcher),
+      compact: (revision) => store.compact(revision),
+      close: () => store.close(),
+      commit: async (writes) => {
+        const began = clock.now();
+        try {
+          return await store.commit(writes);
+        } finally {
+          this.#commits.observe((clock.now() - began) / 1000);
+        }
+      },
+    };
+  }
+
+  *lines(): Generator<string> {
+    yield head(DURATIONS, 'histogram', 'Seconds from a write to its place on the disk.');
+    yield* this.#commits.lines(DURATIONS, 'operation="txn",type="*"');
+  }
+}
