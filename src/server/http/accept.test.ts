@@ -44,6 +44,48 @@ describe('replies', () => {
   });
 });
 
+describe('other forms', () => {
+  const table = { kind: 'Table', group: 'meta.k8s.io', version: 'v1' };
+  const older = { kind: 'Table', group: 'meta.k8s.io', version: 'v1beta1' };
+  const forms = [table, older];
+  const OLDER = 'application/json;as=Table;v=v1beta1;g=meta.k8s.io';
+
+  it.each([
+    [TABLE, table],
+    [OLDER, older],
+    [`${TABLE},${OLDER},application/json`, table],
+    [`${OLDER};q=0.9,${TABLE};q=0.8,application/json;q=0.7`, older],
+    [`application/json;as=Table;v=v2;g=meta.k8s.io,${OLDER},application/json`, older],
+    ['application/json; as=Table; v=v1; g=meta.k8s.io', table],
+    ['application/json;as=Table;v=v2;g=meta.k8s.io,application/json', undefined],
+    [`application/json,${TABLE}`, undefined],
+    [`${TABLE};q=0.5,*/*`, undefined],
+  ])('%s', (accept, form) => {
+    expect(negotiate(accept, forms)).toEqual({ format: 'json', pretty: false, ...(form && { form }) });
+    expect(negotiateStream(accept, forms).form).toBe(form);
+  });
+
+  it('can be written as YAML, but not streamed', () => {
+    const accept = 'application/yaml;as=Table;v=v1;g=meta.k8s.io';
+    expect(negotiate(accept, forms)).toEqual({ format: 'yaml', pretty: false, form: table });
+    expect(() => negotiateStream(accept, forms)).toThrow('application/json;stream=watch');
+  });
+
+  it.each([
+    'application/json;as=Chart;v=v1;g=meta.k8s.io',
+    'application/json;as=Table',
+    'application/json;as=Table;v=v1;g=example.com',
+    'application/json;v=v1',
+  ])('%s is not among them', (accept) => {
+    expect(() => negotiate(accept, forms)).toThrow('only the following media types are accepted');
+  });
+
+  it('are offered where they are, whoever asked elsewhere before', () => {
+    expect(negotiate(TABLE, forms).form).toBe(table);
+    expect(() => negotiate(TABLE)).toThrow('only the following media types are accepted');
+  });
+});
+
 describe('streams', () => {
   it.each([undefined, '*/*', 'application/json', 'application/json;stream=watch', `${TABLE},application/json`])(
     '%s gets JSON',

@@ -1,10 +1,19 @@
 import { notAcceptable } from './errors.ts';
 
+/** Another form in which an endpoint can show what it has, as a media type names it: `as=Table;g=meta.k8s.io;v=v1`. */
+export interface Form {
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+}
+
 /** How a reply is written. */
-export interface Representation {
+export interface Representation<F extends Form = Form> {
   readonly format: 'json' | 'yaml';
   /** Asked for with a parameter of the media type. */
   readonly pretty: boolean;
+  /** The form that was asked for; absent: what there is, as it is. */
+  readonly form?: F;
 }
 
 const JSON_TYPE = 'application/json';
@@ -13,7 +22,9 @@ const STREAM_TYPE = 'application/json;stream=watch';
 
 export const ACCEPTED_TYPES = [JSON_TYPE, YAML_TYPE];
 
-const PLAIN_JSON: Representation = Object.freeze({ format: 'json', pretty: false });
+const PLAIN_JSON: Representation<never> = Object.freeze({ format: 'json', pretty: false });
+
+const NO_FORMS: readonly never[] = Object.freeze([]);
 
 interface Clause {
   readonly type: string;
@@ -22,42 +33,62 @@ interface Clause {
   readonly quality: number;
 }
 
-/** Headers that were seen, with what they ask for; clients send the same few over and over. */
-const seen = new Map<string, Representation | undefined>();
+/**
+ * Headers that were seen, with what they ask for; clients send the same few over and over. By the forms that were on
+ * offer, which are constants.
+ */
+const seen = new WeakMap<readonly Form[], Map<string, Representation | undefined>>();
 const REMEMBERED = 256;
 
 /** Chooses among what is offered; fails with 406 when nothing the client takes is on offer. */
-export function negotiate(accept: string | undefined): Representation {
+export function negotiate<F extends Form = never>(
+  accept: string | undefined,
+  forms: readonly F[] = NO_FORMS,
+): Representation<F> {
   if (accept === undefined || accept === '*/*' || accept === JSON_TYPE || accept === '') return PLAIN_JSON;
-  const chosen = choose(accept);
+  const chosen = choose(accept, forms);
   if (!chosen) throw notAcceptable(ACCEPTED_TYPES);
   return chosen;
 }
 
 /** The same for a watch, which is always a stream of JSON. */
-export function negotiateStream(accept: string | undefined): Representation {
+export function negotiateStream<F extends Form = never>(
+  accept: string | undefined,
+  forms: readonly F[] = NO_FORMS,
+): Representation<F> {
   if (accept === undefined || accept === '*/*' || accept === JSON_TYPE || accept === '') return PLAIN_JSON;
-  const chosen = choose(accept);
+  const chosen = choose(accept, forms);
   if (chosen?.format !== 'json') throw notAcceptable([STREAM_TYPE]);
   return chosen;
 }
 
-function choose(accept: string): Representation | undefined {
-  if (seen.has(accept)) return seen.get(accept);
-  const chosen = parseAccept(accept).map(offerFor).find(Boolean);
-  if (seen.size >= REMEMBERED) seen.clear();
-  seen.set(accept, chosen);
+function choose<F extends Form>(accept: string, forms: readonly F[]): Representation<F> | undefined {
+  const known = seen.get(forms) ?? new Map<string, Representation | undefined>();
+  seen.set(forms, known);
+  // What is kept for these forms was chosen among them.
+  if (known.has(accept)) return known.get(accept) as Representation<F> | undefined;
+  const chosen = parseAccept(accept)
+    .map((clause) => offerFor(clause, forms))
+    .find(Boolean);
+  if (known.size >= REMEMBERED) known.clear();
+  known.set(accept, chosen);
   return chosen;
 }
 
-function offerFor({ type, subtype, parameters }: Clause): Representation | undefined {
+function offerFor<F extends Form>(clause: Clause, forms: readonly F[]): Representation<F> | undefined {
+  const { type, subtype, parameters } = clause;
   const format = formatOf(type, subtype);
   if (!format) return undefined;
-  // Tables and metadata alone are other representations of the object, and a stream is no YAML.
-  if (parameters.has('as') || parameters.has('g') || parameters.has('v')) return undefined;
   const stream = parameters.get('stream');
+  // A stream is no YAML.
   if (stream && (stream !== 'watch' || format !== 'json')) return undefined;
-  return { format, pretty: parameters.get('pretty') === '1' };
+  const pretty = parameters.get('pretty') === '1';
+  if (!parameters.has('as') && !parameters.has('g') && !parameters.has('v')) return { format, pretty };
+  const form = forms.find(
+    ({ kind, group, version }) =>
+      parameters.get('as') === kind && parameters.get('g') === group && parameters.get('v') === version,
+  );
+  return form && { format, pretty, form };
 }
 
 function formatOf(type: string, subtype: string): Representation['format'] | undefined {

@@ -1,9 +1,13 @@
+import type { Clock } from '../../base/clock.ts';
 import { badRequest, methodNotAllowed, noSuchPath } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Verb } from '../../kinds/kind.ts';
 import type { CallOptions, Handle, User, WatchConsumer, WatchReply } from '../api.ts';
 import type { Authenticate } from '../authn/authenticator.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import type { Registry } from '../registry.ts';
+import { checkForm, includeOf, type ObjectForm, objectForms } from '../representations/forms.ts';
+import { type Shaping, shapeReply } from '../representations/reply.ts';
 import { negotiate, negotiateStream, type Representation } from './accept.ts';
 import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './body.ts';
 import { HttpError } from './errors.ts';
@@ -22,6 +26,7 @@ export interface PipelineOptions {
   readonly isReady: () => boolean;
   readonly limits: Limits;
   readonly log: Logger;
+  readonly clock: Clock;
 }
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -71,16 +76,25 @@ export class Pipeline {
 
   async #serveObjects(exchange: Exchange, { route, query, user }: Target): Promise<void> {
     const verb = verbOf(exchange.method, route, query.watch);
-    const representation =
-      verb === 'watch' ? negotiateStream(exchange.headers.accept) : negotiate(exchange.headers.accept);
+    const { accept } = exchange.headers;
+    const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
+    const shape = representation.form && this.#shaping(representation.form, { route, query, user }, verb);
     const call = new RequestCall(exchange, verb, route, user);
     if (query !== NO_QUERY) call.options = query.options;
     if (verb === 'watch' && route.name !== undefined) call.options = selectName(query.options, route.name);
     else if (verb !== 'get' && verb !== 'list') await this.#readBody(exchange, route, call);
-    const reply = await this.#options.handle(call);
+    const plain = await this.#options.handle(call);
+    const { warnings } = plain;
+    const reply = shape ? shapeReply(plain, shape) : plain;
     if (this.#draining) exchange.lastOne();
-    if (reply.type === 'watch') return this.#serveWatch(exchange, reply, reply.warnings);
-    return sendReply(exchange, reply, wishOf(exchange, query, { representation, warnings: reply.warnings }));
+    if (reply.type === 'watch') return this.#serveWatch(exchange, reply, warnings);
+    return sendReply(exchange, reply, wishOf(exchange, query, { representation, warnings }));
+  }
+
+  #shaping(form: ObjectForm, { route, query }: Target, verb: Verb): Shaping {
+    checkForm(form, verb, route.resource);
+    const { clock } = this.#options;
+    return { form, include: includeOf(query.includeObject), resource: route.resource, now: () => clock.now() };
   }
 
   async #readBody(exchange: Exchange, route: Route, call: RequestCall): Promise<void> {

@@ -8,9 +8,16 @@ export interface Query {
   readonly watch: boolean;
   /** Undefined when the client did not say. */
   readonly pretty: boolean | undefined;
+  /** What the rows of a table carry. */
+  readonly includeObject: string | undefined;
 }
 
-export const NO_QUERY: Query = Object.freeze({ options: Object.freeze({}), watch: false, pretty: undefined });
+export const NO_QUERY: Query = Object.freeze({
+  options: Object.freeze({}),
+  watch: false,
+  pretty: undefined,
+  includeObject: undefined,
+});
 
 type Draft = { -readonly [K in keyof CallOptions]: CallOptions[K] };
 type KeyOf<T> = { [K in keyof Draft]-?: T extends NonNullable<Draft[K]> ? K : never }[keyof Draft];
@@ -46,6 +53,7 @@ export function parseQuery(search: string): Query {
   let watch = false;
   let watchSeen = false;
   let pretty: boolean | undefined;
+  let includeObject: string | undefined;
   for (const pair of search.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
@@ -55,10 +63,11 @@ export function parseQuery(search: string): Query {
       if (!watchSeen) watch = booleanOf(value);
       watchSeen = true;
     } else if (key === 'pretty') pretty ??= prettyOf(value);
+    else if (key === 'includeObject') includeObject ??= value;
     else if (key === 'dryRun') options.dryRun = [...(options.dryRun ?? []), value];
     else read(options, key, value);
   }
-  return { options, watch, pretty };
+  return { options, watch, pretty, includeObject };
 }
 
 function read(options: Draft, key: string, value: string): void {

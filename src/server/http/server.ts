@@ -78,10 +78,10 @@ class Listeners implements HttpServer {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#http2 = { limits: this.#limits, clock: options.clock };
-    const { handle, registry, isReady, log, version } = options;
+    const { handle, registry, isReady, log, version, clock } = options;
     const serverAddress = () => options.advertised ?? this.#address;
     const discovery = new Discovery({ registry, version, serverAddress });
-    this.#pipeline = new Pipeline({ handle, registry, discovery, isReady, limits: this.#limits, log });
+    this.#pipeline = new Pipeline({ handle, registry, discovery, isReady, limits: this.#limits, log, clock });
   }
 
   listen(port: number, host: string): Promise<AddressInfo> {

@@ -1,0 +1,61 @@
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
+import { batchOf } from '../watches/channel.ts';
+import { metadataJson } from './metadata.ts';
+import type { Shaping } from './reply.ts';
+import { sourceOfEvent } from './source.ts';
+import { tableJson } from './table.ts';
+
+/** The same watch, its events in another form. */
+export function shapeWatch(watch: WatchReply, shaping: Shaping): WatchReply {
+  return {
+    type: 'watch',
+    attach: (consumer) => watch.attach(shapingConsumer(consumer, shaping)),
+    stop: () => watch.stop(),
+  };
+}
+
+function shapingConsumer(consumer: WatchConsumer, shaping: Shaping): WatchConsumer {
+  // Columns are described with the first event; whoever reads on remembers them.
+  let headers = true;
+  return {
+    events(batch) {
+      const events = batch.events.map((event) => {
+        if (event.type === 'ERROR') return event;
+        const shaped = shapeEvent(event, shaping, headers);
+        headers = false;
+        return shaped;
+      });
+      consumer.events(batchOf(events));
+    },
+    backlog: () => consumer.backlog(),
+    end: () => consumer.end(),
+  };
+}
+
+function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping, headers: boolean): WatchEvent {
+  const { type } = event;
+  // Only an error carries a Status.
+  const object = event.object as KubeObject;
+  const { version } = form;
+  const { resourceVersion = '' } = object.metadata;
+  const text =
+    form.kind === 'Table'
+      ? tableJson({ resourceVersion }, [sourceOfEvent(event, object)], {
+          ...{ resource, version, headers, now: now() },
+          include: endsInitialEvents(object) && include === 'None' ? 'Metadata' : include,
+        })
+      : metadataJson(object, version);
+  return {
+    type,
+    get object() {
+      return JSON.parse(text);
+    },
+    json: () => Buffer.from(`{"type":"${type}","object":${text}}\n`),
+  };
+}
+
+/** The bookmark after what a watch started with is known by its annotation, which no client should have to miss. */
+function endsInitialEvents({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
+}
