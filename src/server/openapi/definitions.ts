@@ -133,9 +133,9 @@ function outlineOf({ name, fields }: ObjectSchema): string {
   return `${name} ${outline}`;
 }
 
-/** Whether the published schema says that a field must be there. */
-export function isRequired({ required, zero }: Schema): boolean {
-  return Boolean(required) || zero === true;
+/** Whether a client must send a field: an object without it is refused, and nothing fills it in. */
+export function isRequired({ required, zero, default: value }: Schema): boolean {
+  return zero === true || (Boolean(required) && value === undefined);
 }
 
 function common(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {

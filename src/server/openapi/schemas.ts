@@ -1,7 +1,8 @@
 /** Shapes as JSON Schema, in the dialects of OpenAPI 2 and OpenAPI 3. */
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts';
-import { type Definition, type Definitions, isRequired } from './definitions.ts';
+import type { Definition, Definitions } from './definitions.ts';
 import { SCALARS } from './names.ts';
+import { requiredFields } from './required.ts';
 
 /** A part of a document: a tree as JSON writes it. */
 export type Json = { [key: string]: unknown };
@@ -70,7 +71,7 @@ class Renderer {
   definition(definition: Definition): Json {
     const { shape, home, kinds } = definition;
     const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
-    const required = fields.flatMap(([name, field]) => (isRequired(field) ? [name] : []));
+    const required = requiredFields(definition);
     const description = descriptionOf(definition);
     return {
       ...(description ? { description } : {}),

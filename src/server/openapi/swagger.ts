@@ -1,10 +1,11 @@
 /** The API in Swagger 1.2, by group and version: clients of Kubernetes 1.7 check what they send with it. */
 import type { Schema } from '../../schema/schema.ts';
 import type { Registry } from '../registry.ts';
-import { type Definition, type Definitions, isRequired } from './definitions.ts';
+import type { Definition, Definitions } from './definitions.ts';
 import { type Endpoint, endpointsOf, type Operation, rootOf } from './operations.ts';
 import { type Parameter, PRETTY } from './parameters.ts';
 import { definitionsUsed } from './reach.ts';
+import { requiredFields } from './required.ts';
 import { descriptionOf, type Json } from './schemas.ts';
 import { sorted } from './v2.ts';
 
@@ -84,7 +85,7 @@ function modelsOf(definitions: Definitions, names: ReadonlySet<string>, apiVersi
 
 function renderModel(definition: Definition, definitions: Definitions): Json {
   const fields = Object.entries(definition.shape.fields);
-  const required = fields.flatMap(([name, field]) => (isRequired(field) ? [name] : []));
+  const required = requiredFields(definition);
   const properties = fields.map(([name, field]) => {
     const { description } = field;
     return [name, { ...typeOf(field, definition, definitions), ...(description ? { description } : {}) }];
