@@ -4,7 +4,7 @@ import type { Random } from '../base/random.ts';
 import type { HookContext } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import type { Allocation } from './allocation/allocation.ts';
-import type { Call } from './api.ts';
+import type { Call, User } from './api.ts';
 import type { Cache } from './cache/cache.ts';
 import type { ListBodies } from './lists/bodies.ts';
 import type { Registry } from './registry.ts';
@@ -22,6 +22,8 @@ export interface Core {
   readonly log: Logger;
   /** Whether a collector works off the finalizers `orphan` and `foregroundDeletion`; without one they are not set. */
   readonly garbageCollection: boolean;
+  /** Whose a bearer token is; undefined for one that is not good. */
+  readonly identify: (token: string) => Promise<User | undefined>;
   /** Lists that were asked for lately. */
   readonly lists: ListBodies;
   /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */

@@ -1,6 +1,7 @@
 import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../base/errors.ts';
 import type { Verb } from '../kinds/kind.ts';
 import { StoreConflict, StoreFull, StoreUnavailable } from '../store/store.ts';
+import { answerOf } from './answers/all.ts';
 import type { Call, Handle, Reply } from './api.ts';
 import type { Core } from './core.ts';
 import { checkWriteOptions, wantsFieldFaults } from './objects/write-options.ts';
@@ -62,6 +63,8 @@ function operationOf(resource: Resource, call: Call): Operation {
     return operation;
   }
   if (kind.verbs && !kind.verbs.includes(call.verb)) throw methodNotAllowed();
+  const answer = answerOf(resource);
+  if (answer) return answer;
   if (kind.kind === 'Binding' && kind.group === '') return createBinding;
   // Objects that live in namespaces are written in one of them.
   if (kind.scope === 'Namespaced' && !call.namespace && call.verb !== 'list' && call.verb !== 'watch')

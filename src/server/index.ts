@@ -41,6 +41,8 @@ export interface ServerOptions {
 export interface Server {
   readonly handle: Handle;
   readonly registry: Registry;
+  /** Says who tells whose a bearer token is, for those who ask the server; before, it is nobody's. */
+  identifyBy(identify: Core['identify']): void;
   /** Ends watches cleanly and lets go of the store, which stays open. */
   close(): void;
 }
@@ -60,6 +62,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
   const watches = new Watches(cache, clock);
+  let identify: Core['identify'] = async () => undefined;
   const core: Core = {
     store,
     cache,
@@ -68,6 +71,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     allocation: new Allocation({ cache, random, addresses, ports }),
     lists: new ListBodies(),
     garbageCollection: options.garbageCollection ?? false,
+    identify: (token) => identify(token),
     clock,
     random,
     log,
@@ -78,6 +82,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     handle,
     registry,
+    identifyBy(next) {
+      identify = next;
+    },
     close() {
       watches.close();
       cache.close();

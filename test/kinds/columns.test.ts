@@ -8,15 +8,13 @@ import { deepFreeze } from '../../src/base/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { defaultColumns } from '../../src/kinds/columns/column.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { nextKindsA } from '../../src/kinds/next-a.ts';
-import { nextKindsB } from '../../src/kinds/next-b.ts';
 import { decode } from '../../src/schema/decode.ts';
 import { arbitrary, full } from './arbitrary.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
 const NOW = Date.parse('2026-06-01T12:00:00Z');
 
-const kinds = [...allKinds, ...nextKindsA, ...nextKindsB].map((kind) => ({ name: kind.kind, kind }));
+const kinds = allKinds.map((kind) => ({ name: kind.kind, kind }));
 
 const columnsOf = (kind: Kind) => kind.columns ?? defaultColumns;
 

@@ -44,6 +44,16 @@ export async function authentication(options: AuthenticationOptions): Promise<Au
   });
 }
 
+/** Whose a bearer token is; undefined for one that is not good. */
+export async function userOf(authenticate: Authenticate, token: string): Promise<User | undefined> {
+  try {
+    return await authenticate({ certificate: undefined, authorization: undefined, token });
+  } catch (error) {
+    if (isApiError(error, 'Unauthorized')) return undefined;
+    throw error;
+  }
+}
+
 /** Authorities that sign client certificates: our own, and those of the file. */
 export async function clientAuthorities(own: string, file: string | undefined): Promise<string> {
   const given = await fromFile(file, '--client-ca-file', (text) => {

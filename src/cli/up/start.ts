@@ -13,7 +13,7 @@ import type { Store } from '../../store/index.ts';
 import { openPki, type Pki } from '../pki/pki.ts';
 import { apiVersion, version } from '../version.ts';
 import { advertisedAddress, servingNames } from './addresses.ts';
-import { authentication, clientAuthorities } from './authentication.ts';
+import { authentication, clientAuthorities, userOf } from './authentication.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startControllers } from './controllers.ts';
 import { type Directory, openDirectory, otherClusters } from './directory.ts';
@@ -125,6 +125,8 @@ async function listen(site: Site, { settings, pki, server, state }: Face, say: S
   const { flags, cleanup, clock, log } = site;
   const { handle, registry } = server;
   const { serving, authority, serviceAccountKey } = pki;
+  const authenticate = await authentication({ flags, clock, serviceAccountKey, handle, user: SYSTEM });
+  server.identifyBy((token) => userOf(authenticate, token));
   const http = createHttpServer({
     ...{ handle, registry, log, clock, version: apiVersion },
     tls: {
@@ -132,7 +134,7 @@ async function listen(site: Site, { settings, pki, server, state }: Face, say: S
       cert: serving.certificate,
       ca: await clientAuthorities(authority, flags.clientCaFile),
     },
-    authenticate: await authentication({ flags, clock, serviceAccountKey, handle, user: SYSTEM }),
+    authenticate,
     isReady: () => state.isReady,
   });
   cleanup.add(() => http.close());

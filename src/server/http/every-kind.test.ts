@@ -42,10 +42,12 @@ describe.each(resources)('%s', (_, { kind, version }) => {
   const prefix = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
   const namespaced = kind.scope === 'Namespaced';
   const collection = namespaced ? `${prefix}/namespaces/default/${kind.plural}` : `${prefix}/${kind.plural}`;
+  /** A row that the kind has not is no test of it. */
+  const when = (yes: boolean) => (yes ? it : () => {});
   const has = (verb: Verb) => !kind.verbs || kind.verbs.includes(verb);
   const warning = version.deprecated ? `299 - "${version.deprecated}"` : null;
 
-  it.runIf(has('list'))('lists, in a namespace and in all', async () => {
+  when(has('list'))('lists, in a namespace and in all', async () => {
     for (const path of [collection, `${prefix}/${kind.plural}`]) {
       const answer = await ask('GET', path);
       expect(answer).toMatchObject({ code: 200, warning });
@@ -53,7 +55,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
     }
   });
 
-  it.runIf(has('watch'))('watches, in both forms', async () => {
+  when(has('watch'))('watches, in both forms', async () => {
     const watch = `${prefix}/watch${collection.slice(prefix.length)}`;
     for (const path of [`${collection}?watch=true&`, `${watch}?`, `${watch}/nobody?`]) {
       const abort = new AbortController();
@@ -64,9 +66,9 @@ describe.each(resources)('%s', (_, { kind, version }) => {
     }
   });
 
-  it.runIf(has('get'))('says that an object is not there', async () => {
+  when(has('get'))('says that an object is not there', async () => {
     const qualified = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
-    for (const method of ['GET', 'DELETE']) {
+    for (const method of has('delete') ? ['GET', 'DELETE'] : ['GET']) {
       const answer = await ask(method, `${collection}/nobody`);
       expect(answer).toMatchObject({
         code: 404,
@@ -75,7 +77,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
     }
   });
 
-  it.runIf(has('create'))('takes no empty body', async () => {
+  when(has('create'))('takes no empty body', async () => {
     const answer = await ask('POST', collection);
     expect(answer.code).toBe(400);
     expect(answer.body.message).toContain(`(must be of type ${kind.kind})`);

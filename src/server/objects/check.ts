@@ -7,27 +7,33 @@ import { validate } from '../../schema/validate.ts';
 
 const anyName = nameRule(dnsSubdomain);
 
+interface Request {
+  readonly old: KubeObject | undefined;
+  readonly subresource: string | undefined;
+  readonly apiVersion: string;
+}
+
 /** Throws 422 with every fault of an object that is about to be stored. */
-export function checkObject(
-  kind: Kind,
-  object: KubeObject,
-  request: { old: KubeObject | undefined; subresource: string | undefined; apiVersion: string },
-): void {
-  const { old, subresource, apiVersion } = request;
-  const operation = old ? 'update' : 'create';
-  const context = { operation, old, subresource, apiVersion } as const;
+export function checkObject(kind: Kind, object: KubeObject, request: Request): void {
+  const { old } = request;
   const meta = validateObjectMeta(object.metadata, {
-    operation,
+    operation: old ? 'update' : 'create',
     old: old?.metadata,
     nameRule: kind.name ?? anyName,
     namespaced: kind.scope === 'Namespaced',
   });
-  const errors: FieldError[] = under('metadata', meta);
+  checkContent(kind, object, request, under('metadata', meta));
+}
+
+/** The same without what every stored object needs: a name, and what belongs to it. */
+export function checkContent(kind: Kind, object: KubeObject, request: Request, errors: FieldError[] = []): void {
+  const { old, subresource, apiVersion } = request;
+  const context = { operation: old ? 'update' : 'create', old, subresource, apiVersion } as const;
   errors.push(...validate(kind.hub.schema, object, context));
   const whole = { ...context, parent: undefined, root: object, oldRoot: old };
   for (const rule of kind.rules ?? []) errors.push(...rule(object, whole));
-  if (errors.length > 0)
-    throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
+  if (errors.length === 0) return;
+  throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
 }
 
 /** 422: an object, or a body such as DeleteOptions, with what is wrong in it. */

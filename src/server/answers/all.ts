@@ -1,0 +1,61 @@
+/** Every kind that is answered and not stored: the one list, and how its verbs are done. */
+import { badRequest, methodNotAllowed, notFound } from '../../base/errors.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { Call, Reply } from '../api.ts';
+import { selfLinkOf } from '../cache/encoding.ts';
+import type { Core } from '../core.ts';
+import { expectedBody, readBody } from '../objects/body.ts';
+import { checkContent } from '../objects/check.ts';
+import { plainItem } from '../objects/unstored.ts';
+import type { Resource } from '../registry.ts';
+import { accessReviews } from './access.ts';
+import type { Answer } from './answer.ts';
+import { componentStatus } from './components.ts';
+import { selfSubjectReview, tokenReview } from './identity.ts';
+
+const answers = new Map(
+  [selfSubjectReview, tokenReview, componentStatus, ...accessReviews].map((answer) => [answer.kind, answer]),
+);
+
+/** How a call for such a kind is done; undefined for a kind that is stored. */
+export function answerOf({
+  kind,
+}: Resource): ((core: Core, resource: Resource, call: Call) => Promise<Reply>) | undefined {
+  const answer = answers.get(kind);
+  return answer && ((core, resource, call) => perform(answer, core, resource, call));
+}
+
+async function perform(answer: Answer, core: Core, resource: Resource, call: Call): Promise<Reply> {
+  switch (call.verb) {
+    case 'create':
+      return { type: 'object', item: plainItem(await ask(answer, core, resource, call)) };
+    case 'get': {
+      const found = (await answer.all?.(core))?.find(({ metadata }) => metadata.name === call.name);
+      if (!found) throw notFound(resource.kind, call.name ?? '');
+      return { type: 'object', item: plainItem(found) };
+    }
+    case 'list':
+      return listOf(resource, (await answer.all?.(core)) ?? []);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+async function ask(answer: Answer, core: Core, resource: Resource, call: Call): Promise<KubeObject> {
+  const object = readBody(expectedBody(resource), call, core.registry);
+  const { namespace } = object.metadata;
+  if (namespace && namespace !== call.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (call.namespace) object.metadata.namespace = call.namespace;
+  checkContent(resource.kind, object, { old: undefined, subresource: undefined, apiVersion: call.apiVersion });
+  await answer.create?.(object, core, call);
+  return object;
+}
+
+function listOf({ kind, version }: Resource, objects: readonly KubeObject[]): Reply {
+  const metadata = { selfLink: selfLinkOf(kind, version, { namespace: '' }), resourceVersion: '' };
+  const shape = { kind: kind.listKind, apiVersion: version.apiVersion, metadata };
+  const json = () => Buffer.from(JSON.stringify({ ...shape, items: objects }));
+  return { type: 'list', ...shape, items: objects.map(plainItem), json, gzip: undefined };
+}

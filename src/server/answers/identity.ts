@@ -1,0 +1,25 @@
+import { badRequest } from '../../base/errors.ts';
+import { SelfSubjectReview } from '../../kinds/authentication/self-subject-review.ts';
+import { TokenReview } from '../../kinds/authentication/token-review.ts';
+import type { User } from '../api.ts';
+import type { Answer } from './answer.ts';
+
+export const selfSubjectReview: Answer = {
+  kind: SelfSubjectReview,
+  create(review, _core, { user }) {
+    review.status = { userInfo: userInfo(user) };
+  },
+};
+
+export const tokenReview: Answer = {
+  kind: TokenReview,
+  async create(review, core) {
+    if (!review.spec.token) throw badRequest('token is required for TokenReview in authentication');
+    const user = await core.identify(review.spec.token);
+    review.status = user ? { authenticated: true, user: userInfo(user) } : { user: {} };
+  },
+};
+
+function userInfo({ name, uid, groups, extra }: User): object {
+  return { username: name, ...(uid ? { uid } : {}), groups: [...groups], ...(extra ? { extra: { ...extra } } : {}) };
+}
