@@ -120,13 +120,13 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
 const outlines = new WeakMap<Fields, string>();
 
 /**
- * What tells shapes apart: name, fields, and which of these must be there. The rest of a description may differ from
+ * What tells shapes apart: name, fields, and which of these are always there. The rest of a description may differ from
  * place to place, as the rules for a template do, and it is the same shape to a client.
  */
 function outlineOf({ name, fields }: ObjectSchema): string {
   let outline = outlines.get(fields);
   if (outline === undefined) {
-    const marked = Object.entries(fields).map(([field, schema]) => (isRequired(schema) ? `${field}!` : field));
+    const marked = Object.entries(fields).map(([field, schema]) => (schema.zero ? `${field}!` : field));
     outline = marked.sort().join();
     outlines.set(fields, outline);
   }

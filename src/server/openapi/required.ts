@@ -5,7 +5,7 @@
  */
 import { type Definition, isRequired } from './definitions.ts';
 
-/** The whole object must have them; what is sent may be a part. */
+/** The whole object must have them; what is sent may be a part, or the server makes them up. */
 const INSISTED_ON: Readonly<Record<string, readonly string[]>> = {
   AggregationRule: ['clusterRoleSelectors'],
   ConfigMapProjection: ['name'],
@@ -16,6 +16,7 @@ const INSISTED_ON: Readonly<Record<string, readonly string[]>> = {
   ExecAction: ['command'],
   FlowSchemaCondition: ['type'],
   IngressClassSpec: ['controller'],
+  JobSpec: ['selector'],
   PersistentVolumeSpec: ['accessModes', 'capacity'],
   PriorityLevelConfigurationCondition: ['type'],
   ReplicationControllerSpec: ['template'],
