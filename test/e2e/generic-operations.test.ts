@@ -19,8 +19,16 @@ const examples = new Map<string, any>(
   }),
 );
 
+const condition = { type: 'Example', status: 'True', lastTransitionTime: '2030-01-01T00:00:00Z', reason: 'Shown' };
+
 /** A status that each kind with one takes. */
 const STATUSES: Readonly<Record<string, object>> = {
+  CertificateSigningRequest: { conditions: [{ type: 'Failed', status: 'True', reason: 'Shown' }] },
+  FlowSchema: { conditions: [condition] },
+  Ingress: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+  PriorityLevelConfiguration: { conditions: [condition] },
+  ServiceCIDR: { conditions: [{ ...condition, message: 'shown' }] },
+  VolumeAttachment: { attached: true },
   CronJob: { lastScheduleTime: '2030-01-01T00:00:00Z' },
   DaemonSet: { currentNumberScheduled: 1, numberMisscheduled: 0, desiredNumberScheduled: 1, numberReady: 1 },
   Deployment: { replicas: 1 },
@@ -70,10 +78,10 @@ test('there is an example of every kind', () => {
   for (const { kind } of allKinds) expect([...examples.keys()]).toContain(kind);
 });
 
-describe.each(cases.filter(({ kind }) => can(kind, 'get')))('$title', ({ kind, version }) => {
+describe.each(cases.filter(({ kind }) => can(kind, 'get') && can(kind, 'create')))('$title', ({ kind, version }) => {
   const slug = version.apiVersion.replace(/[/.]/g, '-');
   const namespace = kind.scope === 'Namespaced' ? `e2e-${kind.plural}-${slug}` : undefined;
-  const name = kind.scope === 'Namespaced' ? 'example' : `${kind.plural}-${slug}`;
+  const [name, one, two] = namesOf(kind, slug);
   const prefix = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
   const inside = namespace === undefined ? '' : `/namespaces/${namespace}`;
   const collection = `${prefix}${inside}/${kind.plural}`;
@@ -185,18 +193,25 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get')))('$title', ({ kind, v
     expect(await qd.request('GET', item)).toMatchObject({ code: 404, body: { reason: 'NotFound' } });
   });
 
-  test.each(can(kind, 'deletecollection') ? [['one', 'two']] : [])('delete collection', async (...names) => {
+  test.each(can(kind, 'deletecollection') ? [[one, two]] : [])('delete collection', async (...names) => {
     for (const each of names) {
-      const object = example(`${name}-${each}`);
+      const object = example(each);
       object.metadata.labels = { batch: slug };
       expect((await qd.request('POST', collection, { body: object })).code).toBe(200);
     }
     const selector = `labelSelector=batch%3D${slug}`;
     expect(await qd.request('DELETE', `${collection}?${selector}`)).toMatchObject(success());
-    for (const each of names) await goneFor(`${item}-${each}`);
+    for (const each of names) await goneFor(`${collection}/${each}`);
     expect((await qd.request('GET', `${collection}?${selector}`)).body.items).toEqual([]);
   });
 });
+
+/** One name for most tests, and two more. An IPAddress is called what it is. */
+function namesOf(kind: Kind, slug: string): [string, string, string] {
+  if (kind.kind === 'IPAddress') return ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+  const name = kind.scope === 'Namespaced' ? 'example' : `${kind.plural}-${slug}`;
+  return [name, `${name}-one`, `${name}-two`];
+}
 
 /** An Event as events.k8s.io wants it: under newer names, and without what only the older form has. */
 function inNewerForm({ kind, apiVersion, metadata, involvedObject: regarding, type, reason, message: note }: any) {
