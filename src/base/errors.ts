@@ -25,7 +25,7 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons;
 
-export interface StatusCause {
+interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
@@ -126,7 +126,7 @@ export const alreadyExists = (resource: ResourceName, name: string) =>
     details: detailsOf(resource, name),
   });
 
-export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
+const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
 export const conflict = (resource: ResourceName, name: string, why: string = MODIFIED) =>
   new ApiError(

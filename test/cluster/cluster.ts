@@ -74,7 +74,7 @@ export async function startCluster(): Promise<Cluster> {
 }
 
 /** A connection that can be cut. */
-export class Link {
+class Link {
   readonly #handle: Handle;
   readonly #watches = new Set<() => void>();
   #isCut = false;

@@ -23,7 +23,7 @@ export interface TestServer {
 }
 
 /** A watch whose events are collected; `next` waits for as many as are wanted. */
-export interface Watched {
+interface Watched {
   readonly events: WatchEvent[];
   readonly ended: boolean;
   next(count?: number): Promise<WatchEvent[]>;
