@@ -29,7 +29,17 @@ export interface DiscoveryOptions {
 }
 
 /** Paths besides the groups' own that `/` lists. */
-const OTHER_PATHS = ['/api', '/apis', '/healthz', '/livez', '/readyz', '/version'];
+const OTHER_PATHS = [
+  '/api',
+  '/apis',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/readyz',
+  '/version',
+];
 
 /** Where a resource stands in several groups, clients take the first one that lists it: never this one. */
 const LAST = 'extensions';

@@ -20,6 +20,8 @@ export interface Exchange extends Credentials {
   readonly certificate: ClientCertificate | undefined;
   /** Aborted when the client goes before it has its reply. Made when somebody asks for it. */
   readonly signal: AbortSignal;
+  /** Of the reply; 0 as long as there is none. */
+  readonly code: number;
   /** Whether a body came, or is still to come. */
   hasBody(): boolean;
   /** The whole body. Fails when it is too large, too slow, or the client goes. */

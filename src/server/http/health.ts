@@ -14,10 +14,27 @@ export interface HealthAnswer {
   readonly text: string;
 }
 
+export interface HealthPath {
+  readonly name: HealthName;
+  /** A single one; undefined: all. */
+  readonly check: string | undefined;
+}
+
 /** The path of a health endpoint, taken apart; undefined for other paths. */
-export function healthPath(path: string): { name: HealthName; check: string | undefined } | undefined {
+export function healthPath(path: string): HealthPath | undefined {
   const match = /^\/(healthz|livez|readyz)(?:\/(.*))?$/.exec(path);
   return match ? { name: match[1] as HealthName, check: match[2] || undefined } : undefined;
+}
+
+/** A check that fails with the reason it is given. */
+export function failingWhen(name: string, reason: () => string | undefined): HealthCheck {
+  return {
+    name,
+    check() {
+      const why = reason();
+      if (why !== undefined) throw new Error(why);
+    },
+  };
 }
 
 /** All checks but those that the query excludes. Why one failed is not told: everyone may ask. */

@@ -45,6 +45,10 @@ export class Http1Exchange implements Exchange {
     return this.#abort.signal;
   }
 
+  get code(): number {
+    return this.response.headersSent ? this.response.statusCode : 0;
+  }
+
   hasBody(): boolean {
     const { headers } = this.request;
     const length = headers['content-length'];

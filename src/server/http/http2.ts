@@ -16,6 +16,7 @@ export interface Http2Options {
 /** A request over HTTP/2, on the stream itself: the layer that looks like HTTP/1 costs a third of the speed. */
 export class Http2Exchange implements Exchange {
   #abort: AbortController | undefined;
+  #code = 0;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
@@ -53,6 +54,10 @@ export class Http2Exchange implements Exchange {
     return this.#abort.signal;
   }
 
+  get code(): number {
+    return this.#code;
+  }
+
   hasBody(): boolean {
     return !this.stream.endAfterHeaders && this.headers['content-length'] !== '0';
   }
@@ -70,6 +75,7 @@ export class Http2Exchange implements Exchange {
   reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
     const { stream } = this;
     if (stream.headersSent || stream.destroyed) return;
+    this.#code = code;
     const endStream = this.method === 'HEAD';
     stream.respond(headersOf(code, contentType, extra, body.length), { endStream });
     if (!endStream) stream.end(body);

@@ -1,29 +1,43 @@
 import type { Clock } from '../../base/clock.ts';
-import { badRequest, methodNotAllowed, noSuchPath } from '../../base/errors.ts';
+import { badRequest } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import type { CallOptions, Handle, User, WatchConsumer, WatchReply } from '../api.ts';
 import type { Authenticate } from '../authn/authenticator.ts';
-import type { Discovery } from '../discovery/discovery.ts';
+import type { Discovery, VersionInfo } from '../discovery/discovery.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Series } from '../metrics/requests.ts';
 import type { Registry } from '../registry.ts';
 import { checkForm, includeOf, type ObjectForm, objectForms } from '../representations/forms.ts';
 import { type Shaping, shapeReply } from '../representations/reply.ts';
 import { negotiate, negotiateStream, type Representation } from './accept.ts';
 import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './body.ts';
+import { Documents } from './documents.ts';
 import { HttpError } from './errors.ts';
 import { type Exchange, NO_HEADERS } from './exchange.ts';
+import {
+  failingWhen,
+  type HealthCheck,
+  type HealthName,
+  type HealthPath,
+  healthPath,
+  runCheck,
+  runChecks,
+} from './health.ts';
 import type { Limits } from './limits.ts';
 import { NO_QUERY, parseQuery, type Query, withoutDeleteOptions } from './query.ts';
 import { RequestCall } from './request-call.ts';
-import { isReadByPeople, sendDocument, sendError, sendReply, type Wish, warningHeaders } from './respond.ts';
-import { findRoute, type Route, splitPath, verbOf } from './route.ts';
-import { SchemaDocuments } from './schema-documents.ts';
+import { isReadByPeople, sendError, sendReply, type Wish, warningHeaders } from './respond.ts';
+import { findRoute, type Route, verbOf } from './route.ts';
 
 export interface PipelineOptions {
   readonly handle: Handle;
   readonly registry: Registry;
   readonly discovery: Discovery;
   readonly isReady: () => boolean;
+  readonly checks: readonly HealthCheck[];
+  readonly metrics: Metrics;
+  readonly version: VersionInfo;
   readonly limits: Limits;
   readonly log: Logger;
   readonly clock: Clock;
@@ -37,34 +51,55 @@ const NO_PAGE = Buffer.from('404 page not found\n');
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #watches = new Set<WatchConsumer>();
-  readonly #schemas: SchemaDocuments;
+  readonly #documents: Documents;
+  readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
   #draining = false;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
-    this.#schemas = new SchemaDocuments(options.registry);
+    this.#documents = new Documents(options);
+    this.#checks = this.#healthChecks();
   }
 
   /** Answers one request, whatever happens. */
   async serve(exchange: Exchange, authenticate: Authenticate): Promise<void> {
-    const { limits, log } = this.#options;
+    const { limits, log, clock, metrics } = this.#options;
+    const began = clock.now();
     let query = NO_QUERY;
+    let counted: Series | undefined;
+    let over: (() => void) | undefined;
     try {
       const { url } = exchange;
       if (url.length > limits.url) throw new HttpError(414, `the URL is longer than ${limits.url} characters`);
       const mark = url.indexOf('?');
       const path = mark < 0 ? url : url.slice(0, mark);
-      if (this.#answerHealth(exchange, path)) return;
+      const health = path.startsWith('/api') ? undefined : healthPath(path);
+      const search = mark < 0 ? '' : url.slice(mark + 1);
+      if (health?.check === undefined && health) return await this.#answerHealth(exchange, health, search);
       const found = authenticate(exchange);
       const user = found instanceof Promise ? await found : found;
-      if (mark >= 0) query = parseQuery(url.slice(mark + 1));
+      if (health) return await this.#answerHealth(exchange, health, search);
+      if (search !== '') query = parseQuery(search);
       const route = findRoute(path, this.#options.registry);
-      if (route) await this.#serveObjects(exchange, { route, query, user });
-      else await this.#serveDocument(exchange, path, query);
+      if (route) {
+        const verb = verbOf(exchange.method, route, query.watch);
+        const series = metrics.requests.began(verb, route);
+        if (verb === 'watch')
+          over = once(() => {
+            metrics.requests.ended(series, exchange.code || 200, (clock.now() - began) / 1000);
+          });
+        else counted = series;
+        await this.#serveObjects(exchange, { route, query, user, verb, over });
+      } else if (!(await this.#documents.serve(exchange, path, isPretty(exchange, query)))) {
+        exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
+      }
     } catch (error) {
       if (this.#draining) exchange.lastOne();
       const own = await sendError(exchange, error, isPretty(exchange, query));
       if (own) log.error('a request failed', { method: exchange.method, url: exchange.url.slice(0, 200), error: own });
+      over?.();
+    } finally {
+      if (counted) metrics.requests.ended(counted, exchange.code, (clock.now() - began) / 1000);
     }
   }
 
@@ -74,11 +109,11 @@ export class Pipeline {
     for (const watch of [...this.#watches]) watch.end();
   }
 
-  async #serveObjects(exchange: Exchange, { route, query, user }: Target): Promise<void> {
-    const verb = verbOf(exchange.method, route, query.watch);
+  async #serveObjects(exchange: Exchange, target: Target): Promise<void> {
+    const { route, query, user, verb } = target;
     const { accept } = exchange.headers;
     const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
-    const shape = representation.form && this.#shaping(representation.form, { route, query, user }, verb);
+    const shape = representation.form && this.#shaping(representation.form, target);
     const call = new RequestCall(exchange, verb, route, user);
     if (query !== NO_QUERY) call.options = query.options;
     if (verb === 'watch' && route.name !== undefined) call.options = selectName(query.options, route.name);
@@ -87,11 +122,11 @@ export class Pipeline {
     const { warnings } = plain;
     const reply = shape ? shapeReply(plain, shape) : plain;
     if (this.#draining) exchange.lastOne();
-    if (reply.type === 'watch') return this.#serveWatch(exchange, reply, warnings);
+    if (reply.type === 'watch') return this.#serveWatch(exchange, reply, { warnings, over: target.over });
     return sendReply(exchange, reply, wishOf(exchange, query, { representation, warnings }));
   }
 
-  #shaping(form: ObjectForm, { route, query }: Target, verb: Verb): Shaping {
+  #shaping(form: ObjectForm, { route, query, verb }: Target): Shaping {
     checkForm(form, verb, route.resource);
     const { clock } = this.#options;
     return { form, include: includeOf(query.includeObject), resource: route.resource, now: () => clock.now() };
@@ -142,13 +177,14 @@ export class Pipeline {
     if (call.options) call.options = withoutDeleteOptions(call.options);
   }
 
-  async #serveWatch(exchange: Exchange, reply: WatchReply, warnings: readonly string[] | undefined): Promise<void> {
+  async #serveWatch(exchange: Exchange, reply: WatchReply, { warnings, over }: Lasting): Promise<void> {
     let gone = false;
     let consumer: WatchConsumer | undefined;
     const onGone = () => {
       gone = true;
       if (consumer) this.#watches.delete(consumer);
       reply.stop();
+      over?.();
     };
     try {
       const started = exchange.startWatch(warnings ? warningHeaders(warnings) : NO_HEADERS, onGone);
@@ -164,38 +200,19 @@ export class Pipeline {
     }
   }
 
-  /** What is not an object: discovery, the version, the list of paths, the schemas; or nothing at all. */
-  async #serveDocument(exchange: Exchange, path: string, query: Query): Promise<void> {
-    const parts = splitPath(path);
-    const { discovery } = this.#options;
-    const document = discovery.document(parts.length === 2 && parts[1] === '' ? '' : parts.join('/'));
-    if (document) {
-      if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();
-      const representation = negotiate(exchange.headers.accept);
-      return sendDocument(exchange, document, wishOf(exchange, query, { representation }));
-    }
-    if (await this.#schemas.serve(exchange, parts.join('/'))) return;
-    const [, root, group] = parts;
-    if (root === 'api' || (root === 'apis' && group && discovery.hasGroup(group))) throw noSuchPath();
-    exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
+  /** Open to everyone: who asks whether the server lives has often no credentials, and learns nothing else. */
+  async #answerHealth(exchange: Exchange, { name, check }: HealthPath, search: string): Promise<void> {
+    const checks = this.#checks[name];
+    const { code, text } = await (check === undefined ? runChecks(name, checks, search) : runCheck(check, checks));
+    exchange.reply(code, TEXT, Buffer.from(text), NO_SNIFF);
   }
 
-  /** Open to everyone: who asks whether the server lives has often no credentials, and learns nothing else. */
-  #answerHealth(exchange: Exchange, path: string): boolean {
-    switch (path) {
-      case '/livez':
-        exchange.reply(200, TEXT, Buffer.from('ok'), NO_SNIFF);
-        return true;
-      case '/healthz':
-      case '/readyz': {
-        const ready = !this.#draining && this.#options.isReady();
-        const body = ready ? 'ok' : `${path.slice(1)} check failed\n`;
-        exchange.reply(ready ? 200 : 503, TEXT, Buffer.from(body), NO_SNIFF);
-        return true;
-      }
-      default:
-        return false;
-    }
+  #healthChecks(): Readonly<Record<HealthName, readonly HealthCheck[]>> {
+    const { checks, isReady } = this.#options;
+    const live = [{ name: 'ping', check: () => undefined }, ...checks];
+    const started = failingWhen('poststarthook/start-controllers', () => (isReady() ? undefined : 'not finished'));
+    const shutdown = failingWhen('shutdown', () => (this.#draining ? 'process is shutting down' : undefined));
+    return { livez: live, healthz: [...live, started], readyz: [...live, started, shutdown] };
   }
 }
 
@@ -203,6 +220,14 @@ interface Target {
   readonly route: Route;
   readonly query: Query;
   readonly user: User;
+  readonly verb: Verb;
+  /** To be told when a watch has ended. */
+  readonly over: (() => void) | undefined;
+}
+
+interface Lasting {
+  readonly warnings: readonly string[] | undefined;
+  readonly over: Target['over'];
 }
 
 interface Answer {
@@ -216,6 +241,14 @@ function wishOf(exchange: Exchange, query: Query, { representation, warnings }: 
 
 function isPretty({ headers }: Exchange, { pretty }: Query): boolean {
   return pretty ?? isReadByPeople(headers['user-agent']);
+}
+
+function once(task: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) task();
+    done = true;
+  };
 }
 
 /** A watch on one object is a watch on the list with its name; a field selector beside it must agree. */

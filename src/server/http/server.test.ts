@@ -371,8 +371,19 @@ describe.each([
     for (const path of ['/healthz', '/livez', '/readyz']) {
       expect(await send({ path, headers: { authorization: '' } })).toMatchObject({ code: 200, text: 'ok' });
     }
-    expect((await send({ path: '/version', headers: { authorization: '' } })).code).toBe(401);
+    for (const path of ['/version', '/metrics', '/readyz/ping']) {
+      expect((await send({ path, headers: { authorization: '' } })).code).toBe(401);
+    }
+    expect(await send({ path: '/readyz/ping' })).toMatchObject({ code: 200, text: 'ok' });
     expect((await send({ path: '/version' })).json().gitVersion).toBe('v1.36.4+quarterdeck');
+  });
+
+  it('counts what it answers', async () => {
+    await send({ path: `${PODS}/missing` });
+    const { text, headers } = await send({ path: '/metrics' });
+    expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(text).toMatch(/^apiserver_request_total\{code="404",.*resource="pods".*verb="GET".*\} [1-9]/m);
+    expect(text).toContain('\napiserver_current_inflight_requests{request_kind="readOnly"} 0\n');
   });
 
   it('serves discovery, also to clients that would rather have newer forms of it', async () => {
@@ -380,7 +391,23 @@ describe.each([
       'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,' +
       'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
     const answer = await send({ path: '/apis', headers: { accept } });
-    expect(answer.json().groups.map((group: { name: string }) => group.name)).toEqual(['apps', 'extensions']);
+    expect(answer.headers['content-type']).toBe('application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList');
+    expect(answer.json().items.map((item: any) => item.metadata.name)).toEqual(['apps', 'extensions']);
+    const older = accept.slice(accept.indexOf(',') + 1);
+    expect((await send({ path: '/api', headers: { accept: older } })).json()).toMatchObject({
+      apiVersion: 'apidiscovery.k8s.io/v2beta1',
+      items: [{ versions: [{ version: 'v1' }] }],
+    });
+    const plain = await send({ path: '/apis' });
+    expect(plain.json().groups.map((group: { name: string }) => group.name)).toEqual(['apps', 'extensions']);
+    for (const [etag, wanted] of [
+      [plain.headers.etag, undefined],
+      [answer.headers.etag, accept],
+    ]) {
+      const headers = { 'if-none-match': String(etag), ...(wanted ? { accept: String(wanted) } : {}) };
+      expect(await send({ path: '/apis', headers })).toMatchObject({ code: 304, text: '' });
+    }
+    expect(answer.headers.etag).not.toBe(plain.headers.etag);
     expect((await send({ path: '/api/' })).json()).toEqual({
       kind: 'APIVersions',
       versions: ['v1'],
@@ -420,7 +447,10 @@ it('is not ready before the core is', async () => {
   let ready = false;
   const { server, port, authority } = await startServer({ isReady: () => ready });
   const ask = (path: string) => askHttp1({ port, ca: authority.ca, path });
-  expect((await ask('/readyz')).code).toBe(503);
+  expect(await ask('/readyz')).toMatchObject({
+    code: 500,
+    text: '[+]ping ok\n[-]poststarthook/start-controllers failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n',
+  });
   expect((await ask('/livez')).code).toBe(200);
   ready = true;
   expect((await ask('/readyz')).code).toBe(200);

@@ -19,8 +19,10 @@ import type { Handle } from '../api.ts';
 import { type Authenticate, UNSECURED } from '../authn/authenticator.ts';
 import { type ClientCertificate, certificateOf } from '../authn/certificate.ts';
 import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
+import { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../registry.ts';
 import type { Exchange } from './exchange.ts';
+import type { HealthCheck } from './health.ts';
 import { Http1Exchange } from './http1.ts';
 import { Http2Exchange, type Http2Options } from './http2.ts';
 import { defaultLimits, type Limits } from './limits.ts';
@@ -41,6 +43,10 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   readonly version: VersionInfo;
   readonly isReady: () => boolean;
+  /** What can be wrong beside that, such as the store. */
+  readonly checks?: readonly HealthCheck[];
+  /** Where requests are counted; a new place, where absent. */
+  readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
   /** `host:port` that discovery tells clients; the first address listened on, where absent. */
   readonly advertised?: string;
@@ -81,7 +87,11 @@ class Listeners implements HttpServer {
     const { handle, registry, isReady, log, version, clock } = options;
     const serverAddress = () => options.advertised ?? this.#address;
     const discovery = new Discovery({ registry, version, serverAddress });
-    this.#pipeline = new Pipeline({ handle, registry, discovery, isReady, limits: this.#limits, log, clock });
+    this.#pipeline = new Pipeline({
+      ...{ handle, registry, discovery, isReady, limits: this.#limits, log, clock, version },
+      checks: options.checks ?? [],
+      metrics: options.metrics ?? new Metrics(clock),
+    });
   }
 
   listen(port: number, host: string): Promise<AddressInfo> {

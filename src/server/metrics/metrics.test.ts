@@ -15,8 +15,8 @@ it('counts requests by what they ask for and how they end', () => {
   const { requests, text } = metricsOf(clock);
   const begun = requests.began('get', on('a', 'default'));
   expect(text()).toContain('apiserver_current_inflight_requests{request_kind="readOnly"} 1\n');
-  requests.ended('get', begun, { code: 200, seconds: 0.03 });
-  requests.ended('get', requests.began('get', on('b', 'default')), { code: 404, seconds: 0.001 });
+  requests.ended(begun, 200, 0.03);
+  requests.ended(requests.began('get', on('b', 'default')), 404, 0.001);
   requests.began('create', on(undefined, 'default'));
   const labels =
     'component="apiserver",dry_run="",group="",resource="pods",scope="resource",subresource="",verb="GET",version="v1"';
@@ -36,7 +36,7 @@ it('counts watches while they are open', () => {
   requests.began('watch', on(undefined, 'default'));
   expect(text()).toContain('apiserver_registered_watchers{group="",version="v1",kind="Pod"} 2\n');
   expect(text()).toMatch(/apiserver_longrunning_requests\{.*scope="cluster".*verb="WATCH".*\} 1\n/);
-  requests.ended('watch', one, { code: 200, seconds: 60 });
+  requests.ended(one, 200, 60);
   expect(text()).toContain('apiserver_registered_watchers{group="",version="v1",kind="Pod"} 1\n');
 });
 
@@ -61,7 +61,7 @@ it('says which release it is and what the process takes', () => {
 it('writes lines that can be read', () => {
   const line = /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z_]+="[^"]*",?)*\})? [-+0-9.e]+)$/;
   const { requests, text } = metricsOf(new ControlledClock());
-  requests.ended('list', requests.began('list', on()), { code: 200, seconds: 0 });
+  requests.ended(requests.began('list', on()), 200, 0);
   for (const each of text().trimEnd().split('\n')) expect(each).toMatch(line);
 });
 

@@ -40,7 +40,10 @@ class Series {
   readonly durations = new Histogram(BOUNDS);
   running = 0;
 
-  constructor(readonly labels: Readonly<Record<string, string>>) {}
+  constructor(
+    readonly verb: Verb,
+    readonly labels: Readonly<Record<string, string>>,
+  ) {}
 }
 
 /** Requests as they come and go. Made for the way of every request: nothing is allocated that was counted before. */
@@ -59,12 +62,12 @@ export class RequestMetrics {
     return series;
   }
 
-  ended(verb: Verb, series: Series, outcome: { readonly code: number; readonly seconds: number }): void {
+  ended(series: Series, code: number, seconds: number): void {
     series.running--;
-    series.codes.set(outcome.code, (series.codes.get(outcome.code) ?? 0) + 1);
-    series.durations.observe(outcome.seconds);
-    if (isMutating(verb)) this.#mutating--;
-    else if (verb !== 'watch') this.#reading--;
+    series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
+    series.durations.observe(seconds);
+    if (isMutating(series.verb)) this.#mutating--;
+    else if (series.verb !== 'watch') this.#reading--;
   }
 
   *lines(): Generator<string> {
@@ -109,7 +112,7 @@ export class RequestMetrics {
     const at = SCOPES.indexOf(scope) * VERBS.length + VERBS.indexOf(verb);
     const known = this.#series.get(resource)?.get(subresource)?.[at];
     if (known) return known;
-    const series = new Series({
+    const series = new Series(verb, {
       component: 'apiserver',
       dry_run: '',
       group: resource.version.group,
