@@ -108,6 +108,7 @@ export class View implements Item {
   /** The bytes in the store, where they are what is served but for the splice. */
   #stored: Buffer | undefined;
   #json: Buffer | undefined;
+  #metadata: string | undefined;
 
   constructor(
     readonly entry: Entry,
@@ -122,6 +123,12 @@ export class View implements Item {
   json(): Buffer {
     this.#json ??= this.#encode();
     return this.#json;
+  }
+
+  /** The metadata as JSON: what tables and those who want nothing else show of the object. */
+  metadataJson(): string {
+    this.#metadata ??= JSON.stringify(this.object.metadata);
+    return this.#metadata;
   }
 
   /** The bytes of an item in a list, but for the opening brace. */

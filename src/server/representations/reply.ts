@@ -1,9 +1,9 @@
 import type { Item, ListReply, ObjectReply, Reply } from '../api.ts';
 import type { Resource } from '../registry.ts';
 import type { IncludeObject, ObjectForm } from './forms.ts';
-import { metadataJson, metadataListJson } from './metadata.ts';
+import { partialJson, partialListJson } from './metadata.ts';
 import { sourceOf } from './source.ts';
-import { tableJson } from './table.ts';
+import { type TableOptions, tableJson } from './table.ts';
 import { shapeWatch } from './watch.ts';
 
 /** What a client wants to see instead of the objects. */
@@ -29,30 +29,27 @@ export function shapeReply(reply: Reply, shaping: Shaping): Reply {
   }
 }
 
-function objectJson({ item }: ObjectReply, { form, include, resource, now }: Shaping): string {
-  const { version } = form;
-  if (form.kind !== 'Table') return metadataJson(item.object, version);
+function objectJson({ item }: ObjectReply, shaping: Shaping): string {
+  const { form, resource } = shaping;
+  const source = sourceOf(item, resource);
+  if (form.kind !== 'Table') return partialJson(source, form.version);
   const { resourceVersion = '' } = item.object.metadata;
-  const options = { resource, version, include, now: now(), headers: true };
-  return tableJson({ resourceVersion }, [sourceOf(item, resource)], options);
+  return tableJson({ resourceVersion }, [source], tableOptions(shaping));
 }
 
-/** What answers a list is one object. Its form is no list of items any more, whatever it shows. */
-function shapeList({ metadata, items }: ListReply, { form, include, resource, now }: Shaping): ObjectReply {
-  const { version } = form;
+/** What a list becomes is one object, whatever it shows. */
+function shapeList({ metadata, items }: ListReply, shaping: Shaping): ObjectReply {
+  const { form, resource } = shaping;
+  const sources = items.map((item) => sourceOf(item, resource));
   const json =
     form.kind === 'Table'
-      ? tableJson(
-          metadata,
-          items.map((item) => sourceOf(item, resource)),
-          { resource, version, include, now: now(), headers: true },
-        )
-      : metadataListJson(
-          metadata,
-          items.map(({ object }) => object),
-          version,
-        );
+      ? tableJson(metadata, sources, tableOptions(shaping))
+      : partialListJson(metadata, sources, form.version);
   return { type: 'object', item: encodedItem(json) };
+}
+
+function tableOptions({ form, include, resource, now }: Shaping): TableOptions {
+  return { resource, version: form.version, include, now: now(), headers: true };
 }
 
 /** Something that exists as JSON only, until somebody wants it as YAML. */

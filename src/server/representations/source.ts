@@ -12,23 +12,51 @@ export interface Source {
   readonly shown: KubeObject;
   /** In the shape that columns read. */
   readonly stored: KubeObject;
-  /** What is shown, as JSON. */
+  /** What is shown, as JSON, and its metadata alone. */
   json(): string;
+  metadataJson(): string;
 }
 
 export function sourceOf(item: Item, resource: Resource): Source {
-  return { shown: item.object, stored: storedOf(item, resource), json: () => item.json().toString() };
+  if (item instanceof View) return new StoredSource(item);
+  return plainSource(item.object, storedOf(item.object, resource));
 }
 
 export function sourceOfEvent(event: WatchEvent, object: KubeObject): Source {
   if (event instanceof ObjectEvent) return sourceOf(event.entry.view(event.resource), event.resource);
   // A bookmark has no more than metadata, which is the same in every version.
-  return { shown: object, stored: object, json: () => JSON.stringify(object) };
+  return plainSource(object, object);
 }
 
-function storedOf(item: Item, resource: Resource): KubeObject {
-  if (item instanceof View) return item.entry.hub(item.kind);
-  const { object } = item;
+/** What is in the store. Most of it is kept with the object, for the next who asks. */
+class StoredSource implements Source {
+  readonly shown: KubeObject;
+  readonly stored: KubeObject;
+
+  constructor(private readonly view: View) {
+    this.shown = view.object;
+    this.stored = view.entry.hub(view.kind);
+  }
+
+  json(): string {
+    return this.view.json().toString();
+  }
+
+  metadataJson(): string {
+    return this.view.metadataJson();
+  }
+}
+
+function plainSource(shown: KubeObject, stored: KubeObject): Source {
+  return {
+    shown,
+    stored,
+    json: () => JSON.stringify(shown),
+    metadataJson: () => JSON.stringify(shown.metadata),
+  };
+}
+
+function storedOf(object: KubeObject, resource: Resource): KubeObject {
   // The answers of subresources are of other kinds, and what was not stored is converted back.
   if (object.kind !== resource.kind.kind || !resource.version.toHub) return object;
   return toHub(resource, clone(object));

@@ -3,7 +3,7 @@ import { type Column, defaultColumns } from '../../kinds/columns/column.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Resource } from '../registry.ts';
 import type { IncludeObject } from './forms.ts';
-import { metadataJson } from './metadata.ts';
+import { partialJson } from './metadata.ts';
 import type { Source } from './source.ts';
 
 export interface TableOptions {
@@ -60,7 +60,7 @@ function objectJson(source: Source, version: string, include: IncludeObject): st
     case 'None':
       return 'null';
     case 'Metadata':
-      return metadataJson(source.shown, version);
+      return partialJson(source, version);
     case 'Object':
       return source.json();
   }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
 import { batchOf } from '../watches/channel.ts';
-import { metadataJson } from './metadata.ts';
+import { partialJson } from './metadata.ts';
 import type { Shaping } from './reply.ts';
 import { sourceOfEvent } from './source.ts';
 import { tableJson } from './table.ts';
@@ -37,15 +37,8 @@ function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping
   const { type } = event;
   // Only an error carries a Status.
   const object = event.object as KubeObject;
-  const { version } = form;
-  const { resourceVersion = '' } = object.metadata;
-  const text =
-    form.kind === 'Table'
-      ? tableJson({ resourceVersion }, [sourceOfEvent(event, object)], {
-          ...{ resource, version, headers, now: now() },
-          include: endsInitialEvents(object) && include === 'None' ? 'Metadata' : include,
-        })
-      : metadataJson(object, version);
+  const source = sourceOfEvent(event, object);
+  const text = form.kind === 'Table' ? table() : partialJson(source, form.version);
   return {
     type,
     get object() {
@@ -53,6 +46,13 @@ function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping
     },
     json: () => Buffer.from(`{"type":"${type}","object":${text}}\n`),
   };
+
+  function table(): string {
+    const { resourceVersion = '' } = object.metadata;
+    const carried = include === 'None' && endsInitialEvents(object) ? 'Metadata' : include;
+    const options = { resource, version: form.version, include: carried, now: now(), headers } as const;
+    return tableJson({ resourceVersion }, [source], options);
+  }
 }
 
 /** The bookmark after what a watch started with is known by its annotation, which no client should have to miss. */
