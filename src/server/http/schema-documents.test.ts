@@ -43,7 +43,7 @@ describe.each([
     const plain = await send({ path: '/openapi/v2' });
     const smaller = await send({ path: '/openapi/v2', headers: { 'accept-encoding': 'gzip' } });
     expect(smaller.headers['content-encoding']).toBe('gzip');
-    expect(gunzipSync(smaller.body)).toEqual(plain.body);
+    expect(gunzipSync(smaller.body).equals(plain.body)).toBe(true);
   });
 
   it('have each their own form', async () => {

@@ -222,7 +222,7 @@ describe('documents', () => {
   it('are compressed once', async () => {
     const document = await new OpenApi(new Registry([Backup])).document('/openapi/v2', undefined);
     const smaller = await document?.gzip();
-    expect(gunzipSync(smaller!)).toEqual(document?.body);
+    expect(gunzipSync(smaller!).equals(document!.body)).toBe(true);
     expect(await document?.gzip()).toBe(smaller);
   });
 
