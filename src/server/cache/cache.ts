@@ -28,6 +28,7 @@ export interface CacheOptions {
 export interface Written {
   readonly at: Place;
   readonly object: KubeObject;
+  readonly stored: Buffer;
 }
 
 const PAGE = 2000;
@@ -41,8 +42,8 @@ export class Cache {
   #asking: Promise<void> | undefined;
   #turnListeners = new Set<() => void>();
   #filling: Promise<void> | undefined;
-  /** What this process writes, by the bytes it hands to the store: then the change needs no parsing. */
-  readonly #written = new WeakMap<Buffer, Written>();
+  /** What this process is writing, by key: then the change needs no parsing. */
+  readonly #written = new Map<string, Written>();
   #closed = false;
   /** Everything up to this revision has been seen. */
   revision = 0;
@@ -86,9 +87,14 @@ export class Cache {
     return () => this.#turnListeners.delete(listener);
   }
 
-  /** Announces an object that is about to be written as these bytes. */
-  announce(stored: Buffer, written: Written): void {
-    this.#written.set(stored, written);
+  /** Announces an object that is about to be written. */
+  announce(written: Written): void {
+    this.#written.set(written.at.key, written);
+  }
+
+  /** The write is over, and seen where it succeeded. */
+  forget(written: Written): void {
+    if (this.#written.get(written.at.key) === written) this.#written.delete(written.at.key);
   }
 
   /** Resolves at once (undefined) or when the cache has seen everything that was durable when this was called. */
@@ -152,7 +158,7 @@ export class Cache {
   }
 
   #applyOne(change: Change, time: number): void {
-    const written = change.value ? this.#written.get(change.value) : undefined;
+    const written = change.value ? this.#ownWrite(change.key, change.value) : undefined;
     const parts = parseKey(change.key);
     if (!parts) return;
     const table = this.#tableNamed(parts.table);
@@ -166,6 +172,12 @@ export class Cache {
       table.remove(parts.namespace, parts.name);
       this.#record(table, new ChangeRecord(change.revision, at, undefined, previous), time);
     }
+  }
+
+  /** A store hands back the very bytes that it was given, or, over a network, the same ones. */
+  #ownWrite(key: string, value: Buffer): Written | undefined {
+    const written = this.#written.get(key);
+    return written && (written.stored === value || written.stored.equals(value)) ? written : undefined;
   }
 
   #record(table: Table, record: ChangeRecord, time: number): void {

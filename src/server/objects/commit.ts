@@ -17,17 +17,18 @@ export interface Draft {
 
 /** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */
 export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
-  const { at, object } = draft;
+  const { at, object, expect, also = [] } = draft;
   const stored = encode(object);
-  core.cache.announce(stored, { at, object });
-  const revision = await track(
-    core,
-    at.key,
-    core.store.commit([{ key: at.key, value: stored, expect: draft.expect }, ...(draft.also ?? [])]),
-  );
-  await core.cache.reached(revision);
-  const cached = core.cache.entry(at.key);
-  return cached?.revision === revision ? cached : core.cache.entryOf(at, revision, stored, object);
+  const written = { at, object, stored };
+  core.cache.announce(written);
+  try {
+    const revision = await track(core, at.key, core.store.commit([{ key: at.key, value: stored, expect }, ...also]));
+    await core.cache.reached(revision);
+    const cached = core.cache.entry(at.key);
+    return cached?.revision === revision ? cached : core.cache.entryOf(at, revision, stored);
+  } finally {
+    core.cache.forget(written);
+  }
 }
 
 /** Takes the object away. */
