@@ -2,7 +2,7 @@
  * Builds the programs into dist/: one CommonJS file each, so that a running program needs nothing more from the disk when
  * dist/ is built anew. `build()` is what the other scripts call.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,13 @@ export async function build() {
   if (isUpToDate()) return;
   mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
-  const written = await bundle({ 'qd.main': 'src/cli/qd.ts' }, { entryNames: '[name]-[hash]', metafile: true });
+  const written = await bundle(
+    { 'qd.main': 'src/cli/qd.ts' },
+    {
+      ...{ entryNames: '[name]-[hash]', metafile: true },
+      define: { BUILD: JSON.stringify(provenance()) },
+    },
+  );
   const name = basename(Object.keys(written.metafile.outputs).find((file) => file.endsWith('.js')));
   const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
   await bundle(programs, { define: { BUNDLE_NAME: JSON.stringify(name) }, sourcemap: false });
@@ -29,6 +35,15 @@ export async function build() {
   await keepCompiled();
   const isOld = (file) => file.startsWith(MAIN) && !file.startsWith(name);
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
+}
+
+/** What the program is made of, as far as git says: the same sources give the same program. */
+function provenance() {
+  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8', env: { ...process.env, TZ: 'UTC' } });
+  const last = git('log', '-1', '--date=format-local:%Y-%m-%dT%H:%M:%SZ', '--format=%H %cd');
+  const [commit, date] = last.status === 0 ? last.stdout.trim().split(' ') : [];
+  if (!commit) return { commit: '', date: '1970-01-01T00:00:00Z', isClean: true };
+  return { commit, date, isClean: git('status', '--porcelain', '--untracked-files=no').stdout === '' };
 }
 
 /** Folders count too: they change when a file in them goes. */

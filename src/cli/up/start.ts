@@ -7,8 +7,10 @@ import type { Random } from '../../base/random.ts';
 import { allControllers } from '../../controllers/all.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { User } from '../../server/api.ts';
+import { answering, type HealthCheck } from '../../server/http/health.ts';
 import { createHttpServer, type HttpServer } from '../../server/http/server.ts';
 import { createServer, type Server } from '../../server/index.ts';
+import { Metrics } from '../../server/metrics/metrics.ts';
 import type { Store } from '../../store/index.ts';
 import { openPki, type Pki } from '../pki/pki.ts';
 import { apiVersion, version } from '../version.ts';
@@ -46,9 +48,12 @@ export async function start(site: Site): Promise<void> {
   const settings = await settleAll(flags, directory);
   const pki = await steps.run('certificates', (say) => makeKeys(site, { directory, settings }, say));
   const store = await steps.run('store', (say) => open(site, { directory, settings }, say));
-  const server = await steps.run('API', (say) => serve(site, { settings, store }, say));
+  const metrics = new Metrics(clock);
+  const measured = metrics.store.measured(store, clock);
+  const server = await steps.run('API', (say) => serve(site, { settings, store: measured }, say));
   const state = { isReady: false };
-  const http = await steps.run('HTTPS', (say) => listen(site, { settings, pki, server, state }, say));
+  const face = { settings, pki, server, state, metrics, checks: [answering('etcd', () => store.revision(), clock)] };
+  const http = await steps.run('HTTPS', (say) => listen(site, face, say));
   if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(http, flags.insecurePort, say));
   await steps.run('controllers', (say) => control(site, { pki, server }, say));
   await directory.remember(settings);
@@ -119,16 +124,19 @@ interface Face {
   readonly pki: Pki;
   readonly server: Server;
   readonly state: { readonly isReady: boolean };
+  readonly metrics: Metrics;
+  readonly checks: readonly HealthCheck[];
 }
 
-async function listen(site: Site, { settings, pki, server, state }: Face, say: Say): Promise<HttpServer> {
+async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const { flags, cleanup, clock, log } = site;
+  const { settings, pki, server, state, metrics, checks } = face;
   const { handle, registry } = server;
   const { serving, authority, serviceAccountKey } = pki;
   const authenticate = await authentication({ flags, clock, serviceAccountKey, handle, user: SYSTEM });
   server.identifyBy((token) => userOf(authenticate, token));
   const http = createHttpServer({
-    ...{ handle, registry, log, clock, version: apiVersion },
+    ...{ handle, registry, log, clock, version: apiVersion, metrics, checks },
     tls: {
       key: serving.key,
       cert: serving.certificate,

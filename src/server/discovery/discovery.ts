@@ -12,6 +12,11 @@ import { compareVersions } from './versions.ts';
 export interface VersionInfo {
   readonly major: string;
   readonly minor: string;
+  /** The release it behaves like, and the oldest one that may be replaced by it. */
+  readonly emulationMajor?: string;
+  readonly emulationMinor?: string;
+  readonly minCompatibilityMajor?: string;
+  readonly minCompatibilityMinor?: string;
   readonly gitVersion: string;
   readonly gitCommit: string;
   readonly gitTreeState: string;

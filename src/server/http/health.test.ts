@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { healthPath, runCheck, runChecks } from './health.ts';
+import { ControlledClock } from '../../base/clock.ts';
+import { answering, healthPath, runCheck, runChecks } from './health.ts';
 
 const well = { name: 'ping', check: () => undefined };
 const ill = { name: 'etcd', check: () => Promise.reject(new Error('no answer')) };
@@ -32,6 +33,14 @@ it('leaves checks out, and says which ones it does not know', async () => {
   expect((await runChecks('healthz', [well, ill], 'verbose&exclude=etcd&exclude=nope')).text).toBe(
     '[+]ping ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nhealthz check passed\n',
   );
+});
+
+it('does not wait for ever', async () => {
+  const clock = new ControlledClock();
+  const asked = runCheck('etcd', [answering('etcd', () => new Promise(() => undefined), clock)]);
+  await clock.advance(2_000);
+  expect((await asked).text).toBe('internal server error: no answer in 2000 ms\n');
+  expect(await runCheck('etcd', [answering('etcd', () => 7, clock)])).toEqual({ code: 200, text: 'ok' });
 });
 
 it('runs one check alone', async () => {

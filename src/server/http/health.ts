@@ -1,5 +1,7 @@
 /** Whether the server is well, in the format of Kubernetes: one word for machines, a line a check for people. */
 
+import { type Clock, sleep } from '../../base/clock.ts';
+
 /** Something that can be wrong with the server. Throws, or rejects, when it is. */
 export interface HealthCheck {
   readonly name: string;
@@ -18,6 +20,28 @@ export interface HealthPath {
   readonly name: HealthName;
   /** A single one; undefined: all. */
   readonly check: string | undefined;
+}
+
+/** Milliseconds after which something that does not answer counts as ill. */
+const PATIENCE = 2_000;
+
+/** A check that something answers, and soon. */
+export function answering(name: string, ask: () => unknown, clock: Clock): HealthCheck {
+  return {
+    name,
+    async check() {
+      const enough = new AbortController();
+      const late = sleep(clock, PATIENCE, enough.signal).then(() => {
+        throw new Error(`no answer in ${PATIENCE} ms`);
+      });
+      try {
+        await Promise.race([ask(), late]);
+      } finally {
+        late.catch(() => undefined);
+        enough.abort();
+      }
+    },
+  };
 }
 
 /** The path of a health endpoint, taken apart; undefined for other paths. */
