@@ -7,7 +7,7 @@
  */
 import { elapsed } from './elapsed.ts';
 
-export type Cell = string | number | boolean | null;
+type Cell = string | number | boolean | null;
 
 export interface Column {
   readonly name: string;
