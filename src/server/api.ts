@@ -55,7 +55,7 @@ export interface Call {
   readonly options?: CallOptions;
   readonly user: User;
   readonly signal?: AbortSignal;
-  /** Where the server notes what it has to say beside its reply. It makes it; callers read it from the reply. */
+  /** What the server notes to say beside its reply, which carries it; beside an error it is to be read here. */
   warnings?: string[];
 }
 

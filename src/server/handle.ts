@@ -33,24 +33,28 @@ const verbs: Record<Verb, Operation> = {
 /** The front door: finds what a call names, does it, and speaks of every failure in the words of the API. */
 export function handler(core: Core): Handle {
   return async (call) => {
+    const resource = core.registry.resource(call.apiVersion, call.plural);
     try {
-      const resource = core.registry.resource(call.apiVersion, call.plural);
       if (!resource) throw noSuchPath();
       if (call.options) checkWriteOptions(call);
       if (wantsFieldFaults(call)) call.warnings = [];
       const reply = await operationOf(resource, call)(core, resource, call);
-      return withWarnings(reply, call.warnings, resource.version.deprecated);
+      const warnings = allWarnings(resource, reply.warnings, call.warnings);
+      // Put onto the reply itself: a copy would lose its methods.
+      return warnings ? Object.assign(reply, { warnings }) : reply;
     } catch (error) {
+      const warnings = resource && allWarnings(resource, call.warnings);
+      if (warnings) call.warnings = warnings;
       throw inWords(core, error, call);
     }
   };
 }
 
-/** Put onto the reply itself: a copy would lose its methods. Rounds that were run again have said the same again. */
-function withWarnings(reply: Reply, noted: readonly string[] = [], deprecated: string | undefined): Reply {
-  if (noted.length === 0 && !deprecated) return reply;
-  const warnings = new Set([...(deprecated ? [deprecated] : []), ...(reply.warnings ?? []), ...noted]);
-  return Object.assign(reply, { warnings: [...warnings] });
+/** Each once: rounds that were run again have said the same again. */
+function allWarnings({ version }: Resource, ...noted: (readonly string[] | undefined)[]): string[] | undefined {
+  const { deprecated } = version;
+  if (!deprecated && !noted.some((each) => each?.length)) return undefined;
+  return [...new Set([...(deprecated ? [deprecated] : []), ...noted.flatMap((each) => each ?? [])])];
 }
 
 function operationOf(resource: Resource, call: Call): Operation {

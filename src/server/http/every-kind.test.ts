@@ -72,6 +72,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
       const answer = await ask(method, `${collection}/nobody`);
       expect(answer).toMatchObject({
         code: 404,
+        warning,
         body: { reason: 'NotFound', message: `${qualified} "nobody" not found` },
       });
     }

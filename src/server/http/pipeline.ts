@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { badRequest } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Verb } from '../../kinds/kind.ts';
 import type { CallOptions, Handle, User, WatchConsumer, WatchReply } from '../api.ts';
 import type { Authenticate } from '../authn/authenticator.ts';
 import type { Discovery, VersionInfo } from '../discovery/discovery.ts';
@@ -45,6 +44,8 @@ export interface PipelineOptions {
 
 const TEXT = 'text/plain; charset=utf-8';
 const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
+/** What is counted for a request whose client did not wait for the answer. */
+const CLIENT_GONE = 499;
 const NO_PAGE = Buffer.from('404 page not found\n');
 
 /** The way of a request: authenticate, route, decode, hand over, answer. */
@@ -63,44 +64,59 @@ export class Pipeline {
 
   /** Answers one request, whatever happens. */
   async serve(exchange: Exchange, authenticate: Authenticate): Promise<void> {
-    const { limits, log, clock, metrics } = this.#options;
-    const began = clock.now();
+    const { limits } = this.#options;
     let query = NO_QUERY;
-    let counted: Series | undefined;
-    let over: (() => void) | undefined;
     try {
       const { url } = exchange;
       if (url.length > limits.url) throw new HttpError(414, `the URL is longer than ${limits.url} characters`);
       const mark = url.indexOf('?');
       const path = mark < 0 ? url : url.slice(0, mark);
-      const health = path.startsWith('/api') ? undefined : healthPath(path);
       const search = mark < 0 ? '' : url.slice(mark + 1);
-      if (health?.check === undefined && health) return await this.#answerHealth(exchange, health, search);
+      const health = path.startsWith('/api') ? undefined : healthPath(path);
+      // Open to everyone: who asks whether the server lives has often no credentials, and learns nothing else.
+      if (health && health.check === undefined) return await this.#answerHealth(exchange, health, search);
       const found = authenticate(exchange);
       const user = found instanceof Promise ? await found : found;
       if (health) return await this.#answerHealth(exchange, health, search);
       if (search !== '') query = parseQuery(search);
       const route = findRoute(path, this.#options.registry);
-      if (route) {
-        const verb = verbOf(exchange.method, route, query.watch);
-        const series = metrics.requests.began(verb, route);
-        if (verb === 'watch')
-          over = once(() => {
-            metrics.requests.ended(series, exchange.code || 200, (clock.now() - began) / 1000);
-          });
-        else counted = series;
-        await this.#serveObjects(exchange, { route, query, user, verb, over });
-      } else if (!(await this.#documents.serve(exchange, path, isPretty(exchange, query)))) {
-        exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
-      }
+      if (route) return await this.#serveRoute(exchange, { route, query, user });
+      if (await this.#documents.serve(exchange, path, isPretty(exchange, query))) return;
+      exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
     } catch (error) {
-      if (this.#draining) exchange.lastOne();
-      const own = await sendError(exchange, error, isPretty(exchange, query));
-      if (own) log.error('a request failed', { method: exchange.method, url: exchange.url.slice(0, 200), error: own });
-      over?.();
-    } finally {
-      if (counted) metrics.requests.ended(counted, exchange.code, (clock.now() - began) / 1000);
+      await this.#fail(exchange, error, { query });
     }
+  }
+
+  /** Answers a request for objects, and counts it until its answer is complete. */
+  async #serveRoute(exchange: Exchange, { route, query, user }: Asked): Promise<void> {
+    const { clock, metrics } = this.#options;
+    const verb = verbOf(exchange.method, route, query.watch);
+    const call = new RequestCall(exchange, verb, route, user);
+    const series = metrics.requests.began(verb, route);
+    const target: Target = { route, query, call, series, began: clock.now(), isOver: false };
+    try {
+      const goesOn = await this.#serveObjects(exchange, target);
+      if (!goesOn) this.#over(exchange, target);
+    } catch (error) {
+      await this.#fail(exchange, error, { query, warnings: call.warnings });
+      this.#over(exchange, target, CLIENT_GONE);
+    }
+  }
+
+  /** A watch that has become a WebSocket has no code of its own any more. */
+  #over(exchange: Exchange, target: Target, otherwise = 200): void {
+    const { clock, metrics } = this.#options;
+    if (target.isOver) return;
+    target.isOver = true;
+    metrics.requests.ended(target.series, exchange.code || otherwise, (clock.now() - target.began) / 1000);
+  }
+
+  async #fail(exchange: Exchange, error: unknown, { query, warnings }: Failing): Promise<void> {
+    const { method, url } = exchange;
+    if (this.#draining) exchange.lastOne();
+    const own = await sendError(exchange, error, { pretty: isPretty(exchange, query), warnings });
+    if (own) this.#options.log.error('a request failed', { method, url: url.slice(0, 200), error: own });
   }
 
   /** Ends every watch and asks clients to come back on another connection. */
@@ -109,12 +125,13 @@ export class Pipeline {
     for (const watch of [...this.#watches]) watch.end();
   }
 
-  async #serveObjects(exchange: Exchange, target: Target): Promise<void> {
-    const { route, query, user, verb } = target;
+  /** Says whether the answer goes on. */
+  async #serveObjects(exchange: Exchange, target: Target): Promise<boolean> {
+    const { route, query, call } = target;
+    const { verb } = call;
     const { accept } = exchange.headers;
     const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
     const shape = representation.form && this.#shaping(representation.form, target);
-    const call = new RequestCall(exchange, verb, route, user);
     if (query !== NO_QUERY) call.options = query.options;
     if (verb === 'watch' && route.name !== undefined) call.options = selectName(query.options, route.name);
     else if (verb !== 'get' && verb !== 'list') await this.#readBody(exchange, route, call);
@@ -122,12 +139,17 @@ export class Pipeline {
     const { warnings } = plain;
     const reply = shape ? shapeReply(plain, shape) : plain;
     if (this.#draining) exchange.lastOne();
-    if (reply.type === 'watch') return this.#serveWatch(exchange, reply, { warnings, over: target.over });
-    return sendReply(exchange, reply, wishOf(exchange, query, { representation, warnings }));
+    if (reply.type === 'watch') {
+      await this.#serveWatch(exchange, reply, { warnings, over: () => this.#over(exchange, target) });
+      return true;
+    }
+    const sending = sendReply(exchange, reply, wishOf(exchange, query, { representation, warnings }));
+    if (sending) await sending;
+    return false;
   }
 
-  #shaping(form: ObjectForm, { route, query, verb }: Target): Shaping {
-    checkForm(form, verb, route.resource);
+  #shaping(form: ObjectForm, { route, query, call }: Target): Shaping {
+    checkForm(form, call.verb, route.resource);
     const { clock } = this.#options;
     return { form, include: includeOf(query.includeObject), resource: route.resource, now: () => clock.now() };
   }
@@ -184,7 +206,7 @@ export class Pipeline {
       gone = true;
       if (consumer) this.#watches.delete(consumer);
       reply.stop();
-      over?.();
+      over();
     };
     try {
       const started = exchange.startWatch(warnings ? warningHeaders(warnings) : NO_HEADERS, onGone);
@@ -200,7 +222,6 @@ export class Pipeline {
     }
   }
 
-  /** Open to everyone: who asks whether the server lives has often no credentials, and learns nothing else. */
   async #answerHealth(exchange: Exchange, { name, check }: HealthPath, search: string): Promise<void> {
     const checks = this.#checks[name];
     const { code, text } = await (check === undefined ? runChecks(name, checks, search) : runCheck(check, checks));
@@ -216,18 +237,31 @@ export class Pipeline {
   }
 }
 
-interface Target {
+interface Asked {
   readonly route: Route;
   readonly query: Query;
   readonly user: User;
-  readonly verb: Verb;
-  /** To be told when a watch has ended. */
-  readonly over: (() => void) | undefined;
+}
+
+/** A request for objects on its way. */
+interface Target {
+  readonly route: Route;
+  readonly query: Query;
+  readonly call: RequestCall;
+  readonly series: Series;
+  readonly began: number;
+  isOver: boolean;
+}
+
+interface Failing {
+  readonly query: Query;
+  readonly warnings?: readonly string[] | undefined;
 }
 
 interface Lasting {
   readonly warnings: readonly string[] | undefined;
-  readonly over: Target['over'];
+  /** To be told when the client has gone. */
+  readonly over: () => void;
 }
 
 interface Answer {
@@ -241,14 +275,6 @@ function wishOf(exchange: Exchange, query: Query, { representation, warnings }: 
 
 function isPretty({ headers }: Exchange, { pretty }: Query): boolean {
   return pretty ?? isReadByPeople(headers['user-agent']);
-}
-
-function once(task: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) task();
-    done = true;
-  };
 }
 
 /** A watch on one object is a watch on the list with its name; a field selector beside it must agree. */

@@ -49,12 +49,17 @@ export function sendDocument(exchange: Exchange, tree: object, wish: Wish): Prom
 }
 
 /** Answers with a failure. Whatever is no failure of the request is the server's own, and is returned to be logged. */
-export async function sendError(exchange: Exchange, error: unknown, pretty: boolean): Promise<unknown> {
+export async function sendError(
+  exchange: Exchange,
+  error: unknown,
+  { pretty, warnings }: Pick<Wish, 'pretty' | 'warnings'>,
+): Promise<unknown> {
   if (error instanceof Disconnected) return undefined;
   const known = isApiError(error) || error instanceof HttpError;
   const status = known ? error.toStatus() : INTERNAL;
   const { code } = status;
-  await sendTree(exchange, status, { code, extra: retryHeaders(status), format: acceptedFormat(exchange), pretty });
+  const extra = warnings ? [...retryHeaders(status), ...warningHeaders(warnings)] : retryHeaders(status);
+  await sendTree(exchange, status, { code, extra, format: acceptedFormat(exchange), pretty });
   return known ? undefined : error;
 }
 
