@@ -133,11 +133,6 @@ function outlineOf({ name, fields }: ObjectSchema): string {
   return `${name} ${outline}`;
 }
 
-/** Whether a client must send a field: an object without it is refused, and nothing fills it in. */
-export function isRequired({ required, zero, default: value }: Schema): boolean {
-  return zero === true || (Boolean(required) && value === undefined);
-}
-
 function common(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...left].filter((version) => right.has(version)));
 }

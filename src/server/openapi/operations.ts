@@ -9,7 +9,7 @@ import { capitalized, definitionName, META, operationInfix, SCALARS } from './na
 import { DELETE, DELETE_COLLECTION, GET, LIST, NAMESPACE, nameParameter, type Parameter, WRITE } from './parameters.ts';
 import { WatchEvent } from './shapes.ts';
 
-export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
+type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
 
 export interface Operation {
   readonly method: Method;

@@ -56,16 +56,14 @@ export const GET = [
 
 export const WRITE = [DRY_RUN, FIELD_MANAGER, FIELD_VALIDATION];
 
-const DELETION = [
+export const DELETE = [
   DRY_RUN,
   query('gracePeriodSeconds', 'integer', 'How long the object may live on; 0 ends it at once.'),
   query('orphanDependents', 'boolean', 'The old form of propagationPolicy: true is Orphan.'),
   query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
 ];
 
-export const DELETE = DELETION;
-
-export const DELETE_COLLECTION = [...DELETION, ...SELECTION];
+export const DELETE_COLLECTION = [...DELETE, ...SELECTION];
 
 /**
  * Those that are written out where they are used, and not referred to: kubectl finds out from them, without following

@@ -8,6 +8,7 @@ import type { Json } from './schemas.ts';
 /** Writes the fields of one message. The writer goes backwards, so that the last comes first. */
 type Message = (value: any, out: ProtoWriter) => void;
 
+/** Writes one field, tag included. */
 type Field = (value: any, out: ProtoWriter) => void;
 
 const string =
@@ -20,12 +21,12 @@ const boolean =
   (value, out) =>
     out.boolean(number, value);
 
-/** A message, or several of them in a list. */
 const message =
   (number: number, write: Message): Field =>
   (value, out) =>
     out.message(number, () => write(value, out));
 
+/** A repeated field. */
 const list =
   (field: Field): Field =>
   (values, out) => {
@@ -108,10 +109,14 @@ const pathParameter = fields({
   uniqueItems: boolean(19),
 });
 
+const nonBodyParameter: Message = (value, out) => {
+  if (value.in === 'path') out.message(4, () => pathParameter(value, out));
+  else out.message(3, () => queryParameter(value, out));
+};
+
 const parameter: Message = (value, out) => {
-  if (value.in === 'body') return out.message(1, () => bodyParameter(value, out));
-  const [number, write] = value.in === 'path' ? [4, pathParameter] : [3, queryParameter];
-  out.message(2, () => out.message(number as number, () => (write as Message)(value, out)));
+  if (value.in === 'body') out.message(1, () => bodyParameter(value, out));
+  else out.message(2, () => nonBodyParameter(value, out));
 };
 
 const jsonReference = fields({ $ref: string(1) });

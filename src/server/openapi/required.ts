@@ -3,7 +3,8 @@
  * of an object is meant to be merged into a whole. So what is said here is what Kubernetes says, and not always what the
  * server will insist on.
  */
-import { type Definition, isRequired } from './definitions.ts';
+import type { Schema } from '../../schema/schema.ts';
+import type { Definition } from './definitions.ts';
 
 /** The whole object must have them; what is sent may be a part, or the server makes them up. */
 const INSISTED_ON: Readonly<Record<string, readonly string[]>> = {
@@ -47,4 +48,9 @@ export function requiredFields({ name, shape, uses }: Definition): string[] {
     (field) => !open?.includes(field) && [...places].every((fields) => fields[field] && isRequired(fields[field])),
   );
   return [...required, ...(ASKED_FOR[name] ?? [])].sort();
+}
+
+/** Whether a client must send a field: an object without it is refused, and nothing fills it in. */
+function isRequired({ required, zero, default: value }: Schema): boolean {
+  return zero === true || (Boolean(required) && value === undefined);
 }
