@@ -4,9 +4,10 @@
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ProcessLock } from '../../base/process-lock.ts';
 import { CliError } from '../cli-error.ts';
 import { readIfThere, writeWhole } from '../files.ts';
-import { type Lock, takeLock } from './lock.ts';
+import { takeLock } from './lock.ts';
 import type { Remembered } from './settings.ts';
 
 /** Grows when an older program could no longer read the directory. */
@@ -23,7 +24,7 @@ export interface Directory {
 /** Makes or opens the directory, takes its lock, and reads what the cluster remembers. */
 export async function openDirectory(path: string): Promise<Directory> {
   await mkdir(path, { recursive: true, mode: 0o700 });
-  const lock: Lock = await takeLock(path);
+  const lock: ProcessLock = await takeLock(path);
   try {
     const file = join(path, 'cluster.json');
     const found = await readCluster(file);

@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { silent } from '../../base/log.ts';
+import type { ProcessLock } from '../../base/process-lock.ts';
 import type { HistoryOptions } from '../history-options.ts';
 import { StoreFull } from '../store.ts';
 import { checkFile, checkRecords } from './copy-check.ts';
@@ -8,7 +9,7 @@ import { Database } from './database.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import { StoreDenied, StoreFormat } from './errors.ts';
 import { FORMAT } from './layout.ts';
-import { COPIED, type Lock, takeLock } from './lock.ts';
+import { COPIED, takeLock } from './lock.ts';
 import { isFull, Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreOptions extends HistoryOptions {
@@ -44,7 +45,7 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
   await makeDirectory(directory);
   await checkFormat(directory, file);
   const reserve = await Reserve.open(file);
-  let lock: Lock | undefined;
+  let lock: ProcessLock | undefined;
   let database: Database | undefined;
   try {
     lock = await takeLock(directory, file);
