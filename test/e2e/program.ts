@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +20,7 @@ export interface StartOptions {
 interface Answer {
   readonly code: number;
   readonly type: string | undefined;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** Parsed where it is JSON. */
   readonly body: any;
@@ -148,7 +150,8 @@ function send({ origin, agent, method, path, body, type = 'application/json', he
         const text = Buffer.concat(chunks).toString();
         const answered = response.headers['content-type'];
         const isJson = answered?.startsWith('application/json') === true;
-        resolve({ code: response.statusCode ?? 0, type: answered, text, body: isJson ? parseBody(text) : text });
+        const { statusCode: code = 0, headers: received } = response;
+        resolve({ code, type: answered, headers: received, text, body: isJson ? parseBody(text) : text });
       });
     });
     call.on('error', reject);
