@@ -97,6 +97,13 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     });
   });
 
+  test('finds nothing wrong with an object of any kind', async () => {
+    const examples = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
+    const checked = await kubectl('create', '--dry-run=client', '--validate=true', '-f', examples);
+    expect(checked).toContain('deployment.apps/');
+    expect(checked).toContain('resourceclaim.resource.k8s.io/');
+  });
+
   test('creates what fits, numbers for quantities and for ports with names included', async () => {
     const limits = { cpu: 1, memory: '64Mi' };
     const readinessProbe = { httpGet: { port: 80 } };
