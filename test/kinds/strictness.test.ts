@@ -1,0 +1,47 @@
+/** What the server hands out it takes back without a complaint, in every version of every kind. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { allKinds } from '../../src/kinds/all.ts';
+import type { Call } from '../../src/server/api.ts';
+import { testServer } from '../support/server.ts';
+
+const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
+
+const examples = new Map<string, any>(
+  readdirSync(EXAMPLES).map((file) => {
+    const object = parse(readFileSync(join(EXAMPLES, file), 'utf8'));
+    return [object.kind, object];
+  }),
+);
+
+const replaceable = allKinds.filter(({ verbs }) => verbs === undefined || verbs.includes('update'));
+
+test.each(replaceable.map((kind) => [kind.kind, kind] as const))('a %s', async (_, kind) => {
+  const { server, get } = await testServer(allKinds);
+  const example = examples.get(kind.kind);
+  const namespace = kind.scope === 'Namespaced' ? 'default' : undefined;
+  const { name } = example.metadata;
+  const write = (verb: Call['verb'], apiVersion: string, body: any) => {
+    const metadata = { ...body.metadata, namespace };
+    const options = { fieldValidation: 'Strict' };
+    const call = { verb, apiVersion, plural: kind.plural, body: { ...body, metadata }, options };
+    const user = { name: 'tester', groups: [] };
+    return server.handle({
+      ...call,
+      ...(verb === 'update' ? { name } : {}),
+      ...(namespace ? { namespace } : {}),
+      user,
+    });
+  };
+  await write('create', example.apiVersion, example);
+  for (const { apiVersion, deprecated } of kind.versions) {
+    const served = await get(kind.plural, name, {
+      apiVersion,
+      ...(namespace ? {} : { namespace: undefined as never }),
+    });
+    const { warnings } = await write('update', apiVersion, served);
+    expect(warnings).toEqual(deprecated ? [deprecated] : undefined);
+  }
+});
