@@ -65,7 +65,9 @@ type Edit = (config: Document, existed: boolean) => boolean;
 
 /** Reads, edits and replaces the file while no other program that honours the lock does the same. */
 async function change(file: string, clock: Clock, edit: Edit): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch((error) => {
+    throw new KubeconfigError(`cannot write ${file}: ${error.message}`, { cause: error });
+  });
   // A link stays a link: what it points to is replaced.
   const target = await realpath(file).catch(() => file);
   const release = await lock(target, clock);
