@@ -66,7 +66,7 @@ function operationOf({ operation_id: operationId, vendor_extension, parameters, 
 
 function pathItemOf({ parameters, ...operations }: any): any {
   const read = Object.entries(operations).map(([method, operation]) => [method, operationOf(operation)]);
-  return { ...Object.fromEntries(read), parameters: parameters.map(parameterItemOf) };
+  return present({ ...Object.fromEntries(read), parameters: parameters?.map(parameterItemOf) });
 }
 
 describe('the protobuf form', async () => {

@@ -13,6 +13,7 @@ import { Status } from '../../kinds/shapes/status.ts';
 import type { Fields, ObjectSchema, Schema } from '../../schema/schema.ts';
 import { subresourcesOf, verbsOf } from '../discovery/subresources.ts';
 import type { Registry, Resource } from '../registry.ts';
+import { discoveryShapes } from './discovery-shapes.ts';
 import { definitionName, fixedHome, META } from './names.ts';
 import { ListMeta, listShape, WatchEvent } from './shapes.ts';
 
@@ -60,7 +61,7 @@ export class Definitions {
       options.kinds.push(kindOf(apiVersion, 'DeleteOptions'));
       event.kinds.push(kindOf(apiVersion, 'WatchEvent'));
     }
-    this.#add(Status, META).kinds.push(kindOf(CORE, 'Status'));
+    for (const shape of [Status, ...discoveryShapes]) this.#add(shape, META).kinds.push(kindOf(CORE, shape.name));
   }
 
   /** What a shape is called that is named by something at home in `home`. */

@@ -9,9 +9,15 @@ export const META = 'meta/v1';
 
 /** Shapes of every group's objects. */
 const META_SHAPES = new Set([
+  'APIGroup',
+  'APIGroupList',
+  'APIResource',
+  'APIResourceList',
+  'APIVersions',
   'Condition',
   'DeleteOptions',
   'FieldSelectorRequirement',
+  'GroupVersionForDiscovery',
   'Initializer',
   'Initializers',
   'LabelSelector',
@@ -21,6 +27,7 @@ const META_SHAPES = new Set([
   'ObjectMeta',
   'OwnerReference',
   'Preconditions',
+  'ServerAddressByClientCIDR',
   'ShardInfo',
   'Status',
   'StatusCause',
@@ -63,18 +70,20 @@ export function definitionName(home: string, shape: string): string {
 /** What stands between verb and kind in the name of an operation: `RbacAuthorizationV1`. */
 export function operationInfix(apiVersion: string): string {
   const [group, version] = splitApiVersion(apiVersion);
-  return groupWords(group).map(capitalized).join('') + capitalized(version);
+  return groupTag(group).infix + capitalized(version);
 }
 
 /** Under what heading tools show the operations of a group and version: `rbacAuthorization_v1`. */
 export function operationTag(apiVersion: string): string {
   const [group, version] = splitApiVersion(apiVersion);
-  const [first, ...rest] = groupWords(group);
-  return `${first}${rest.map(capitalized).join('')}_${version}`;
+  return `${groupTag(group).tag}_${version}`;
 }
 
-function groupWords(group: string): string[] {
-  return (group || 'core').replace(/\.k8s\.io$/, '').split('.');
+/** A group in the headings of operations, and in their names. */
+export function groupTag(group: string): { tag: string; infix: string } {
+  const [first = '', ...rest] = (group || 'core').replace(/\.k8s\.io$/, '').split('.');
+  const tag = first + rest.map(capitalized).join('');
+  return { tag, infix: capitalized(tag) };
 }
 
 export function capitalized(word: string): string {

@@ -5,8 +5,18 @@ import { Status } from '../../kinds/shapes/status.ts';
 import { type Subresource, subresourcesOf, verbsOf } from '../discovery/subresources.ts';
 import type { Resource } from '../registry.ts';
 import { type GroupVersionKind, kindOf } from './definitions.ts';
-import { capitalized, definitionName, META, operationInfix, SCALARS } from './names.ts';
-import { DELETE, DELETE_COLLECTION, GET, LIST, NAMESPACE, nameParameter, type Parameter, WRITE } from './parameters.ts';
+import { capitalized, definitionName, META, operationInfix, operationTag, SCALARS } from './names.ts';
+import {
+  DELETE,
+  DELETE_COLLECTION,
+  GET,
+  LIST,
+  NAMESPACE,
+  nameParameter,
+  type Parameter,
+  PRETTY,
+  WRITE,
+} from './parameters.ts';
 import { WatchEvent } from './shapes.ts';
 
 type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
@@ -14,9 +24,12 @@ type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
 export interface Operation {
   readonly method: Method;
   readonly id: string;
-  readonly action: string;
+  /** Under what heading tools show it. */
+  readonly tag: string;
   readonly description: string;
-  readonly kind: GroupVersionKind;
+  /** What is done with objects of which kind; undefined where it is about no objects. */
+  readonly action: string | undefined;
+  readonly kind: GroupVersionKind | undefined;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly definition: string; readonly required: boolean } | undefined;
   /** The definition of the answer; undefined where the answer is text. */
@@ -33,7 +46,7 @@ export interface Endpoint {
 }
 
 const ANYTHING = ['*/*'];
-const OBJECTS = ['application/json', 'application/yaml'];
+export const OBJECTS = ['application/json', 'application/yaml'];
 const LISTS = [...OBJECTS, 'application/json;stream=watch'];
 const PATCHES = [
   'application/json-patch+json',
@@ -90,7 +103,9 @@ class Paths {
       const operations = subresource.verbs.map((verb) => this.#part(verb, subresource));
       endpoints.push({ path, parameters: one, operations });
     }
-    return endpoints.filter(({ operations }) => operations.length > 0);
+    return endpoints
+      .filter(({ operations }) => operations.length > 0)
+      .map((endpoint) => ({ ...endpoint, parameters: [...endpoint.parameters, PRETTY] }));
   }
 
   #watches(root: string, inside: string): Endpoint[] {
@@ -206,6 +221,7 @@ class Paths {
     return {
       method: METHODS[verb],
       id,
+      tag: operationTag(version.apiVersion),
       action: verb === 'list' || verb === 'deletecollection' ? verb : METHODS[verb],
       description: `${WORDS[verb]} ${verb === 'create' ? 'a' : 'the specified'} ${kind.kind}`,
       kind: kindOf(version.apiVersion, kind.kind),

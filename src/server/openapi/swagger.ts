@@ -3,7 +3,7 @@ import type { Schema } from '../../schema/schema.ts';
 import type { Registry } from '../registry.ts';
 import type { Definition, Definitions } from './definitions.ts';
 import { type Endpoint, endpointsOf, type Operation, rootOf } from './operations.ts';
-import { type Parameter, PRETTY } from './parameters.ts';
+import type { Parameter } from './parameters.ts';
 import { definitionsUsed } from './reach.ts';
 import { requiredFields } from './required.ts';
 import { descriptionOf, type Json } from './schemas.ts';
@@ -47,7 +47,7 @@ function renderEndpoint({ path, operations, parameters }: Endpoint, root: string
 function renderOperation(operation: Operation, shared: readonly Parameter[]): Json {
   const { body, answer } = operation;
   const type = answer ? modelName(answer) : 'string';
-  const parameters: Json[] = [PRETTY, ...operation.parameters, ...shared].map((parameter) => ({
+  const parameters: Json[] = [...operation.parameters, ...shared].map((parameter) => ({
     type: parameter.type,
     paramType: parameter.in,
     name: parameter.name,

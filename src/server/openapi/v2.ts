@@ -1,9 +1,9 @@
 /** The whole API as one OpenAPI 2 document. */
 import type { Registry } from '../registry.ts';
 import type { Definitions } from './definitions.ts';
-import { operationTag } from './names.ts';
+import { groupEndpoints, resourcesEndpoint } from './discovery.ts';
 import { type Endpoint, endpointsOf, type Operation } from './operations.ts';
-import { type Parameter, PRETTY, WRITTEN_OUT } from './parameters.ts';
+import { type Parameter, WRITTEN_OUT } from './parameters.ts';
 import { type Dialect, type Json, reference, renderDefinitions } from './schemas.ts';
 
 const DIALECT: Dialect = { references: '#/definitions/', complete: false };
@@ -12,11 +12,11 @@ export function documentV2(registry: Registry, definitions: Definitions): Json {
   const paths = new Map<string, Json>();
   const shared = new Map<string, Json>();
   for (const apiVersion of registry.apiVersions) {
-    const tag = operationTag(apiVersion);
-    for (const resource of registry.resourcesOf(apiVersion)) {
-      for (const endpoint of endpointsOf(resource)) paths.set(endpoint.path, pathItem(endpoint, tag, shared));
+    for (const endpoint of [resourcesEndpoint(apiVersion), ...registry.resourcesOf(apiVersion).flatMap(endpointsOf)]) {
+      paths.set(endpoint.path, pathItem(endpoint, shared));
     }
   }
+  for (const endpoint of groupEndpoints(registry)) paths.set(endpoint.path, pathItem(endpoint, shared));
   return {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'unversioned' },
@@ -30,14 +30,14 @@ export function documentV2(registry: Registry, definitions: Definitions): Json {
   };
 }
 
-function pathItem({ operations, parameters }: Endpoint, tag: string, shared: Map<string, Json>): Json {
+function pathItem({ operations, parameters }: Endpoint, shared: Map<string, Json>): Json {
   return {
-    ...Object.fromEntries(operations.map((operation) => [operation.method, render(operation, tag, shared)])),
-    parameters: [...parameters, PRETTY].map((parameter) => renderParameter(parameter, shared)),
+    ...Object.fromEntries(operations.map((operation) => [operation.method, render(operation, shared)])),
+    ...(parameters.length > 0 ? { parameters: parameters.map((parameter) => renderParameter(parameter, shared)) } : {}),
   };
 }
 
-function render(operation: Operation, tag: string, shared: Map<string, Json>): Json {
+function render(operation: Operation, shared: Map<string, Json>): Json {
   const { body, answer, kind } = operation;
   const parameters = operation.parameters.map((parameter) => renderParameter(parameter, shared));
   if (body) {
@@ -55,9 +55,8 @@ function render(operation: Operation, tag: string, shared: Map<string, Json>): J
       '401': { description: 'Unauthorized' },
     },
     schemes: ['https'],
-    tags: [tag],
-    'x-kubernetes-action': operation.action,
-    'x-kubernetes-group-version-kind': kind,
+    tags: [operation.tag],
+    ...(kind ? { 'x-kubernetes-action': operation.action, 'x-kubernetes-group-version-kind': kind } : {}),
   };
 }
 

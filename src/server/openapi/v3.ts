@@ -1,9 +1,9 @@
 /** One group and version as an OpenAPI 3 document, with all the definitions that it needs and no others. */
 import type { Registry } from '../registry.ts';
 import type { Definitions } from './definitions.ts';
-import { operationTag } from './names.ts';
+import { resourcesEndpoint } from './discovery.ts';
 import { type Endpoint, endpointsOf, type Operation } from './operations.ts';
-import { type Parameter, PRETTY } from './parameters.ts';
+import type { Parameter } from './parameters.ts';
 import { definitionsUsed } from './reach.ts';
 import { type Dialect, type Json, reference, renderDefinitions } from './schemas.ts';
 import { sorted } from './v2.ts';
@@ -11,9 +11,8 @@ import { sorted } from './v2.ts';
 const DIALECT: Dialect = { references: '#/components/schemas/', complete: true };
 
 export function documentV3(registry: Registry, definitions: Definitions, apiVersion: string): Json {
-  const tag = operationTag(apiVersion);
-  const endpoints = registry.resourcesOf(apiVersion).flatMap(endpointsOf);
-  const paths = new Map(endpoints.map((endpoint) => [endpoint.path, pathItem(endpoint, tag)]));
+  const endpoints = [resourcesEndpoint(apiVersion), ...registry.resourcesOf(apiVersion).flatMap(endpointsOf)];
+  const paths = new Map(endpoints.map((endpoint) => [endpoint.path, pathItem(endpoint)]));
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'unversioned' },
@@ -28,18 +27,18 @@ export function documentV3(registry: Registry, definitions: Definitions, apiVers
   };
 }
 
-function pathItem({ operations, parameters }: Endpoint, tag: string): Json {
+function pathItem({ operations, parameters }: Endpoint): Json {
   return {
-    ...Object.fromEntries(operations.map((operation) => [operation.method, render(operation, tag)])),
-    parameters: [...parameters, PRETTY].map(renderParameter),
+    ...Object.fromEntries(operations.map((operation) => [operation.method, render(operation)])),
+    ...(parameters.length > 0 ? { parameters: parameters.map(renderParameter) } : {}),
   };
 }
 
-function render(operation: Operation, tag: string): Json {
+function render(operation: Operation): Json {
   const { body, answer, kind } = operation;
   const answered = { schema: answer ? reference(DIALECT, answer) : { type: 'string' } };
   return {
-    tags: [tag],
+    tags: [operation.tag],
     description: operation.description,
     operationId: operation.id,
     ...(operation.parameters.length > 0 ? { parameters: operation.parameters.map(renderParameter) } : {}),
@@ -55,8 +54,7 @@ function render(operation: Operation, tag: string): Json {
       '200': { description: 'OK', content: contentOf(operation.produces, answered) },
       '401': { description: 'Unauthorized' },
     },
-    'x-kubernetes-action': operation.action,
-    'x-kubernetes-group-version-kind': kind,
+    ...(kind ? { 'x-kubernetes-action': operation.action, 'x-kubernetes-group-version-kind': kind } : {}),
   };
 }
 
