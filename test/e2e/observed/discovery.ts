@@ -1,25 +1,22 @@
 /** Discovery documents list all that a server has, and ours has other kinds: what both have must be the same. */
 
 /** In 1.36 and not in 1.7. */
-const ADDED = ['pods/ephemeralcontainers', 'pods/resize', 'serviceaccounts/token'];
+const ADDED = ['statefulsets/scale'];
 
-/** In 1.7, of kinds that are gone or that come later. */
+/** In 1.7, of kinds that are gone, and what comes with the node agent. */
 const NOT_HERE = [
-  ...['componentstatuses', 'limitranges', 'podtemplates', 'resourcequotas', 'resourcequotas/status'],
   ...['ingresses', 'ingresses/status', 'networkpolicies', 'podsecuritypolicies', 'thirdpartyresources'],
-  ...['controllerrevisions', 'statefulsets', 'statefulsets/status', 'statefulsets/scale'],
+  ...['nodes/proxy', 'pods/attach', 'pods/exec', 'pods/log', 'pods/portforward', 'pods/proxy', 'services/proxy'],
+];
+
+/** Versions of 1.7 that nothing of the specification is in, and that were gone long before 1.36. */
+const GONE = [
+  ...['authentication.k8s.io/v1beta1', 'authorization.k8s.io/v1beta1', 'autoscaling/v2alpha1'],
+  ...['certificates.k8s.io/v1beta1', 'rbac.authorization.k8s.io/v1alpha1', 'storage.k8s.io/v1beta1'],
 ];
 
 /** What 1.36 says otherwise than 1.7 did, by resource. */
 const CHANGED: Readonly<Record<string, readonly string[]>> = {
-  // Connections have verbs, and options of their own kind.
-  'nodes/proxy': ['kind', 'verbs'],
-  'pods/attach': ['kind', 'verbs'],
-  'pods/exec': ['kind', 'verbs'],
-  'pods/log': ['verbs'],
-  'pods/portforward': ['kind', 'verbs'],
-  'pods/proxy': ['kind', 'verbs'],
-  'services/proxy': ['kind', 'verbs'],
   // `proxy` was a verb once; services can be deleted together, and have a short name.
   nodes: ['verbs'],
   pods: ['verbs'],
@@ -65,7 +62,10 @@ function groups(theirs: any[], ours: any[]): any[] {
 function newer(theirs: any, ours: any): object {
   const has = ({ groupVersion }: any) => ours.versions.some((version: any) => version.groupVersion === groupVersion);
   return {
-    versions: [...ours.versions, ...theirs.versions.filter((version: any) => !has(version))],
+    versions: [
+      ...ours.versions,
+      ...theirs.versions.filter((version: any) => !has(version) && !GONE.includes(version.groupVersion)),
+    ],
     ...pick(ours, ['preferredVersion', 'serverAddressByClientCIDRs']),
   };
 }
