@@ -5,7 +5,7 @@ import type { Entry, Place } from './entry.ts';
 
 /** What happened to one object at one revision. Its events are encoded once, whoever watches. */
 export class ChangeRecord {
-  readonly #events: { type: EventType; resource: Resource; event: ObjectEvent }[] = [];
+  #events: { type: EventType; resource: Resource; event: ObjectEvent }[] | undefined;
   #gone: Entry | undefined;
 
   constructor(
@@ -21,10 +21,11 @@ export class ChangeRecord {
 
   /** The event as watchers of one version see it. An object that leaves is shown as it last was, at this revision. */
   event(type: EventType, resource: Resource): WatchEvent {
-    for (const known of this.#events) {
+    for (const known of this.#events ?? []) {
       if (known.type === type && known.resource === resource) return known.event;
     }
     const event = new ObjectEvent(type, this.#shown(type), resource);
+    this.#events ??= [];
     this.#events.push({ type, resource, event });
     return event;
   }

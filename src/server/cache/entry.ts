@@ -26,7 +26,7 @@ export class Entry {
   /** The object as this process wrote it: then nothing has to be parsed. */
   #written: KubeObject | undefined;
   #hub: View | undefined;
-  readonly #others: View[] = [];
+  #others: View[] | undefined;
 
   constructor(
     readonly at: Place,
@@ -45,8 +45,9 @@ export class Entry {
   /** The object as a version of its kind shows it. */
   view({ kind, version }: Resource): View {
     if (version === kind.hub) return this.#inHub(kind);
-    for (const view of this.#others) if (view.version === version) return view;
+    for (const view of this.#others ?? []) if (view.version === version) return view;
     const view = new View(this, kind, version, { object: this.#converted(kind, version) });
+    this.#others ??= [];
     this.#others.push(view);
     return view;
   }
