@@ -78,7 +78,7 @@ export class Cache {
   }
 
   entryOf(at: Place, revision: number, stored: Buffer, written?: KubeObject): Entry {
-    return new Entry(at, revision, { stored, written, frozen: this.#options.freeze });
+    return new Entry(at, revision, { stored, written, current: written !== undefined, frozen: this.#options.freeze });
   }
 
   /** Runs after each batch of changes has been applied. */
@@ -183,6 +183,7 @@ export class Cache {
   #record(table: Table, record: ChangeRecord, time: number): void {
     this.#window.push({ record, table, time });
     for (const listener of table.listeners) listener(record);
+    record.previous?.retire();
   }
 
   #seen(revision: number, time: number): void {

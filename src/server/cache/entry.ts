@@ -14,7 +14,10 @@ export interface Place {
 
 export interface Content {
   readonly stored: Buffer;
+  /** The object as this process wrote it. */
   readonly written?: KubeObject | undefined;
+  /** Whether this release made the bytes: then they are served as they are. */
+  readonly current: boolean;
   /** Whether objects are frozen, so that who changes one is found out. */
   readonly frozen: boolean;
 }
@@ -22,6 +25,7 @@ export interface Content {
 /** One object at one revision. It never changes; every form it is served in is made at most once, when first asked for. */
 export class Entry {
   readonly #stored: Buffer;
+  readonly #current: boolean;
   readonly #frozen: boolean;
   /** The object as this process wrote it: then nothing has to be parsed. */
   #written: KubeObject | undefined;
@@ -34,6 +38,7 @@ export class Entry {
     content: Content,
   ) {
     this.#stored = content.stored;
+    this.#current = content.current;
     this.#frozen = content.frozen;
     this.#written = content.written;
   }
@@ -59,7 +64,14 @@ export class Entry {
 
   /** The same content at a later revision: what a watcher is told when the object goes. */
   movedTo(revision: number): Entry {
-    return new Entry(this.at, revision, { stored: this.#stored, frozen: this.#frozen });
+    return new Entry(this.at, revision, { stored: this.#stored, current: this.#current, frozen: this.#frozen });
+  }
+
+  /** Another has taken its place: only its bytes are kept, for those who look back. */
+  retire(): void {
+    this.#written = undefined;
+    this.#hub = undefined;
+    this.#others = undefined;
   }
 
   #inHub(kind: Kind): View {
@@ -69,13 +81,16 @@ export class Entry {
 
   #hubView(kind: Kind): View {
     const written = this.#written;
+    const stored = this.#stored;
     this.#written = undefined;
-    if (written) {
-      return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored: this.#stored });
+    const complete = (object: KubeObject) => this.#complete(object, kind, kind.hub);
+    if (written) return new View(this, kind, kind.hub, { object: complete(written), stored });
+    if (this.#current) {
+      const read = () => complete(JSON.parse(stored.toString()));
+      return new View(this, kind, kind.hub, { read, stored });
     }
     // Somebody else wrote these bytes, perhaps an older release: what is a default today is filled in.
-    const object = readStored(this.#stored, kind);
-    return new View(this, kind, kind.hub, { object: this.#complete(object, kind, kind.hub) });
+    return new View(this, kind, kind.hub, { object: complete(readStored(stored, kind)) });
   }
 
   #converted(kind: Kind, version: Version): KubeObject {
@@ -105,9 +120,10 @@ function readStored(stored: Buffer, kind: Kind): KubeObject {
 
 /** An entry as one version serves it. */
 export class View implements Item {
-  readonly object: KubeObject;
+  #object: KubeObject | undefined;
+  readonly #read: (() => KubeObject) | undefined;
   /** The bytes in the store, where they are what is served but for the splice. */
-  #stored: Buffer | undefined;
+  readonly #stored: Buffer | undefined;
   #json: Buffer | undefined;
   #metadata: string | undefined;
 
@@ -115,10 +131,16 @@ export class View implements Item {
     readonly entry: Entry,
     readonly kind: Kind,
     readonly version: Version,
-    content: { object: KubeObject; stored?: Buffer },
+    content: { object?: KubeObject; read?: () => KubeObject; stored?: Buffer },
   ) {
-    this.object = content.object;
+    this.#object = content.object;
+    this.#read = content.read;
     this.#stored = content.stored;
+  }
+
+  get object(): KubeObject {
+    this.#object ??= this.#read?.();
+    return this.#object as KubeObject;
   }
 
   json(): Buffer {
@@ -140,7 +162,7 @@ export class View implements Item {
   #encode(): Buffer {
     const stored = this.#stored;
     if (!stored) return encode(this.object);
-    const { selfLink = '' } = this.object.metadata;
+    const selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
     return splice(stored, headOf(this.kind, this.version).full, { selfLink, revision: this.entry.revision });
   }
 }
