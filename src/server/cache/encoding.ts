@@ -14,7 +14,28 @@ export function encode(object: KubeObject): Buffer {
     const value = JSON.stringify(object[field as keyof KubeObject]);
     if (value !== undefined) text += `,${JSON.stringify(field)}:${value}`;
   }
-  return Buffer.from(`${text}}`);
+  return keep(`${text}}`);
+}
+
+/**
+ * Objects stay for long and are small: side by side in slabs of their own they keep nothing else from being freed, as
+ * they would among the short-lived buffers of Node's pool.
+ */
+const SLAB = 256 * 1024;
+let slab = Buffer.alloc(0);
+let used = 0;
+
+function keep(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  if (length > SLAB / 8) return Buffer.from(text);
+  if (used + length > slab.length) {
+    slab = Buffer.allocUnsafeSlow(SLAB);
+    used = 0;
+  }
+  const bytes = slab.subarray(used, used + length);
+  slab.write(text, used, length);
+  used += length;
+  return bytes;
 }
 
 function typedHead(kind: string, apiVersion: string): string {

@@ -57,6 +57,13 @@ export class Entry {
     return view;
   }
 
+  /** The same for who wrote it: perhaps nobody else ever asks, so that only the bytes are kept. */
+  viewOnce(resource: Resource): View {
+    const view = this.view(resource);
+    this.retire();
+    return view;
+  }
+
   /** The object in the stored version. */
   hub(kind: Kind): KubeObject {
     return this.#inHub(kind).object;

@@ -132,5 +132,7 @@ class Plain {
 export async function encodeYaml(value: unknown): Promise<Buffer> {
   const { stringify } = await library();
   const options = { version: '1.1', sortMapEntries: true, aliasDuplicateObjects: false, lineWidth: 0 } as const;
-  return Buffer.from(stringify(value, options));
+  // A plain `<<` would be read as a merge of what stands under it.
+  const quoted = JSON.stringify(value).includes('"<<":') ? ({ defaultKeyType: 'QUOTE_DOUBLE' } as const) : {};
+  return Buffer.from(stringify(value, { ...options, ...quoted }));
 }

@@ -51,7 +51,7 @@ async function store(
     return { type: 'object', item: unstored(resource, object) };
   }
   const entry = await commitObject(core, { at, object, expect: 0, also });
-  return { type: 'object', item: entry.view(resource) };
+  return { type: 'object', item: entry.viewOnce(resource) };
 }
 
 /** The object as it will be stored, but for what is allocated to it. */
