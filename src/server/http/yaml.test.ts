@@ -114,6 +114,11 @@ it('writes what it can read', async () => {
   );
 });
 
+it('writes a key that means a merge so that it stays a key', async () => {
+  const value = { a: { '<<': { b: 1 } }, '<<': [] };
+  expect(await decode((await encodeYaml(value)).toString('utf8'))).toEqual(value);
+});
+
 it('writes texts so that they stay texts', async () => {
   const text = (await encodeYaml({ a: 'yes', b: '1', c: '2020-01-01', d: '' })).toString('utf8');
   expect(text).toBe('a: "yes"\nb: "1"\nc: "2020-01-01"\nd: ""\n');

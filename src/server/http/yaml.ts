@@ -128,11 +128,15 @@ class Plain {
   }
 }
 
+/** A plain `<<` would be read as a merge of what stands under it: where there is such a key, all are quoted. */
+const QUOTED = {
+  defaultKeyType: 'QUOTE_DOUBLE',
+  customTags: (tags: Yaml.Tags) => tags.filter((tag) => typeof tag !== 'object' || !tag.tag.endsWith(':merge')),
+} as const;
+
 /** What a client that prefers YAML gets. */
 export async function encodeYaml(value: unknown): Promise<Buffer> {
   const { stringify } = await library();
   const options = { version: '1.1', sortMapEntries: true, aliasDuplicateObjects: false, lineWidth: 0 } as const;
-  // A plain `<<` would be read as a merge of what stands under it.
-  const quoted = JSON.stringify(value).includes('"<<":') ? ({ defaultKeyType: 'QUOTE_DOUBLE' } as const) : {};
-  return Buffer.from(stringify(value, { ...options, ...quoted }));
+  return Buffer.from(stringify(value, JSON.stringify(value).includes('"<<":') ? { ...options, ...QUOTED } : options));
 }
