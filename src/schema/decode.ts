@@ -135,7 +135,9 @@ function fieldDecoder(schema: Schema): Decoder {
       return mapDecoder(schema, optional);
     case 'string': {
       const decoder = decodeScalar(schema);
-      const dropsEmpty = schema.omitZero || (!schema.format && (schema.enum || schema.default !== undefined));
+      // Where the default is empty itself, the field stays where it stands.
+      const hasWords = schema.enum || (schema.default !== undefined && schema.default !== '');
+      const dropsEmpty = schema.omitZero || (!schema.format && hasWords);
       return dropsEmpty ? (input) => decoder(input) || undefined : decoder;
     }
     default: {

@@ -57,7 +57,7 @@ function poolRules({ name, resourceSliceCount, generation }: ResourceSliceSpec['
 function kept(spec: ResourceSliceSpec, old: ResourceSliceSpec): FieldError[] {
   const found: FieldError[] = [];
   const changed = (field: string, value: unknown) => found.push(invalid(field, value, 'field is immutable'));
-  if (spec.pool.name !== old.pool.name) changed('pool.name', spec.pool.name);
+  if (spec.pool.name !== old.pool?.name) changed('pool.name', spec.pool.name);
   if (spec.driver !== old.driver) changed('driver', spec.driver);
   if (spec.nodeName !== old.nodeName) changed('nodeName', spec.nodeName ?? null);
   return found;
