@@ -57,7 +57,7 @@ export class Entry {
     return view;
   }
 
-  /** The same for who wrote it: perhaps nobody else ever asks, so that only the bytes are kept. */
+  /** The same for who created it: perhaps nobody else ever asks, so that only the bytes are kept. */
   viewOnce(resource: Resource): View {
     const view = this.view(resource);
     this.retire();

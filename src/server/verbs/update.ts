@@ -35,7 +35,7 @@ export async function update(core: Core, resource: Resource, call: Call): Promis
 }
 
 export function replyOf(resource: Resource, { entry, object }: Changed): ObjectReply {
-  return { type: 'object', item: entry ? entry.viewOnce(resource) : unstored(resource, object) };
+  return { type: 'object', item: entry ? entry.view(resource) : unstored(resource, object) };
 }
 
 /** Some kinds may be put into place without a create. */
