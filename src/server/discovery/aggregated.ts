@@ -1,6 +1,7 @@
 /** Discovery in one document: every group with its versions, resources and subresources. */
 import { splitApiVersion } from '../../kinds/kind.ts';
 import type { Registry, Resource } from '../registry.ts';
+import { categoriesOf } from './categories.ts';
 import { subresourcesOf, verbsOf } from './subresources.ts';
 
 /** The forms that a client can ask `/api` and `/apis` for. They differ in name only. */
@@ -47,7 +48,7 @@ function resourceRow(resource: Resource): object {
     singularResource: kind.singular,
     verbs: verbsOf(resource),
     ...(kind.short.length > 0 ? { shortNames: kind.short } : {}),
-    ...(kind.categories.length > 0 ? { categories: kind.categories } : {}),
+    ...categoriesOf(resource),
     ...(subresources.length > 0 ? { subresources } : {}),
   };
 }

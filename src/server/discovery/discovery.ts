@@ -5,6 +5,7 @@
 import { splitApiVersion } from '../../kinds/kind.ts';
 import type { Registry, Resource } from '../registry.ts';
 import { aggregatedDocument } from './aggregated.ts';
+import { categoriesOf } from './categories.ts';
 import { subresourcesOf, verbsOf } from './subresources.ts';
 import { compareVersions } from './versions.ts';
 
@@ -198,7 +199,7 @@ function rowsOf(resource: Resource): Row[] {
     kind: kind.kind,
     verbs: verbsOf(resource),
     ...(kind.short.length > 0 ? { shortNames: kind.short } : {}),
-    ...(kind.categories.length > 0 ? { categories: kind.categories } : {}),
+    ...categoriesOf(resource),
   } as Row);
   return rows;
 }
