@@ -1,7 +1,6 @@
 /** Discovery in one document: every group with its versions, resources and subresources. */
 import { splitApiVersion } from '../../kinds/kind.ts';
 import type { Registry, Resource } from '../registry.ts';
-import { categoriesOf } from './categories.ts';
 import { subresourcesOf, verbsOf } from './subresources.ts';
 
 /** The forms that a client can ask `/api` and `/apis` for. They differ in name only. */
@@ -48,7 +47,7 @@ function resourceRow(resource: Resource): object {
     singularResource: kind.singular,
     verbs: verbsOf(resource),
     ...(kind.short.length > 0 ? { shortNames: kind.short } : {}),
-    ...categoriesOf(resource),
+    ...(kind.categories.length > 0 ? { categories: kind.categories } : {}),
     ...(subresources.length > 0 ? { subresources } : {}),
   };
 }

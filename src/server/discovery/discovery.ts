@@ -5,7 +5,6 @@
 import { splitApiVersion } from '../../kinds/kind.ts';
 import type { Registry, Resource } from '../registry.ts';
 import { aggregatedDocument } from './aggregated.ts';
-import { categoriesOf } from './categories.ts';
 import { subresourcesOf, verbsOf } from './subresources.ts';
 import { compareVersions } from './versions.ts';
 
@@ -199,7 +198,7 @@ function rowsOf(resource: Resource): Row[] {
     kind: kind.kind,
     verbs: verbsOf(resource),
     ...(kind.short.length > 0 ? { shortNames: kind.short } : {}),
-    ...categoriesOf(resource),
+    ...(kind.categories.length > 0 ? { categories: kind.categories } : {}),
   } as Row);
   return rows;
 }
