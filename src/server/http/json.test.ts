@@ -60,7 +60,10 @@ describe('what is no JSON is explained', () => {
 it('gives what the parser gives', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      expect(decode(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      const text = JSON.stringify(value);
+      // Refused, as the next tests show.
+      fc.pre(!text.includes('__proto__'));
+      expect(decode(text)).toEqual(JSON.parse(text));
     }),
   );
 });
