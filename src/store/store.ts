@@ -58,7 +58,7 @@ export interface Write {
   readonly key: string;
   /**
    * null deletes. The store takes the bytes over, so nobody may change them any more; a watcher in the same process gets
-   * the very same buffer, and who wrote it can tell by that.
+   * the very same buffer, unless it came over a network.
    */
   readonly value: Buffer | null;
   /** The revision that the key must have; 0: it must not exist; absent: no matter. */

@@ -1,17 +1,15 @@
 /** Clients that other people wrote, with the kubeconfig that the program writes. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppsV1Api, CoreV1Api, KubeConfig, PatchStrategy, setHeaderOptions, Watch } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasKubectl } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const hasKubectl = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'kubectl')));
-if (!hasKubectl) console.log('skipped: kubectl is not installed (Debian has it in kubernetes-client)');
 
 let qd: Qd;
 let home: string;
@@ -41,7 +39,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
   });
 
   test('makes the first walk, twice, and takes it away again', async () => {
-    const apply = () => kubectl('apply', '--validate=false', '-f', 'examples/first-walk');
+    const apply = () => kubectl('apply', '-f', 'examples/first-walk');
     const made = await apply();
     expect(made.split('\n')).toEqual(expect.arrayContaining(['namespace/shop created', 'deployment.apps/web created']));
     expect((await apply()).split('\n')).toEqual(expect.arrayContaining(['deployment.apps/web unchanged']));

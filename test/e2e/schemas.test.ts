@@ -1,15 +1,12 @@
 /** kubectl reads the published schemas of the built program: it explains them, and checks with them what it sends. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasKubectl } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
-
-const hasKubectl = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'kubectl')));
-if (!hasKubectl) console.log('skipped: kubectl is not installed (Debian has it in kubernetes-client)');
 
 let qd: Qd;
 let home: string;
