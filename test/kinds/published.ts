@@ -9,7 +9,7 @@ import { joinPath } from '../../src/schema/field-error.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../../src/schema/schema.ts';
 
 /** A definition or a property of an OpenAPI 2 document. */
-interface Published {
+export interface Published {
   readonly $ref?: string;
   readonly type?: string;
   readonly format?: string;
@@ -25,7 +25,7 @@ interface Published {
 }
 
 /** One release's document. */
-class PublishedDocument {
+export class PublishedDocument {
   readonly #definitions: Readonly<Record<string, Published>>;
   readonly #byKind = new Map<string, Published>();
 
@@ -198,7 +198,8 @@ const namedTypes: Readonly<Record<string, string>> = {
   RawExtension: 'any',
 };
 
-function wordOf(document: PublishedDocument, place: Published): string {
+/** What a place holds, in a word: `object`, `list`, `int32`, `quantity`. */
+export function wordOf(document: PublishedDocument, place: Published): string {
   if (place.$ref) {
     const named = namedTypes[nameOf(place.$ref).split('.').at(-1) ?? ''];
     if (named) return named;
@@ -220,7 +221,8 @@ function wordOf(document: PublishedDocument, place: Published): string {
   }
 }
 
-function ourWord(schema: Schema): string {
+/** The same for a place of ours. */
+export function ourWord(schema: Schema): string {
   switch (schema.type) {
     case 'string':
       return schema.format ?? 'string';
