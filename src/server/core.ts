@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { HookContext } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
+import type { AdmissionChain } from './admission/chain.ts';
 import type { Allocation } from './allocation/allocation.ts';
 import type { Call, User } from './api.ts';
 import type { Cache } from './cache/cache.ts';
@@ -17,6 +18,7 @@ export interface Core {
   readonly registry: Registry;
   readonly watches: Watches;
   readonly allocation: Allocation;
+  readonly admission: AdmissionChain;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -7,6 +7,9 @@ import { type Logger, silent } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
+import { AdmissionChain } from './admission/chain.ts';
+import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import type { AdmissionPlugin } from './admission/plugin.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle } from './api.ts';
@@ -30,6 +33,8 @@ export interface ServerOptions {
   /** How much history watches and exact lists can go back. */
   readonly historyMilliseconds?: number;
   readonly historyBytes?: number;
+  /** Who has a say in writes, in their order; by default only that what is written needs a namespace. */
+  readonly admission?: readonly AdmissionPlugin[];
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
   /** Whether objects that are handed out are frozen, so that a test finds who changes one. */
@@ -69,6 +74,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     registry,
     watches,
     allocation: new Allocation({ cache, random, addresses, ports }),
+    admission: new AdmissionChain(options.admission ?? [namespaceLifecycle]),
     lists: new ListBodies(),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token) => identify(token),

@@ -1,41 +1,54 @@
 import { ApiError, forbidden, notFound } from '../../base/errors.ts';
-import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import type { Entry } from '../cache/entry.ts';
+import { Namespace } from '../../kinds/core/namespace.ts';
 import type { Core } from '../core.ts';
+import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
+import { nameOf, refused } from './refusal.ts';
 
-const NAMESPACES = { group: '', plural: 'namespaces' };
+const IMMORTAL: readonly string[] = ['default', 'kube-system', 'kube-public'];
 
-/** Nothing is created in a namespace that does not exist or is on its way out. */
-export function admitCreate(core: Core, kind: Kind, metadata: KubeObject['metadata']): Promise<void> | undefined {
-  if (kind.scope !== 'Namespaced') return undefined;
-  const entry = core.cache.table(NAMESPACES).get('', metadata.namespace ?? '');
-  if (entry) return checkActive(core, kind, metadata, entry);
-  return lookAgain(core, kind, metadata);
+/**
+ * Nothing is created in a namespace that does not exist or is on its way out, and the namespaces that a cluster cannot be
+ * without stay.
+ */
+export const namespaceLifecycle: AdmissionPlugin = {
+  name: 'NamespaceLifecycle',
+
+  handles(kind, operation, subresource) {
+    if (operation === 'DELETE') return kind === Namespace && !subresource;
+    return operation === 'CREATE' && kind.scope === 'Namespaced';
+  },
+
+  admit(core, request) {
+    if (request.operation === 'DELETE') return keep(request);
+    const namespace = find(core, request.namespace);
+    return namespace ? checkActive(request, namespace) : lookAgain(core, request);
+  },
+};
+
+function keep(request: AdmissionRequest): void {
+  if (IMMORTAL.includes(request.name)) throw refused(request, 'this namespace may not be deleted');
+}
+
+function find(core: Core, name: string): Namespace | undefined {
+  return core.cache.table(Namespace).get('', name)?.hub(Namespace) as Namespace | undefined;
 }
 
 /** The namespace may be so new that this server has not seen it. */
-async function lookAgain(core: Core, kind: Kind, metadata: KubeObject['metadata']): Promise<void> {
-  const { namespace = '' } = metadata;
+async function lookAgain(core: Core, request: AdmissionRequest): Promise<void> {
   await core.cache.fresh();
-  const entry = core.cache.table(NAMESPACES).get('', namespace);
-  if (!entry) throw notFound(NAMESPACES, namespace);
-  checkActive(core, kind, metadata, entry);
+  const namespace = find(core, request.namespace);
+  if (!namespace) throw notFound(Namespace, request.namespace);
+  checkActive(request, namespace);
 }
 
-function checkActive(core: Core, kind: Kind, metadata: KubeObject['metadata'], entry: Entry): undefined {
-  const { namespace = '', name = '' } = metadata;
-  const namespaces = core.registry.resource('v1', 'namespaces');
-  if (!namespaces) return undefined;
-  const object = entry.hub(namespaces.kind) as KubeObject & { status?: { phase?: string } };
-  if (!object.metadata.deletionTimestamp && object.status?.phase !== 'Terminating') return undefined;
-  const refused = forbidden(
-    kind,
-    name,
-    `unable to create new content in namespace ${namespace} because it is being terminated`,
-  );
-  throw new ApiError('Forbidden', refused.message, {
+function checkActive(request: AdmissionRequest, { metadata, status }: Namespace): void {
+  if (!metadata.deletionTimestamp && status?.phase !== 'Terminating') return;
+  const { name: namespace = '' } = metadata;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const refusal = forbidden(request.kind, nameOf(request), why);
+  throw new ApiError('Forbidden', refusal.message, {
     details: {
-      ...refused.details,
+      ...refusal.details,
       causes: [
         {
           reason: 'NamespaceTerminating',

@@ -9,7 +9,7 @@ import { keyOf } from '../cache/keys.ts';
 import { type Core, hookContext } from '../core.ts';
 import type { Resource } from '../registry.ts';
 import { checkObject } from './check.ts';
-import { commitObject, commitRemoval } from './commit.ts';
+import { commitObject, commitRemoval, withAdmission } from './commit.ts';
 import { isDryRun } from './dry-run.ts';
 
 /** What a change is made of: the wanted object from the current one. Runs again when another write came between. */
@@ -41,25 +41,33 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
     checkIdentity(kind, object, old, name);
     keepBookkeeping(object, old);
     keepPart(object, old, wish.part);
-    if (wish.part === 'status') kind.onStatusUpdate?.(object, old, hookContext(core, call));
-    else {
-      kind.onUpdate?.(object, old, hookContext(core, call));
-      countGeneration(kind, object, old);
-    }
-    const also = core.allocation.onWrite(kind, object, old);
-    const subresource = wish.part === 'status' ? 'status' : call.subresource;
-    checkObject(kind, object, { old, subresource, apiVersion: version.apiVersion });
-    if (sameContent(object, old)) return { entry: current, object: old };
-    if (isDryRun(call)) return { entry: undefined, object };
+    const admission = core.admission.open(core, call, { operation: 'UPDATE', resource, object, old });
     try {
+      const admitting = admission?.admit();
+      if (admitting) await admitting;
+      if (wish.part === 'status') kind.onStatusUpdate?.(object, old, hookContext(core, call));
+      else {
+        kind.onUpdate?.(object, old, hookContext(core, call));
+        countGeneration(kind, object, old);
+      }
+      const also = core.allocation.onWrite(kind, object, old);
+      const subresource = wish.part === 'status' ? 'status' : call.subresource;
+      checkObject(kind, object, { old, subresource, apiVersion: version.apiVersion });
+      const validating = admission?.validate();
+      if (validating) await validating;
+      if (sameContent(object, old)) return { entry: current, object: old };
+      if (isDryRun(call)) return { entry: undefined, object };
       if (isFinished(kind, object)) {
         await commitRemoval(core, current, core.allocation.onRemoval(kind, old));
         return { entry: undefined, object };
       }
-      return { entry: await commitObject(core, { at: current.at, object, expect: current.revision, also }), object };
+      const draft = { at: current.at, object, expect: current.revision, also: withAdmission(also, admission) };
+      return { entry: await commitObject(core, draft), object };
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       await core.cache.reached(error.revision);
+    } finally {
+      admission?.settle();
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Write } from '../../store/store.ts';
+import type { AdmissionRequest } from '../admission/plugin.ts';
 import { encode } from '../cache/encoding.ts';
 import type { Entry, Place } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
@@ -13,6 +14,14 @@ export interface Draft {
   readonly expect: number;
   /** What must be written with it or not at all. */
   readonly also?: readonly Write[];
+}
+
+/** What is allocated to the object, and what admission wants written with it. */
+export function withAdmission(
+  also: readonly Write[],
+  admission: Pick<AdmissionRequest, 'also'> | undefined,
+): readonly Write[] {
+  return admission?.also.length ? [...also, ...admission.also] : also;
 }
 
 /** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */

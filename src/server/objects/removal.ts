@@ -2,7 +2,7 @@ import { conflict, notFound } from '../../base/errors.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { StoreConflict } from '../../store/store.ts';
-import type { Propagation } from '../api.ts';
+import type { Call, Propagation } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type Core, timestamp } from '../core.ts';
 import type { Resource } from '../registry.ts';
@@ -13,12 +13,16 @@ import type { DeletePlan } from './delete-options.ts';
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
+export interface Removal {
+  readonly namespace: string;
+  readonly name: string;
+  readonly plan: DeletePlan;
+  /** Whose delete is to be admitted; absent: it has been. */
+  readonly call?: Call;
+}
+
 /** Deletes one object, or marks it as being deleted while somebody still has to let go of it. Answers what it was. */
-export async function removeObject(
-  core: Core,
-  resource: Resource,
-  at: { namespace: string; name: string; plan: DeletePlan },
-): Promise<KubeObject> {
+export async function removeObject(core: Core, resource: Resource, at: Removal): Promise<KubeObject> {
   const { kind } = resource;
   const key = keyOf(kind, at.namespace, at.name);
   await core.cache.fresh();
@@ -28,6 +32,8 @@ export async function removeObject(
     if (!current) throw notFound(kind, at.name);
     const old = current.hub(kind);
     checkPreconditions(kind, old, at.plan);
+    const admitting = at.call && admitted(core, resource, at.call, { ...at, old });
+    if (admitting) await admitting;
     const object = marked(core, resource, old, at.plan);
     if (at.plan.dryRun) return old;
     try {
@@ -39,6 +45,16 @@ export async function removeObject(
       await core.cache.reached(error.revision);
     }
   }
+}
+
+function admitted(
+  core: Core,
+  resource: Resource,
+  call: Call,
+  { name, plan, old }: Removal & { old: KubeObject },
+): Promise<void> | undefined {
+  const opening = { operation: 'DELETE', resource, name, object: undefined, old, dryRun: plan.dryRun } as const;
+  return core.admission.open(core, call, opening)?.run();
 }
 
 function checkPreconditions(kind: Kind, { metadata }: KubeObject, plan: DeletePlan): void {

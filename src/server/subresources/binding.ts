@@ -44,6 +44,8 @@ async function bind(core: Core, resource: Resource, call: Call): Promise<StatusR
     errors.push(...rule(sent, { ...whole, subresource: undefined, apiVersion: call.apiVersion }));
   }
   if (errors.length > 0) throw invalidObject({ group: '', kind: 'Binding' }, name, errors);
+  const opening = { operation: 'CREATE', resource, object: sent, old: undefined } as const;
+  await core.admission.open(core, call, opening)?.run();
   const now = timestamp(core.clock.now());
   await change(core, resource, call, {
     part: 'any',

@@ -3,13 +3,13 @@ import { nameSuffix } from '../../base/random.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
 import { StoreConflict } from '../../store/store.ts';
-import { admitCreate } from '../admission/namespace-lifecycle.ts';
+import type { Admission } from '../admission/chain.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type Core, hookContext, timestamp } from '../core.ts';
 import { expectedBody, readBody } from '../objects/body.ts';
 import { checkObject } from '../objects/check.ts';
-import { commitObject, type Draft } from '../objects/commit.ts';
+import { commitObject, type Draft, withAdmission } from '../objects/commit.ts';
 import { isDryRun } from '../objects/dry-run.ts';
 import { unstored } from '../objects/unstored.ts';
 import type { Resource } from '../registry.ts';
@@ -23,13 +23,17 @@ export async function create(core: Core, resource: Resource, call: Call): Promis
     const { object, generated } = prepare(core, resource, call);
     const { namespace = '', name = '' } = object.metadata;
     const at = { key: keyOf(kind, namespace, name), namespace, name };
+    const opening = { operation: 'CREATE', resource, name: generated ? '' : name, object, old: undefined } as const;
+    const admission = core.admission.open(core, call, opening);
     try {
-      return await store(core, resource, call, { at, object });
+      return await store(core, resource, call, { at, object, admission });
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       if (error.key === at.key && (!generated || tries >= NAME_TRIES)) throw alreadyExists(kind, name);
       // A generated name or an address was taken by somebody else: the next round draws another.
       await core.cache.reached(error.revision);
+    } finally {
+      admission?.settle();
     }
   }
 }
@@ -38,23 +42,26 @@ async function store(
   core: Core,
   resource: Resource,
   call: Call,
-  { at, object }: Pick<Draft, 'at' | 'object'>,
+  { at, object, admission }: Pick<Draft, 'at' | 'object'> & { admission: Admission | undefined },
 ): Promise<ObjectReply> {
   const { kind, version } = resource;
+  const admitting = admission?.admit();
+  if (admitting) await admitting;
+  finish(core, resource, call, object);
   const also = core.allocation.onWrite(kind, object, undefined);
   checkObject(kind, object, { old: undefined, subresource: undefined, apiVersion: version.apiVersion });
-  const admitted = admitCreate(core, kind, object.metadata);
-  if (admitted) await admitted;
+  const validating = admission?.validate();
+  if (validating) await validating;
   if (isDryRun(call)) {
     const existing = core.cache.entry(at.key);
     if (existing) throw new StoreConflict(at.key, existing.revision);
     return { type: 'object', item: unstored(resource, object) };
   }
-  const entry = await commitObject(core, { at, object, expect: 0, also });
+  const entry = await commitObject(core, { at, object, expect: 0, also: withAdmission(also, admission) });
   return { type: 'object', item: entry.viewOnce(resource) };
 }
 
-/** The object as it will be stored, but for what is allocated to it. */
+/** The object as it was asked for, with the metadata that the server gives it. */
 function prepare(core: Core, resource: Resource, call: Call): { object: KubeObject; generated: boolean } {
   const { kind, version } = resource;
   const sent = readBody(expectedBody(resource), call, core.registry);
@@ -66,7 +73,7 @@ function prepare(core: Core, resource: Resource, call: Call): { object: KubeObje
   }
   const now = timestamp(core.clock.now());
   sent.apiVersion = kind.hub.apiVersion;
-  const object: KubeObject & { status?: unknown } = version.toHub ? version.toHub(sent) : sent;
+  const object: KubeObject = version.toHub ? version.toHub(sent) : sent;
   const { labels, annotations, ownerReferences, finalizers, initializers, generateName } = object.metadata;
   const generated = !object.metadata.name && Boolean(generateName);
   const name = generated ? generatedName(generateName ?? '', core) : object.metadata.name;
@@ -80,10 +87,14 @@ function prepare(core: Core, resource: Resource, call: Call): { object: KubeObje
   if (finalizers?.length) metadata.finalizers = finalizers;
   if (initializers) metadata.initializers = initializers;
   object.metadata = metadata;
+  return { object, generated };
+}
+
+/** What the kind itself puts in, once admission has said what it wants. */
+function finish(core: Core, { kind }: Resource, call: Call, object: KubeObject & { status?: unknown }): void {
   if (kind.initialStatus) object.status = kind.initialStatus(object);
   else if (kind.subresources?.status) object.status = {};
   kind.onCreate?.(object, hookContext(core, call));
-  return { object, generated };
 }
 
 /** Long beginnings are cut so that the whole name stays within a label's length. */

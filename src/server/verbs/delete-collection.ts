@@ -23,7 +23,7 @@ export async function deleteCollection(core: Core, resource: Resource, call: Cal
   for (let at = 0; at < entries.length; at += TOGETHER) {
     const part = entries.slice(at, at + TOGETHER).map(async ({ at: { namespace, name } }) => {
       try {
-        await removeObject(core, resource, { namespace, name, plan });
+        await removeObject(core, resource, { namespace, name, plan, call });
       } catch (error) {
         // Somebody else was faster.
         if (!isApiError(error, 'NotFound')) throw error;

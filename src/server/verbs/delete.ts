@@ -8,7 +8,7 @@ export async function remove(core: Core, resource: Resource, call: Call): Promis
   const { kind } = resource;
   const { namespace = '', name = '' } = call;
   const plan = deletePlan(call, core.registry);
-  const { metadata } = await removeObject(core, resource, { namespace, name, plan });
+  const { metadata } = await removeObject(core, resource, { namespace, name, plan, call });
   return success({
     name,
     ...(kind.group ? { group: kind.group } : {}),
