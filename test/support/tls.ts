@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { systemRandom } from '../../src/base/random.ts';
-import { type CertificateRequest, issue, newKey, type Subject } from '../../src/cli/pki/certificate.ts';
+import { type CertificateRequest, issue, newIssuer, newKey, type Subject } from '../../src/base/x509/certificate.ts';
 
 /** A certificate with its key, as PEM. */
 interface KeyPair {
@@ -18,6 +18,7 @@ export interface TestAuthority {
 interface Validity {
   /** Milliseconds since the epoch. */
   readonly notAfter: number;
+  readonly notBefore?: number;
 }
 
 const DAY = 86_400_000;
@@ -25,12 +26,11 @@ const DAY = 86_400_000;
 export async function testAuthority(commonName = 'test-ca'): Promise<TestAuthority> {
   const { privateKey, publicKey } = await newKey();
   const subject: Subject = { commonName };
-  const issuer = { subject, key: privateKey, publicKey };
-  const notBefore = Date.now() - DAY;
+  const issuer = newIssuer(subject, privateKey);
   const sign = (
     request: Pick<CertificateRequest, 'subject' | 'publicKey' | 'usage' | 'names'>,
-    notAfter = Date.now() + DAY,
-  ) => issue({ ...request, notBefore, notAfter }, issuer, systemRandom);
+    validity: Validity = { notAfter: Date.now() + DAY },
+  ) => issue({ notBefore: Date.now() - DAY, ...request, ...validity }, issuer, systemRandom);
   return {
     ca: sign({ subject, publicKey, usage: 'authority' }),
     async server() {
@@ -45,7 +45,7 @@ export async function testAuthority(commonName = 'test-ca'): Promise<TestAuthori
       const pair = await newKey();
       const who: Subject = group === undefined ? { commonName: name } : { commonName: name, organization: group };
       return {
-        cert: sign({ subject: who, publicKey: pair.publicKey, usage: 'client' }, validity?.notAfter),
+        cert: sign({ subject: who, publicKey: pair.publicKey, usage: 'client' }, validity),
         key: pem(pair.privateKey),
       };
     },

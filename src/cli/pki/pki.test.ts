@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
 import { CliError } from '../cli-error.ts';
-import { openPki } from './pki.ts';
+import { openPki, type Pki } from './pki.ts';
 
 const NAMES = ['localhost', '127.0.0.1', '::1', 'fd00:1::beef', '10.96.0.1', 'kubernetes.default.svc.cluster.local'];
 const DAY = 24 * 3_600_000;
@@ -46,7 +46,8 @@ test('a first start makes an authority and what it signs, readable by the owner 
 test('a second start reads the same files and makes nothing', async () => {
   const first = await open();
   const second = await open();
-  expect(second).toEqual({ ...first, made: [] });
+  const told = ({ signing, ...rest }: Pki) => ({ ...rest, certificate: signing.certificate });
+  expect(told(second)).toEqual({ ...told(first), made: [] });
 });
 
 test('the serving certificate names every name and address', async () => {

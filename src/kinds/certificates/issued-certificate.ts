@@ -1,6 +1,6 @@
 /** What a signer may write into a request: certificates in PEM, and nothing else. */
 import { X509Certificate } from 'node:crypto';
-import { pemBlocks } from './pem.ts';
+import { pemBlocks } from '../../base/x509/pem.ts';
 
 export function certificateProblem(pem: string): string | undefined {
   let blocks = 0;

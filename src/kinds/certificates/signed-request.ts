@@ -1,7 +1,7 @@
 /** Requests for certificates (PKCS #10), as clients make them: who wants a certificate proves that the key is his. */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { DerError, type Element, elementsOf } from './der.ts';
-import { pemBlocks } from './pem.ts';
+import { DerError, type Element, elementsOf } from '../../base/x509/der-reader.ts';
+import { pemBlocks } from '../../base/x509/pem.ts';
 
 const SEQUENCE = 0x30;
 const BIT_STRING = 0x03;

@@ -31,6 +31,8 @@ export function integer(bytes: Buffer): Buffer {
   return element(0x02, trimmed[0]! & 0x80 ? Buffer.concat([Buffer.of(0), trimmed]) : trimmed);
 }
 
+export const NULL = Buffer.of(0x05, 0x00);
+
 export const octets = (bytes: Buffer) => element(0x04, bytes);
 
 /** `unused` counts the bits at the end that mean nothing. */

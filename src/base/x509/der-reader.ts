@@ -1,5 +1,7 @@
 /** Just enough DER to take apart a signed structure. */
-export class DerError extends Error {}
+export class DerError extends Error {
+  override readonly name = 'DerError';
+}
 
 export interface Element {
   readonly tag: number;

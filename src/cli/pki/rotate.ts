@@ -1,0 +1,89 @@
+/** Replacing keys and certificates in DIR/pki before their time. */
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { CliError } from '../cli-error.ts';
+import { readIfThere, writeWhole } from '../files.ts';
+import {
+  AUTHORITY_LIFE,
+  BACKDATED,
+  CROSS,
+  expiryOf,
+  FORMER_KEYS,
+  firstBlock,
+  pemOf,
+  readIdentity,
+  writeIdentity,
+} from './pki.ts';
+
+/** What can be rotated. The first two while the cluster runs. */
+export const rotatable = ['serving', 'admin', 'service-account-key', 'authority'] as const;
+export type Rotatable = (typeof rotatable)[number];
+
+export interface RotateOptions {
+  /** DIR/pki. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A leaf is taken away: whoever opens the directory next, or has it open and is told, makes it anew. */
+export async function rotate(what: Rotatable, options: RotateOptions): Promise<void> {
+  const { directory } = options;
+  switch (what) {
+    case 'serving':
+      return rm(join(directory, 'apiserver.crt'), { force: true });
+    case 'admin':
+      return rm(join(directory, 'admin.crt'), { force: true });
+    case 'service-account-key':
+      return rotateServiceAccountKey(directory);
+    case 'authority':
+      return rotateAuthority(options);
+  }
+}
+
+/** Ends the trust in authorities and keys that were rotated away. */
+export async function forgetFormer(directory: string): Promise<void> {
+  const { certificate } = await authorityIn(directory);
+  await writeWhole(join(directory, 'ca.crt'), firstBlock(certificate));
+  await rm(join(directory, CROSS), { force: true });
+  await rm(join(directory, FORMER_KEYS), { force: true });
+}
+
+/** Tokens of the old key stay good: its public half is kept, first of all. */
+async function rotateServiceAccountKey(directory: string): Promise<void> {
+  const file = join(directory, 'sa.key');
+  const old = await readIfThere(file);
+  if (!old) throw new CliError(`${file} is missing; the next start makes one`);
+  const former = join(directory, FORMER_KEYS);
+  const pub = createPublicKey(createPrivateKey(old)).export({ type: 'spki', format: 'pem' }) as string;
+  await writeWhole(former, `${pub}${(await readIfThere(former)) ?? ''}`);
+  const { newKey } = await import('../../base/x509/certificate.ts');
+  await writeWhole(file, pemOf((await newKey()).privateKey));
+}
+
+/**
+ * A new authority, trusted beside the old one. The old one signs it, too, so that clients which know only the old one
+ * trust what the new one signs. What the old one signed is made anew at the next start, or stays good until its end.
+ */
+async function rotateAuthority({ directory, clock, random }: RotateOptions): Promise<void> {
+  const { issue, issuerOf, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
+  const old = await authorityIn(directory);
+  const { privateKey: key, publicKey } = await newKey();
+  const now = clock.now();
+  const subject = { commonName: `quarterdeck-ca@${Math.floor(now / 1000)}` };
+  const request = { subject, publicKey, usage: 'authority', notBefore: now - BACKDATED } as const;
+  const own = issue({ ...request, notAfter: now + AUTHORITY_LIFE }, newIssuer(subject, key), random);
+  const cross = issue({ ...request, notAfter: expiryOf(old.certificate) }, issuerOf(old.certificate, old.key), random);
+  await writeIdentity(directory, 'ca.previous', { ...old, certificate: firstBlock(old.certificate) });
+  await writeWhole(join(directory, CROSS), cross);
+  await writeIdentity(directory, 'ca', { certificate: `${own}${old.certificate}`, key });
+}
+
+async function authorityIn(directory: string) {
+  const found = await readIdentity(directory, 'ca');
+  if (!found) throw new CliError(`${directory} has no authority; has the cluster been started?`);
+  return found;
+}
