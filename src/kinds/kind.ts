@@ -109,6 +109,8 @@ export interface KindDefinition<F extends Fields = Fields> {
    * the client's grace period.
    */
   readonly gracePeriod?: (object: any, asked: number | undefined) => number;
+  /** Whether a replace must name the resourceVersion that it replaces. */
+  readonly requiresVersion?: boolean;
   /** Whether a replace of an object that does not exist creates it. */
   readonly createOnUpdate?: boolean;
   /** What `export` strips beyond metadata; on a copy, in the stored version's shape. */

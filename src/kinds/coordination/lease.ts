@@ -42,6 +42,7 @@ export const Lease = defineKind({
       { default: {}, rules: [preferenceNeedsStrategy], description: 'Who holds it.' },
     ),
   },
+  requiresVersion: true,
   createOnUpdate: true,
   columns: [name, text('Holder', 'Who holds it.', ({ spec }) => spec?.holderIdentity ?? ''), age],
 });

@@ -3,11 +3,13 @@ import { clone, deepEqual } from '../../base/tree.ts';
 import { type FieldError, forbidden, under } from '../../schema/field-error.ts';
 import { MIRROR, podAnnotationChanges } from '../shapes/pod-annotations.ts';
 import type { Pod } from './pod.ts';
+import { keepOwnMetadata } from './pod-metadata.ts';
 import { treeDiff } from './tree-diff.ts';
 
 /** Drops every other change. */
 export function keepAllButEphemeralContainers(pod: Pod, old: Pod): void {
   const { ephemeralContainers } = pod.spec;
+  keepOwnMetadata(pod, old);
   pod.spec = { ...clone(old.spec), ephemeralContainers };
   if (!ephemeralContainers) delete pod.spec.ephemeralContainers;
 }

@@ -7,6 +7,7 @@ import type { PodSpec } from '../shapes/pod-spec.ts';
 import { qosClass } from '../shapes/qos-class.ts';
 import type { ResourceList, ResourceRequirements } from '../shapes/resources.ts';
 import type { Pod } from './pod.ts';
+import { keepOwnMetadata } from './pod-metadata.ts';
 
 const lists = ['containers', 'initContainers'] as const;
 
@@ -20,6 +21,7 @@ export function keepAllButResources(pod: Pod, old: Pod): void {
     if (now.length) resized[list] = before.map((container, index) => withResources(container, now[index]!));
   }
   const { resources } = pod.spec;
+  keepOwnMetadata(pod, old);
   pod.spec = clone({ ...old.spec, ...resized, ...(resources ? { resources } : {}) });
   if (!resources) delete pod.spec.resources;
 }

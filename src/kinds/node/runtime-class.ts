@@ -50,6 +50,7 @@ export const RuntimeClass = defineKind({
       { description: 'Where pods of the class can run; without it, everywhere.' },
     ),
   },
+  requiresVersion: true,
   createOnUpdate: true,
   columns: [name, text('Handler', 'What the node runs such pods with.', ({ handler }) => handler ?? ''), age],
 });

@@ -82,6 +82,7 @@ export const PodDisruptionBudget = defineKind({
     }),
     status: s.object('PodDisruptionBudgetStatus', status, { default: {}, description: 'What there is.' }),
   },
+  requiresVersion: true,
   name: pathSegmentName,
   subresources: { status: true },
   generation: true,

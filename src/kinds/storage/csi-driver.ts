@@ -65,6 +65,7 @@ export const CSIDriver = defineKind({
   description: 'How the cluster works with the storage driver of this name: what it needs, and what it can do.',
   versions: { 'storage.k8s.io/v1': {} },
   fields,
+  requiresVersion: true,
   generation: true,
   onCreate: dropUnused,
   onUpdate: dropUnused,

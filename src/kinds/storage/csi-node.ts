@@ -56,6 +56,7 @@ export const CSINode = defineKind({
   description: 'The storage drivers that run on the node of the same name. The node keeps it.',
   versions: { 'storage.k8s.io/v1': {} },
   fields,
+  requiresVersion: true,
   rules: [driversAreKept],
   columns: [name, integer('Drivers', 'How many drivers run on the node.', ({ spec }) => spec?.drivers?.length), age],
 });

@@ -31,6 +31,7 @@ export const CSIStorageCapacity = defineKind({
   description: 'How much storage of a class is left for some nodes, as a driver reports it for the scheduler.',
   versions: { 'storage.k8s.io/v1': {} },
   fields,
+  requiresVersion: true,
   rules: [namesClass],
   columns: [
     name,

@@ -68,6 +68,7 @@ export const VolumeAttachment = defineKind({
     }),
     status: s.use(VolumeAttachmentStatus, { default: {}, description: 'What has become of it.' }),
   },
+  requiresVersion: true,
   subresources: { status: true },
   initialStatus: () => ({ attached: false }),
   columns: [

@@ -8,7 +8,7 @@ import type { Entry } from '../cache/entry.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type Core, hookContext } from '../core.ts';
 import type { Resource } from '../registry.ts';
-import { checkObject } from './check.ts';
+import { checkObject, invalidObject } from './check.ts';
 import { commitObject, commitRemoval, withAdmission } from './commit.ts';
 import { isDryRun } from './dry-run.ts';
 
@@ -18,6 +18,12 @@ export interface Wish {
   readonly wanted: (current: Entry) => KubeObject;
   /** Which part the call may change: everything but status, only status, or whatever it wants. */
   readonly part: 'object' | 'status' | 'any';
+}
+
+/** What the path of a replace or a patch lets it change; the rest is for the kind's hooks to take back. */
+export function partAt(subresource: string | undefined): Wish['part'] {
+  if (subresource === 'status') return 'status';
+  return subresource === 'approval' ? 'any' : 'object';
 }
 
 export interface Changed {
@@ -39,6 +45,7 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
     const old = current.hub(kind);
     const object = wish.wanted(current);
     checkIdentity(kind, object, old, name);
+    if (kind.requiresVersion && call.verb === 'update') checkVersion(kind, object, name);
     keepBookkeeping(object, old);
     keepPart(object, old, wish.part);
     const admission = core.admission.open(core, call, { operation: 'UPDATE', resource, object, old });
@@ -108,6 +115,15 @@ function checkIdentity(kind: Kind, object: KubeObject, old: KubeObject, name: st
     }
     throw conflict(kind, name);
   }
+}
+
+/** Kinds that several write to may not be replaced blindly. */
+function checkVersion({ group, plural }: Kind, { metadata }: KubeObject, name: string): void {
+  if (metadata.resourceVersion && metadata.resourceVersion !== '0') return;
+  const message = 'Invalid value: 0x0: must be specified for an update';
+  throw invalidObject({ group, kind: plural }, name, [
+    { reason: 'FieldValueInvalid', field: 'metadata.resourceVersion', message },
+  ]);
 }
 
 /** What only the server writes is as it was. */

@@ -2,9 +2,19 @@
 import { binding } from './binding.ts';
 import { eviction } from './eviction.ts';
 import { finalize } from './finalize.ts';
+import { approval, ephemeralContainers, resize, status } from './parts.ts';
 import { rollback } from './rollback.ts';
 import { scale } from './scale.ts';
-import { status } from './status.ts';
 import type { Subresource } from './subresource.ts';
 
-export const subresources: readonly Subresource[] = [status, scale, finalize, binding, eviction, rollback];
+export const subresources: readonly Subresource[] = [
+  status,
+  scale,
+  finalize,
+  binding,
+  eviction,
+  rollback,
+  approval,
+  ephemeralContainers,
+  resize,
+];

@@ -9,7 +9,7 @@ import { applyStrategicMergePatch } from '../../schema/strategic-merge.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
-import { change } from '../objects/change.ts';
+import { change, partAt } from '../objects/change.ts';
 import { toHub } from '../objects/hub.ts';
 import { tellPatchFaults } from '../objects/strictness.ts';
 import type { Resource } from '../registry.ts';
@@ -19,7 +19,7 @@ import { replyOf } from './update.ts';
 export async function patch(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
   const { kind, version } = resource;
   const changed = await change(core, resource, call, {
-    part: call.subresource === 'status' ? 'status' : 'object',
+    part: partAt(call.subresource),
     wanted: (current) => {
       const before = current.view(resource).object;
       const tree = applyPatch(version.schema, before, call);

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kinds/kind.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { expectedBody, readBody } from '../objects/body.ts';
-import { type Changed, change } from '../objects/change.ts';
+import { type Changed, change, partAt } from '../objects/change.ts';
 import { toHub } from '../objects/hub.ts';
 import { unstored } from '../objects/unstored.ts';
 import type { Resource } from '../registry.ts';
@@ -23,7 +23,7 @@ export async function update(core: Core, resource: Resource, call: Call): Promis
   if (await createsInstead(core, resource, call)) return create(core, resource, { ...call, body: sent });
   let first: KubeObject | undefined = sent;
   const changed = await change(core, resource, call, {
-    part: call.subresource === 'status' ? 'status' : 'object',
+    part: partAt(call.subresource),
     wanted: () => {
       // A second round needs the body again as it was sent; only the first may take it over.
       const object = first ?? readBody(expectedBody(resource), call, core.registry);

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { testServer } from '../../../test/support/server.ts';
+import { Lease } from '../../kinds/coordination/lease.ts';
+import { ConfigMap } from '../../kinds/core/config-map.ts';
+import { Namespace } from '../../kinds/core/namespace.ts';
+
+it('is refused without a version where several write to a kind, and only there', async () => {
+  const api = await testServer([ConfigMap, Lease, Namespace]);
+  const at = { apiVersion: 'coordination.k8s.io/v1' };
+  const lease = (holderIdentity: string, resourceVersion?: string) => ({
+    metadata: { name: 'a', resourceVersion },
+    spec: { holderIdentity },
+  });
+  const made = await api.update('leases', lease('me'), at);
+  for (const version of [undefined, '0']) {
+    await expect(api.update('leases', lease('you', version), at)).rejects.toMatchObject({
+      code: 422,
+      message:
+        'leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update',
+      details: { name: 'a', group: 'coordination.k8s.io', kind: 'leases' },
+    });
+  }
+  const taken = await api.update('leases', lease('you', made.metadata.resourceVersion), at);
+  expect(taken.spec.holderIdentity).toBe('you');
+  expect((await api.patch('leases', 'a', { spec: { holderIdentity: 'me' } }, at)).spec.holderIdentity).toBe('me');
+  await api.create('configmaps', { metadata: { name: 'a' } });
+  expect((await api.update('configmaps', { metadata: { name: 'a' }, data: { a: 'b' } })).data).toEqual({ a: 'b' });
+});
