@@ -1,0 +1,77 @@
+/** Which other objects a pod, or a volume, needs on its node. */
+import type { KubeObject } from '../../../kinds/kind.ts';
+
+/** The kinds a pod refers to by name, in its own namespace. */
+export type ReferredKind = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'resourceclaims' | 'serviceaccounts';
+
+export interface Reference {
+  readonly kind: ReferredKind;
+  readonly name: string;
+}
+
+/** Names may stand several times, and be empty where a pod says nothing. */
+export function referencesOf(pod: KubeObject): Reference[] {
+  const { metadata, spec = {}, status = {} } = pod as any;
+  const found: Reference[] = [];
+  const add = (kind: ReferredKind, name: string | undefined) => {
+    if (name) found.push({ kind, name });
+  };
+  add('serviceaccounts', spec.serviceAccountName);
+  for (const { name } of spec.imagePullSecrets ?? []) add('secrets', name);
+  for (const list of [spec.initContainers, spec.containers, spec.ephemeralContainers]) {
+    for (const container of list ?? []) addOfContainer(container, add);
+  }
+  for (const volume of spec.volumes ?? []) {
+    addOfVolume(volume, add);
+    // A claim of its own, named after the pod.
+    if (volume.ephemeral) add('persistentvolumeclaims', `${metadata.name}-${volume.name}`);
+  }
+  for (const { name, resourceClaimName } of spec.resourceClaims ?? []) {
+    const made = status.resourceClaimStatuses?.find((each: any) => each.name === name);
+    add('resourceclaims', resourceClaimName ?? made?.resourceClaimName);
+  }
+  add('resourceclaims', status.extendedResourceClaimStatus?.resourceClaimName);
+  return found;
+}
+
+type Add = (kind: ReferredKind, name: string | undefined) => void;
+
+function addOfContainer({ env = [], envFrom = [] }: any, add: Add): void {
+  for (const { valueFrom } of env) {
+    add('secrets', valueFrom?.secretKeyRef?.name);
+    add('configmaps', valueFrom?.configMapKeyRef?.name);
+  }
+  for (const { secretRef, configMapRef } of envFrom) {
+    add('secrets', secretRef?.name);
+    add('configmaps', configMapRef?.name);
+  }
+}
+
+/** Volumes that name a secret in the field `secretRef`. */
+const WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
+
+function addOfVolume(volume: any, add: Add): void {
+  add('secrets', volume.secret?.secretName);
+  add('secrets', volume.azureFile?.secretName);
+  add('secrets', volume.csi?.nodePublishSecretRef?.name);
+  for (const sort of WITH_SECRET) add('secrets', volume[sort]?.secretRef?.name);
+  add('configmaps', volume.configMap?.name);
+  add('persistentvolumeclaims', volume.persistentVolumeClaim?.claimName);
+  for (const { secret, configMap } of volume.projected?.sources ?? []) {
+    add('secrets', secret?.name);
+    add('configmaps', configMap?.name);
+  }
+}
+
+/** The secrets that a node needs to mount a volume; those for controllers alone are not among them. */
+export function secretsOfVolume(volume: KubeObject): { readonly namespace: string; readonly name: string }[] {
+  const { spec = {} } = volume as any;
+  const home = spec.claimRef?.namespace ?? '';
+  const { csi, azureFile } = spec;
+  const named = [
+    ...WITH_SECRET.map((sort) => spec[sort]?.secretRef),
+    azureFile && { name: azureFile.secretName, namespace: azureFile.secretNamespace },
+    ...[csi?.nodePublishSecretRef, csi?.nodeStageSecretRef, csi?.nodeExpandSecretRef],
+  ];
+  return named.flatMap((ref) => (ref?.name ? [{ namespace: ref.namespace || home, name: ref.name }] : []));
+}

@@ -1,0 +1,49 @@
+/** Roles that count in one namespace. */
+import type { PolicyRule } from '../../../../kinds/rbac/policy-rule.ts';
+import { EVENTS, on, READ } from './rule.ts';
+
+interface NamespacedRole {
+  readonly namespace: string;
+  readonly name: string;
+  readonly rules: readonly PolicyRule[];
+}
+
+export const namespacedRoles: readonly NamespacedRole[] = [
+  {
+    namespace: 'kube-public',
+    name: 'system:controller:bootstrap-signer',
+    rules: [on('core', 'configmaps', READ), on('core', 'configmaps', 'update', 'cluster-info'), EVENTS],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'extension-apiserver-authentication-reader',
+    rules: [on('core', 'configmaps', READ, 'extension-apiserver-authentication')],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system::leader-locking-kube-controller-manager',
+    rules: [
+      on('coordination.k8s.io', 'leases', 'create get list update watch'),
+      on('coordination.k8s.io', 'leasecandidates', 'create get list update watch'),
+    ],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system::leader-locking-kube-scheduler',
+    rules: [
+      on('coordination.k8s.io', 'leases', 'create get list update watch'),
+      on('coordination.k8s.io', 'leasecandidates', 'create get list update watch'),
+    ],
+  },
+  { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', rules: [on('core', 'secrets', READ)] },
+  {
+    namespace: 'kube-system',
+    name: 'system:controller:cloud-provider',
+    rules: [on('core', 'configmaps', 'create get list watch')],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system:controller:token-cleaner',
+    rules: [on('core', 'secrets', 'delete get list watch'), EVENTS],
+  },
+];

@@ -1,0 +1,147 @@
+/** The roles and bindings that every cluster has, put together as objects. What they allow is written in the files beside. */
+import { gatheredRules } from '../../../../kinds/rbac/aggregation.ts';
+import type { PolicyRule } from '../../../../kinds/rbac/policy-rule.ts';
+import type { Subject } from '../../../../kinds/rbac/subject.ts';
+import { GROUP } from '../../../../kinds/rbac/versions.ts';
+import { controllerRules } from './controllers.ts';
+import { namespacedRoles } from './namespaced.ts';
+import { peoplesRules } from './people.ts';
+import { on, onPaths } from './rule.ts';
+import { systemRules } from './system.ts';
+
+interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface DefaultRole {
+  readonly metadata: Metadata;
+  readonly rules: readonly PolicyRule[];
+  readonly aggregationRule?: { readonly clusterRoleSelectors: { readonly matchLabels: Record<string, string> }[] };
+}
+
+export interface DefaultBinding {
+  readonly metadata: Metadata;
+  readonly roleRef: { readonly apiGroup: string; readonly kind: 'Role' | 'ClusterRole'; readonly name: string };
+  readonly subjects: readonly Subject[];
+}
+
+export interface Policy {
+  readonly clusterRoles: readonly DefaultRole[];
+  readonly clusterRoleBindings: readonly DefaultBinding[];
+  readonly roles: readonly DefaultRole[];
+  readonly roleBindings: readonly DefaultBinding[];
+}
+
+/** `false` on an object keeps it from being put in order at the next start. */
+export const AUTOUPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
+
+/** Made anew every time: it is needed at the start, and then no more. */
+export function defaultPolicy(): Policy {
+  return {
+    clusterRoles: clusterRoles(),
+    clusterRoleBindings: [
+      ...Object.entries(CLUSTER_SUBJECTS).map(([name, subjects]) => clusterBinding(name, subjects)),
+      ...Object.keys(controllerRules).map((name) => clusterBinding(`system:controller:${name}`, [account(name)])),
+    ],
+    roles: namespacedRoles.map(({ namespace, name, rules }) => ({ metadata: metadata(name, { namespace }), rules })),
+    roleBindings: Object.entries(LOCAL_SUBJECTS).map(([path, { role, subjects }]) => {
+      const [namespace, name = ''] = path.split('/');
+      const roleRef = { apiGroup: GROUP, kind: 'Role' as const, name: role ?? name };
+      return { metadata: metadata(name, { namespace }), roleRef, subjects };
+    }),
+  };
+}
+
+function clusterRoles(): DefaultRole[] {
+  const plain: DefaultRole[] = [
+    { metadata: metadata('cluster-admin'), rules: [on('*', '*', '*'), onPaths('*', '*')] },
+    ...named('system:', systemRules),
+    ...named('system:controller:', controllerRules),
+    ...Object.entries(peoplesRules).map(([name, rules]) => ({
+      metadata: metadata(`system:aggregate-to-${name}`, { labels: partOf(name) }),
+      rules,
+    })),
+  ];
+  // Each with the rules it gathers, so that nobody has to wait for the controller that keeps them so.
+  const all = [...plain];
+  for (const [name, labels] of [
+    ['view', partOf('edit')],
+    ['edit', partOf('admin')],
+    ['admin', {}],
+  ] as const) {
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: partOf(name) }] };
+    const role = { metadata: metadata(name, { labels }), rules: [], aggregationRule };
+    all.push({ ...role, rules: gatheredRules(role, all) });
+  }
+  return all;
+}
+
+function named(prefix: string, rules: Readonly<Record<string, readonly PolicyRule[]>>): DefaultRole[] {
+  return Object.entries(rules).map(([name, own]) => ({ metadata: metadata(`${prefix}${name}`), rules: own }));
+}
+
+const user = (name: string): Subject => ({ kind: 'User', apiGroup: GROUP, name });
+const group = (name: string): Subject => ({ kind: 'Group', apiGroup: GROUP, name });
+const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' });
+
+/** Whom cluster roles are given, by the name of the role. */
+const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
+  'cluster-admin': [group('system:masters')],
+  'system:basic-user': [group('system:authenticated')],
+  'system:discovery': [group('system:authenticated')],
+  'system:kube-controller-manager': [user('system:kube-controller-manager')],
+  'system:kube-dns': [account('kube-dns')],
+  'system:kube-scheduler': [user('system:kube-scheduler')],
+  'system:monitoring': [group('system:monitoring')],
+  // Nodes have the node authorizer, which knows their pods; this is for who wants them to have more.
+  'system:node': [],
+  'system:node-proxier': [user('system:kube-proxy')],
+  'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
+  'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
+  'system:volume-scheduler': [user('system:kube-scheduler')],
+};
+
+/** Whom the roles of a namespace are given; the role has the name of its binding where it is not named. */
+const LOCAL_SUBJECTS: Readonly<Record<string, { readonly role?: string; readonly subjects: readonly Subject[] }>> = {
+  'kube-public/system:controller:bootstrap-signer': { subjects: [account('bootstrap-signer')] },
+  'kube-system/system::extension-apiserver-authentication-reader': {
+    role: 'extension-apiserver-authentication-reader',
+    subjects: [user('system:kube-controller-manager'), user('system:kube-scheduler')],
+  },
+  'kube-system/system::leader-locking-kube-controller-manager': {
+    subjects: [
+      user('system:kube-controller-manager'),
+      account('kube-controller-manager'),
+      account('leader-election-controller'),
+    ],
+  },
+  'kube-system/system::leader-locking-kube-scheduler': {
+    subjects: [user('system:kube-scheduler'), account('kube-scheduler')],
+  },
+  'kube-system/system:controller:bootstrap-signer': { subjects: [account('bootstrap-signer')] },
+  'kube-system/system:controller:cloud-provider': { subjects: [account('cloud-provider')] },
+  'kube-system/system:controller:token-cleaner': { subjects: [account('token-cleaner')] },
+};
+
+function clusterBinding(name: string, subjects: readonly Subject[]): DefaultBinding {
+  return { metadata: metadata(name), roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name }, subjects };
+}
+
+function partOf(name: string): Record<string, string> {
+  return { [`rbac.authorization.k8s.io/aggregate-to-${name}`]: 'true' };
+}
+
+function metadata(
+  name: string,
+  { namespace, labels = {} }: { namespace?: string | undefined; labels?: Readonly<Record<string, string>> } = {},
+): Metadata {
+  return {
+    name,
+    ...(namespace ? { namespace } : {}),
+    labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...labels },
+    annotations: { [AUTOUPDATE]: 'true' },
+  };
+}
