@@ -15,8 +15,8 @@ export interface BareOptions {
   readonly directory: string;
   readonly certificate: string;
   readonly key: string;
-  /** Files with the answers of `/get`, `/list` and `/label`, and with one watch event. */
-  readonly bodies: Readonly<Record<'get' | 'list' | 'label' | 'event', string>>;
+  /** Files with the answers of `/get`, `/list` and so on, and with one watch event. */
+  readonly bodies: Readonly<Record<'get' | 'list' | 'label' | 'table' | 'openapi' | 'event', string>>;
 }
 
 const options: BareOptions = JSON.parse(process.argv[2] ?? '');
@@ -45,6 +45,9 @@ async function route(request: IncomingMessage, response: ServerResponse): Promis
       await readBody(request);
       for (const watcher of watchers) watcher.write(bodies.event);
       return send(response, Buffer.from('{}'));
+    case 'unchanged':
+      response.writeHead(304, { 'content-type': 'application/json' }).end();
+      return;
     case 'create':
       return send(response, await write(JSON.parse(await readBody(request))));
     case 'patch': {

@@ -14,9 +14,14 @@ export function post({ origin, token }: Target, path: string, body: string, agen
   });
 }
 
-export function get({ origin, token }: Target, path: string, agent: Agent): Promise<Buffer> {
+export function get(
+  { origin, token }: Target,
+  path: string,
+  agent: Agent,
+  headers: Record<string, string> = {},
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    request(origin + path, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+    request(origin + path, { agent, headers: { ...headers, authorization: `Bearer ${token}` } }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => resolve(Buffer.concat(chunks)));

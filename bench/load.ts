@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 export type Traffic =
-  | { readonly type: 'read'; readonly path: string }
+  | { readonly type: 'read'; readonly path: string; readonly header?: readonly [name: string, value: string] }
   /** `NAME` in the template is replaced by ever new names. */
   | { readonly type: 'create'; readonly path: string; readonly template: string; readonly run: string }
   /** Merge patches of `path` followed by a number below `objects`. */
@@ -62,7 +62,7 @@ async function byWrk({ origin, token }: Target, traffic: Traffic, options: LoadO
 function extra(traffic: Traffic): string[] {
   switch (traffic.type) {
     case 'read':
-      return [];
+      return [...(traffic.header ?? [])];
     case 'create':
       return [traffic.template, traffic.run];
     case 'patch':
@@ -79,9 +79,9 @@ async function inProcess({ origin, token }: Target, traffic: Traffic, options: L
   const end = start + options.seconds * 1_000;
   const worker = async () => {
     while (performance.now() < end) {
-      const { method, path, type, body } = next();
+      const { method, path, type, body, header } = next();
       const began = performance.now();
-      const headers = { authorization: `Bearer ${token}`, ...(type ? { 'content-type': type } : {}) };
+      const headers = { authorization: `Bearer ${token}`, ...(type ? { 'content-type': type } : {}), ...header };
       const status = await new Promise<number>((resolve, reject) => {
         request(origin + path, { method, agent, headers }, (response) => {
           response.resume().on('end', () => resolve(response.statusCode ?? 0));
@@ -100,11 +100,23 @@ async function inProcess({ origin, token }: Target, traffic: Traffic, options: L
   return { perSecond: latencies.length / ((performance.now() - start) / 1_000), p50: at(0.5), p99: at(0.99), failed };
 }
 
-function requests(traffic: Traffic): () => { method: string; path: string; type?: string; body?: string } {
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly type?: string;
+  readonly body?: string;
+  readonly header?: Readonly<Record<string, string>>;
+}
+
+function requests(traffic: Traffic): () => Request {
   let count = 0;
   switch (traffic.type) {
     case 'read':
-      return () => ({ method: 'GET', path: traffic.path });
+      return () => ({
+        method: 'GET',
+        path: traffic.path,
+        header: Object.fromEntries(traffic.header ? [traffic.header] : []),
+      });
     case 'create': {
       const template = readFileSync(traffic.template, 'utf8');
       return () => ({

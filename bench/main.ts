@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { largePod, smallPod } from './bodies.ts';
+import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
 import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile } from './programs.ts';
@@ -58,6 +59,7 @@ async function main(): Promise<void> {
     const times = await repeat(3, (round) => startQd(root, join(work, `new-${round}`)));
     record({ name: 'ready in a new directory', unit: 'ms', qd: median(times), promise: 1_000 });
   }
+  await measureDocuments();
   let qd = await startQd(root, data);
   await seed(qd);
   await qd.stop();
@@ -67,6 +69,8 @@ async function main(): Promise<void> {
   }
   qd = await startQd(root, data);
   const idle = wanted('idle') ? await measureIdle(qd) : undefined;
+  // Before anybody else has asked for the objects.
+  const shown = wanted('table of 1,000') ? await latencyOf(qd, PODS, TABLE) : undefined;
   const bare = await startBare(root, await bareOptions(qd, data));
   try {
     if (idle) {
@@ -74,7 +78,13 @@ async function main(): Promise<void> {
       record({ name: 'processor at idle', unit: '%', qd: idle.processor, promise: 0.5 });
     }
     const peak = watchMemory(qd, bare);
+    if (shown) {
+      const peer = await latencyOf(bare, '/table');
+      record({ name: 'first table of 1,000', unit: 'ms', qd: shown.first, bare: peer.first });
+      record({ name: 'table of 1,000', unit: 'ms', qd: shown.again, bare: peer.again, promise: 15 });
+    }
     await measureReads(qd, bare);
+    await measureOpenApi(qd, bare);
     await measurePatch(qd, bare);
     await measureWatchers(qd, bare);
     await measureCreate(qd, bare);
@@ -126,6 +136,8 @@ async function bareOptions(qd: Target, data: string) {
       get: await keep('get', Promise.resolve(pod)),
       list: await keep('list', get(qd, PODS, agent)),
       label: await keep('label', get(qd, `${PODS}?labelSelector=group%3D3`, agent)),
+      table: await keep('table', get(qd, PODS, agent, TABLE)),
+      openapi: await keep('openapi', get(qd, '/openapi/v2', agent)),
       event: await keep('event', event(qd)),
     },
   };
@@ -151,6 +163,24 @@ async function measureReads(qd: Program, bare: Program): Promise<void> {
   await compare('get', 8_000, 32, [qd, read(`${PODS}/pod-7`)], [bare, read('/get')]);
   await compare('list of 1,000', 150, 8, [qd, read(PODS)], [bare, read('/list')]);
   await compare('list of 100 by label', 1_200, 8, [qd, read(label)], [bare, read('/label')]);
+}
+
+/** Of new servers: what the first client waits for. */
+async function measureDocuments(): Promise<void> {
+  if (!['first discovery', 'first OpenAPI 2'].some(wanted)) return;
+  const { discovery, walk, openApi } = await measureFirstUse((round) => startQd(root, join(work, `first-${round}`)), 3);
+  record({ name: 'first discovery', unit: 'ms', qd: discovery.first, promise: 5 });
+  record({ name: 'discovery', unit: 'ms', qd: discovery.again, promise: 5 });
+  record({ name: 'first discovery, path by path', unit: 'ms', qd: walk.first });
+  record({ name: 'discovery, path by path', unit: 'ms', qd: walk.again });
+  record({ name: 'first OpenAPI 2', unit: 'ms', qd: openApi.first, promise: 300 });
+}
+
+/** From the cache, and for a client that has it already. */
+async function measureOpenApi(qd: Program, bare: Program): Promise<void> {
+  await compare('OpenAPI 2', undefined, 8, [qd, read('/openapi/v2')], [bare, read('/openapi')]);
+  const known: Traffic = { type: 'read', path: '/openapi/v2', header: ['If-None-Match', '*'] };
+  await compare('OpenAPI 2, unchanged', undefined, 32, [qd, known], [bare, read('/unchanged')]);
 }
 
 async function measurePatch(qd: Program, bare: Program): Promise<void> {
@@ -205,7 +235,7 @@ type Run = readonly [program: Program, traffic: Traffic];
 /** The bare server first, then ours, under the same load. */
 async function compare(
   name: string,
-  promise: number,
+  promise: number | undefined,
   connections: number,
   ours: Run,
   peers: Run,
@@ -235,8 +265,4 @@ function watchMemory(qd: Program, bare: Program): () => [number, number] {
     sample();
     return most;
   };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

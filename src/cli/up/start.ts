@@ -66,6 +66,7 @@ export async function start(site: Site): Promise<void> {
   const seconds = (performance.now() / 1_000).toFixed(2);
   log.info('ready', { server: url, seconds: Number(seconds) });
   steps.line(`\nReady in ${seconds} s: ${url}\n\n${nextSteps(kubeconfig, flags.name)}`);
+  setImmediate(() => http.prepare());
 }
 
 const home = () => join(homedir(), '.quarterdeck');

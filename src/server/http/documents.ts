@@ -20,6 +20,7 @@ export interface DocumentsOptions {
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const NO_FORMS: typeof aggregatedForms = [];
+const AGGREGATED = ['/api', '/apis'];
 
 /** What is no object and needs a user: discovery, the version, the list of paths, the schemas, the metrics. */
 export class Documents {
@@ -55,21 +56,34 @@ export class Documents {
     return false;
   }
 
+  /** Writes down what clients ask for first, so that the first of them does not wait for it. */
+  prepare(): void {
+    const [newest] = aggregatedForms;
+    for (const place of AGGREGATED) {
+      const tree = newest && this.#options.discovery.aggregated(place, newest.version);
+      if (tree) this.#publish(tree, newest);
+    }
+  }
+
   async #sendDiscovery(exchange: Exchange, { place, document, pretty }: Found): Promise<void> {
-    const forms = place === '/api' || place === '/apis' ? aggregatedForms : NO_FORMS;
+    const forms = AGGREGATED.includes(place) ? aggregatedForms : NO_FORMS;
     const { form, ...representation } = negotiate(exchange.headers.accept, forms);
     const tree = (form && this.#options.discovery.aggregated(place, form.version)) ?? document;
     if (representation.format === 'yaml' || representation.pretty || pretty) {
       const { format } = representation;
       return sendDocument(exchange, tree, { format, pretty: representation.pretty || pretty, warnings: undefined });
     }
+    return sendPublished(exchange, this.#publish(tree, form));
+  }
+
+  #publish(tree: object, form: (typeof aggregatedForms)[number] | undefined): PublishedDocument {
     let written = this.#written.get(tree);
     if (!written) {
       const type = form ? `application/json;g=${form.group};v=${form.version};as=${form.kind}` : 'application/json';
       written = published(tree, type);
       this.#written.set(tree, written);
     }
-    return sendPublished(exchange, written);
+    return written;
   }
 }
 

@@ -119,6 +119,11 @@ export class Pipeline {
     if (own) this.#options.log.error('a request failed', { method, url: url.slice(0, 200), error: own });
   }
 
+  /** Does ahead what the first client would wait for; for a moment when nobody waits. */
+  prepare(): void {
+    this.#documents.prepare();
+  }
+
   /** Ends every watch and asks clients to come back on another connection. */
   drain(): void {
     this.#draining = true;

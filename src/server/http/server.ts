@@ -57,6 +57,8 @@ export interface HttpServer {
   listen(port: number, host: string): Promise<AddressInfo>;
   /** Listens without TLS and without authentication: for loopback addresses only. */
   listenInsecure(port: number, host: string): Promise<AddressInfo>;
+  /** Does ahead what the first client would wait for; for a moment when nobody waits. */
+  prepare(): void;
   /** Stops accepting, ends watches, lets requests in flight finish for a while, then closes what is left. */
   close(): Promise<void>;
 }
@@ -125,6 +127,10 @@ class Listeners implements HttpServer {
     const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000, noDelay: true });
     this.#onRequests(server, () => UNSECURED);
     return this.#start(server, port, host);
+  }
+
+  prepare(): void {
+    this.#pipeline.prepare();
   }
 
   async close(): Promise<void> {
