@@ -86,3 +86,12 @@ export function flag(text: string): boolean {
   if (text === 'false') return false;
   throw new InvalidArgumentError('It must be true or false.');
 }
+
+/** Values with commas between them. */
+export function list(text: string): readonly string[] {
+  const values = text.split(',').map((part) => part.trim());
+  if (values.some((part) => part === '')) {
+    throw new InvalidArgumentError('It must be values with commas between them.');
+  }
+  return values;
+}

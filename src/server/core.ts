@@ -5,7 +5,11 @@ import type { HookContext } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionChain } from './admission/chain.ts';
 import type { Allocation } from './allocation/allocation.ts';
-import type { Call, User } from './api.ts';
+import type { Call } from './api.ts';
+import type { Identify } from './authn/authenticator.ts';
+import type { TokenIssuer } from './authn/token-issuer.ts';
+import type { Authorizer } from './authz/authorizer.ts';
+import type { Rbac } from './authz/rbac/rbac.ts';
 import type { Cache } from './cache/cache.ts';
 import type { ListBodies } from './lists/bodies.ts';
 import type { Registry } from './registry.ts';
@@ -19,13 +23,19 @@ export interface Core {
   readonly watches: Watches;
   readonly allocation: Allocation;
   readonly admission: AdmissionChain;
+  /** Who may do what. Asked by the HTTP front end and by reviews; calls inside the process are trusted. */
+  readonly authorizer: Authorizer;
+  /** What roles say, whoever decides. */
+  readonly rbac: Rbac;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   /** Whether a collector works off the finalizers `orphan` and `foregroundDeletion`; without one they are not set. */
   readonly garbageCollection: boolean;
-  /** Whose a bearer token is; undefined for one that is not good. */
-  readonly identify: (token: string) => Promise<User | undefined>;
+  /** Whose a bearer token is, and for whom. */
+  readonly identify: Identify;
+  /** Makes tokens of service accounts; absent: nobody does. */
+  readonly tokenIssuer: TokenIssuer | undefined;
   /** Lists that were asked for lately. */
   readonly lists: ListBodies;
   /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */

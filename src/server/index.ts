@@ -13,6 +13,15 @@ import type { AdmissionPlugin } from './admission/plugin.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle } from './api.ts';
+import type { Find } from './authn/existence.ts';
+import type { TokenIssuer } from './authn/token-issuer.ts';
+import type { Authorizer } from './authz/authorizer.ts';
+import { type AuthorizationMode, createAuthorizer } from './authz/modes.ts';
+import { NodeAuthorizer } from './authz/node/node-authorizer.ts';
+import { escalationCheck } from './authz/rbac/escalation.ts';
+import { Rbac } from './authz/rbac/rbac.ts';
+import { reconcilePolicy } from './authz/rbac/reconcile.ts';
+import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import type { Core } from './core.ts';
@@ -35,10 +44,18 @@ export interface ServerOptions {
   readonly historyBytes?: number;
   /** Who has a say in writes, in their order; by default only that what is written needs a namespace. */
   readonly admission?: readonly AdmissionPlugin[];
+  /** Who decides what users may do, in their order; by default everybody may do everything. */
+  readonly authorization?: readonly AuthorizationMode[];
+  /** Where the mode `Webhook` asks. */
+  readonly postReview?: PostReview | undefined;
+  /** Whether the default roles and bindings are put in order. */
+  readonly defaultRoles?: boolean;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
   /** Whether objects that are handed out are frozen, so that a test finds who changes one. */
   readonly freeze?: boolean;
+  /** Makes tokens of service accounts; absent: nobody does. */
+  readonly tokenIssuer?: TokenIssuer | undefined;
   /** Where clients inside the cluster reach this server: the endpoints of the service `kubernetes`. */
   readonly advertise?: { readonly address: string; readonly port: number };
 }
@@ -46,6 +63,9 @@ export interface ServerOptions {
 export interface Server {
   readonly handle: Handle;
   readonly registry: Registry;
+  readonly authorizer: Authorizer;
+  /** An object as the cache has it, in no time and on nobody's behalf. */
+  readonly find: Find;
   /** Says who tells whose a bearer token is, for those who ask the server; before, it is nobody's. */
   identifyBy(identify: Core['identify']): void;
   /** Ends watches cleanly and lets go of the store, which stays open. */
@@ -68,16 +88,24 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   await cache.start();
   const watches = new Watches(cache, clock);
   let identify: Core['identify'] = async () => undefined;
+  const rbac = new Rbac(cache);
   const core: Core = {
     store,
     cache,
     registry,
     watches,
     allocation: new Allocation({ cache, random, addresses, ports }),
-    admission: new AdmissionChain(options.admission ?? [namespaceLifecycle]),
+    admission: new AdmissionChain([...(options.admission ?? [namespaceLifecycle]), escalationCheck]),
+    authorizer: createAuthorizer(options.authorization ?? ['AlwaysAllow'], {
+      node: () => new NodeAuthorizer(cache),
+      rbac: () => rbac,
+      webhook: () => webhook(options),
+    }),
+    rbac,
     lists: new ListBodies(),
     garbageCollection: options.garbageCollection ?? false,
-    identify: (token) => identify(token),
+    identify: (token, audiences) => identify(token, audiences),
+    tokenIssuer: options.tokenIssuer,
     clock,
     random,
     log,
@@ -85,9 +113,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
   const handle = handler(core);
   await bootstrap(handle, { serviceAddress: addresses[0]!.at(1), advertise: options.advertise });
+  if (options.defaultRoles) await reconcilePolicy(core);
   return {
     handle,
     registry,
+    authorizer: core.authorizer,
+    find: (kind, namespace, name) => cache.table(kind).get(namespace, name),
     identifyBy(next) {
       identify = next;
     },
@@ -96,4 +127,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       cache.close();
     },
   };
+}
+
+function webhook({ postReview, clock, log = silent }: ServerOptions): Webhook {
+  if (!postReview) throw new Error('authorization by webhook needs somebody to ask');
+  return new Webhook({ post: postReview, clock, log });
 }

@@ -5,6 +5,7 @@ import { defineKind, type KubeObject } from '../../src/kinds/kind.ts';
 import type { Call, Handle, Item, Reply, WatchBatch, WatchConsumer, WatchReply } from '../../src/server/api.ts';
 import { createAuthenticator } from '../../src/server/authn/authenticator.ts';
 import { tokenFile } from '../../src/server/authn/token-file.ts';
+import { alwaysAllow } from '../../src/server/authz/always.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/server/http/server.ts';
 import { Registry } from '../../src/server/registry.ts';
 import { type TestAuthority, testAuthority } from './tls.ts';
@@ -182,6 +183,7 @@ export async function startServer(options: Partial<HttpServerOptions> = {}): Pro
       tokens: [tokenFile(`${TOKEN},alice,1,"developers,testers"`)],
       anonymous: false,
     }),
+    authorizer: alwaysAllow,
     log: silent,
     clock: systemClock,
     version: {

@@ -1,13 +1,15 @@
 /** The flags of `qd up`. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { levels } from '../logger.ts';
 import * as value from '../values.ts';
+import { type AuthorizationFlags, withAuthorizationFlags } from './authorization.ts';
+import { type IdentityFlags, withIdentityFlags } from './identity-flags.ts';
 
 const storeNames = ['embedded', 'etcd', 'memory'] as const;
 export type StoreName = (typeof storeNames)[number];
 
 /** What was given; absent values come from the directory, then from the defaults (settings.ts). */
-export interface UpFlags {
+export interface UpFlags extends IdentityFlags, AuthorizationFlags {
   readonly name: string;
   readonly dataDir?: string;
   readonly bindAddress?: string;
@@ -18,18 +20,13 @@ export interface UpFlags {
   readonly historyDuration?: number;
   readonly historyBytes?: number;
   readonly kubeconfig?: string;
-  readonly tokenAuthFile?: string;
-  readonly basicAuthFile?: string;
-  readonly clientCaFile?: string;
-  readonly anonymousAuth: boolean;
-  readonly authorizationMode: 'AlwaysAllow';
   readonly serviceClusterIpRange?: string;
   readonly serviceNodePortRange?: value.PortRange;
   readonly logLevel?: (typeof levels)[number];
 }
 
 export function upCommand(run: (flags: UpFlags) => Promise<void>): Command {
-  return new Command('up')
+  const command = new Command('up')
     .description('Starts a cluster on this machine, or goes on with the one in the data directory.')
     .option('--name <name>', 'the name of the cluster, its directory and its context', value.clusterName, 'quarterdeck')
     .option('--data-dir <dir>', 'where the cluster lives (default: ~/.quarterdeck/NAME)')
@@ -41,19 +38,8 @@ export function upCommand(run: (flags: UpFlags) => Promise<void>): Command {
     .option('--history-duration <time>', 'how long watches can go back (default: 5m)', value.duration)
     .option('--history-bytes <size>', 'how much history is kept at most (default: 64Mi)', value.bytes)
     .option('--kubeconfig <file>', "where the admin's kubeconfig goes (default: DIR/admin.kubeconfig and your own)")
-    .option('--token-auth-file <file>', 'bearer tokens: lines of token,user,uid,"group1,group2"')
-    .option('--basic-auth-file <file>', 'passwords: lines of password,user,uid,"group1,group2"')
-    .option('--client-ca-file <file>', 'authorities besides our own whose client certificates are accepted')
-    .option('--anonymous-auth [bool]', 'let requests without credentials in as system:anonymous', value.flag, false)
-    .option('--authorization-mode <mode>', 'who may do what: AlwaysAllow', authorizationMode, 'AlwaysAllow')
     .option('--service-cluster-ip-range <cidr>', 'addresses of services (default: 10.96.0.0/16)', value.serviceRange)
     .option('--service-node-port-range <range>', 'node ports of services (default: 30000-32767)', value.portRange)
-    .addOption(new Option('--log-level <level>', 'how much is logged').choices(levels))
-    .action((flags: UpFlags) => run(flags));
-}
-
-function authorizationMode(text: string): 'AlwaysAllow' {
-  if (text === 'AlwaysAllow') return text;
-  if (text === 'RBAC') throw new InvalidArgumentError('RBAC is not there yet; only AlwaysAllow is.');
-  throw new InvalidArgumentError('Allowed choices are AlwaysAllow.');
+    .addOption(new Option('--log-level <level>', 'how much is logged').choices(levels));
+  return withAuthorizationFlags(withIdentityFlags(command)).action((flags: UpFlags) => run(flags));
 }

@@ -1,16 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import type { UpFlags } from './flags.ts';
-import { type Remembered, settle } from './settings.ts';
+import { type Given, type Remembered, settle } from './settings.ts';
 
-const flags = (given: Partial<UpFlags> = {}): UpFlags => ({
-  name: 'quarterdeck',
-  insecurePort: 0,
-  anonymousAuth: false,
-  authorizationMode: 'AlwaysAllow',
-  ...given,
-});
+const flags = (given: Partial<Given> = {}): Given => ({ name: 'quarterdeck', ...given });
 const none = async () => [];
 
 test('the default cluster has the well-known port and range', async () => {

@@ -14,6 +14,12 @@ export interface Remembered {
   readonly serviceNodePortRange: PortRange;
 }
 
+/** The flags that settle it. */
+export type Given = Pick<
+  UpFlags,
+  'name' | 'bindAddress' | 'port' | 'store' | 'etcdServers' | 'serviceClusterIpRange' | 'serviceNodePortRange'
+>;
+
 const DEFAULT_NAME = 'quarterdeck';
 const DEFAULT_PORT = 6443;
 
@@ -22,7 +28,7 @@ const DEFAULT_PORT = 6443;
  * this machine remembers.
  */
 export async function settle(
-  flags: UpFlags,
+  flags: Given,
   remembered: Partial<Remembered>,
   others: () => Promise<readonly Partial<Remembered>[]>,
 ): Promise<Remembered> {
@@ -42,14 +48,14 @@ export async function settle(
   };
 }
 
-function givenOf(flags: UpFlags): Partial<Remembered> {
+function givenOf(flags: Given): Partial<Remembered> {
   const { bindAddress, port, store, etcdServers, serviceClusterIpRange, serviceNodePortRange } = flags;
   const all = { bindAddress, port, store, etcdServers, serviceClusterIpRange, serviceNodePortRange };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 /** Objects live in one store and hold addresses of one range: a directory keeps both. */
-function refuseMoves(flags: UpFlags, remembered: Partial<Remembered>): void {
+function refuseMoves(flags: Given, remembered: Partial<Remembered>): void {
   const { store, serviceClusterIpRange: range } = remembered;
   if (store !== undefined && store !== 'memory' && flags.store !== undefined && flags.store !== store) {
     throw new CliError(
@@ -70,7 +76,7 @@ function etcdServers(given: readonly string[] | undefined): readonly string[] {
   throw new CliError('--store etcd needs --etcd-servers');
 }
 
-async function takenBy(flags: UpFlags, others: () => Promise<readonly Partial<Remembered>[]>) {
+async function takenBy(flags: Given, others: () => Promise<readonly Partial<Remembered>[]>) {
   return flags.name === DEFAULT_NAME
     ? []
     : [{ port: DEFAULT_PORT, serviceClusterIpRange: range(0) }, ...(await others())];

@@ -6,7 +6,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { allControllers } from '../../controllers/all.ts';
 import { allKinds } from '../../kinds/all.ts';
-import type { User } from '../../server/api.ts';
+import { issuerDocuments, KEYS_PATH } from '../../server/authn/issuer-documents.ts';
 import { answering, type HealthCheck } from '../../server/http/health.ts';
 import { createHttpServer, type HttpServer } from '../../server/http/server.ts';
 import { createServer, type Server } from '../../server/index.ts';
@@ -15,14 +15,16 @@ import type { Store } from '../../store/index.ts';
 import { openPki, type Pki } from '../pki/pki.ts';
 import { apiVersion, version } from '../version.ts';
 import { advertisedAddress, servingNames } from './addresses.ts';
-import { authentication, clientAuthorities, userOf } from './authentication.ts';
+import { authentication, clientAuthorities } from './authentication.ts';
+import { authorization } from './authorization.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startControllers } from './controllers.ts';
 import { type Directory, openDirectory, otherClusters } from './directory.ts';
 import type { UpFlags } from './flags.ts';
 import { publishAccess, serverUrl } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
-import { tokenSigner } from './service-account-tokens.ts';
+import { renewing } from './renewing.ts';
+import { type TokenSettings, tokenSettings, tokenSigner } from './service-account-tokens.ts';
 import { type Remembered, settle } from './settings.ts';
 import type { Say, Steps } from './steps.ts';
 import { history, openStore } from './store.ts';
@@ -37,9 +39,6 @@ export interface Site {
   readonly random: Random;
 }
 
-/** Lookups on nobody's behalf. */
-const SYSTEM: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
-
 /** Resolves when the cluster is ready. */
 export async function start(site: Site): Promise<void> {
   const { flags, steps, log, clock } = site;
@@ -50,18 +49,30 @@ export async function start(site: Site): Promise<void> {
   const store = await steps.run('store', (say) => open(site, { directory, settings }, say));
   const metrics = new Metrics(clock);
   const measured = metrics.store.measured(store, clock);
-  const server = await steps.run('API', (say) => serve(site, { settings, store: measured }, say));
+  const tokens = tokenSettings(flags, pki, site.random);
+  const server = await steps.run('API', (say) => serve(site, { settings, store: measured, tokens }, say));
   const state = { isReady: false };
-  const face = { settings, pki, server, state, metrics, checks: [answering('etcd', () => store.revision(), clock)] };
+  const face = {
+    settings,
+    pki,
+    tokens,
+    server,
+    state,
+    metrics,
+    checks: [answering('etcd', () => store.revision(), clock)],
+  };
   const http = await steps.run('HTTPS', (say) => listen(site, face, say));
   if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(http, flags.insecurePort, say));
   await steps.run('controllers', (say) => control(site, { pki, server }, say));
   await directory.remember(settings);
   const url = serverUrl(settings.bindAddress, settings.port);
-  const access = { name: flags.name, server: url, ca: pki.authority, cert: pki.admin.certificate, key: pki.admin.key };
-  const kubeconfig = await steps.run('kubeconfig', (say) =>
-    publishAccess({ access, given: flags.kubeconfig, directory: directory.path, clock }, say),
-  );
+  const publish = ({ authority: ca, admin }: Pki, say: Say) => {
+    const access = { name: flags.name, server: url, ca, cert: admin.certificate, key: admin.key };
+    return publishAccess({ access, given: flags.kubeconfig, directory: directory.path, clock }, say);
+  };
+  const kubeconfig = await steps.run('kubeconfig', (say) => publish(pki, say));
+  const again = { open: () => keysOf(site, { directory, settings }), publish: (next: Pki) => publish(next, () => {}) };
+  renewing({ pki, http, ...again, cleanup: site.cleanup, clock, log });
   state.isReady = true;
   const seconds = (performance.now() / 1_000).toFixed(2);
   log.info('ready', { server: url, seconds: Number(seconds) });
@@ -90,9 +101,13 @@ interface Place {
   readonly settings: Remembered;
 }
 
-async function makeKeys({ clock, random }: Site, { directory, settings }: Place, say: Say): Promise<Pki> {
+function keysOf({ clock, random }: Site, { directory, settings }: Place): Promise<Pki> {
   const names = servingNames(settings.bindAddress, settings.serviceClusterIpRange);
-  const pki = await openPki({ directory: join(directory.path, 'pki'), names, clock, random });
+  return openPki({ directory: join(directory.path, 'pki'), names, clock, random });
+}
+
+async function makeKeys(site: Site, place: Place, say: Say): Promise<Pki> {
+  const pki = await keysOf(site, place);
   say(pki.made.length > 0 ? `made ${pki.made.join(', ')}` : 'unchanged');
   return pki;
 }
@@ -106,13 +121,16 @@ async function open({ flags, cleanup, clock, log }: Site, { directory, settings 
 
 async function serve(
   { flags, cleanup, clock, random, log }: Site,
-  { settings, store }: { settings: Remembered; store: Store },
+  { settings, store, tokens }: { settings: Remembered; store: Store; tokens: TokenSettings },
   say: Say,
 ): Promise<Server> {
   const { bindAddress, port, serviceClusterIpRange, serviceNodePortRange } = settings;
   const server = await createServer({
     ...{ store, kinds: allKinds, clock, random, log, serviceClusterIpRange, ...history(flags) },
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
+    tokenIssuer: tokens.bound,
+    ...(await authorization(flags)),
+    defaultRoles: true,
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
   });
   cleanup.add(async () => server.close());
@@ -121,6 +139,7 @@ async function serve(
 }
 
 interface Face {
+  readonly tokens: TokenSettings;
   readonly settings: Remembered;
   readonly pki: Pki;
   readonly server: Server;
@@ -131,23 +150,26 @@ interface Face {
 
 async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const { flags, cleanup, clock, log } = site;
-  const { settings, pki, server, state, metrics, checks } = face;
-  const { handle, registry } = server;
-  const { serving, authority, serviceAccountKey } = pki;
-  const authenticate = await authentication({ flags, clock, serviceAccountKey, handle, user: SYSTEM });
-  server.identifyBy((token) => userOf(authenticate, token));
+  const { settings, pki, tokens, server, state, metrics, checks } = face;
+  const { handle, registry, authorizer } = server;
+  const { serving, authority } = pki;
+  const { bindAddress, port } = settings;
+  const { authenticate, identify } = await authentication({ flags, clock, log, tokens, find: server.find });
+  server.identifyBy(identify);
+  const [issuer] = tokens.issuers;
+  const at = serverUrl(advertisedAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
-    ...{ handle, registry, log, clock, version: apiVersion, metrics, checks },
+    ...{ handle, registry, authorizer, log, clock, version: apiVersion, metrics, checks },
     tls: {
       key: serving.key,
       cert: serving.certificate,
       ca: await clientAuthorities(authority, flags.clientCaFile),
     },
+    documents: issuerDocuments({ issuer, keysUrl: `${at}${KEYS_PATH}`, keys: tokens.keys }),
     authenticate,
     isReady: () => state.isReady,
   });
   cleanup.add(() => http.close());
-  const { bindAddress, port } = settings;
   await opening(bindAddress, port, '--port', () => http.listen(port, bindAddress));
   say(serverUrl(bindAddress, port));
   return http;

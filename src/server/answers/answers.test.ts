@@ -18,10 +18,16 @@ describe('questions about identities', () => {
   });
 
   it('tell whose a token is, and that it is nobody’s', async () => {
-    api.server.identifyBy(async (token) => (token === 'good' ? { name: 'ann', groups: ['g'] } : undefined));
+    api.server.identifyBy(async (token) =>
+      token === 'good' ? { user: { name: 'ann', groups: ['g'] }, audiences: ['api'] } : undefined,
+    );
     const ask = async (token: string) => (await api.create('tokenreviews', { spec: { token } }, authentication)).status;
-    expect(await ask('good')).toEqual({ authenticated: true, user: { username: 'ann', groups: ['g'] } });
-    expect(await ask('bad')).toEqual({ user: {} });
+    expect(await ask('good')).toEqual({
+      authenticated: true,
+      user: { username: 'ann', groups: ['g'] },
+      audiences: ['api'],
+    });
+    expect(await ask('bad')).toEqual({ user: {}, error: 'invalid bearer token' });
     await expect(ask('')).rejects.toMatchObject({ code: 400 });
   });
 });

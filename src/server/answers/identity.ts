@@ -15,8 +15,10 @@ export const tokenReview: Answer = {
   kind: TokenReview,
   async create(review, core) {
     if (!review.spec.token) throw badRequest('token is required for TokenReview in authentication');
-    const user = await core.identify(review.spec.token);
-    review.status = user ? { authenticated: true, user: userInfo(user) } : { user: {} };
+    const found = await core.identify(review.spec.token, review.spec.audiences ?? []);
+    review.status = found
+      ? { authenticated: true, user: userInfo(found.user), audiences: [...found.audiences] }
+      : { user: {}, error: 'invalid bearer token' };
   },
 };
 

@@ -22,9 +22,20 @@ export type Authenticate = (credentials: Credentials) => User | Promise<User>;
 
 /** Knows one sort of bearer token. */
 export interface TokenSource {
-  /** Undefined when the token is not of this sort or no longer good. */
+  /** Undefined when the token is not of this sort, no longer good, or not meant for this server. */
   userOf(token: string): User | undefined | Promise<User | undefined>;
+  /** For tokens that say whom they are for: whose it is, and which of the wanted it is for. Others are for the server. */
+  review?(token: string, wanted: readonly string[]): Identified | undefined;
 }
+
+/** Whose a token is, and for whom it is meant. */
+export interface Identified {
+  readonly user: User;
+  readonly audiences: readonly string[];
+}
+
+/** Whose a bearer token is that somebody else got; undefined for one that is not good, or for none of the audiences. */
+export type Identify = (token: string, audiences: readonly string[]) => Promise<Identified | undefined>;
 
 /** Knows user names with their passwords. */
 export interface PasswordSource {
@@ -39,7 +50,10 @@ export interface AuthenticatorOptions {
   readonly anonymous: boolean;
 }
 
-const ANONYMOUS: User = Object.freeze({ name: 'system:anonymous', groups: Object.freeze(['system:unauthenticated']) });
+export const ANONYMOUS: User = Object.freeze({
+  name: 'system:anonymous',
+  groups: Object.freeze(['system:unauthenticated']),
+});
 
 /** Everyone who comes through the port without TLS. */
 export const UNSECURED: User = Object.freeze({
@@ -73,6 +87,24 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     }
     if (!options.anonymous) throw unauthorized();
     return ANONYMOUS;
+  };
+}
+
+/** `own`: for whom tokens are that do not say it. Asked for no audience, a token has to be for one of these. */
+export function createIdentify(sources: readonly TokenSource[], own: readonly string[]): Identify {
+  return async (token, asked) => {
+    const wanted = asked.length > 0 ? asked : own;
+    for (const source of sources) {
+      if (source.review) {
+        const found = source.review(token, wanted);
+        if (found) return found;
+        continue;
+      }
+      const user = await source.userOf(token);
+      const audiences = own.filter((each) => wanted.includes(each));
+      if (user) return audiences.length > 0 ? { user, audiences } : undefined;
+    }
+    return undefined;
   };
 }
 

@@ -35,6 +35,7 @@ export interface DiscoveryOptions {
 
 /** Paths besides the groups' own that `/` lists. */
 const OTHER_PATHS = [
+  '/.well-known/openid-configuration',
   '/api',
   '/apis',
   '/healthz',
@@ -42,6 +43,7 @@ const OTHER_PATHS = [
   '/metrics',
   '/openapi/v2',
   '/openapi/v3',
+  '/openid/v1/jwks',
   '/readyz',
   '/version',
 ];

@@ -11,11 +11,20 @@ import { sendDocument } from './respond.ts';
 import { splitPath } from './route.ts';
 import { SchemaDocuments } from './schema-documents.ts';
 
+/** Something that is the same for everybody as long as the server runs. */
+export interface JsonDocument {
+  readonly path: string;
+  readonly type: string;
+  readonly content: object;
+}
+
 export interface DocumentsOptions {
   readonly registry: Registry;
   readonly discovery: Discovery;
   readonly metrics: Metrics;
   readonly version: VersionInfo;
+  /** What else there is. */
+  readonly documents: readonly JsonDocument[];
 }
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -51,6 +60,12 @@ export class Documents {
       return true;
     }
     if (await this.#schemas.serve(exchange, place)) return true;
+    const other = this.#options.documents.find((each) => each.path === place);
+    if (other) {
+      refuseWrites(exchange);
+      exchange.reply(200, other.type, Buffer.from(JSON.stringify(other.content)));
+      return true;
+    }
     const [, root, group] = parts;
     if (root === 'api' || (root === 'apis' && group && discovery.hasGroup(group))) throw noSuchPath();
     return false;

@@ -1,8 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { badRequest } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Verb } from '../../kinds/kind.ts';
 import type { CallOptions, Handle, User, WatchConsumer, WatchReply } from '../api.ts';
-import type { Authenticate } from '../authn/authenticator.ts';
+import { ANONYMOUS, type Authenticate } from '../authn/authenticator.ts';
+import { attributesOfPath, RequestAttributes } from '../authz/attributes.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
+import { Gate } from '../authz/gate.ts';
 import type { Discovery, VersionInfo } from '../discovery/discovery.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Series } from '../metrics/requests.ts';
@@ -11,7 +15,7 @@ import { checkForm, includeOf, type ObjectForm, objectForms } from '../represent
 import { type Shaping, shapeReply } from '../representations/reply.ts';
 import { negotiate, negotiateStream, type Representation } from './accept.ts';
 import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './body.ts';
-import { Documents } from './documents.ts';
+import { Documents, type JsonDocument } from './documents.ts';
 import { HttpError } from './errors.ts';
 import { type Exchange, NO_HEADERS } from './exchange.ts';
 import {
@@ -27,14 +31,16 @@ import type { Limits } from './limits.ts';
 import { NO_QUERY, parseQuery, type Query, withoutDeleteOptions } from './query.ts';
 import { RequestCall } from './request-call.ts';
 import { isReadByPeople, sendError, sendReply, type Wish, warningHeaders } from './respond.ts';
-import { findRoute, type Route, verbOf } from './route.ts';
+import { findRoute, type Route, splitPath, verbOf } from './route.ts';
 
 export interface PipelineOptions {
   readonly handle: Handle;
   readonly registry: Registry;
+  readonly authorizer: Authorizer;
   readonly discovery: Discovery;
   readonly isReady: () => boolean;
   readonly checks: readonly HealthCheck[];
+  readonly documents: readonly JsonDocument[];
   readonly metrics: Metrics;
   readonly version: VersionInfo;
   readonly limits: Limits;
@@ -48,17 +54,22 @@ const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
 const CLIENT_GONE = 499;
 const NO_PAGE = Buffer.from('404 page not found\n');
 
-/** The way of a request: authenticate, route, decode, hand over, answer. */
+/** What says nothing but that the server lives and what it is: asked without credentials, it is asked by nobody. */
+const PUBLIC: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
+
+/** The way of a request: authenticate, route, authorize, decode, hand over, answer. */
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #watches = new Set<WatchConsumer>();
   readonly #documents: Documents;
+  readonly #gate: Gate;
   readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
   #draining = false;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.#documents = new Documents(options);
+    this.#gate = new Gate(options.authorizer);
     this.#checks = this.#healthChecks();
   }
 
@@ -73,13 +84,17 @@ export class Pipeline {
       const path = mark < 0 ? url : url.slice(0, mark);
       const search = mark < 0 ? '' : url.slice(mark + 1);
       const health = path.startsWith('/api') ? undefined : healthPath(path);
-      // Open to everyone: who asks whether the server lives has often no credentials, and learns nothing else.
-      if (health && health.check === undefined) return await this.#answerHealth(exchange, health, search);
-      const found = authenticate(exchange);
-      const user = found instanceof Promise ? await found : found;
-      if (health) return await this.#answerHealth(exchange, health, search);
+      const found = PUBLIC.has(path) && hasNoCredentials(exchange) ? ANONYMOUS : authenticate(exchange);
+      const sender = found instanceof Promise ? await found : found;
+      const acting = this.#gate.actingAs(sender, exchange.headers);
+      const user = acting instanceof Promise ? await acting : acting;
+      if (health) {
+        await this.#gate.pass({ user, verb: exchange.method.toLowerCase(), path });
+        return await this.#answerHealth(exchange, health, search);
+      }
       if (search !== '') query = parseQuery(search);
-      const route = findRoute(path, this.#options.registry);
+      const routed = this.#routeOf(exchange, { path, query, user });
+      const route = routed instanceof Promise ? await routed : routed;
       if (route) return await this.#serveRoute(exchange, { route, query, user });
       if (await this.#documents.serve(exchange, path, isPretty(exchange, query))) return;
       exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
@@ -88,14 +103,40 @@ export class Pipeline {
     }
   }
 
+  /**
+   * What a path and a method name; undefined when that is no object, but something else that the user may see. What there
+   * is not is told only to those who might see it if it were there.
+   */
+  #routeOf(exchange: Exchange, unrouted: Unrouted): Found | undefined | Promise<Found | undefined> {
+    const { path, query } = unrouted;
+    try {
+      const route = findRoute(path, this.#options.registry);
+      if (route) return { route, verb: verbOf(exchange.method, route, query.watch) };
+    } catch (error) {
+      const passing = this.#passUnrouted(exchange, unrouted);
+      if (!passing) throw error;
+      return passing.then(() => {
+        throw error;
+      });
+    }
+    return this.#passUnrouted(exchange, unrouted)?.then(() => undefined);
+  }
+
+  #passUnrouted({ method }: Exchange, { path, query, user }: Unrouted): Promise<void> | undefined {
+    const parts = splitPath(path);
+    return this.#gate.pass(attributesOfPath({ user, method, path, parts, watch: query.watch }));
+  }
+
   /** Answers a request for objects, and counts it until its answer is complete. */
-  async #serveRoute(exchange: Exchange, { route, query, user }: Asked): Promise<void> {
+  async #serveRoute(exchange: Exchange, { route: found, query, user }: Asked): Promise<void> {
     const { clock, metrics } = this.#options;
-    const verb = verbOf(exchange.method, route, query.watch);
+    const { route, verb } = found;
     const call = new RequestCall(exchange, verb, route, user);
     const series = metrics.requests.began(verb, route);
     const target: Target = { route, query, call, series, began: clock.now(), isOver: false };
     try {
+      const passing = this.#gate.pass(new RequestAttributes(call, route, query.options));
+      if (passing) await passing;
       const goesOn = await this.#serveObjects(exchange, target);
       if (!goesOn) this.#over(exchange, target);
     } catch (error) {
@@ -242,8 +283,19 @@ export class Pipeline {
   }
 }
 
-interface Asked {
+interface Unrouted {
+  readonly path: string;
+  readonly query: Query;
+  readonly user: User;
+}
+
+interface Found {
   readonly route: Route;
+  readonly verb: Verb;
+}
+
+interface Asked {
+  readonly route: Found;
   readonly query: Query;
   readonly user: User;
 }
@@ -276,6 +328,10 @@ interface Answer {
 
 function wishOf(exchange: Exchange, query: Query, { representation, warnings }: Answer): Wish {
   return { format: representation.format, pretty: representation.pretty || isPretty(exchange, query), warnings };
+}
+
+function hasNoCredentials({ certificate, authorization, token }: Exchange): boolean {
+  return !certificate && !authorization && !token;
 }
 
 function isPretty({ headers }: Exchange, { pretty }: Query): boolean {

@@ -367,11 +367,15 @@ describe.each([
     expect((await send({ path: PODS, ...certificate })).code).toBe(200);
   });
 
-  it('serves health to everyone and the version to users', async () => {
+  it('serves health and the version to everyone but who comes with wrong credentials', async () => {
     for (const path of ['/healthz', '/livez', '/readyz']) {
       expect(await send({ path, headers: { authorization: '' } })).toMatchObject({ code: 200, text: 'ok' });
     }
-    for (const path of ['/version', '/metrics', '/readyz/ping']) {
+    expect((await send({ path: '/version', headers: { authorization: '' } })).code).toBe(200);
+    for (const path of ['/healthz', '/version']) {
+      expect((await send({ path, headers: { authorization: 'Bearer wrong' } })).code).toBe(401);
+    }
+    for (const path of ['/metrics', '/readyz/ping']) {
       expect((await send({ path, headers: { authorization: '' } })).code).toBe(401);
     }
     expect(await send({ path: '/readyz/ping' })).toMatchObject({ code: 200, text: 'ok' });

@@ -18,9 +18,11 @@ import type { Logger } from '../../base/log.ts';
 import type { Handle } from '../api.ts';
 import { type Authenticate, UNSECURED } from '../authn/authenticator.ts';
 import { type ClientCertificate, certificateOf } from '../authn/certificate.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
 import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../registry.ts';
+import type { JsonDocument } from './documents.ts';
 import type { Exchange } from './exchange.ts';
 import type { HealthCheck } from './health.ts';
 import { Http1Exchange } from './http1.ts';
@@ -39,12 +41,15 @@ export interface HttpServerOptions {
     readonly ca: string | Buffer;
   };
   readonly authenticate: Authenticate;
+  readonly authorizer: Authorizer;
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: VersionInfo;
   readonly isReady: () => boolean;
   /** What can be wrong beside that, such as the store. */
   readonly checks?: readonly HealthCheck[];
+  /** What else is to be read, besides objects and what is said of them. */
+  readonly documents?: readonly JsonDocument[];
   /** Where requests are counted; a new place, where absent. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
@@ -57,6 +62,8 @@ export interface HttpServer {
   listen(port: number, host: string): Promise<AddressInfo>;
   /** Listens without TLS and without authentication: for loopback addresses only. */
   listenInsecure(port: number, host: string): Promise<AddressInfo>;
+  /** Serves new connections with another certificate; those that are open stay. */
+  renew(tls: Pick<HttpServerOptions['tls'], 'key' | 'cert'>): void;
   /** Does ahead what the first client would wait for; for a moment when nobody waits. */
   prepare(): void;
   /** Stops accepting, ends watches, lets requests in flight finish for a while, then closes what is left. */
@@ -66,12 +73,15 @@ export interface HttpServer {
 /** Megabytes. Node refuses streams while this much waits; large replies on many streams are what watches are made of. */
 const SESSION_MEMORY = 1024;
 
+const MIN_VERSION = 'TLSv1.2';
+
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   return new Listeners(options);
 }
 
 class Listeners implements HttpServer {
   readonly #options: HttpServerOptions;
+  #tls: HttpServerOptions['tls'];
   readonly #limits: Limits;
   readonly #http2: Http2Options;
   readonly #pipeline: Pipeline;
@@ -84,24 +94,26 @@ class Listeners implements HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    this.#tls = options.tls;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#http2 = { limits: this.#limits, clock: options.clock };
-    const { handle, registry, isReady, log, version, clock } = options;
+    const { handle, registry, authorizer, isReady, log, version, clock } = options;
     const serverAddress = () => options.advertised ?? this.#address;
     const discovery = new Discovery({ registry, version, serverAddress });
     this.#pipeline = new Pipeline({
-      ...{ handle, registry, discovery, isReady, limits: this.#limits, log, clock, version },
+      ...{ handle, registry, authorizer, discovery, isReady, limits: this.#limits, log, clock, version },
       checks: options.checks ?? [],
+      documents: options.documents ?? [],
       metrics: options.metrics ?? new Metrics(clock),
     });
   }
 
   listen(port: number, host: string): Promise<AddressInfo> {
-    const { tls, authenticate } = this.#options;
+    const { authenticate } = this.#options;
     const server = createSecureServer({
-      ...tls,
+      ...this.#tls,
       allowHTTP1: true,
-      minVersion: 'TLSv1.2',
+      minVersion: MIN_VERSION,
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: this.#limits.headersTimeout,
@@ -127,6 +139,13 @@ class Listeners implements HttpServer {
     const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000, noDelay: true });
     this.#onRequests(server, () => UNSECURED);
     return this.#start(server, port, host);
+  }
+
+  renew(tls: Pick<HttpServerOptions['tls'], 'key' | 'cert'>): void {
+    this.#tls = { ...this.#tls, ...tls };
+    for (const server of this.#servers) {
+      if ('setSecureContext' in server) server.setSecureContext({ ...this.#tls, minVersion: MIN_VERSION });
+    }
   }
 
   prepare(): void {

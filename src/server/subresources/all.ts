@@ -6,6 +6,7 @@ import { approval, ephemeralContainers, resize, status } from './parts.ts';
 import { rollback } from './rollback.ts';
 import { scale } from './scale.ts';
 import type { Subresource } from './subresource.ts';
+import { token } from './token.ts';
 
 export const subresources: readonly Subresource[] = [
   status,
@@ -17,4 +18,5 @@ export const subresources: readonly Subresource[] = [
   approval,
   ephemeralContainers,
   resize,
+  token,
 ];

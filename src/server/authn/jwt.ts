@@ -1,0 +1,118 @@
+/** Signed tokens (JWS in its compact form, with JSON claims): taking them apart, verifying and signing them. */
+import { constants, createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+
+export type Claims = Readonly<Record<string, any>>;
+
+export interface Jwt {
+  readonly alg: string;
+  readonly kid: string | undefined;
+  readonly claims: Claims;
+  /** What is signed, and the signature. */
+  readonly signed: Buffer;
+  readonly signature: Buffer;
+}
+
+interface Algorithm {
+  readonly key: 'rsa' | 'ec' | 'ed25519';
+  readonly hash: string | null;
+  /** For elliptic curves, which one. */
+  readonly curve?: string;
+  readonly padding?: number;
+}
+
+const rsa = (hash: string): Algorithm => ({ key: 'rsa', hash });
+const salted = (hash: string): Algorithm => ({ key: 'rsa', hash, padding: constants.RSA_PKCS1_PSS_PADDING });
+const ec = (hash: string, curve: string): Algorithm => ({ key: 'ec', hash, curve });
+
+const algorithms: ReadonlyMap<string, Algorithm> = new Map([
+  ['RS256', rsa('sha256')],
+  ['RS384', rsa('sha384')],
+  ['RS512', rsa('sha512')],
+  ['PS256', salted('sha256')],
+  ['PS384', salted('sha384')],
+  ['PS512', salted('sha512')],
+  ['ES256', ec('sha256', 'prime256v1')],
+  ['ES384', ec('sha384', 'secp384r1')],
+  ['ES512', ec('sha512', 'secp521r1')],
+  ['EdDSA', { key: 'ed25519', hash: null }],
+]);
+
+/** Names of algorithms that can be verified. */
+export const algorithmNames: readonly string[] = [...algorithms.keys()];
+
+/** Undefined for what is no such token; nothing has been verified. */
+export function parseJwt(token: string): Jwt | undefined {
+  const [head = '', body = '', signature = '', ...more] = token.split('.');
+  if (more.length > 0 || !head || !body || !signature) return undefined;
+  const header = jsonOf(head);
+  const claims = jsonOf(body);
+  if (!claims || typeof header?.alg !== 'string') return undefined;
+  return {
+    alg: header.alg,
+    kid: typeof header.kid === 'string' ? header.kid : undefined,
+    claims,
+    signed: Buffer.from(`${head}.${body}`),
+    signature: Buffer.from(signature, 'base64url'),
+  };
+}
+
+/** The algorithm has to be one that fits the key; a token that claims another one is not believed. */
+export function isSignedBy({ alg, signed, signature }: Jwt, key: KeyObject): boolean {
+  const algorithm = algorithms.get(alg);
+  if (!algorithm || key.asymmetricKeyType !== algorithm.key) return false;
+  if (algorithm.curve && key.asymmetricKeyDetails?.namedCurve !== algorithm.curve) return false;
+  return verify(algorithm.hash, signed, { key, ...settingsOf(algorithm) }, signature);
+}
+
+/** Signs claims with a private key; the header names the key's public half. */
+export function jwtSigner(key: KeyObject): (claims: Claims) => string {
+  const publicKey = createPublicKey(key);
+  const alg = algorithmOf(publicKey);
+  const algorithm = algorithms.get(alg)!;
+  const head = part({ alg, kid: keyIdOf(publicKey) });
+  return (claims) => {
+    const signed = `${head}.${part(claims)}`;
+    const signature = sign(algorithm.hash, Buffer.from(signed), { key, ...settingsOf(algorithm) });
+    return `${signed}.${signature.toString('base64url')}`;
+  };
+}
+
+/** The algorithm that a key is used with here. */
+export function algorithmOf(key: KeyObject): string {
+  const curve = key.asymmetricKeyDetails?.namedCurve;
+  for (const [name, algorithm] of algorithms) {
+    if (algorithm.key === key.asymmetricKeyType && algorithm.curve === curve) return name;
+  }
+  throw new Error(`tokens cannot be signed with a key of type ${key.asymmetricKeyType}`);
+}
+
+export function keyIdOf(publicKey: KeyObject): string {
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('base64url');
+}
+
+/** Milliseconds of a claim that is a time in seconds. */
+export function millisecondsOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value * 1000 : undefined;
+}
+
+function settingsOf({ key, padding }: Algorithm): object {
+  if (padding) return { padding, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  // Two numbers one after the other, where OpenSSL would have made DER of them.
+  return key === 'ec' ? { dsaEncoding: 'ieee-p1363' } : {};
+}
+
+function part(content: object): string {
+  return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
+
+function jsonOf(text: string): Record<string, any> | undefined {
+  try {
+    const value = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    // Whoever sends bytes that are no token learns that it is none.
+    return undefined;
+  }
+}

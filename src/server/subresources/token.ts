@@ -1,0 +1,163 @@
+import { badRequest, conflict, noSuchPath, notFound } from '../../base/errors.ts';
+import { TokenRequest } from '../../kinds/authentication/token-request.ts';
+import { Node } from '../../kinds/core/node.ts';
+import { Pod } from '../../kinds/core/pod.ts';
+import { Secret } from '../../kinds/core/secret.ts';
+import type { ServiceAccount } from '../../kinds/core/service-account.ts';
+import { type Kind, type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
+import { invalid } from '../../schema/field-error.ts';
+import type { Call } from '../api.ts';
+import type { BoundToken, Reference, TokenIssuer } from '../authn/token-issuer.ts';
+import { type Core, timestamp } from '../core.ts';
+import { readBody } from '../objects/body.ts';
+import { checkContent, invalidObject } from '../objects/check.ts';
+import { plainItem } from '../objects/unstored.ts';
+import type { Resource } from '../registry.ts';
+import { named, type Subresource } from './subresource.ts';
+
+const WHAT = { group: TokenRequest.group, kind: TokenRequest.kind };
+const TYPE = { kind: TokenRequest.kind, ...TokenRequest.hub };
+/** What a node asks for when it mounts a pod's usual token: an hour and a sign that it is the usual one. */
+const USUAL_SECONDS = 3607;
+const EXTENDED_SECONDS = 365 * 24 * 3600;
+
+/** A token with which to act as a service account, for a while. It is made, handed out and not kept. */
+export const token: Subresource = {
+  name: 'token',
+  of: named('token'),
+  verbs: {
+    async create(core, resource, call) {
+      const issuer = core.tokenIssuer;
+      if (!issuer) throw noSuchPath();
+      const request = readBody(TYPE, call, core.registry) as TokenRequest;
+      const account = accountOf(core, resource, call, request);
+      complete(request, account, issuer);
+      const now = core.clock.now();
+      request.metadata.creationTimestamp = timestamp(now);
+      request.status = { token: '' };
+      checkContent(TokenRequest, request, { old: undefined, subresource: undefined, apiVersion: TYPE.apiVersion });
+      const admission = core.admission.open(core, call, {
+        operation: 'CREATE',
+        resource,
+        object: request,
+        old: undefined,
+      });
+      try {
+        const admitting = admission?.run();
+        if (admitting) await admitting;
+      } finally {
+        admission?.settle();
+      }
+      const bound = boundTo(core, call, request);
+      request.status = answer(call, request, { issuer, account, bound, now });
+      return { type: 'object', item: plainItem(request) };
+    },
+  },
+};
+
+function accountOf(core: Core, { kind }: Resource, call: Call, { metadata }: TokenRequest): ServiceAccount {
+  const { namespace = '', name = '' } = call;
+  const mismatch = (field: 'name' | 'namespace') => {
+    const detail = `must match the service account ${field} if specified`;
+    return invalidObject(WHAT, name, [invalid(`metadata.${field}`, metadata[field], detail)]);
+  };
+  if (metadata.name && metadata.name !== name) throw mismatch('name');
+  if (metadata.namespace && metadata.namespace !== namespace) throw mismatch('namespace');
+  const account = objectAt(core, kind, namespace, name) as ServiceAccount | undefined;
+  if (!account) throw notFound(kind, name);
+  const { uid } = account.metadata;
+  if (metadata.uid && metadata.uid !== uid) {
+    const why = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid})`;
+    throw conflict({ group: WHAT.group, plural: WHAT.kind }, name, why);
+  }
+  return account;
+}
+
+function complete(request: TokenRequest, { metadata }: ServiceAccount, { audiences }: TokenIssuer): void {
+  const { name, namespace, uid } = metadata;
+  request.metadata = { ...request.metadata, name, namespace, uid };
+  if (!request.spec.audiences?.length) request.spec.audiences = [...audiences];
+}
+
+type Bound = Pick<BoundToken, 'pod' | 'node' | 'secret'>;
+
+const BINDABLE: Readonly<Record<string, Kind>> = { Pod, Secret, Node };
+
+/** The object that the token ends with; it must be the one that is meant. */
+function boundTo(core: Core, call: Call, { spec }: TokenRequest): Bound {
+  const wanted = spec.boundObjectRef;
+  if (!wanted) return {};
+  const { kind: word = '', apiVersion = '', name = '' } = wanted;
+  const [group, version] = splitApiVersion(apiVersion);
+  const kind = group === '' && Object.hasOwn(BINDABLE, word) ? BINDABLE[word] : undefined;
+  if (!kind) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${word}`);
+  const found = objectAt(core, kind, kind === Node ? '' : (call.namespace ?? ''), name);
+  if (!found) throw notFound(kind, name);
+  if (kind === Pod && (found as Pod).spec.serviceAccountName !== call.name) {
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(call.name)} to pod running with different serviceaccount name.`,
+    );
+  }
+  const uid = found.metadata.uid ?? '';
+  if (wanted.uid && wanted.uid !== uid) {
+    const why = `the UID in the bound object reference (${wanted.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group, plural: word }, name, why);
+  }
+  const reference: Reference = { name, uid };
+  switch (kind) {
+    case Secret:
+      return { secret: reference };
+    case Node:
+      return { node: reference };
+    default:
+      return { pod: reference, node: nodeOf(core, found as Pod) };
+  }
+}
+
+/** Where a pod runs; a node that is gone is still named. */
+function nodeOf(core: Core, { spec }: Pod): BoundToken['node'] {
+  const name = spec.nodeName;
+  if (!name) return undefined;
+  const uid = objectAt(core, Node, '', name)?.metadata.uid;
+  return uid ? { name, uid } : { name };
+}
+
+function objectAt(core: Core, kind: Kind, namespace: string, name: string): KubeObject | undefined {
+  return core.cache.table(kind).get(namespace, name)?.hub(kind);
+}
+
+interface Grant {
+  readonly issuer: TokenIssuer;
+  readonly account: ServiceAccount;
+  readonly bound: Bound;
+  readonly now: number;
+}
+
+function answer(call: Call, { spec }: TokenRequest, { issuer, account, bound, now }: Grant): TokenRequest['status'] {
+  const { longest } = issuer;
+  const audiences = spec.audiences ?? [];
+  if (longest !== undefined && (spec.expirationSeconds ?? 0) > longest) {
+    call.warnings ??= [];
+    call.warnings.push(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${longest} seconds`);
+    spec.expirationSeconds = longest;
+  }
+  const seconds = spec.expirationSeconds ?? 3600;
+  const isExtended =
+    issuer.extends &&
+    bound.pod !== undefined &&
+    seconds === USUAL_SECONDS &&
+    audiences.every((each) => issuer.audiences.includes(each));
+  const { namespace = '', name = '', uid = '' } = account.metadata;
+  return {
+    token: issuer.issue({
+      namespace,
+      account: { name, uid },
+      audiences,
+      now: Math.floor(now / 1000),
+      seconds: isExtended ? EXTENDED_SECONDS : seconds,
+      ...(isExtended ? { warnAfter: seconds } : {}),
+      ...bound,
+    }),
+    expirationTimestamp: timestamp(now + seconds * 1000),
+  };
+}
