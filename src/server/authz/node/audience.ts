@@ -1,0 +1,53 @@
+/** For whom a node may ask tokens: for those that the pod itself, or a driver of its volumes, wants one for. */
+import { PersistentVolume } from '../../../kinds/core/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../../kinds/core/persistent-volume-claim.ts';
+import type { Kind } from '../../../kinds/kind.ts';
+import { CSIDriver } from '../../../kinds/storage/csi-driver.ts';
+import type { AdmissionRequest } from '../../admission/plugin.ts';
+import { refused } from '../../admission/refusal.ts';
+import type { Core } from '../../core.ts';
+
+export async function checkAudience(core: Core, request: AdmissionRequest, pod: any): Promise<void> {
+  const { user, namespace, name } = request;
+  const asked: readonly string[] = (request.object as any).spec.audiences ?? [];
+  const own = core.tokenIssuer?.audiences ?? [];
+  // By now the usual audiences stand where the node named none.
+  const isUsual = asked.length === own.length && asked.every((audience) => own.includes(audience));
+  if (asked.length > 1 && !isUsual) throw refused(request, 'node may only request 0 or 1 audiences');
+  const [named = ''] = asked;
+  if (wanted(core, pod).some((audience) => audience === named || (isUsual && audience === ''))) return;
+  const audience = isUsual ? '' : named;
+  const decision = await core.authorizer.authorize({
+    ...{ user, verb: 'request-serviceaccounts-token-audience', group: '', version: 'v1', resource: audience },
+    ...{ subresource: '', namespace, name },
+  });
+  if (decision.verdict === 'allow') return;
+  throw refused(
+    request,
+    `audience ${JSON.stringify(audience)} not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`,
+  );
+}
+
+/** The audiences that volumes of the pod name; the empty one is the server itself. */
+function wanted(core: Core, pod: any): string[] {
+  return (pod.spec.volumes ?? []).flatMap((volume: any) => {
+    const projected = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }: any) =>
+      serviceAccountToken ? [serviceAccountToken.audience ?? ''] : [],
+    );
+    const driver = driverOf(core, pod.metadata, volume);
+    const requests = driver ? (read(core, CSIDriver, '', driver)?.spec.tokenRequests ?? []) : [];
+    return [...projected, ...requests.map(({ audience }: any) => audience ?? '')];
+  });
+}
+
+function driverOf(core: Core, pod: { name: string; namespace: string }, volume: any): string | undefined {
+  if (volume.csi) return volume.csi.driver;
+  const claim = volume.ephemeral ? `${pod.name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;
+  if (!claim) return undefined;
+  const bound = read(core, PersistentVolumeClaim, pod.namespace, claim)?.spec?.volumeName;
+  return bound ? read(core, PersistentVolume, '', bound)?.spec?.csi?.driver : undefined;
+}
+
+function read(core: Core, kind: Kind, namespace: string, name: string): any {
+  return core.cache.table(kind).get(namespace, name)?.hub(kind);
+}

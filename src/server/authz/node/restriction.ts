@@ -1,0 +1,242 @@
+/**
+ * Node restriction: a node writes about itself and its own pods alone. The authorizer has seen which paths a node may
+ * write to; this sees what it writes there.
+ */
+import { notFound } from '../../../base/errors.ts';
+import { deepEqual } from '../../../base/tree.ts';
+import { parseRequest } from '../../../base/x509/request.ts';
+import { Node } from '../../../kinds/core/node.ts';
+import { Pod } from '../../../kinds/core/pod.ts';
+import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../../admission/plugin.ts';
+import { refused } from '../../admission/refusal.ts';
+import type { Core } from '../../core.ts';
+import { checkAudience } from './audience.ts';
+import { nodeOf } from './identity.ts';
+import { checkLabels } from './node-labels.ts';
+import { MIRROR } from './node-pods.ts';
+import { referencesOf } from './references.ts';
+
+type Check = (core: Core, request: AdmissionRequest, node: string) => void | Promise<void>;
+
+const SERVING = 'kubernetes.io/kubelet-serving';
+const CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet';
+const NODE_LEASES = 'kube-node-lease';
+
+/** By resource, with its group where it has one. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  pods: checkPod,
+  nodes: checkNode,
+  persistentvolumeclaims: checkClaim,
+  serviceaccounts: checkToken,
+  'leases.coordination.k8s.io': checkLease,
+  'csinodes.storage.k8s.io': (_, request, node) =>
+    checkOwnName(request, node, 'can only access CSINode with the same name as the requesting node'),
+  'resourceslices.resource.k8s.io': checkSlice,
+  'certificatesigningrequests.certificates.k8s.io': checkCertificateRequest,
+};
+
+const checkOf = ({ group, plural }: Kind): Check | undefined => CHECKS[group ? `${plural}.${group}` : plural];
+
+export const nodeRestriction: AdmissionPlugin = {
+  name: 'NodeRestriction',
+
+  handles: (kind, operation) => operation !== 'CONNECT' && checkOf(kind) !== undefined,
+
+  admit(core, request) {
+    const node = nodeOf(request.user);
+    if (node === undefined) return undefined;
+    if (node === '') throw refused(request, `could not determine node from user ${JSON.stringify(request.user.name)}`);
+    return checkOf(request.kind)?.(core, request, node);
+  },
+};
+
+function checkPod(core: Core, request: AdmissionRequest, node: string): void {
+  switch (request.subresource ?? '') {
+    case '':
+      checkWholePod(core, request, node);
+      return;
+    case 'status':
+      checkPodStatus(request, node);
+      return;
+    case 'eviction':
+      if (podNamed(core, request.namespace, request.name).spec.nodeName === node) return;
+      throw refused(request, `node ${node} can only evict pods with spec.nodeName set to itself`);
+    default:
+      throw refused(
+        request,
+        `unexpected pod subresource "${request.subresource}", only 'status' and 'eviction' are allowed`,
+      );
+  }
+}
+
+function checkWholePod(core: Core, request: AdmissionRequest, node: string): void {
+  const { operation, namespace, name, old } = request;
+  switch (operation) {
+    case 'CREATE':
+      checkMirrorPod(core, request, node);
+      return;
+    case 'DELETE': {
+      const pod = (old ?? podNamed(core, namespace, name)) as any;
+      if (pod.spec.nodeName === node) return;
+      throw refused(request, `node "${node}" can only delete pods with spec.nodeName set to itself`);
+    }
+    default:
+      throw refused(
+        request,
+        `unexpected operation "${operation}", node "${node}" can only create and delete mirror pods`,
+      );
+  }
+}
+
+/** A pod that the node runs by itself, shown to the cluster: it belongs to the node and refers to nothing. */
+function checkMirrorPod(core: Core, request: AdmissionRequest, node: string): void {
+  const pod = request.object as KubeObject & { spec: any };
+  const no = (why: string) => refused(request, why);
+  const { annotations, ownerReferences = [] } = pod.metadata;
+  if (annotations?.[MIRROR] === undefined) {
+    throw no(`pod does not have "${MIRROR}" annotation, node "${node}" can only create mirror pods`);
+  }
+  if (pod.spec.nodeName !== node) throw no(`node "${node}" can only create pods with spec.nodeName set to itself`);
+  const [owner, second] = ownerReferences;
+  if (second) throw no(`node "${node}" can only create pods with a single owner reference set to itself`);
+  if (!owner || owner.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) {
+    throw no(`node "${node}" can only create pods with an owner reference set to itself`);
+  }
+  if (!owner.controller) {
+    throw no(`node "${node}" can only create pods with a controller owner reference set to itself`);
+  }
+  if (owner.blockOwnerDeletion) throw no(`node "${node}" must not set blockOwnerDeletion on an owner reference`);
+  const entry = core.cache.table(Node).get('', node);
+  if (!entry) throw notFound(Node, node);
+  const { uid } = entry.hub(Node).metadata;
+  if (owner.uid !== uid) throw no(`node ${node} UID mismatch: expected ${owner.uid} got ${uid}`);
+  const [reference] = referencesOf(pod);
+  if (reference) throw no(`node "${node}" can not create pods that reference ${reference.kind}`);
+}
+
+function checkPodStatus(request: AdmissionRequest, node: string): void {
+  const { object, old } = request as { object: any; old: any };
+  if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
+  if (old.spec.nodeName !== node) {
+    throw refused(request, `node "${node}" can only update pod status for pods with spec.nodeName set to itself`);
+  }
+  if (!deepEqual(object.metadata.labels ?? {}, old.metadata.labels ?? {})) {
+    throw refused(request, `node "${node}" cannot update labels through pod status`);
+  }
+  if (!deepEqual(object.status?.resourceClaimStatuses, old.status?.resourceClaimStatuses)) {
+    throw refused(request, `node "${node}" cannot update resource claim statues`);
+  }
+  if (!deepEqual(object.status?.extendedResourceClaimStatus, old.status?.extendedResourceClaimStatus)) {
+    throw refused(request, `node "${node}" cannot update extended resource claim status`);
+  }
+}
+
+function checkNode(_core: Core, request: AdmissionRequest, node: string): void {
+  const { operation, name } = request;
+  const asked = name || (request.object?.metadata.name ?? '');
+  if (asked !== node) throw refused(request, `node "${node}" is not allowed to modify node "${asked}"`);
+  if (operation === 'DELETE') return;
+  const { object, old } = request as { object: any; old: any };
+  if (object.spec?.configSource && !deepEqual(object.spec.configSource, old?.spec?.configSource)) {
+    const why = old
+      ? 'is not allowed to update configSource to a new non-nil configSource'
+      : 'is not allowed to create pods with a non-nil configSource';
+    throw refused(request, `node "${node}" ${why}`);
+  }
+  checkLabels(request, node);
+  if (!old) return;
+  if (!deepEqual(object.spec?.taints ?? [], old.spec?.taints ?? [])) {
+    throw refused(request, `node "${node}" is not allowed to modify taints`);
+  }
+  if (!deepEqual(object.metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? [])) {
+    throw refused(request, `node "${node}" is not allowed to modify ownerReferences`);
+  }
+}
+
+const GROWTH = ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses'];
+
+/** How far a volume has grown, and nothing else. */
+function checkClaim(_core: Core, request: AdmissionRequest, node: string): void {
+  if (request.subresource !== 'status') throw refused(request, 'may only update PVC status');
+  if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
+  const rest = (claim: any) => {
+    const { resourceVersion: _, selfLink: __, managedFields: ___, ...metadata } = claim.metadata;
+    const status = Object.entries(claim.status ?? {}).filter(([field]) => !GROWTH.includes(field));
+    return { ...claim, metadata, status };
+  };
+  if (deepEqual(rest(request.object), rest(request.old))) return;
+  throw refused(
+    request,
+    `node "${node}" is not allowed to update fields other than status.quantity and status.conditions`,
+  );
+}
+
+/** Tokens for pods that run here, bound to them. */
+async function checkToken(core: Core, request: AdmissionRequest, node: string): Promise<void> {
+  if (request.operation !== 'CREATE' || request.subresource !== 'token') return;
+  const { spec } = request.object as KubeObject & { spec: any };
+  const bound = spec.boundObjectRef;
+  if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) {
+    throw refused(request, 'node requested token not bound to a pod');
+  }
+  if (!bound.uid) throw refused(request, 'node requested token with a pod binding without a uid');
+  const pod = podNamed(core, request.namespace, bound.name);
+  if (bound.uid !== pod.metadata.uid) {
+    throw refused(
+      request,
+      `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
+  }
+  if (pod.spec.nodeName !== node) {
+    throw refused(request, 'node requested token bound to a pod scheduled on a different node');
+  }
+  await checkAudience(core, request, pod);
+}
+
+function checkLease(_core: Core, request: AdmissionRequest, node: string): void {
+  if (request.namespace !== NODE_LEASES) {
+    throw refused(request, `can only access leases in the "${NODE_LEASES}" system namespace`);
+  }
+  checkOwnName(request, node, 'can only access node lease with the same name as the requesting node');
+}
+
+function checkOwnName(request: AdmissionRequest, node: string, why: string): void {
+  const { name, object } = request;
+  if ((name || object?.metadata.name) !== node) throw refused(request, why);
+}
+
+function checkSlice(_core: Core, request: AdmissionRequest, node: string): void {
+  const { operation } = request;
+  if (operation !== 'CREATE' && operation !== 'DELETE') return;
+  const slice = (operation === 'CREATE' ? request.object : request.old) as any;
+  if (slice?.spec.nodeName === node) return;
+  throw refused(
+    request,
+    `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`,
+  );
+}
+
+function checkCertificateRequest(_core: Core, request: AdmissionRequest, node: string): void {
+  if (request.operation !== 'CREATE') return;
+  const { spec } = request.object as KubeObject & { spec: { signerName?: string; request?: string } };
+  if (spec.signerName !== SERVING && spec.signerName !== CLIENT) return;
+  const commonName = commonNameOf(request, spec.request ?? '');
+  if (commonName !== `system:node:${node}`) {
+    throw refused(request, `can only create a node CSR with CN=system:node:${node}`);
+  }
+}
+
+function commonNameOf(request: AdmissionRequest, encoded: string): string {
+  try {
+    return parseRequest(Buffer.from(encoded, 'base64').toString('latin1')).commonName;
+  } catch (error) {
+    throw refused(request, `unable to parse csr: ${(error as Error).message}`);
+  }
+}
+
+function podNamed(core: Core, namespace: string, name: string): any {
+  const entry = core.cache.table(Pod).get(namespace, name);
+  if (!entry) throw notFound(Pod, name);
+  return entry.hub(Pod);
+}
