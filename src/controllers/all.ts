@@ -1,15 +1,30 @@
 /** The controllers that a control plane runs: the one list. */
+import { tokenCleaningController } from './bootstrap-tokens/cleaning.ts';
+import { type ClusterInfoOptions, clusterInfoController } from './bootstrap-tokens/cluster-info.ts';
+import { type ApprovingOptions, approvingController } from './certificates/approving.ts';
+import { csrCleaningController } from './certificates/cleaning.ts';
+import { type SignCertificate, signingController } from './certificates/signing.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.ts';
 import type { Controller } from './define.ts';
 import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
+import { resourceQuotaController } from './resource-quota/resource-quota.ts';
 import { rootCaController } from './root-ca/root-ca.ts';
 import { type ServiceAccountControllerOptions, serviceAccountController } from './service-account/service-account.ts';
 
-export type ControllerOptions = NamespaceControllerOptions & ServiceAccountControllerOptions;
+export type ControllerOptions = NamespaceControllerOptions &
+  ServiceAccountControllerOptions &
+  ApprovingOptions &
+  ClusterInfoOptions & { readonly signCertificate: SignCertificate };
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
+  approvingController(options),
+  clusterInfoController(options),
   clusterRoleAggregationController,
+  csrCleaningController,
   namespaceController(options),
+  resourceQuotaController(options),
   rootCaController(options.authority),
   serviceAccountController(options),
+  signingController(options.signCertificate),
+  tokenCleaningController,
 ];

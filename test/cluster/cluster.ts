@@ -47,6 +47,9 @@ export async function startCluster(): Promise<Cluster> {
   const controllers = allControllers({
     kinds: () => server.registry.kinds,
     authority: AUTHORITY,
+    reservedNames: ['kubernetes.default.svc'],
+    server: 'https://192.0.2.1:6443',
+    signCertificate: async ({ names }) => `certificate with ${names.length} names`,
     mintToken: async ({ namespace, name, uid, secretName }) => `token ${namespace}/${name} ${uid} ${secretName}`,
   });
   const running = runControllers(controllers, { ...common, client: own, informers });

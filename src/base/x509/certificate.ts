@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import type { Random } from '../random.ts';
 import { addressBytes, bits, boolean, integer, NULL, octets, oid, sequence, set, tagged, time, utf8 } from './der.ts';
 import { DerError, type Element, elementsOf } from './der-reader.ts';
+import { pemOf } from './pem.ts';
 
 export interface Subject {
   readonly commonName: string;
@@ -107,10 +108,10 @@ export function signCertificate(content: Content, issuer: Issuer, random: Random
     content.publicKey,
     tagged(3, sequence(...extensions(content, issuer))),
   );
-  return certificatePem(sequence(body, algorithm, bits(sign(hash, body, issuer.key))));
+  return pemOf('CERTIFICATE', sequence(body, algorithm, bits(sign(hash, body, issuer.key))));
 }
 
-function signatureOf(key: KeyObject): { algorithm: Buffer; hash: string | null } {
+export function signatureOf(key: KeyObject): { algorithm: Buffer; hash: string | null } {
   switch (key.asymmetricKeyType) {
     case 'ec':
       return { algorithm: sequence(oid('1.2.840.10045.4.3.2')), hash: 'sha256' };
@@ -130,7 +131,7 @@ function serial(random: Random): Buffer {
   return bytes;
 }
 
-function nameOf({ commonName, organization }: Subject): Buffer {
+export function nameOf({ commonName, organization }: Subject): Buffer {
   const part = (type: string, value: string) => set(sequence(oid(type), utf8(value)));
   return sequence(...(organization === undefined ? [] : [part('2.5.4.10', organization)]), part('2.5.4.3', commonName));
 }
@@ -155,11 +156,11 @@ function bitList(numbers: readonly number[]): Buffer {
   return bits(bytes, 7 - (last & 7));
 }
 
-function alternativeName(name: string): Buffer {
+export function alternativeName(name: string): Buffer {
   return isIP(name) ? tagged(7, addressBytes(name), false) : tagged(2, Buffer.from(name, 'ascii'), false);
 }
 
-function spkiOf(key: KeyObject): Buffer {
+export function spkiOf(key: KeyObject): Buffer {
   return key.export({ type: 'spki', format: 'der' });
 }
 
@@ -176,9 +177,4 @@ function keyIdIn(extensionList: Element): Buffer | undefined {
     if (id && value && id.whole.equals(wanted)) return elementsOf(value.content)[0]?.content;
   }
   return undefined;
-}
-
-function certificatePem(der: Buffer): string {
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }

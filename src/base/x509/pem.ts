@@ -9,6 +9,11 @@ const BEGIN = '-----BEGIN ';
 const END = '-----END ';
 const TAIL = '-----';
 
+export function pemOf(type: string, bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
+  return `${BEGIN}${type}${TAIL}\n${lines.join('\n')}\n${END}${type}${TAIL}\n`;
+}
+
 /** Every whole block; what stands between them is skipped, and so are blocks that are broken. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
   let from = 0;

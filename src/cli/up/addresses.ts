@@ -29,6 +29,11 @@ export function advertisedAddress(bindAddress: string, serviceRange: string): st
   return isOutside ? bindAddress : (outsideAddresses()[0] ?? serviceAddress(serviceRange));
 }
 
+/** Where machines reach the server, if they can: one that listens on loopback alone is not for others. */
+export function reachableAddress(bindAddress: string, serviceRange: string): string {
+  return EVERY.includes(bindAddress) ? advertisedAddress(bindAddress, serviceRange) : bindAddress;
+}
+
 /** IPv4 first. Link-local addresses are left out: they mean something on their link alone. */
 function outsideAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);

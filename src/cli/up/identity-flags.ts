@@ -1,5 +1,5 @@
 /** The flags of `qd up` that say who is known, and by what. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { algorithmNames } from '../../server/authn/jwt.ts';
 import * as value from '../values.ts';
 
@@ -13,6 +13,8 @@ export interface IdentityFlags {
   /** Milliseconds. */
   readonly serviceAccountMaxTokenExpiration?: number;
   readonly serviceAccountExtendTokenExpiration: boolean;
+  /** Milliseconds. */
+  readonly clusterSigningDuration: number;
   readonly oidcIssuerUrl?: string;
   readonly oidcClientId?: string;
   readonly oidcUsernameClaim: string;
@@ -42,6 +44,11 @@ export function withIdentityFlags(command: Command): Command {
       'let tokens of pods last a year, for programs that read them once',
       value.flag,
       false,
+    )
+    .addOption(
+      new Option('--cluster-signing-duration <time>', 'how long certificates from the API last at most')
+        .argParser(value.duration)
+        .default(8760 * 3_600_000, '8760h'),
     )
     .option('--oidc-issuer-url <url>', 'an OpenID Connect issuer whose tokens are accepted', httpsUrl)
     .option('--oidc-client-id <id>', 'for whom its tokens have to be')

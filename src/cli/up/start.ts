@@ -12,9 +12,11 @@ import { createHttpServer, type HttpServer } from '../../server/http/server.ts';
 import { createServer, type Server } from '../../server/index.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
 import type { Store } from '../../store/index.ts';
+import { signingAuthority } from '../pki/authority.ts';
 import { openPki, type Pki } from '../pki/pki.ts';
 import { apiVersion, version } from '../version.ts';
-import { advertisedAddress, servingNames } from './addresses.ts';
+import { advertisedAddress, reachableAddress, servingNames } from './addresses.ts';
+import { admission } from './admission-flags.ts';
 import { authentication, clientAuthorities } from './authentication.ts';
 import { authorization } from './authorization.ts';
 import type { Cleanup } from './cleanup.ts';
@@ -63,7 +65,7 @@ export async function start(site: Site): Promise<void> {
   };
   const http = await steps.run('HTTPS', (say) => listen(site, face, say));
   if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(http, flags.insecurePort, say));
-  await steps.run('controllers', (say) => control(site, { pki, server }, say));
+  await steps.run('controllers', (say) => control(site, { settings, pki, server }, say));
   await directory.remember(settings);
   const url = serverUrl(settings.bindAddress, settings.port);
   const publish = ({ authority: ca, admin }: Pki, say: Say) => {
@@ -130,6 +132,7 @@ async function serve(
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
     tokenIssuer: tokens.bound,
     ...(await authorization(flags)),
+    ...admission(flags),
     defaultRoles: true,
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
   });
@@ -181,14 +184,18 @@ async function listenPlainly(http: HttpServer, port: number, say: Say): Promise<
 }
 
 async function control(
-  { cleanup, clock, random, log }: Site,
-  { pki, server }: Pick<Face, 'pki' | 'server'>,
+  { flags, cleanup, clock, random, log }: Site,
+  { settings, pki, server }: Pick<Face, 'settings' | 'pki' | 'server'>,
   say: Say,
 ): Promise<void> {
+  const { bindAddress, port, serviceClusterIpRange } = settings;
   const controllers = allControllers({
     kinds: () => server.registry.kinds,
     authority: pki.authority,
     mintToken: tokenSigner(pki.serviceAccountKey),
+    signCertificate: signingAuthority({ ...pki.signing, longest: flags.clusterSigningDuration, clock, random }),
+    reservedNames: servingNames(bindAddress, serviceClusterIpRange),
+    server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
   cleanup.add(startControllers(controllers, server.handle, { clock, random, log }));
   say(controllers.map(({ name }) => name).join(', '));
