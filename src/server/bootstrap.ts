@@ -1,4 +1,5 @@
 import { isApiError } from '../base/errors.ts';
+import { systemPriorities } from '../kinds/scheduling/priority-class.ts';
 import type { Call, Handle, User } from './api.ts';
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
@@ -6,13 +7,28 @@ const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 /** The server writes as itself. */
 const SELF: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
+const PRIORITIES = [
+  { name: 'system-cluster-critical', description: 'For pods that the cluster cannot be without, on whatever node.' },
+  { name: 'system-node-critical', description: 'For pods that their node cannot be without.' },
+];
+
+interface BootstrapOptions {
+  readonly serviceAddress: string;
+  readonly advertise: { readonly address: string; readonly port: number } | undefined;
+  /** Whether pods are given priorities: then there are classes for the cluster's own. */
+  readonly priorities: boolean;
+}
+
 /** What every cluster has from the start: the first namespaces, and the service through which pods find the server. */
-export async function bootstrap(
-  handle: Handle,
-  options: { serviceAddress: string; advertise: { address: string; port: number } | undefined },
-): Promise<void> {
-  await Promise.all(NAMESPACES.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })));
-  const { serviceAddress, advertise } = options;
+export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
+  const { serviceAddress, advertise, priorities } = options;
+  await Promise.all([
+    ...NAMESPACES.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })),
+    ...(priorities ? PRIORITIES : []).map(({ name, description }) => {
+      const body = { metadata: { name }, value: systemPriorities[name], description };
+      return ensure(handle, { apiVersion: 'scheduling.k8s.io/v1', plural: 'priorityclasses', body });
+    }),
+  ]);
   if (!advertise) return;
   const metadata = { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } };
   const spec = {
@@ -28,7 +44,12 @@ export async function bootstrap(
   await put(handle, { plural: 'endpoints', namespace: 'default', body: { metadata: { name: 'kubernetes' }, subsets } });
 }
 
-type Wanted = { plural: string; namespace?: string; body: { metadata: { name: string } } & Record<string, unknown> };
+interface Wanted {
+  readonly apiVersion?: string;
+  readonly plural: string;
+  readonly namespace?: string;
+  readonly body: { readonly metadata: { readonly name: string } } & Record<string, unknown>;
+}
 
 async function ensure(handle: Handle, wanted: Wanted): Promise<void> {
   const { name } = wanted.body.metadata;
@@ -61,6 +82,6 @@ async function create(handle: Handle, wanted: Wanted): Promise<void> {
 }
 
 function base(wanted: Wanted): Omit<Call, 'verb'> {
-  const { plural, namespace } = wanted;
-  return { apiVersion: 'v1', plural, user: SELF, ...(namespace ? { namespace } : {}) };
+  const { apiVersion = 'v1', plural, namespace } = wanted;
+  return { apiVersion, plural, user: SELF, ...(namespace ? { namespace } : {}) };
 }

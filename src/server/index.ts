@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import { AdmissionChain } from './admission/chain.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './admission/plugin.ts';
+import { priority } from './admission/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle } from './api.ts';
@@ -112,7 +113,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     writing: new Map(),
   };
   const handle = handler(core);
-  await bootstrap(handle, { serviceAddress: addresses[0]!.at(1), advertise: options.advertise });
+  const priorities = options.admission?.includes(priority) ?? false;
+  await bootstrap(handle, { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities });
   if (options.defaultRoles) await reconcilePolicy(core);
   return {
     handle,

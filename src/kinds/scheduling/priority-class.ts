@@ -7,7 +7,8 @@ import { defineKind, type KubeObject } from '../kind.ts';
 /** Above it are only the cluster's own. */
 const HIGHEST = 1_000_000_000;
 const SYSTEM_PREFIX = 'system-';
-const systemClasses: Readonly<Record<string, number>> = {
+/** The classes of the cluster's own pods, and their priorities. */
+export const systemPriorities: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2 * HIGHEST,
   'system-node-critical': 2 * HIGHEST + 1000,
 };
@@ -64,7 +65,7 @@ function allowed({ metadata, value, globalDefault = false }: PriorityClass): Fie
 }
 
 function whyNotSystem(name: string, value: number, globalDefault: boolean): string | undefined {
-  if (!Object.hasOwn(systemClasses, name)) return `${name} is not a known system priority class`;
-  if (value !== systemClasses[name]) return `value of ${name} PriorityClass must be ${systemClasses[name]}`;
+  if (!Object.hasOwn(systemPriorities, name)) return `${name} is not a known system priority class`;
+  if (value !== systemPriorities[name]) return `value of ${name} PriorityClass must be ${systemPriorities[name]}`;
   return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
 }

@@ -1,33 +1,43 @@
 /** What the containers of a pod need together, and how that goes with what the pod asks for as a whole. */
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../../base/quantity.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
+import type { Container } from './container.ts';
 import type { PodSpec } from './pod-spec.ts';
 import { canOvercommit, isHugePages, isPodLevel } from './resource-names.ts';
 import { amountIn, type ResourceList } from './resources.ts';
 
-type Amounts = Map<string, Quantity>;
+/** By resource name. */
+export type Amounts = Map<string, Quantity>;
 
 /**
  * The containers run side by side, so their amounts add up. Init containers come before, one by one, each beside the
- * sidecars that were started before it, so of those the largest counts.
+ * sidecars that were started before it, so of those the largest counts. `listOf` says what a container has, where that is
+ * not what its spec says.
  */
-function containersTogether(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
+export function containersTogether(
+  spec: PodSpec,
+  part: 'requests' | 'limits',
+  listOf: (container: Container, part: 'requests' | 'limits') => ResourceList | undefined = inSpec,
+): Amounts {
   const together: Amounts = new Map();
   const sidecars: Amounts = new Map();
   const largest: Amounts = new Map();
-  for (const { resources } of spec.containers ?? []) add(together, resources[part]);
-  for (const { resources, restartPolicy } of spec.initContainers ?? []) {
+  for (const container of spec.containers ?? []) add(together, listOf(container, part));
+  for (const container of spec.initContainers ?? []) {
+    const list = listOf(container, part);
     const atOnce: Amounts = new Map(sidecars);
-    add(atOnce, resources[part]);
-    if (restartPolicy === 'Always') {
-      add(together, resources[part]);
-      add(sidecars, resources[part]);
+    add(atOnce, list);
+    if (container.restartPolicy === 'Always') {
+      add(together, list);
+      add(sidecars, list);
     }
     raise(largest, atOnce);
   }
   raise(together, largest);
   return together;
 }
+
+const inSpec = ({ resources }: Container, part: 'requests' | 'limits') => resources[part];
 
 function add(sum: Amounts, list: ResourceList | undefined): void {
   for (const name in list) {

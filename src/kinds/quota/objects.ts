@@ -1,0 +1,63 @@
+import { PersistentVolumeClaim } from '../core/persistent-volume-claim.ts';
+import { Pod } from '../core/pod.ts';
+import { Service } from '../core/service.ts';
+import type { Kind } from '../kind.ts';
+import { ONE } from './amounts.ts';
+import { claimUsage } from './claims.ts';
+import type { QuotaEvaluator, Requirement } from './evaluator.ts';
+import { podUsage } from './pods.ts';
+import { serviceUsage } from './services.ts';
+
+const special = new Map<Kind, QuotaEvaluator>([
+  [Pod, podUsage],
+  [Service, serviceUsage],
+  [PersistentVolumeClaim, claimUsage],
+]);
+
+/** Kinds that could be counted by their plain name before everything could. */
+const plain = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'];
+
+/** What comes by itself, in any number. */
+const uncounted = ['Event'];
+
+const known = new WeakMap<Kind, QuotaEvaluator>();
+
+/** Undefined for kinds that no quota counts. */
+export function evaluatorOf(kind: Kind): QuotaEvaluator | undefined {
+  if (!isCountable(kind)) return undefined;
+  let evaluator = special.get(kind) ?? known.get(kind);
+  if (!evaluator) {
+    evaluator = countOf(kind);
+    known.set(kind, evaluator);
+  }
+  return evaluator;
+}
+
+function isCountable({ scope, kind, verbs }: Kind): boolean {
+  return scope === 'Namespaced' && !uncounted.includes(kind) && (!verbs || verbs.includes('list'));
+}
+
+function countOf({ group, plural }: Kind): QuotaEvaluator {
+  const names = [`count/${group ? `${plural}.${group}` : plural}`];
+  if (group === '' && plain.includes(plural)) names.push(plural);
+  const used = new Map(names.map((name) => [name, ONE]));
+  return { counts: (resource) => names.includes(resource), usage: () => used, isIn: () => false };
+}
+
+interface Scoped {
+  readonly spec: {
+    readonly scopes?: readonly string[];
+    readonly scopeSelector?: { readonly matchExpressions?: readonly Requirement[] };
+  };
+}
+
+/** What an object must be for the quota to count it; nothing: it counts all. */
+export function scopesOf({ spec }: Scoped): readonly Requirement[] {
+  const plainScopes = (spec.scopes ?? []).map((scopeName): Requirement => ({ scopeName, operator: 'Exists' }));
+  return [...plainScopes, ...(spec.scopeSelector?.matchExpressions ?? [])];
+}
+
+/** Whether the quota counts the object. */
+export function covers(quota: Scoped, evaluator: QuotaEvaluator, object: unknown): boolean {
+  return scopesOf(quota).every((scope) => evaluator.isIn(object, scope));
+}

@@ -1,0 +1,139 @@
+import { addQuantities, compareQuantities, parseQuantity } from '../../base/quantity.ts';
+import type { Pod } from '../core/pod.ts';
+import type { PodAffinityTerm } from '../shapes/affinity.ts';
+import type { Container } from '../shapes/container.ts';
+import { type Amounts, containersTogether } from '../shapes/pod-resources.ts';
+import { qosClass } from '../shapes/qos-class.ts';
+import { isExtended, isHugePages, isNative, isPodLevel } from '../shapes/resource-names.ts';
+import type { ResourceList } from '../shapes/resources.ts';
+import { NOTHING, ONE } from './amounts.ts';
+import { type QuotaEvaluator, selects } from './evaluator.ts';
+
+const COUNT = 'count/pods';
+const compute = ['cpu', 'memory', 'ephemeral-storage'];
+const known = new Set([COUNT, 'pods', ...compute.flatMap((name) => [name, `requests.${name}`, `limits.${name}`])]);
+
+/** A quota on these needs every container to say what it wants: older clients rely on the refusal. */
+const mustBeSaid = ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
+
+export const podUsage: QuotaEvaluator<Pod> = {
+  counts(resource) {
+    if (known.has(resource) || isHugePages(resource)) return true;
+    return resource.startsWith('requests.') && (isHugePages(resource.slice('requests.'.length)) || !isNative(resource));
+  },
+
+  usage(pod, now) {
+    const used: Amounts = new Map([[COUNT, ONE]]);
+    if (!isCharged(pod, now)) return used;
+    used.set('pods', ONE);
+    return named(used, together(pod, 'requests'), together(pod, 'limits'));
+  },
+
+  isIn({ spec }, scope) {
+    switch (scope.scopeName) {
+      case 'Terminating':
+        return spec.activeDeadlineSeconds !== undefined;
+      case 'NotTerminating':
+        return spec.activeDeadlineSeconds === undefined;
+      case 'BestEffort':
+        return qosClass(spec) === 'BestEffort';
+      case 'NotBestEffort':
+        return qosClass(spec) !== 'BestEffort';
+      case 'PriorityClass':
+        return selects(scope, spec.priorityClassName || undefined);
+      case 'CrossNamespacePodAffinity':
+        return looksElsewhere(spec);
+      default:
+        return false;
+    }
+  },
+
+  missing({ spec }, resources) {
+    if ([spec.resources?.requests, spec.resources?.limits].some(saysForPod)) return undefined;
+    const required = mustBeSaid.filter((name) => resources.includes(name)).sort();
+    const lines = required.flatMap((name) => {
+      const silent = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].filter((each) => !says(each, name));
+      const names = [...new Set(silent.map((each) => each.name))].sort();
+      return names.length > 0 ? [`${name} for: ${names.join(',')}`] : [];
+    });
+    return lines.length > 0 ? `must specify ${lines.join('; ')}` : undefined;
+  },
+};
+
+const saysForPod = (list: ResourceList | undefined) => Object.keys(list ?? {}).some(isPodLevel);
+
+function says({ resources }: Container, quotaName: string): boolean {
+  const isLimit = quotaName.startsWith('limits.');
+  const name = quotaName.replace(/^(requests|limits)\./, '');
+  return Object.hasOwn((isLimit ? resources.limits : resources.requests) ?? {}, name);
+}
+
+/** A pod that has ended uses nothing, nor one that should be gone by now. */
+export function isCharged({ metadata, status }: Pod, now: number): boolean {
+  if (status.phase === 'Failed' || status.phase === 'Succeeded') return false;
+  const due = chargedUntil(metadata);
+  return due === undefined || now <= due;
+}
+
+/** When a pod that is being deleted stops to count; undefined for others. Milliseconds since the epoch. */
+export function chargedUntil({ deletionTimestamp, deletionGracePeriodSeconds }: Pod['metadata']): number | undefined {
+  if (!deletionTimestamp || deletionGracePeriodSeconds === undefined) return undefined;
+  return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+}
+
+function together(pod: Pod, part: 'requests' | 'limits'): Amounts {
+  const { spec } = pod;
+  const amounts = containersTogether(spec, part, (container) => effective(pod, container, part));
+  const own = spec.resources?.[part] ?? {};
+  for (const name in own) if (isPodLevel(name)) amounts.set(name, parseQuantity(own[name]!));
+  for (const name in spec.overhead) {
+    const before = amounts.get(name);
+    // What is not limited is not limited by the overhead, either.
+    if (part === 'limits' && (!before || compareQuantities(before, NOTHING) === 0)) continue;
+    amounts.set(name, addQuantities(before ?? NOTHING, parseQuantity(spec.overhead[name]!)));
+  }
+  return amounts;
+}
+
+/** While a container is being resized, the larger of what it wants and what it has. */
+function effective(pod: Pod, container: Container, part: 'requests' | 'limits'): ResourceList | undefined {
+  const wanted = container.resources[part];
+  const { containerStatuses = [], initContainerStatuses = [], conditions = [] } = pod.status;
+  const status = [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container.name);
+  if (!status?.resources) return wanted;
+  const held = [status.resources[part], ...(part === 'requests' ? [status.allocatedResources] : [])];
+  const pending = conditions.find(({ type }) => type === 'PodResizePending');
+  const lists = pending?.reason === 'Infeasible' ? held : [wanted, ...held];
+  const largest: ResourceList = {};
+  for (const list of lists) {
+    for (const name in list) {
+      const before = largest[name];
+      if (before === undefined || compareQuantities(parseQuantity(list[name]!), parseQuantity(before)) > 0) {
+        largest[name] = list[name]!;
+      }
+    }
+  }
+  return largest;
+}
+
+/** The names that quotas have for them. */
+function named(used: Amounts, requests: Amounts, limits: Amounts): Amounts {
+  for (const [name, amount] of requests) {
+    if (compute.includes(name) || isHugePages(name)) used.set(name, amount);
+    if (compute.includes(name) || isHugePages(name) || isExtended(name)) used.set(`requests.${name}`, amount);
+  }
+  for (const [name, amount] of limits) if (compute.includes(name)) used.set(`limits.${name}`, amount);
+  return used;
+}
+
+function looksElsewhere({ affinity }: Pod['spec']): boolean {
+  const isElsewhere = ({ namespaces, namespaceSelector }: PodAffinityTerm) =>
+    (namespaces?.length ?? 0) > 0 || namespaceSelector !== undefined;
+  return [affinity?.podAffinity, affinity?.podAntiAffinity].some(
+    (each) =>
+      each?.requiredDuringSchedulingIgnoredDuringExecution?.some(isElsewhere) ||
+      each?.preferredDuringSchedulingIgnoredDuringExecution?.some(({ podAffinityTerm }) =>
+        isElsewhere(podAffinityTerm),
+      ),
+  );
+}

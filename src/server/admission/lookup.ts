@@ -1,0 +1,40 @@
+/** What plugins know of other objects: what the cache holds now. */
+import type { Kind } from '../../kinds/kind.ts';
+import type { Table } from '../cache/table.ts';
+import type { Core } from '../core.ts';
+
+export function objectNamed<T>(core: Core, kind: Kind<T>, namespace: string, name: string): T | undefined {
+  return core.cache.table(kind).get(namespace, name)?.hub(kind) as T | undefined;
+}
+
+/** The same for an object so new that this server may not have seen it: the store is asked once more. */
+export async function objectAfterAll<T>(
+  core: Core,
+  kind: Kind<T>,
+  namespace: string,
+  name: string,
+): Promise<T | undefined> {
+  await core.cache.fresh();
+  return objectNamed(core, kind, namespace, name);
+}
+
+/** All of a namespace; of all namespaces, or of none, where it is empty. */
+export function objectsIn<T>(core: Core, kind: Kind<T>, namespace: string): readonly T[] {
+  return core.cache
+    .table(kind)
+    .entries(namespace)
+    .map((entry) => entry.hub(kind) as T);
+}
+
+/** Something worked out from all objects of a kind, and kept until one of them changes. */
+export function derivedFrom<T, R>(kind: Kind<T>, work: (objects: readonly T[]) => R): (core: Core) => R {
+  const known = new WeakMap<Table, { generation: number; result: R }>();
+  return (core) => {
+    const table = core.cache.table(kind);
+    const kept = known.get(table);
+    if (kept?.generation === table.generation) return kept.result;
+    const result = work(objectsIn(core, kind, ''));
+    known.set(table, { generation: table.generation, result });
+    return result;
+  };
+}

@@ -1,0 +1,22 @@
+/** Every control: the one list. Those of the baseline come first, each level in the order in which faults are told. */
+import type { Control } from '../control.ts';
+import { capabilitiesBaseline, capabilitiesRestricted } from './capabilities.ts';
+import { hostNamespaces, hostPathVolumes, hostPorts, hostProbesAndHostLifecycle, sysctls } from './host.ts';
+import {
+  allowPrivilegeEscalation,
+  privileged,
+  procMount,
+  procMountRestricted,
+  runAsNonRoot,
+  runAsUser,
+  windowsHostProcess,
+} from './privileges.ts';
+import { appArmorProfile, seccompProfileBaseline, seccompProfileRestricted, seLinuxOptions } from './profiles.ts';
+import { restrictedVolumes } from './volumes.ts';
+
+export const allControls: readonly Control[] = [
+  ...[appArmorProfile, capabilitiesBaseline, hostNamespaces, hostPathVolumes, hostPorts, hostProbesAndHostLifecycle],
+  ...[privileged, procMount, seLinuxOptions, seccompProfileBaseline, sysctls, windowsHostProcess],
+  ...[allowPrivilegeEscalation, capabilitiesRestricted, procMountRestricted, restrictedVolumes],
+  ...[runAsNonRoot, runAsUser, seccompProfileRestricted],
+];

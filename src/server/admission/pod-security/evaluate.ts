@@ -1,0 +1,36 @@
+import type { ControlForm, PodLike, Violation } from './control.ts';
+import { allControls } from './controls/all.ts';
+import type { LevelVersion } from './policy.ts';
+
+const known = new Map<string, readonly ControlForm[]>();
+
+/** What a pod does that a level of the standards does not allow, in the form that a release gave it. */
+export function violations({ level, version }: LevelVersion, pod: PodLike): Violation[] {
+  if (level === 'privileged') return [];
+  return formsOf(level, version).flatMap(({ judge }) => judge(pod) ?? []);
+}
+
+function formsOf(level: 'baseline' | 'restricted', version: LevelVersion['version']): readonly ControlForm[] {
+  const key = `${level}:${version}`;
+  let forms = known.get(key);
+  if (!forms) {
+    forms = choose(level, version);
+    known.set(key, forms);
+  }
+  return forms;
+}
+
+function choose(level: 'baseline' | 'restricted', version: LevelVersion['version']): readonly ControlForm[] {
+  const release = version === 'latest' ? Number.POSITIVE_INFINITY : version;
+  const held = allControls
+    .filter((control) => control.level === 'baseline' || level === 'restricted')
+    .map((control) => ({ control, form: control.forms.findLast(({ since }) => since <= release) }))
+    .filter(({ form }) => form !== undefined);
+  const replaced = new Set(held.map(({ control }) => control.replaces));
+  return held.filter(({ control }) => !replaced.has(control.id)).map(({ form }) => form!);
+}
+
+/** Several on one line. */
+export function violationsText(found: readonly Violation[]): string {
+  return found.map(({ reason, detail }) => `${reason} (${detail})`).join(', ');
+}
