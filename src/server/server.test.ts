@@ -95,6 +95,14 @@ describe('create', () => {
 });
 
 describe('replace', () => {
+  it('answers in a dry run with the version that is there, so that nothing else differs from it', async () => {
+    const first = await api.create('configmaps', map('a', { x: '1' }));
+    const options = { dryRun: ['All'] };
+    const tried = await api.update('configmaps', { ...first, data: { x: '2' } }, { options });
+    expect(tried).toEqual({ ...first, data: { x: '2' } });
+    expect(await api.get('configmaps', 'a')).toEqual(first);
+  });
+
   it('is safe: a stale version is a conflict, the newest is not', async () => {
     const first = await api.create('configmaps', map('a', { x: '1' }));
     const second = await api.update('configmaps', { ...first, data: { x: '2' } });

@@ -46,10 +46,18 @@ function resourceRow(resource: Resource): object {
     scope: kind.scope === 'Namespaced' ? 'Namespaced' : 'Cluster',
     singularResource: kind.singular,
     verbs: verbsOf(resource),
-    ...(kind.short.length > 0 ? { shortNames: kind.short } : {}),
-    ...(kind.categories.length > 0 ? { categories: kind.categories } : {}),
+    ...(kind.short.length > 0 && !hasMoved(resource) ? { shortNames: kind.short } : {}),
+    ...(kind.categories.length > 0 && !hasMoved(resource) ? { categories: kind.categories } : {}),
     ...(subresources.length > 0 ? { subresources } : {}),
   };
+}
+
+/**
+ * Whether the group is one that the kind has left. Clients that ask for this document would warn of a short name that
+ * stands twice, and list what is in a category a second time; those of the old group's own days ask for the other one.
+ */
+function hasMoved({ kind, version }: Resource): boolean {
+  return version.deprecated !== undefined && version.group !== kind.hub.group;
 }
 
 function typeOf(apiVersion: string, kind: string): object {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
+import { Deployment } from '../../kinds/apps/deployment.ts';
 import { defineKind } from '../../kinds/kind.ts';
+import { Registry } from '../registry.ts';
 import { Discovery, type VersionInfo } from './discovery.ts';
 import { compareVersions } from './versions.ts';
 
@@ -105,6 +107,17 @@ it('says where the kinds of subresources live', () => {
   expect(rows('/api/v1').get('bindings')).toMatchObject({ verbs: ['create'] });
   expect(rows('/api/v1').get('namespaces').verbs).not.toContain('deletecollection');
   expect(rows('/api/v1').get('namespaces')).toMatchObject({ namespaced: false, shortNames: ['ns'] });
+});
+
+it('tells clients that ask for all at once of short names and categories only in the group that a kind is in now', () => {
+  const live = discovery(new Registry([Deployment]));
+  const { items } = live.aggregated('/apis', 'v2') as any;
+  const named = items.map(({ metadata, versions }: any) => [metadata.name, versions[0].resources[0].shortNames]);
+  expect(named).toEqual([
+    ['apps', ['deploy']],
+    ['extensions', undefined],
+  ]);
+  expect(items[1].versions[0].resources[0]).not.toHaveProperty('categories');
 });
 
 it('lists only the subresources that are answered', () => {

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { allKinds } from '../../kinds/all.ts';
+import { ProtobufBodies } from '../protobuf/bodies.ts';
+import { Registry } from '../registry.ts';
 import { decodeObject, decodeOptions, decodePatch } from './body.ts';
 import { defaultLimits as limits } from './limits.ts';
 
+const protobuf = new ProtobufBodies(new Registry(allKinds), limits.depth);
+const purpose = { kind: 'Pod', apiVersion: 'v1', limits, protobuf };
+
 const object = async (text: string, format: 'json' | 'yaml' = 'json') =>
-  decodeObject(Buffer.from(text), format, { kind: 'Pod', limits });
+  decodeObject(Buffer.from(text), format, purpose);
 
 describe('an object', () => {
   it('can be null, and says nothing then', async () => {
@@ -36,12 +42,23 @@ describe('an object', () => {
 
   it('is refused when it is no text', async () => {
     const bytes = Buffer.from([0x61, 0x3a, 0x20, 0xff]);
-    expect(() => decodeObject(bytes, 'yaml', { kind: 'Pod', limits })).toThrow('not valid UTF-8');
+    expect(() => decodeObject(bytes, 'yaml', purpose)).toThrow('not valid UTF-8');
+  });
+
+  it('can be protobuf', async () => {
+    const bytes = Buffer.from('k8s\0\x12\x05\x0a\x03\x0a\x01a');
+    expect(await decodeObject(bytes, 'protobuf', purpose)).toEqual({
+      ...{ kind: 'Pod', apiVersion: 'v1' },
+      metadata: { name: 'a' },
+    });
+    expect(() => decodeObject(Buffer.from('{}'), 'protobuf', purpose)).toThrow(
+      'the object provided is unrecognized (must be of type Pod): provided data does not appear to be a protobuf message',
+    );
   });
 });
 
 it('options of a delete are refused in plain words', async () => {
-  await expect(decodeOptions(Buffer.from('{'), 'json', limits)).rejects.toThrow(
+  await expect(decodeOptions(Buffer.from('{'), 'json', purpose)).rejects.toThrow(
     /^couldn't get version\/kind; json parse error: unexpected end of JSON input$/,
   );
 });

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { badRequest } from '../../base/errors.ts';
 import type { PatchType } from '../api.ts';
+import type { ProtobufBodies } from '../protobuf/bodies.ts';
 import { ACCEPTED_TYPES } from './accept.ts';
 import { DecodeError } from './decode-error.ts';
 import { unsupportedMediaType } from './errors.ts';
@@ -9,7 +10,10 @@ import { duplicateKeys } from './json-duplicates.ts';
 import type { Limits } from './limits.ts';
 import { decodeYaml } from './yaml.ts';
 
-type Format = 'json' | 'yaml';
+type Format = 'json' | 'yaml' | 'protobuf';
+
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+const BODY_TYPES = [...ACCEPTED_TYPES, PROTOBUF_TYPE];
 
 const PATCH_TYPES = new Map<string, PatchType>([
   ['application/json-patch+json', 'json'],
@@ -25,8 +29,10 @@ export function formatOf(contentType: string | undefined): Format {
       return 'json';
     case 'application/yaml':
       return 'yaml';
+    case PROTOBUF_TYPE:
+      return 'protobuf';
     default:
-      throw unsupportedMediaType(ACCEPTED_TYPES);
+      throw unsupportedMediaType(BODY_TYPES);
   }
 }
 
@@ -38,7 +44,7 @@ export function patchTypeOf(contentType: string | undefined): PatchType {
 
 /** Bodies come as they are: a compressed one would have to be limited twice. */
 export function refuseEncoding(contentEncoding: string | undefined): void {
-  if (contentEncoding !== undefined && contentEncoding !== 'identity') throw unsupportedMediaType(ACCEPTED_TYPES);
+  if (contentEncoding !== undefined && contentEncoding !== 'identity') throw unsupportedMediaType(BODY_TYPES);
 }
 
 function mediaTypeOf(contentType: string): string {
@@ -48,9 +54,11 @@ function mediaTypeOf(contentType: string): string {
 
 /** What a body is for: it decides how a failure is worded. */
 export interface Purpose {
-  /** The kind that the endpoint takes. */
+  /** The kind that the endpoint takes, and its group and version. */
   readonly kind: string;
+  readonly apiVersion: string;
   readonly limits: Limits;
+  readonly protobuf: ProtobufBodies;
   /** Told of fields that stand twice, where somebody wants to know. */
   readonly duplicates?: ((paths: readonly string[]) => void) | undefined;
 }
@@ -72,16 +80,16 @@ export function decodeObject(bytes: Buffer, format: Format, purpose: Purpose): o
 }
 
 /** The options that a delete may send in its body. */
-export async function decodeOptions(bytes: Buffer, format: Format, limits: Limits): Promise<object> {
+export async function decodeOptions(bytes: Buffer, format: Format, purpose: Omit<Purpose, 'kind'>): Promise<object> {
   try {
-    return await decode(bytes, format, { kind: 'DeleteOptions', limits });
+    return await decode(bytes, format, { ...purpose, kind: 'DeleteOptions' });
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message, error);
     throw error;
   }
 }
 
-export function decodePatch(bytes: Buffer, type: PatchType, { limits, duplicates }: Omit<Purpose, 'kind'>): unknown {
+export function decodePatch(bytes: Buffer, type: PatchType, { limits, duplicates }: Reading): unknown {
   try {
     const value = readJson(bytes, { limits, duplicates });
     if ((type === 'json') !== Array.isArray(value) || typeof value !== 'object' || value === null) {
@@ -94,7 +102,10 @@ export function decodePatch(bytes: Buffer, type: PatchType, { limits, duplicates
   }
 }
 
-function readJson(bytes: Buffer, { limits, duplicates }: Omit<Purpose, 'kind'>): unknown {
+/** What reading JSON takes. */
+type Reading = Pick<Purpose, 'limits' | 'duplicates'>;
+
+function readJson(bytes: Buffer, { limits, duplicates }: Reading): unknown {
   const value = decodeJson(bytes, limits.depth);
   const twice = duplicates && duplicateKeys(bytes, value);
   if (twice) duplicates(twice);
@@ -103,6 +114,7 @@ function readJson(bytes: Buffer, { limits, duplicates }: Omit<Purpose, 'kind'>):
 
 function decode(bytes: Buffer, format: Format, purpose: Purpose): object | Promise<object> {
   const { kind, limits, duplicates } = purpose;
+  if (format === 'protobuf') return purpose.protobuf.decode(bytes, purpose);
   if (format === 'yaml') {
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
     const decoding = decodeYaml(bytes.toString('utf8'), { depth: limits.depth, size: limits.body, duplicates });

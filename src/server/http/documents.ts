@@ -5,6 +5,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { PublishedDocument } from '../openapi/openapi.ts';
 import type { Registry } from '../registry.ts';
 import { negotiate } from './accept.ts';
+import { customKinds } from './custom-kinds.ts';
 import type { Exchange } from './exchange.ts';
 import { published, sendPublished } from './published.ts';
 import { sendDocument } from './respond.ts';
@@ -64,6 +65,12 @@ export class Documents {
     if (other) {
       refuseWrites(exchange);
       exchange.reply(200, other.type, Buffer.from(JSON.stringify(other.content)));
+      return true;
+    }
+    if (place === customKinds.path) {
+      refuseWrites(exchange);
+      const { format, pretty: asked } = negotiate(exchange.headers.accept);
+      await sendDocument(exchange, customKinds.list, { format, pretty: asked || pretty, warnings: undefined });
       return true;
     }
     const [, root, group] = parts;

@@ -10,6 +10,7 @@ import { Gate } from '../authz/gate.ts';
 import type { Discovery, VersionInfo } from '../discovery/discovery.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Series } from '../metrics/requests.ts';
+import { ProtobufBodies } from '../protobuf/bodies.ts';
 import type { Registry } from '../registry.ts';
 import { checkForm, includeOf, type ObjectForm, objectForms } from '../representations/forms.ts';
 import { type Shaping, shapeReply } from '../representations/reply.ts';
@@ -63,6 +64,7 @@ export class Pipeline {
   readonly #watches = new Set<WatchConsumer>();
   readonly #documents: Documents;
   readonly #gate: Gate;
+  readonly #protobuf: ProtobufBodies;
   readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
   #draining = false;
 
@@ -70,6 +72,7 @@ export class Pipeline {
     this.#options = options;
     this.#documents = new Documents(options);
     this.#gate = new Gate(options.authorizer);
+    this.#protobuf = new ProtobufBodies(options.registry, options.limits.depth);
     this.#checks = this.#healthChecks();
   }
 
@@ -215,7 +218,9 @@ export class Pipeline {
         const format = formatOf(headers['content-type']);
         refuseEncoding(headers['content-encoding']);
         const kind = route.subresource?.kind ?? route.resource.kind.kind;
-        const decoded = decodeObject(await together(exchange.body()), format, { kind, limits, duplicates });
+        const apiVersion = route.subresource?.apiVersion ?? route.resource.version.apiVersion;
+        const purpose = { kind, apiVersion, limits, duplicates, protobuf: this.#protobuf };
+        const decoded = decodeObject(await together(exchange.body()), format, purpose);
         call.body = decoded instanceof Promise ? await decoded : decoded;
         return;
       }
@@ -241,7 +246,9 @@ export class Pipeline {
     refuseEncoding(exchange.headers['content-encoding']);
     const bytes = await together(exchange.body());
     if (bytes.length === 0) return;
-    call.body = await decodeOptions(bytes, formatOf(exchange.headers['content-type']), this.#options.limits);
+    const { limits } = this.#options;
+    const purpose = { apiVersion: 'v1', limits, protobuf: this.#protobuf };
+    call.body = await decodeOptions(bytes, formatOf(exchange.headers['content-type']), purpose);
     if (call.options) call.options = withoutDeleteOptions(call.options);
   }
 

@@ -115,7 +115,6 @@ describe.each([
   });
 
   it.each([
-    ['application/vnd.kubernetes.protobuf', 'k8s\u0000'],
     ['text/html', '<p>'],
     ['text/yaml', 'a: b'],
   ])('refuses a body of type %s', async (type, body) => {
@@ -123,8 +122,15 @@ describe.each([
     expect(answer.code).toBe(415);
     expect(answer.json().message).toBe(
       'the body of the request was in an unknown format - accepted media types include: ' +
-        'application/json, application/yaml',
+        'application/json, application/yaml, application/vnd.kubernetes.protobuf',
     );
+  });
+
+  it('says that no client has defined a kind, to who asks for them', async () => {
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const answer = await send({ path });
+    expect([answer.code, answer.json().kind, answer.json().items]).toEqual([200, 'CustomResourceDefinitionList', []]);
+    expect((await send({ path, method: 'POST', body: '{}' })).code).toBe(405);
   });
 
   it('refuses a compressed body', async () => {

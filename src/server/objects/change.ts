@@ -63,7 +63,11 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
       const validating = admission?.validate();
       if (validating) await validating;
       if (sameContent(object, old)) return { entry: current, object: old };
-      if (isDryRun(call)) return { entry: undefined, object };
+      if (isDryRun(call)) {
+        // Shown beside what is there (kubectl diff), only what was asked for may differ.
+        object.metadata.resourceVersion = old.metadata.resourceVersion;
+        return { entry: undefined, object };
+      }
       if (isFinished(kind, object)) {
         await commitRemoval(core, current, core.allocation.onRemoval(kind, old));
         return { entry: undefined, object };

@@ -147,6 +147,15 @@ describe('OpenAPI 3', () => {
     expect(every).toEqual({ allOf: [{ $ref: duration }], description: 'How often.' });
   });
 
+  it('says once what a place and its definition say in the same words', async () => {
+    const openApi = new OpenApi(new Registry(allKinds));
+    const { components } = await read(openApi, '/openapi/v3/apis/apps/v1');
+    const { spec } = components.schemas['io.k8s.api.apps.v1.Deployment'].properties;
+    const { description } = components.schemas['io.k8s.api.apps.v1.DeploymentSpec'];
+    expect(description).toEqual(expect.any(String));
+    expect(spec).not.toHaveProperty('description');
+  });
+
   it('has in each document what it refers to, and no other kinds', async () => {
     const registry = new Registry(allKinds);
     const openApi = new OpenApi(registry);

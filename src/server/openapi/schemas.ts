@@ -86,7 +86,7 @@ class Renderer {
   }
 
   #property(name: string, schema: Schema, home: string): Json {
-    const { description } = schema;
+    const description = this.#saysItself(schema, home) ? undefined : schema.description;
     const body = name === 'fieldsV1' ? this.#reference(SCALARS.fields) : this.#value(schema, home);
     const said = this.#dialect.complete ? defaultOf(schema) : undefined;
     if (description === undefined && said === undefined) return body;
@@ -94,6 +94,13 @@ class Renderer {
       ...(description === undefined ? {} : { description }),
       ...(said === undefined ? {} : { default: said }),
     });
+  }
+
+  /** Clients of OpenAPI 3 show what a place says and what its definition says: the same words would stand there twice. */
+  #saysItself(schema: Schema, home: string): boolean {
+    if (!this.#dialect.complete || schema.type !== 'object' || schema.description === undefined) return false;
+    const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home));
+    return definition !== undefined && descriptionOf(definition) === schema.description;
   }
 
   #value(schema: Schema, home: string): Json {

@@ -1,0 +1,17 @@
+import type { FieldNumbers } from './field-numbers.ts';
+
+export const meta: FieldNumbers = {
+  'meta/v1': {
+    Condition: 'type status observedGeneration lastTransitionTime reason message',
+    DeleteOptions:
+      'gracePeriodSeconds? preconditions orphanDependents? propagationPolicy? dryRun ignoreStoreReadErrorWithClusterBreakingPotential?',
+    FieldSelectorRequirement: 'key operator values',
+    LabelSelector: 'matchLabels matchExpressions',
+    LabelSelectorRequirement: 'key operator values',
+    ManagedFieldsEntry: 'manager operation apiVersion time 6:fieldsType fieldsV1 subresource',
+    ObjectMeta:
+      'name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds? labels annotations ownerReferences finalizers 17:managedFields',
+    OwnerReference: 'kind 3:name uid apiVersion controller? blockOwnerDeletion?',
+    Preconditions: 'uid? resourceVersion?',
+  },
+};

@@ -1,0 +1,79 @@
+/**
+ * Bodies in protobuf, as clients written in Go send them: since 1.32 their typed clients send nothing else, kubectl's own
+ * commands included. Answers are JSON, which all of them take. Nothing here is made before the first such body comes.
+ */
+import type { Tree } from '../../base/tree.ts';
+import { DecodeError } from '../http/decode-error.ts';
+import { Definitions } from '../openapi/definitions.ts';
+import { definitionName, fixedHome } from '../openapi/names.ts';
+import type { Registry } from '../registry.ts';
+import { Messages } from './messages.ts';
+import { Wire } from './wire.ts';
+
+/** What the bytes of every such body begin with. */
+const MAGIC = Buffer.from('k8s\0');
+
+/** What the body is, where it does not say so itself. */
+export interface Expected {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+export class ProtobufBodies {
+  readonly #registry: Registry;
+  readonly #depth: number;
+  #generation = -1;
+  #definitions: Definitions | undefined;
+  #messages: Messages | undefined;
+
+  constructor(registry: Registry, depth: number) {
+    this.#registry = registry;
+    this.#depth = depth;
+  }
+
+  decode(bytes: Buffer, expected: Expected): Tree {
+    if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
+      throw new DecodeError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
+    }
+    const { apiVersion, kind, raw } = readEnvelope(new Wire(bytes, MAGIC.length));
+    const said = { apiVersion: apiVersion || expected.apiVersion, kind: kind || expected.kind };
+    return { ...said, ...this.#read(said, raw) };
+  }
+
+  #read({ apiVersion, kind }: Expected, raw: Buffer): Tree {
+    const { definitions, messages } = this.#current();
+    const definition = definitions.all.get(definitionName(fixedHome(kind) ?? apiVersion, kind));
+    const object = definition && messages.read(definition, new Wire(raw));
+    if (!object) throw new DecodeError(`no kind "${kind}" is registered in protobuf for version "${apiVersion}"`);
+    return object;
+  }
+
+  #current(): { definitions: Definitions; messages: Messages } {
+    const { generation } = this.#registry;
+    if (!this.#definitions || !this.#messages || generation !== this.#generation) {
+      this.#generation = generation;
+      this.#definitions = new Definitions(this.#registry);
+      this.#messages = new Messages(this.#definitions, this.#depth);
+    }
+    return { definitions: this.#definitions, messages: this.#messages };
+  }
+}
+
+/** An envelope says what the object is, and holds its bytes. */
+function readEnvelope(wire: Wire): Expected & { readonly raw: Buffer } {
+  let raw: Buffer = Buffer.alloc(0);
+  let apiVersion = '';
+  let kind = '';
+  while (wire.next()) {
+    if (wire.number === 1) {
+      const type = wire.message();
+      while (type.next()) {
+        if (type.number === 1) apiVersion = type.text();
+        else if (type.number === 2) kind = type.text();
+        else type.skip();
+      }
+    } else if (wire.number === 2) raw = wire.bytes();
+    else wire.skip();
+  }
+  return { apiVersion, kind, raw };
+}

@@ -1,0 +1,152 @@
+/** Writes objects in protobuf as a client in Go does: a text, number or truth that is not set is written as zero. */
+import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
+import { type NumberedField, parseFields } from '../../src/kinds/protobuf/field-numbers.ts';
+import type { Fields, ObjectSchema, Schema } from '../../src/schema/schema.ts';
+import type { Definitions } from '../../src/server/openapi/definitions.ts';
+
+/** A message, and the tree that a reader can find in it. */
+interface Written {
+  readonly bytes: Buffer;
+  readonly tree: any;
+}
+
+export class Encoder {
+  readonly #definitions: Definitions;
+
+  constructor(definitions: Definitions) {
+    this.#definitions = definitions;
+  }
+
+  body(apiVersion: string, schema: ObjectSchema, object: any): Written {
+    const { bytes, tree } = this.#fields({ home: apiVersion, name: schema.name, fields: schema.fields }, object);
+    const type = Buffer.concat([text(1, apiVersion), text(2, schema.name)]);
+    const whole = Buffer.concat([Buffer.from('k8s\0'), delimited(1, type), delimited(2, bytes)]);
+    return { bytes: whole, tree: { apiVersion, kind: schema.name, ...tree } };
+  }
+
+  #fields(shape: Shape, object: any): Written {
+    const parts: Buffer[] = [];
+    const tree: any = {};
+    for (const field of parseFields(fieldNumbers(shape.home, shape.name) ?? '')) {
+      if (field.isInline) {
+        const inner = this.#fields({ ...shape, name: field.name }, object);
+        parts.push(delimited(field.number, inner.bytes));
+        Object.assign(tree, inner.tree);
+        continue;
+      }
+      const schema = shape.fields[field.name];
+      const value = object[field.name];
+      if (schema === undefined || value === undefined || value === null) continue;
+      const written = this.#field(field, schema, { value, home: shape.home });
+      parts.push(written.bytes);
+      if (written.tree !== undefined) tree[field.name] = written.tree;
+    }
+    return { bytes: Buffer.concat(parts), tree };
+  }
+
+  #field({ number, keepsZero }: NumberedField, schema: Schema, { value, home }: Place): Written {
+    if (schema.type === 'list') {
+      const items = value.map((item: unknown) => this.#value(number, schema.items, { value: item, home }));
+      return joined(items, items.length > 0 ? items.map(({ tree }: Written) => tree) : undefined);
+    }
+    if (schema.type === 'map') {
+      const rows = Object.entries(value).map(([key, each]): [string, Written] => [
+        key,
+        this.#value(2, schema.values, { value: each, home }),
+      ]);
+      const entries = rows.map(([key, { bytes }]) => ({
+        bytes: delimited(number, Buffer.concat([text(1, key), bytes])),
+        tree: undefined,
+      }));
+      const tree = Object.fromEntries(rows.map(([key, written]) => [key, written.tree]));
+      return joined(entries, rows.length > 0 ? tree : undefined);
+    }
+    const written = this.#value(number, schema, { value, home });
+    const isZero = value === '' || value === 0 || value === false;
+    return isZero && !keepsZero ? { bytes: written.bytes, tree: undefined } : written;
+  }
+
+  #value(number: number, schema: Schema, { value, home }: Place): Written {
+    switch (schema.type) {
+      case 'string':
+        return string(number, schema.format, String(value));
+      case 'integer':
+        return { bytes: integer(number, value), tree: value };
+      case 'boolean':
+        return { bytes: integer(number, value ? 1 : 0), tree: value };
+      case 'intOrString': {
+        const isText = typeof value === 'string';
+        const bytes = isText ? [integer(1, 1), text(3, value)] : [integer(1, 0), integer(2, value)];
+        return { bytes: delimited(number, Buffer.concat(bytes)), tree: value };
+      }
+      case 'any':
+        return { bytes: delimited(number, delimited(1, Buffer.from(JSON.stringify(value)))), tree: value };
+      case 'list': {
+        const items = value.map((item: unknown) => this.#value(1, schema.items, { value: item, home }));
+        const { bytes } = joined(items, undefined);
+        return { bytes: delimited(number, bytes), tree: items.map(({ tree }: Written) => tree) };
+      }
+      case 'object': {
+        const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home))!;
+        const shape = { home: definition.home, name: definition.shape.name, fields: definition.shape.fields };
+        const { bytes, tree } = this.#fields(shape, value);
+        return { bytes: delimited(number, bytes), tree };
+      }
+      case 'lazy':
+        return this.#value(number, schema.resolve(), { value, home });
+      default:
+        throw new Error(`nothing here is a ${schema.type} of its own`);
+    }
+  }
+}
+
+interface Shape {
+  readonly home: string;
+  readonly name: string;
+  readonly fields: Fields;
+}
+
+interface Place {
+  readonly value: any;
+  readonly home: string;
+}
+
+function string(number: number, format: string | undefined, value: string): Written {
+  switch (format) {
+    case 'bytes':
+      return { bytes: delimited(number, Buffer.from(value, 'base64')), tree: value };
+    case 'quantity':
+      return { bytes: delimited(number, text(1, value)), tree: value };
+    case 'time':
+    case 'microTime': {
+      const seconds = Math.floor(Date.parse(value) / 1000);
+      const nanos = Number(/\.(\d{6})Z$/.exec(value)?.[1] ?? 0) * 1000;
+      return { bytes: delimited(number, Buffer.concat([integer(1, seconds), integer(2, nanos)])), tree: value };
+    }
+    default:
+      return { bytes: text(number, value), tree: value };
+  }
+}
+
+function joined(parts: readonly Written[], tree: unknown): Written {
+  return { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), tree };
+}
+
+export function integer(number: number, value: number): Buffer {
+  return Buffer.concat([varint(BigInt(number * 8)), varint(BigInt.asUintN(64, BigInt(value)))]);
+}
+
+export function text(number: number, value: string): Buffer {
+  return delimited(number, Buffer.from(value));
+}
+
+export function delimited(number: number, bytes: Buffer): Buffer {
+  return Buffer.concat([varint(BigInt(number * 8 + 2)), varint(BigInt(bytes.length)), bytes]);
+}
+
+export function varint(value: bigint): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+  return Buffer.from([...bytes, Number(rest)]);
+}

@@ -1,0 +1,136 @@
+/** What clients send in protobuf is what they would have sent in JSON, for every kind that has a protobuf form. */
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { allKinds } from '../../src/kinds/all.ts';
+import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
+import { parseFields } from '../../src/kinds/protobuf/field-numbers.ts';
+import { DecodeError } from '../../src/server/http/decode-error.ts';
+import { Definitions } from '../../src/server/openapi/definitions.ts';
+import { ProtobufBodies } from '../../src/server/protobuf/bodies.ts';
+import { Registry } from '../../src/server/registry.ts';
+import { arbitrary } from './arbitrary.ts';
+import { delimited, Encoder, integer, text, varint } from './protobuf-encoder.ts';
+
+const registry = new Registry(allKinds);
+const definitions = new Definitions(registry);
+const bodies = new ProtobufBodies(registry, 100);
+const encoder = new Encoder(definitions);
+
+/** Not in the API that protobuf was made for: 1.7 alone had them, and its clients speak JSON. */
+const WITHOUT = new Set(['batch/v2alpha1']);
+const WITHOUT_NUMBER = new Set(['ObjectMeta.initializers', 'ObjectMeta.clusterName']);
+
+const versions = allKinds
+  .flatMap((kind) => kind.versions.map((version) => ({ kind: kind.kind, ...version })))
+  .filter(({ apiVersion }) => !WITHOUT.has(apiVersion));
+
+test.each(versions.map((version) => [`${version.apiVersion} ${version.kind}`, version] as const))(
+  '%s: read as it was written',
+  (_, { apiVersion, schema }) => {
+    const objects = arbitrary(schema).map((object: any) => ({ metadata: { name: 'a' }, ...object }));
+    fc.assert(
+      fc.property(objects, (object) => {
+        const { bytes, tree } = encoder.body(apiVersion, schema, object);
+        expect(bodies.decode(bytes, { apiVersion: 'wrong', kind: 'Wrong' })).toEqual(tree);
+      }),
+      { numRuns: 20 },
+    );
+  },
+);
+
+describe('the numbers', () => {
+  /** Every shape that a body can hold. */
+  const shapes = () => {
+    const seen = new Map<string, { home: string; name: string; fields: string[] }>();
+    for (const { home, shape } of definitions.all.values()) {
+      if (!fieldNumbers(home, shape.name)) continue;
+      seen.set(`${home} ${shape.name}`, { home, name: shape.name, fields: Object.keys(shape.fields) });
+    }
+    return [...seen.values()];
+  };
+
+  const numbered = (home: string, name: string): string[] =>
+    parseFields(fieldNumbers(home, name) ?? '').flatMap((field) =>
+      field.isInline ? numbered(home, field.name) : [field.name],
+    );
+
+  it('are there for every field of every shape', () => {
+    for (const { home, name, fields } of shapes()) {
+      const known = new Set(['kind', 'apiVersion', ...numbered(home, name)]);
+      const missing = fields.filter((field) => !known.has(field) && !WITHOUT_NUMBER.has(`${name}.${field}`));
+      expect([home, name, missing]).toEqual([home, name, []]);
+    }
+  });
+
+  it('are there for every kind, and each once', () => {
+    for (const { apiVersion, kind } of versions) {
+      const numbers = parseFields(fieldNumbers(apiVersion, kind) ?? '').map(({ number }) => number);
+      expect([apiVersion, kind, numbers.length > 0]).toEqual([apiVersion, kind, true]);
+      expect(new Set(numbers).size).toBe(numbers.length);
+    }
+  });
+});
+
+describe('a body', () => {
+  const expected = { apiVersion: 'v1', kind: 'ConfigMap' };
+  const magic = Buffer.from('k8s\0');
+  const body = (...fields: Buffer[]) => Buffer.concat([magic, ...fields]);
+  const raw = (...fields: Buffer[]) => delimited(2, Buffer.concat(fields));
+
+  it('that does not say what it is, is what the path takes', () => {
+    const metadata = delimited(1, text(1, 'a'));
+    expect(bodies.decode(body(raw(metadata)), expected)).toEqual({ ...expected, metadata: { name: 'a' } });
+  });
+
+  it('can hold fields that nobody knows, in every type', () => {
+    const unknown = [
+      integer(99, 1),
+      text(98, 'x'),
+      Buffer.concat([varint(97n * 8n + 1n), Buffer.alloc(8)]),
+      Buffer.concat([varint(96n * 8n + 5n), Buffer.alloc(4)]),
+    ];
+    expect(bodies.decode(body(raw(...unknown), integer(9, 1)), expected)).toEqual(expected);
+  });
+
+  it('can hold packed numbers, and negative ones', () => {
+    const context = (...fields: Buffer[]) => raw(delimited(2, delimited(14, Buffer.concat(fields))));
+    const packed = delimited(4, Buffer.concat([varint(1000n), varint(2000n)]));
+    const pod = { apiVersion: 'v1', kind: 'Pod' };
+    expect(bodies.decode(body(context(packed)), pod)).toMatchObject({
+      spec: { securityContext: { supplementalGroups: [1000, 2000] } },
+    });
+    expect(bodies.decode(body(context(integer(2, -5))), pod)).toMatchObject({
+      spec: { securityContext: { runAsUser: -5 } },
+    });
+  });
+
+  it.each([
+    ['no magic', Buffer.from('{}'), 'does not appear to be a protobuf message'],
+    ['a kind that is not served', body(delimited(1, text(2, 'Nope'))), 'no kind "Nope" is registered'],
+    ['a message that is cut off', body(Buffer.from([0x12, 50])), 'unexpected EOF'],
+    ['a text where a message belongs', body(raw(integer(1, 5))), 'wrong wireType = 0 for field 1'],
+    ['a number without an end', body(Buffer.alloc(12, 0xff)), 'integer overflow'],
+    ['a field with the number 0', body(Buffer.from([0x00, 0x00])), 'illegal tag'],
+    ['a type that there is not', body(raw(varint(99n * 8n + 7n))), 'illegal wireType 7'],
+    ['a text that is none', body(raw(delimited(1, delimited(1, Buffer.from([0xff]))))), 'not valid UTF-8'],
+    ['a key that no object may have', body(raw(delimited(2, text(1, '__proto__')))), '"__proto__" is not allowed'],
+    ['a time out of range', body(raw(delimited(1, delimited(8, integer(1, 1e15))))), 'a time is out of range'],
+  ])('with %s is refused', (_, bytes, message) => {
+    expect(() => bodies.decode(bytes, expected)).toThrow(DecodeError);
+    expect(() => bodies.decode(bytes, expected)).toThrow(message);
+  });
+
+  it('of any bytes is read, or refused in words', () => {
+    const kinds = fc.constantFrom(...versions.map(({ apiVersion, kind }) => ({ apiVersion, kind })));
+    fc.assert(
+      fc.property(kinds, fc.uint8Array({ maxLength: 200 }), (asked, bytes) => {
+        try {
+          bodies.decode(body(delimited(2, Buffer.from(bytes))), asked);
+        } catch (error) {
+          expect(error).toBeInstanceOf(DecodeError);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
