@@ -100,7 +100,7 @@ function checkMirrorPod(core: Core, request: AdmissionRequest, node: string): vo
   if (pod.spec.nodeName !== node) throw no(`node "${node}" can only create pods with spec.nodeName set to itself`);
   const [owner, second] = ownerReferences;
   if (second) throw no(`node "${node}" can only create pods with a single owner reference set to itself`);
-  if (!owner || owner.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) {
+  if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) {
     throw no(`node "${node}" can only create pods with an owner reference set to itself`);
   }
   if (!owner.controller) {

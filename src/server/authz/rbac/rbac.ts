@@ -66,7 +66,7 @@ export class Rbac implements Authorizer {
 
   #find<T>(kind: Kind<T>, namespace: string, name: string): T {
     const entry = this.#cache.table(kind).get(namespace, name);
-    if (!entry) throw notFound(kind, name);
+    if (!entry) throw notFound({ group: kind.group, plural: kind.singular }, name);
     return entry.hub(kind) as KubeObject & T;
   }
 

@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type TestServer, testServer } from '../../../../test/support/server.ts';
+import { Namespace } from '../../../kinds/core/namespace.ts';
+import { ClusterRole } from '../../../kinds/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/rbac/cluster-role-binding.ts';
+import type { PolicyRule } from '../../../kinds/rbac/policy-rule.ts';
+import { Role } from '../../../kinds/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/rbac/role-binding.ts';
+import type { User } from '../../api.ts';
+import type { Attributes, Decision, ResourceAttributes } from '../authorizer.ts';
+
+const kinds = [Namespace, Role, ClusterRole, RoleBinding, ClusterRoleBinding];
+const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
+const cluster: any = { ...rbac, namespace: undefined };
+
+let api: TestServer;
+beforeEach(async () => {
+  api = await testServer(kinds, { authorization: ['RBAC'] });
+});
+
+const ann: User = { name: 'ann', groups: ['dev'] };
+const decide = (attributes: Attributes) => api.server.authorizer.authorize(attributes) as Decision;
+const asks = (
+  user: User,
+  verb: string,
+  resource: string,
+  more: Partial<ResourceAttributes> = {},
+): ResourceAttributes => ({
+  ...{ user, verb, group: '', version: 'v1', resource, subresource: '', namespace: 'default', name: '' },
+  ...more,
+});
+const may = (...asked: Parameters<typeof asks>) => decide(asks(...asked)).verdict === 'allow';
+const roleRef = (kind: string, name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name });
+
+const pods: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods', 'pods/log'] };
+
+describe('a binding', () => {
+  beforeEach(() => api.create('roles', { metadata: { name: 'reader' }, rules: [pods] }, rbac));
+
+  it('counts as soon as it is written, and no longer when it is gone', async () => {
+    expect(may(ann, 'get', 'pods')).toBe(false);
+    const subjects = [{ kind: 'User', name: 'ann' }];
+    await api.create('rolebindings', { metadata: { name: 'b' }, roleRef: roleRef('Role', 'reader'), subjects }, rbac);
+    expect(may(ann, 'get', 'pods')).toBe(true);
+    expect(may(ann, 'get', 'pods', { namespace: 'kube-system' })).toBe(false);
+    expect(may(ann, 'get', 'pods', { namespace: '' })).toBe(false);
+    await api.patch('rolebindings', 'b', { subjects: [{ kind: 'User', name: 'joe' }] }, rbac);
+    expect(may(ann, 'get', 'pods')).toBe(false);
+    expect(may({ name: 'joe', groups: [] }, 'get', 'pods')).toBe(true);
+    await api.delete('rolebindings', 'b', rbac);
+    expect(may({ name: 'joe', groups: [] }, 'get', 'pods')).toBe(false);
+  });
+
+  it('counts for a group, and for a service account of its own namespace', async () => {
+    const subjects = [
+      { kind: 'Group', name: 'dev' },
+      { kind: 'ServiceAccount', name: 'robot' },
+      { kind: 'ServiceAccount', name: 'other', namespace: 'kube-system' },
+    ];
+    await api.create('rolebindings', { metadata: { name: 'b' }, roleRef: roleRef('Role', 'reader'), subjects }, rbac);
+    const account = (name: string): User => ({ name: `system:serviceaccount:${name}`, groups: [] });
+    expect(may(ann, 'get', 'pods')).toBe(true);
+    expect(may(account('default:robot'), 'get', 'pods')).toBe(true);
+    expect(may(account('kube-system:robot'), 'get', 'pods')).toBe(false);
+    expect(may(account('kube-system:other'), 'get', 'pods')).toBe(true);
+    expect(decide(asks(ann, 'get', 'pods')).reason).toBe(
+      'RBAC: allowed by RoleBinding "b/default" of Role "reader" to Group "dev"',
+    );
+    expect(decide(asks(account('default:robot'), 'get', 'pods')).reason).toContain('to ServiceAccount "robot/default"');
+  });
+
+  it('of a role that is not there allows nothing and says so; the role counts when it comes', async () => {
+    const subjects = [{ kind: 'User', name: 'ann' }];
+    const body = { metadata: { name: 'b' }, roleRef: roleRef('ClusterRole', 'late'), subjects };
+    await api.create('clusterrolebindings', body, cluster);
+    expect(decide(asks(ann, 'get', 'nodes'))).toEqual({
+      verdict: 'noOpinion',
+      reason: 'RBAC: clusterrole.rbac.authorization.k8s.io "late" not found',
+    });
+    const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['nodes'] }];
+    await api.create('clusterroles', { metadata: { name: 'late' }, rules }, cluster);
+    expect(may(ann, 'get', 'nodes')).toBe(true);
+    await api.patch('clusterroles', 'late', { rules: [] }, cluster);
+    expect(may(ann, 'get', 'nodes')).toBe(false);
+  });
+});
+
+it('tells all rules that count in a namespace', async () => {
+  const subjects = [{ kind: 'User', name: 'ann' }];
+  await api.create('roles', { metadata: { name: 'reader' }, rules: [pods] }, rbac);
+  await api.create('rolebindings', { metadata: { name: 'b' }, roleRef: roleRef('Role', 'reader'), subjects }, rbac);
+  const rules = [{ verbs: ['get'], nonResourceURLs: ['/healthz'] }];
+  await api.create('clusterroles', { metadata: { name: 'health' }, rules }, cluster);
+  const body = { metadata: { name: 'c' }, roleRef: roleRef('ClusterRole', 'health'), subjects };
+  await api.create('clusterrolebindings', body, cluster);
+  expect(api.server.authorizer.rulesFor(ann, 'default')).toEqual({
+    resourceRules: [pods],
+    nonResourceRules: rules,
+    incomplete: false,
+  });
+  expect(api.server.authorizer.rulesFor(ann, 'kube-system').resourceRules).toEqual([]);
+});
+
+it('lets masters do everything, whatever roles say', () => {
+  const master = { name: 'root', groups: ['system:masters'] };
+  expect(may(master, 'delete', 'nodes')).toBe(true);
+  expect(decide({ user: master, verb: 'get', path: '/secret' }).verdict).toBe('allow');
+});
+
+/** Every rule of every binding, one after the other: what a decision must come to, however it is come by. */
+function naively(world: World, { user, ...asked }: Attributes): boolean {
+  const namespace = 'namespace' in asked ? asked.namespace : '';
+  const names = (subject: any, home: string) =>
+    subject.kind === 'User'
+      ? subject.name === user.name
+      : subject.kind === 'Group'
+        ? user.groups.includes(subject.name)
+        : user.name === `system:serviceaccount:${subject.namespace ?? home}:${subject.name}`;
+  const rules = world.bindings
+    .filter((each) => each.namespace === '' || each.namespace === namespace)
+    .filter((each) => each.subjects.some((subject) => names(subject, each.namespace)))
+    .flatMap((each) => world.roles.find((role) => role.name === each.role && fits(role, each))?.rules ?? []);
+  return rules.some((rule) => allows(rule, asked as never));
+}
+
+const fits = (role: World['roles'][number], binding: World['bindings'][number]) =>
+  binding.kind === 'ClusterRole' ? role.namespace === '' : role.namespace === binding.namespace;
+
+function allows(rule: PolicyRule, asked: any): boolean {
+  const has = (list: readonly string[] | undefined, ...wanted: string[]) => wanted.some((each) => list?.includes(each));
+  if (!has(rule.verbs, '*', asked.verb)) return false;
+  if (asked.path !== undefined) {
+    return (rule.nonResourceURLs ?? []).some((url) =>
+      url.endsWith('*') ? asked.path.startsWith(url.slice(0, -1)) : url === asked.path,
+    );
+  }
+  const { resource, subresource, name } = asked;
+  const wanted = subresource ? [`${resource}/${subresource}`, `*/${subresource}`] : [resource];
+  if (!has(rule.apiGroups, '*', asked.group) || !has(rule.resources, '*', ...wanted)) return false;
+  return !rule.resourceNames?.length || rule.resourceNames.includes(name);
+}
+
+interface World {
+  readonly roles: { readonly name: string; readonly namespace: string; readonly rules: PolicyRule[] }[];
+  readonly bindings: {
+    readonly namespace: string;
+    readonly kind: 'Role' | 'ClusterRole';
+    readonly role: string;
+    readonly subjects: any[];
+  }[];
+}
+
+const some = (...values: string[]) => fc.subarray(values, { minLength: 1, maxLength: 2 });
+const resourceRule = fc.record(
+  {
+    verbs: some('get', 'list', '*'),
+    apiGroups: some('', 'apps', '*'),
+    resources: some('pods', 'pods/log', '*/log', '*/scale', 'deployments/scale', '*', 'log'),
+    resourceNames: some('a', 'b'),
+  },
+  { requiredKeys: ['verbs', 'apiGroups', 'resources'] },
+);
+const pathRule = fc.record({ verbs: some('get', 'post', '*'), nonResourceURLs: some('/a', '/a/*', '/a*', '*', '/b') });
+const roles = fc.uniqueArray(
+  fc.record({
+    name: fc.constantFrom('x', 'y'),
+    namespace: fc.constantFrom('', 'default', 'kube-system'),
+    rules: fc.array(resourceRule, { maxLength: 2 }),
+    paths: fc.array(pathRule, { maxLength: 1 }),
+  }),
+  { selector: ({ name, namespace }) => `${namespace}/${name}`, maxLength: 5 },
+);
+const subject = fc.constantFrom(
+  { kind: 'User', name: 'ann' },
+  { kind: 'User', name: 'system:serviceaccount:default:robot' },
+  { kind: 'Group', name: 'dev' },
+  { kind: 'Group', name: 'ops' },
+  { kind: 'ServiceAccount', name: 'robot', namespace: 'default' },
+);
+const bindings = fc.array(
+  fc.record({
+    namespace: fc.constantFrom('', 'default', 'kube-system'),
+    kind: fc.constantFrom('Role' as const, 'ClusterRole' as const),
+    role: fc.constantFrom('x', 'y'),
+    subjects: fc.array(subject, { maxLength: 3 }),
+  }),
+  { maxLength: 5 },
+);
+const user = fc.constantFrom<User>(
+  ann,
+  { name: 'joe', groups: ['dev', 'ops'] },
+  { name: 'system:serviceaccount:default:robot', groups: [] },
+);
+const question = fc.oneof(
+  fc.record({
+    user,
+    verb: fc.constantFrom('get', 'list', 'delete', '*'),
+    group: fc.constantFrom('', 'apps', 'batch'),
+    version: fc.constant('v1'),
+    resource: fc.constantFrom('pods', 'deployments', 'log'),
+    subresource: fc.constantFrom('', 'log', 'scale'),
+    namespace: fc.constantFrom('', 'default', 'kube-system'),
+    name: fc.constantFrom('', 'a', 'c'),
+  }),
+  fc.record({ user, verb: fc.constantFrom('get', 'post'), path: fc.constantFrom('/', '/a', '/a/b', '/ab', '/b/') }),
+);
+
+describe('decisions', () => {
+  it('are those of an evaluator that looks at every rule, before and after changes', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        roles,
+        bindings,
+        fc.array(question, { minLength: 5, maxLength: 30 }),
+        async (made, given, asked) => {
+          api = await testServer(kinds, { authorization: ['RBAC'] });
+          const world: World = {
+            roles: made.map(({ paths, ...role }) => ({
+              ...role,
+              rules: [...role.rules, ...(role.namespace ? [] : paths)],
+            })),
+            bindings: [],
+          };
+          const agree = () => {
+            for (const each of asked) {
+              expect(decide(each).verdict, JSON.stringify(each)).toBe(naively(world, each) ? 'allow' : 'noOpinion');
+            }
+          };
+          for (const { name, namespace, rules } of world.roles) {
+            const plural = namespace ? 'roles' : 'clusterroles';
+            await api.create(plural, { metadata: { name }, rules }, namespace ? { ...rbac, namespace } : cluster);
+          }
+          agree();
+          const valid = given.filter(({ namespace, kind }) => namespace !== '' || kind === 'ClusterRole');
+          for (const [index, binding] of valid.entries()) {
+            const { namespace, kind, role, subjects } = binding;
+            const body = { metadata: { name: `b${index}` }, roleRef: roleRef(kind, role), subjects };
+            const plural = namespace ? 'rolebindings' : 'clusterrolebindings';
+            await api.create(plural, body, namespace ? { ...rbac, namespace } : cluster);
+            world.bindings.push(binding);
+            agree();
+          }
+          const [first] = valid;
+          if (!first) return;
+          const place = first.namespace ? { ...rbac, namespace: first.namespace } : cluster;
+          await api.delete(first.namespace ? 'rolebindings' : 'clusterrolebindings', 'b0', place);
+          world.bindings.shift();
+          agree();
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
