@@ -109,8 +109,8 @@ export class Admission implements AdmissionRequest {
   }
 
   warn(text: string): void {
-    this.#call.admissionWarnings ??= [];
-    this.#call.admissionWarnings.push(text);
+    this.#call.notices ??= [];
+    this.#call.notices.push(text);
   }
 
   annotate(key: string, value: string): void {

@@ -1,0 +1,32 @@
+/** A server with chosen plugins, for their tests. */
+import { isApiError } from '../../src/base/errors.ts';
+import { allKinds } from '../../src/kinds/all.ts';
+import { namespaceLifecycle } from '../../src/server/admission/namespace-lifecycle.ts';
+import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
+import { type TestServer, testServer } from './server.ts';
+
+export function admitting(plugins: readonly AdmissionPlugin[], options: Parameters<typeof testServer>[1] = {}) {
+  return testServer(allKinds, { ...options, admission: [namespaceLifecycle, ...plugins] });
+}
+
+/** A pod of one container, with what is given put into its spec. */
+export const podNamed = (name: string, spec: Record<string, unknown> = {}) => ({
+  metadata: { name },
+  spec: { containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
+});
+
+/** Writes a status. */
+export async function putStatus(server: TestServer, plural: string, name: string, status: object): Promise<any> {
+  return server.patch(plural, name, { status }, { subresource: 'status' });
+}
+
+/** The message of the refusal of what is asked; fails when it is not refused. */
+export async function refusal(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+  } catch (error) {
+    if (isApiError(error)) return error.message;
+    throw error;
+  }
+  throw new Error('it was admitted');
+}
