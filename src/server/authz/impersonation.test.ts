@@ -94,9 +94,10 @@ it('is refused where one part may not be', async () => {
   });
 });
 
-it.each<[object]>([[{ 'impersonate-group': 'a' }], [{ 'impersonate-uid': '7' }], [{ 'impersonate-extra-x': 'y' }]])(
-  'without a user is no request: %j',
-  (headers) => {
-    expect(() => gateFor().gate.actingAs(ann, headers)).toThrow('without impersonating a user');
-  },
-);
+it.each<[Record<string, string>]>([
+  [{ 'impersonate-group': 'a' }],
+  [{ 'impersonate-uid': '7' }],
+  [{ 'impersonate-extra-x': 'y' }],
+])('without a user is no request: %j', (headers) => {
+  expect(() => gateFor().gate.actingAs(ann, headers)).toThrow('without impersonating a user');
+});

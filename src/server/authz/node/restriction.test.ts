@@ -1,0 +1,122 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type TestServer, testServer } from '../../../../test/support/server.ts';
+import { allKinds } from '../../../kinds/all.ts';
+import { nodeRestriction } from './restriction.ts';
+
+const user = { name: 'system:node:n1', groups: ['system:nodes'] };
+const asNode: any = { user };
+const cluster: any = { user, namespace: undefined };
+const master: any = { namespace: undefined };
+const forbidden = (message: string) => ({ code: 403, message: expect.stringContaining(message) });
+
+let api: TestServer;
+let uid: string;
+beforeEach(async () => {
+  api = await testServer(allKinds, { admission: [nodeRestriction] });
+  ({ uid } = (await api.create('nodes', { metadata: { name: 'n1' } }, master)).metadata);
+  await api.create('nodes', { metadata: { name: 'n2' } }, master);
+});
+
+const pod = (nodeName: string, metadata: object = {}, spec: object = {}) => ({
+  metadata: { name: 'p', ...metadata },
+  spec: { containers: [{ name: 'c', image: 'i' }], nodeName, ...spec },
+});
+
+describe('a pod', () => {
+  const mirror = (owner: object = {}) => ({
+    annotations: { 'kubernetes.io/config.mirror': 'x' },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid, controller: true, ...owner }],
+  });
+
+  it('can be made by a node as a mirror of its own', async () => {
+    await api.create('pods', pod('n1', mirror()), asNode);
+    await api.delete('pods', 'p', asNode);
+  });
+
+  it('is refused as any other', async () => {
+    const make = (made: object) => api.create('pods', made, asNode);
+    await expect(make(pod('n1'))).rejects.toMatchObject(forbidden('can only create mirror pods'));
+    await expect(make(pod('n2', mirror()))).rejects.toMatchObject(forbidden('spec.nodeName set to itself'));
+    await expect(make(pod('n1', mirror({ uid: 'other' })))).rejects.toMatchObject(forbidden('UID mismatch'));
+    await expect(make(pod('n1', mirror({ name: 'n2' })))).rejects.toMatchObject(forbidden('owner reference'));
+    await expect(make(pod('n1', mirror({ controller: false })))).rejects.toMatchObject(forbidden('controller owner'));
+    const volumes = [{ name: 'v', secret: { secretName: 's' } }];
+    await expect(make(pod('n1', mirror(), { volumes }))).rejects.toMatchObject(forbidden('reference secrets'));
+  });
+
+  it('of another node is left alone', async () => {
+    await api.create('pods', pod('n2'));
+    const status = { status: { phase: 'Failed' } };
+    await expect(api.patch('pods', 'p', status, { ...asNode, subresource: 'status' })).rejects.toMatchObject(
+      forbidden('can only update pod status for pods with spec.nodeName set to itself'),
+    );
+    await expect(api.delete('pods', 'p', asNode)).rejects.toMatchObject(forbidden('can only delete pods'));
+    await expect(
+      api.create('pods', { metadata: { name: 'p' } }, { ...asNode, name: 'p', subresource: 'eviction' }),
+    ).rejects.toMatchObject(forbidden('can only evict pods'));
+    await expect(api.patch('pods', 'p', { metadata: { labels: { a: 'b' } } }, asNode)).rejects.toMatchObject(
+      forbidden('can only create and delete mirror pods'),
+    );
+  });
+
+  it('of the node gets its status, and no labels with it', async () => {
+    await api.create('pods', pod('n1'));
+    const at = { ...asNode, subresource: 'status' };
+    await api.patch('pods', 'p', { status: { phase: 'Running' } }, at);
+    await expect(api.patch('pods', 'p', { metadata: { labels: { a: 'b' } } }, at)).rejects.toMatchObject(
+      forbidden('cannot update labels through pod status'),
+    );
+  });
+});
+
+describe('a node', () => {
+  const change = (name: string, body: object) => api.patch('nodes', name, body, cluster);
+
+  it('writes about itself alone', async () => {
+    await change('n1', { metadata: { labels: { mine: 'x', 'kubernetes.io/hostname': 'h' } } });
+    await expect(change('n2', { metadata: { labels: { mine: 'x' } } })).rejects.toMatchObject(
+      forbidden('node "n1" is not allowed to modify node "n2"'),
+    );
+    await expect(api.create('nodes', { metadata: { name: 'n3' } }, cluster)).rejects.toMatchObject({ code: 403 });
+    await expect(change('n1', { spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } })).rejects.toMatchObject(
+      forbidden('not allowed to modify taints'),
+    );
+  });
+
+  it.each([
+    'node-restriction.kubernetes.io/team',
+    'x.node-restriction.kubernetes.io/team',
+    'kubernetes.io/role',
+    'node-role.kubernetes.io/control-plane',
+    'x.k8s.io/y',
+  ])('does not label itself %s', async (label) => {
+    await expect(change('n1', { metadata: { labels: { [label]: 'x' } } })).rejects.toMatchObject(
+      forbidden(`is not allowed to modify labels: ${label}`),
+    );
+  });
+
+  it.each(['node.kubernetes.io/a', 'x.kubelet.kubernetes.io/a', 'topology.kubernetes.io/zone', 'example.com/a'])(
+    'labels itself %s',
+    async (label) => {
+      await change('n1', { metadata: { labels: { [label]: 'x' } } });
+    },
+  );
+});
+
+it('holds leases and CSI nodes of its own name', async () => {
+  const at = { user, apiVersion: 'coordination.k8s.io/v1', namespace: 'kube-node-lease' };
+  await api.create('leases', { metadata: { name: 'n1' } }, at);
+  await expect(api.create('leases', { metadata: { name: 'n2' } }, at)).rejects.toMatchObject({ code: 403 });
+  const csi = { ...cluster, apiVersion: 'storage.k8s.io/v1' };
+  await api.create('csinodes', { metadata: { name: 'n1' }, spec: { drivers: [] } }, csi);
+  await expect(api.create('csinodes', { metadata: { name: 'n2' }, spec: { drivers: [] } }, csi)).rejects.toMatchObject({
+    code: 403,
+  });
+});
+
+it('is for nodes alone', async () => {
+  const somebody = { user: { name: 'ann', groups: [] } };
+  await api.create('pods', pod('n2'), somebody);
+  const nameless = { user: { name: 'system:node:', groups: ['system:nodes'] } };
+  await expect(api.delete('pods', 'p', nameless)).rejects.toMatchObject(forbidden('could not determine node'));
+});
