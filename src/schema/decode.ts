@@ -1,12 +1,13 @@
 /**
  * From what a client sent to what the rest of the program works with: one walk that checks types, drops fields the
  * description does not know, drops nulls, brings values into their canonical form and fills in defaults. Each
- * description is compiled once, into closures.
+ * description becomes code of its own when it is first used.
  *
  * What Kubernetes does not tell apart, a decoded tree does not either: an optional list or map that is empty is absent,
  * and so is the empty string where a field has words to choose from or a default.
  */
 import { isTree, put } from '../base/tree.ts';
+import { Code, field as fieldOf, quote, read } from './code.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
 import { decodeScalar, goType, zeroOf } from './scalars.ts';
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
@@ -31,7 +32,7 @@ export interface DecodeOptions {
 export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
   try {
     const drops = options?.unknown && { any: false };
-    const decoded = objectDecoder(schema)(input, drops, options?.from) as T;
+    const decoded = decoderOf(schema).decode(input, drops, options?.from) as T;
     if (drops?.any) for (const path of unknownFields(schema, input)) options?.unknown?.(path);
     return decoded;
   } catch (error) {
@@ -45,202 +46,233 @@ interface Drops {
 }
 
 /** Never called with null; answers undefined for a value that counts as absent. */
-type Decoder = (input: any, drops?: Drops, from?: any) => unknown;
+type Decode = (input: any, drops?: Drops, from?: any) => unknown;
+
+/** Where the code of a description is found; it is written with the first call. */
+interface Decoder {
+  decode: Decode;
+}
 
 /** How deep a shape may contain itself, and how deep free-form data may nest. */
 const MAX_DEPTH = 1000;
 /** A short body can hold millions of empty items, and each becomes an object with defaults. None of them could be stored. */
 const MAX_ITEMS = 100_000;
 
-function decoderOf(schema: Schema): Decoder {
+/** Objects by their fields: the same shape used in many places is written once. */
+const decoders = new WeakMap<object, Decoder>();
+/** Lists and maps of which an empty one is none. */
+const optionalDecoders = new WeakMap<object, Decoder>();
+
+function decoderOf(schema: Schema, optional = false): Decoder {
+  const known = optional ? optionalDecoders : decoders;
+  const key = schema.type === 'object' ? schema.fields : schema;
+  let decoder = known.get(key);
+  if (!decoder) {
+    decoder = unwritten(() => decodeOf(schema, optional));
+    known.set(key, decoder);
+  }
+  return decoder;
+}
+
+function unwritten(write: () => Decode): Decoder {
+  const decoder: Decoder = {
+    decode(input, drops, from) {
+      decoder.decode = write();
+      return decoder.decode(input, drops, from);
+    },
+  };
+  return decoder;
+}
+
+function decodeOf(schema: Schema, optional: boolean): Decode {
   switch (schema.type) {
     case 'object':
-      return objectDecoder(schema);
+      return objectDecode(schema);
     case 'list':
-      return listDecoder(schema, false);
+      return listDecode(schema, optional);
     case 'map':
-      return mapDecoder(schema, false);
+      return mapDecode(schema, optional);
     case 'any':
       return decodeAny;
     case 'lazy':
-      return lazyDecoder(schema.resolve);
+      return lazyDecode(schema.resolve);
     default:
       return decodeScalar(schema);
   }
 }
 
-/** By the set of fields: the same shape used in many places is compiled once. */
-const objectDecoders = new WeakMap<object, Decoder>();
-
-function objectDecoder(schema: ObjectSchema): Decoder {
-  let decoder = objectDecoders.get(schema.fields);
-  if (!decoder) {
-    decoder = compileObject(schema);
-    objectDecoders.set(schema.fields, decoder);
-  }
-  return decoder;
+function objectDecode({ name, fields }: ObjectSchema): Decode {
+  const code = new Code();
+  const known = code.constant(new Set(Object.keys(fields)));
+  const entries = Object.entries(fields);
+  code.add(
+    `if (!${code.constant(isTree)}(input)) throw ${code.constant(mismatch)}(input, ${quote(`v1.${name}`)});`,
+    "const out = {}; let v, at = '';",
+    'try {',
+    'for (const key in input) {',
+    '  v = input[key];',
+    '  if (v === null || v === undefined) {',
+    `    if (drops !== undefined && !${known}.has(key)) drops.any = true;`,
+    '    continue;',
+    '  }',
+    '  if (from !== undefined && v === from[key]) { out[key] = v; continue; }',
+    '  at = key;',
+    '  switch (key) {',
+    ...entries.map(([field, schema]) => `case ${quote(field)}: ${fieldCode(code, field, schema)} break;`),
+    '    default: if (drops !== undefined) drops.any = true;',
+    '  }',
+    '}',
+    ...entries.map(([field, schema]) => fillingCode(code, field, schema)),
+    `} catch (error) { throw ${code.constant(through)}(error, ${quote(name)}, at); }`,
+    'return out;',
+  );
+  return code.compile('input, drops, from');
 }
 
-function compileObject({ name, fields }: ObjectSchema): Decoder {
-  const decoders: Record<string, Decoder> = Object.create(null);
-  const fillers: Filler[] = [];
-  for (const [field, schema] of Object.entries(fields)) {
-    const filler = fillerOf(field, schema);
-    if (filler) fillers.push(filler);
-    decoders[field] = fieldDecoder(schema);
-  }
-  return (input, drops, from) => {
-    if (!isTree(input)) throw new Mismatch(jsonWord(input), `v1.${name}`);
-    const out: Record<string, unknown> = {};
-    let at = '';
-    try {
-      for (const key in input) {
-        const decoder = decoders[key];
-        if (decoder === undefined) {
-          if (drops) drops.any = true;
-          continue;
-        }
-        const value = input[key];
-        if (value === null || value === undefined) continue;
-        if (from !== undefined && value === from[key]) {
-          out[key] = value;
-          continue;
-        }
-        at = key;
-        const decoded = decoder(value, drops);
-        if (decoded !== undefined) out[key] = decoded;
-      }
-      for (let i = 0; i < fillers.length; i++) {
-        const { field, fill, always } = fillers[i]!;
-        if (!always && out[field] !== undefined) continue;
-        at = field;
-        const filling = fill(out);
-        if (filling !== undefined) out[field] = filling;
-        else if (always) delete out[field];
-      }
-    } catch (error) {
-      throw error instanceof Mismatch ? error.through(name, at) : error;
-    }
-    return out;
-  };
+/** Decodes a field's value, which is `v`, and sets it; unless it counts as absent. */
+function fieldCode(code: Code, field: string, schema: Schema): string {
+  const optional = !schema.zero && (schema.type === 'list' || schema.type === 'map');
+  const decoded = valueCode(code, schema, optional);
+  if (dropsEmpty(schema)) return `${decoded} if (v) ${setting(code, field)}`;
+  return isKept(schema)
+    ? `${decoded} ${setting(code, field)}`
+    : `${decoded} if (v !== undefined) ${setting(code, field)}`;
 }
 
-/** A field's decoder: the node's own, and what counts as absent there. */
-function fieldDecoder(schema: Schema): Decoder {
-  const optional = !schema.zero;
+const setting = (code: Code, field: string): string =>
+  field === '__proto__' ? `${code.constant(put)}(out, ${quote(field)}, v);` : `${fieldOf('out', field)} = v;`;
+
+/** Where there are words to choose from, or a default, the empty text is none. */
+function dropsEmpty(schema: Schema): boolean {
+  if (schema.type !== 'string') return schema.omitZero === true && schema.type !== 'list' && schema.type !== 'map';
+  // Where the default is empty itself, the field stays where it stands.
+  const hasWords = schema.enum !== undefined || (schema.default !== undefined && schema.default !== '');
+  return schema.omitZero === true || (!schema.format && hasWords);
+}
+
+/** What must hold of `v` for types whose values are kept as they are. */
+function keptCondition(schema: Schema): string | undefined {
+  if (schema.type === 'string' && !schema.format) return "typeof v === 'string'";
+  if (schema.type === 'boolean') return "typeof v === 'boolean'";
+  if (schema.type === 'integer' && schema.format === 'int32') return "typeof v === 'number' && (v | 0) === v";
+  return undefined;
+}
+
+const isKept = (schema: Schema) => keptCondition(schema) !== undefined;
+
+function valueCode(code: Code, schema: Schema, optional = false): string {
+  const condition = keptCondition(schema);
+  // The scalar's own decoder knows the words for what is wrong.
+  if (condition) return `if (!(${condition})) ${code.constant(decodeOf(schema, false))}(v);`;
   switch (schema.type) {
+    case 'object':
     case 'list':
-      return listDecoder(schema, optional);
     case 'map':
-      return mapDecoder(schema, optional);
-    case 'string': {
-      const decoder = decodeScalar(schema);
-      // Where the default is empty itself, the field stays where it stands.
-      const hasWords = schema.enum || (schema.default !== undefined && schema.default !== '');
-      const dropsEmpty = schema.omitZero || (!schema.format && hasWords);
-      return dropsEmpty ? (input) => decoder(input) || undefined : decoder;
-    }
-    default: {
-      const decoder = decoderOf(schema);
-      return schema.omitZero ? (input) => decoder(input) || undefined : decoder;
-    }
+    case 'lazy':
+      return `v = ${code.constant(decoderOf(schema, optional))}.decode(v, drops);`;
+    default:
+      return `v = ${code.constant(decodeOf(schema, false))}(v);`;
   }
 }
 
-/** What an absent field becomes; or, always, what a field is. */
-interface Filler {
-  readonly field: string;
-  readonly fill: (parent: unknown) => unknown;
-  readonly always?: boolean;
-}
-
-function fillerOf(field: string, schema: Schema): Filler | undefined {
-  const { default: preset, zero, derive } = schema;
-  if (derive) return { field, fill: derive, always: true };
-  if (preset !== undefined) return { field, fill: presetFiller(preset, schema) };
-  return zero ? { field, fill: zeroFiller(schema) } : undefined;
-}
-
-function presetFiller(preset: unknown, schema: Schema): (parent: unknown) => unknown {
-  if (typeof preset === 'function') {
-    let decoder: Decoder | undefined;
-    return (parent) => {
-      const value = preset(parent);
-      if (typeof value !== 'object' || value === null) return value ?? undefined;
-      decoder ??= decoderOf(schema);
-      return decoder(value);
-    };
+/** What an absent field becomes; or, for one that follows from others, what it always is. */
+function fillingCode(code: Code, field: string, schema: Schema): string {
+  const at = `at = ${quote(field)};`;
+  if (schema.derive) {
+    const derived = `v = ${code.constant(schema.derive)}(out);`;
+    return `${at} ${derived} if (v !== undefined) { ${setting(code, field)} } else delete ${fieldOf('out', field)};`;
   }
-  if (typeof preset !== 'object') return () => preset;
-  return again(schema, preset);
+  const filling = fillingOf(code, schema);
+  if (filling === undefined) return '';
+  return `if (${read('out', field)} === undefined) { ${at} v = ${filling}; if (v !== undefined) ${setting(code, field)} }`;
 }
 
-function zeroFiller(schema: Schema): (parent: unknown) => unknown {
+function fillingOf(code: Code, schema: Schema): string | undefined {
+  const { default: preset, zero } = schema;
+  if (typeof preset === 'function') return `${code.constant(presetOf(preset as Preset, schema))}(out)`;
+  if (preset !== undefined) return constantOf(code, schema, preset);
+  if (!zero) return undefined;
   switch (schema.type) {
     case 'object':
     case 'map':
-      return again(schema, {});
-    case 'list':
-      return () => [];
     case 'lazy':
-      return again(schema, {});
-    default: {
-      const zero = zeroOf(schema);
-      return () => zero;
-    }
+      return constantOf(code, schema, {});
+    case 'list':
+      return '[]';
+    default:
+      return code.constant(zeroOf(schema));
   }
 }
 
 /** A fresh copy of a constant each time, with the defaults inside it. */
-function again(schema: Schema, constant: unknown): () => unknown {
-  let decoder: Decoder | undefined;
-  return () => {
-    decoder ??= decoderOf(schema);
-    return decoder(constant);
+function constantOf(code: Code, schema: Schema, constant: unknown): string {
+  if (typeof constant !== 'object') return code.constant(constant);
+  return `${code.constant(decoderOf(schema))}.decode(${code.constant(constant)})`;
+}
+
+type Preset = (parent: unknown) => unknown;
+
+function presetOf(preset: Preset, schema: Schema): Preset {
+  const decoder = decoderOf(schema);
+  return (parent) => {
+    const value = preset(parent);
+    if (typeof value !== 'object' || value === null) return value ?? undefined;
+    return decoder.decode(value);
   };
 }
 
-/** Where it is optional, an empty list is none. */
-function listDecoder(schema: ListSchema, optional: boolean): Decoder {
-  const decodeItem = decoderOf(schema.items);
-  const zero = zeroItem(schema.items, decodeItem);
-  return (input, drops) => {
-    if (!Array.isArray(input)) throw new Mismatch(jsonWord(input), goType(schema));
-    if (optional && input.length === 0) return undefined;
-    if (input.length > MAX_ITEMS) throw new DecodeError(`json: array of ${input.length} items is too long`);
-    const out = new Array(input.length);
-    for (let i = 0; i < input.length; i++) {
-      const item = input[i];
-      out[i] = item === null || item === undefined ? zero() : decodeItem(item, drops);
-    }
-    return out;
-  };
+function listDecode(schema: ListSchema, optional: boolean): Decode {
+  const code = new Code();
+  code.add(
+    `if (!Array.isArray(input)) throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`,
+    'const length = input.length;',
+    ...(optional ? ['if (length === 0) return undefined;'] : []),
+    `if (length > ${MAX_ITEMS}) throw ${code.constant(tooManyItems)}(length);`,
+    'const out = new Array(length); let v;',
+    'for (let i = 0; i < length; i++) {',
+    '  v = input[i];',
+    `  if (v === null || v === undefined) v = ${code.constant(zeroItem(schema.items))}();`,
+    `  else { ${valueCode(code, schema.items)} }`,
+    '  out[i] = v;',
+    '}',
+    'return out;',
+  );
+  return code.compile('input, drops');
 }
 
-function mapDecoder(schema: MapSchema, optional: boolean): Decoder {
-  const decodeValue = decoderOf(schema.values);
-  const zero = zeroItem(schema.values, decodeValue);
-  return (input, drops) => {
-    if (!isTree(input)) throw new Mismatch(jsonWord(input), goType(schema));
-    const out: Record<string, unknown> = {};
-    let isEmpty = optional;
-    for (const key in input) {
-      isEmpty = false;
-      const value = input[key];
-      const decoded = value === null || value === undefined ? zero() : decodeValue(value, drops);
-      put(out, key, decoded);
-    }
-    return isEmpty ? undefined : out;
-  };
+function mapDecode(schema: MapSchema, optional: boolean): Decode {
+  const code = new Code();
+  code.add(
+    `if (!${code.constant(isTree)}(input)) throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`,
+    `const out = {}; let v, isEmpty = ${optional};`,
+    'for (const key in input) {',
+    '  isEmpty = false;',
+    '  v = input[key];',
+    `  if (v === null || v === undefined) v = ${code.constant(zeroItem(schema.values))}();`,
+    `  else { ${valueCode(code, schema.values)} }`,
+    `  if (key === '__proto__') ${code.constant(put)}(out, key, v); else out[key] = v;`,
+    '}',
+    'return isEmpty ? undefined : out;',
+  );
+  return code.compile('input, drops');
 }
+
+const mismatch = (input: unknown, wanted: string) => new Mismatch(jsonWord(input), wanted);
+
+const tooManyItems = (count: number) => new DecodeError(`json: array of ${count} items is too long`);
+
+const through = (error: unknown, shape: string, field: string) =>
+  error instanceof Mismatch ? error.through(shape, field) : error;
 
 /** What a null in a list or a map stands for. */
-function zeroItem(schema: Schema, decoder: Decoder): () => unknown {
+function zeroItem(schema: Schema): () => unknown {
   switch (schema.type) {
     case 'object':
     case 'map':
-    case 'lazy':
-      return () => decoder({});
+    case 'lazy': {
+      const decoder = decoderOf(schema);
+      return () => decoder.decode({});
+    }
     case 'list':
       return () => [];
     case 'any':
@@ -254,14 +286,13 @@ function zeroItem(schema: Schema, decoder: Decoder): () => unknown {
 
 let depth = 0;
 
-function lazyDecoder(resolve: () => Schema): Decoder {
-  let decoder: Decoder | undefined;
+function lazyDecode(resolve: () => Schema): Decode {
+  const decoder = decoderOf(resolve());
   return (input, drops) => {
-    decoder ??= decoderOf(resolve());
     if (depth >= MAX_DEPTH) throw new DecodeError('json: exceeded max depth');
     depth++;
     try {
-      return decoder(input, drops);
+      return decoder.decode(input, drops);
     } finally {
       depth--;
     }

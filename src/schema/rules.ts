@@ -6,8 +6,10 @@ import type { Rule } from './schema.ts';
 /** A text must pass a check of names.ts. */
 export const matches =
   (check: (text: string) => readonly string[]): Rule<string> =>
-  (text) =>
-    check(text).map((complaint) => invalid('', text, complaint));
+  (text) => {
+    const complaints = check(text);
+    return complaints.length === 0 ? undefined : complaints.map((complaint) => invalid('', text, complaint));
+  };
 
 /** No two items of a list have the same value in a field (of a list of scalars: the same value, without a field). */
 export function unique(field = ''): Rule<readonly any[]> {

@@ -1,8 +1,10 @@
 /**
- * What is wrong with a decoded object: the checks that stand in its description. Each description is compiled once;
- * parts without a check compile to nothing and are not walked. Paths are put together only for what is wrong.
+ * What is wrong with a decoded object: the checks that stand in its description. Each description becomes code of its
+ * own when it is first used; parts without a check become nothing and are not walked. Paths are put together only for
+ * what is wrong.
  */
 import { deepEqual } from '../base/tree.ts';
+import { Code, quote, read } from './code.ts';
 import type { FieldError } from './field-error.ts';
 import { invalid, joinPath, notSupported, required } from './field-error.ts';
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Rule, RuleContext, Schema } from './schema.ts';
@@ -15,12 +17,11 @@ const ENOUGH = 1000;
 
 /** Everything that is wrong, in the order of the description. */
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
-  const check = checkOf(schema);
-  if (!check) return [];
+  const found: FieldError[] = [];
   const { operation, subresource, apiVersion, old } = context;
-  const run: Run = { operation, subresource, apiVersion, root: value, oldRoot: old, found: [] };
-  check(value, old, { run, parent: undefined });
-  return run.found;
+  const run: Run = { operation, subresource, apiVersion, root: value, oldRoot: old, found };
+  checkerOf(schema)?.check(value, old, run, undefined);
+  return found;
 }
 
 /** What stays the same on the way down, and what was found. */
@@ -28,44 +29,80 @@ interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | '
   readonly found: FieldError[];
 }
 
-/** Where a value stands. */
-interface Place {
-  readonly run: Run;
-  /** The object that holds it. */
-  readonly parent: unknown;
+/** Adds what is wrong with a present value to what was found; paths are from the value. `parent` holds the value. */
+type Check = (value: any, old: any, run: Run, parent: unknown) => void;
+
+/** Where the code of a description is found; it is written with the first call. */
+interface Checker {
+  check: Check;
 }
 
-/** Adds what is wrong with a present value to what was found; paths are from the value. */
-type Check = (value: any, old: any, place: Place) => void;
-
-const compiled = new WeakMap<object, Check | null>();
+const checkers = new WeakMap<object, Checker | null>();
 
 /** Undefined where there is nothing to check. */
-function checkOf(schema: Schema): Check | undefined {
-  const known = compiled.get(schema);
+function checkerOf(schema: Schema): Checker | undefined {
+  const known = checkers.get(schema);
   if (known !== undefined) return known ?? undefined;
-  const check = compile(schema);
-  compiled.set(schema, check ?? null);
-  return check;
+  const checker = hasChecks(schema) ? unwritten(schema) : undefined;
+  checkers.set(schema, checker ?? null);
+  return checker;
 }
 
-/** The value's own limits, then what is inside it, then its rules; rules do not see a value beyond its limits. */
-function compile(schema: Schema): Check | undefined {
-  const limits = limitsOf(schema);
-  const inside = insideOf(schema);
-  const rules = schema.rules?.length ? rulesCheck(schema.rules) : undefined;
-  if (!limits && !rules) return inside;
-  return (value, old, place) => {
-    if (limits) {
-      const wrong = limits(value);
-      if (wrong) {
-        place.run.found.push(wrong);
-        return;
-      }
-    }
-    if (inside) inside(value, old, place);
-    if (rules) rules(value, old, place);
+function unwritten(schema: Schema): Checker {
+  const checker: Checker = {
+    check(value, old, run, parent) {
+      checker.check = checkOf(schema);
+      checker.check(value, old, run, parent);
+    },
   };
+  return checker;
+}
+
+function hasChecks(schema: Schema): boolean {
+  if (schema.rules?.length || limitsOf(schema)) return true;
+  switch (schema.type) {
+    case 'object':
+      return Object.values(schema.fields).some((field) => field.required || field.immutable || checkerOf(field));
+    case 'list':
+      return checkerOf(schema.items) !== undefined;
+    case 'map':
+      return checkerOf(schema.values) !== undefined;
+    case 'lazy':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function checkOf(schema: Schema): Check {
+  const code = new Code();
+  code.add('const found = run.found; let v, o, n, wrong, context;');
+  if (schema.type === 'object') code.add(...fieldsCode(code, schema), rulesCode(code, schema.rules, WHOLE));
+  else if (schema.type === 'list') code.add(...itemsCode(code, schema), rulesCode(code, schema.rules, WHOLE));
+  else if (schema.type === 'map') code.add(...valuesCode(code, schema), rulesCode(code, schema.rules, WHOLE));
+  else if (schema.type === 'lazy') code.add(lazyCode(code, schema.resolve), rulesCode(code, schema.rules, WHOLE));
+  else code.add(scalarCode(code, schema, WHOLE));
+  return code.compile('value, old, run, parent');
+}
+
+/** The names that a value, its old self and what holds it have in the code. */
+interface Names {
+  readonly value: string;
+  readonly old: string;
+  readonly parent: string;
+}
+
+const WHOLE: Names = { value: 'value', old: 'old', parent: 'parent' };
+const FIELD: Names = { value: 'v', old: 'o', parent: 'value' };
+/** Items of a list and values of a map are held by what holds the list or map. */
+const ITEM: Names = { value: 'v', old: 'o', parent: 'parent' };
+
+/** Limits first; rules do not see a value beyond its limits. */
+function scalarCode(code: Code, schema: Schema, names: Names): string {
+  const limits = limitsOf(schema);
+  const rules = rulesCode(code, schema.rules, names);
+  if (!limits) return rules;
+  return `wrong = ${code.constant(limits)}(${names.value}); if (wrong !== undefined) found.push(wrong); else { ${rules} }`;
 }
 
 function limitsOf(schema: Schema): ((value: any) => FieldError | undefined) | undefined {
@@ -87,112 +124,79 @@ function rangeOf({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINIT
   return (value: number) => (value < min || value > max ? invalid('', value, words) : undefined);
 }
 
-function rulesCheck(rules: readonly Rule[]): Check {
-  return (value, old, { run, parent }) => {
-    const { operation, subresource, apiVersion, root, oldRoot, found } = run;
-    const context: RuleContext = { operation, old, parent, root, oldRoot, subresource, apiVersion };
-    for (let i = 0; i < rules.length; i++) {
-      const wrong = rules[i]!(value, context);
-      if (wrong === undefined) continue;
-      if ('reason' in wrong) found.push(wrong);
-      else for (let k = 0; k < wrong.length && found.length < ENOUGH; k++) found.push(wrong[k]!);
-    }
-  };
-}
-
-function insideOf(schema: Schema): Check | undefined {
-  switch (schema.type) {
-    case 'object':
-      return fieldsCheck(schema);
-    case 'list':
-      return itemsCheck(schema);
-    case 'map':
-      return valuesCheck(schema);
-    case 'lazy':
-      return (value, old, place) => checkOf(schema.resolve())?.(value, old, place);
-    default:
-      return undefined;
-  }
-}
-
-/** A field's check and its place in the description. */
-interface FieldCheck {
-  readonly check: Check;
-  readonly order: number;
-}
-
-/**
- * Only the fields that an object has are looked at, besides those that must be there or must not change: descriptions
- * have many fields and objects few. What is found is then brought into the order of the description.
- */
-function fieldsCheck(schema: ObjectSchema): Check | undefined {
-  const ofPresent: Record<string, FieldCheck> = Object.create(null);
-  const ofAll: FieldCheck[] = [];
-  Object.entries(schema.fields).forEach(([field, node], order) => {
-    const check = fieldCheck(field, node);
-    if (!check) return;
-    if (node.required || node.immutable) ofAll.push({ check, order });
-    else ofPresent[field] = { check, order };
+/** A rule that declares no second parameter is not given one: most do not look around. */
+function rulesCode(code: Code, rules: readonly Rule[] = [], { value, old, parent }: Names): string {
+  if (rules.length === 0) return '';
+  const looksAround = rules.some((rule) => rule.length > 1);
+  const context = looksAround ? `context = ${code.constant(contextOf)}(run, ${old}, ${parent});` : '';
+  const calls = rules.map((rule) => {
+    const call = `${code.constant(rule)}(${value}${rule.length > 1 ? ', context' : ''})`;
+    return `wrong = ${call}; if (wrong !== undefined) ${code.constant(note)}(found, wrong);`;
   });
-  if (ofAll.length === 0 && Object.keys(ofPresent).length === 0) return undefined;
-  return (value, old, { run }) => {
-    const place: Place = { run, parent: value };
-    const { found } = run;
-    let parts: Part[] | undefined;
-    for (const key in value) {
-      const field = ofPresent[key];
-      if (field === undefined) continue;
-      const from = found.length;
-      field.check(value, old, place);
-      if (found.length > from) parts = [...(parts ?? []), { order: field.order, from, to: found.length }];
-    }
-    for (let i = 0; i < ofAll.length; i++) {
-      const from = found.length;
-      ofAll[i]!.check(value, old, place);
-      if (found.length > from) parts = [...(parts ?? []), { order: ofAll[i]!.order, from, to: found.length }];
-    }
-    if (parts && parts.length > 1) reorder(found, parts);
-  };
+  return `${context} ${calls.join(' ')}`;
 }
 
-/** What was found of one field. */
-interface Part {
-  readonly order: number;
-  readonly from: number;
-  readonly to: number;
+function contextOf(
+  { operation, root, oldRoot, subresource, apiVersion }: Run,
+  old: unknown,
+  parent: unknown,
+): RuleContext {
+  return { operation, old, parent, root, oldRoot, subresource, apiVersion };
 }
 
-function reorder(found: FieldError[], parts: readonly Part[]): void {
-  const sorted = [...parts].sort((a, b) => a.order - b.order).flatMap(({ from, to }) => found.slice(from, to));
-  found.splice(parts[0]!.from, sorted.length, ...sorted);
+function note(found: FieldError[], wrong: FieldError | readonly FieldError[]): void {
+  if ('reason' in wrong) found.push(wrong);
+  else for (let i = 0; i < wrong.length && found.length < ENOUGH; i++) found.push(wrong[i]!);
+}
+
+function fieldsCode(code: Code, { fields }: ObjectSchema): string[] {
+  return Object.entries(fields).map(([field, schema]) => fieldCode(code, field, schema));
 }
 
 /** A field seen from the object that holds it: the field may be absent. The empty string is absent, too. */
-function fieldCheck(field: string, schema: Schema): Check | undefined {
-  const check = checkOf(schema);
+function fieldCode(code: Code, field: string, schema: Schema): string {
   const { required: must, immutable } = schema;
-  if (!check && !must && !immutable) return undefined;
-  const missing = must ? required(field, must === true ? '' : must) : undefined;
-  const mayBeEmpty = schema.type !== 'list' && schema.type !== 'map';
+  const inside = insideCode(code, field, schema);
+  if (!inside && !must && !immutable) return '';
+  const reading = `v = ${read('value', field)}; o = old === undefined || old === null ? undefined : ${read('old', field)};`;
+  const isAbsent = "v === undefined || v === ''";
+  const missing = code.constant(required(field, must === true ? '' : must || ''));
+  const isEmpty = schema.type === 'list' || schema.type === 'map' ? ` || !${code.constant(hasEntries)}(v)` : '';
+  const change = immutable ? changeCode(code, field, schema) : '';
+  const checks = inside && `if (!(${isAbsent})) { ${inside} }`;
+  const whole = must
+    ? `if (${isAbsent}${isEmpty}) found.push(${missing}); else { ${change} ${checks} }`
+    : `${change} ${checks}`;
+  // The very same value was checked when it was written.
+  return `${reading} if (v !== o || typeof v !== 'object') { ${whole} }`;
+}
+
+function changeCode(code: Code, field: string, schema: Schema): string {
   const absent = schema.type === 'string' ? '' : null;
-  return (object, oldObject, place) => {
-    const value = object[field];
-    const old = oldObject?.[field];
-    // The very same value was checked when it was written.
-    if (value === old && typeof value === 'object') return;
-    const isAbsent = value === undefined || value === '';
-    if (missing && (isAbsent || !(mayBeEmpty || hasEntries(value)))) {
-      place.run.found.push(missing);
-      return;
-    }
-    if (immutable && oldObject !== undefined && !deepEqual(value, old)) {
-      place.run.found.push(invalid(field, value ?? absent, 'field is immutable'));
-    }
-    if (!check || isAbsent) return;
-    const before = place.run.found.length;
-    check(value, old, place);
-    prefix(place.run.found, before, field);
-  };
+  const wrong = (value: unknown) => invalid(field, value ?? absent, 'field is immutable');
+  const differs = `old !== undefined && old !== null && !${code.constant(deepEqual)}(v, o)`;
+  return `if (${differs}) found.push(${code.constant(wrong)}(v));`;
+}
+
+/** What is checked of a present field's value, its paths then put under the field. */
+function insideCode(code: Code, field: string, schema: Schema): string {
+  const checks = valueCode(code, schema, FIELD);
+  if (!checks) return '';
+  return `n = found.length; ${checks} if (found.length > n) ${code.constant(prefix)}(found, n, ${quote(field)});`;
+}
+
+function valueCode(code: Code, schema: Schema, names: Names): string {
+  const checker = checkerOf(schema);
+  if (!checker) return '';
+  switch (schema.type) {
+    case 'object':
+    case 'list':
+    case 'map':
+    case 'lazy':
+      return `${code.constant(checker)}.check(${names.value}, ${names.old}, run, ${names.parent});`;
+    default:
+      return scalarCode(code, schema, names);
+  }
 }
 
 /** Puts a step in front of the paths of what was found since. */
@@ -203,6 +207,10 @@ function prefix(found: FieldError[], since: number, step: string): void {
   }
 }
 
+function prefixItem(found: FieldError[], since: number, key: string | number): void {
+  prefix(found, since, `[${key}]`);
+}
+
 function hasEntries(value: object): boolean {
   if (Array.isArray(value)) return value.length > 0;
   for (const _ in value) return true;
@@ -210,18 +218,17 @@ function hasEntries(value: object): boolean {
 }
 
 /** An item's old self is the one with the same keys in a map list, the one at the same place in any other. */
-function itemsCheck(schema: ListSchema): Check | undefined {
-  const check = checkOf(schema.items);
-  if (!check) return undefined;
-  const oldItem = schema.list === 'map' && schema.keys ? byKeys(schema.keys) : byIndex;
-  return (list: any[], old: any[] | undefined, place) => {
-    const { found } = place.run;
-    for (let i = 0; i < list.length && found.length < ENOUGH; i++) {
-      const before = found.length;
-      check(list[i], old && oldItem(old, list[i], i), place);
-      if (found.length > before) prefix(found, before, `[${i}]`);
-    }
-  };
+function itemsCode(code: Code, schema: ListSchema): string[] {
+  const checks = valueCode(code, schema.items, ITEM);
+  if (!checks) return [];
+  const oldItem = code.constant(schema.list === 'map' && schema.keys ? byKeys(schema.keys) : byIndex);
+  return [
+    `for (let i = 0; i < value.length && found.length < ${ENOUGH}; i++) {`,
+    `  n = found.length; v = value[i]; o = old && ${oldItem}(old, v, i);`,
+    `  ${checks}`,
+    `  if (found.length > n) ${code.constant(prefixItem)}(found, n, i);`,
+    '}',
+  ];
 }
 
 type OldItem = (old: any[], item: any, index: number) => unknown;
@@ -235,16 +242,21 @@ function byKeys(keys: readonly string[]): OldItem {
   };
 }
 
-function valuesCheck(schema: MapSchema): Check | undefined {
-  const check = checkOf(schema.values);
-  if (!check) return undefined;
-  return (map: Record<string, unknown>, old: Record<string, unknown> | undefined, place) => {
-    const { found } = place.run;
-    for (const key in map) {
-      if (found.length >= ENOUGH) return;
-      const before = found.length;
-      check(map[key], old && Object.hasOwn(old, key) ? old[key] : undefined, place);
-      if (found.length > before) prefix(found, before, `[${key}]`);
-    }
-  };
+function valuesCode(code: Code, schema: MapSchema): string[] {
+  const checks = valueCode(code, schema.values, ITEM);
+  if (!checks) return [];
+  return [
+    'for (const key in value) {',
+    `  if (found.length >= ${ENOUGH}) break;`,
+    '  n = found.length; v = value[key]; o = old && Object.hasOwn(old, key) ? old[key] : undefined;',
+    `  ${checks}`,
+    `  if (found.length > n) ${code.constant(prefixItem)}(found, n, key);`,
+    '}',
+  ];
+}
+
+/** Resolved when it is first met: a shape may contain itself. */
+function lazyCode(code: Code, resolve: () => Schema): string {
+  const check: Check = (value, old, run, parent) => checkerOf(resolve())?.check(value, old, run, parent);
+  return `${code.constant(check)}(value, old, run, parent);`;
 }

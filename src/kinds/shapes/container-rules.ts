@@ -88,14 +88,16 @@ function inPod(container: Container, spec: PodSpec, volumes: KnownVolumes): Fiel
 
 /** Variables can be read from a file only where a container of the same pod writes it. */
 function filesOfVariables({ env = [] }: Container, { volumes = [] }: PodSpec): FieldError[] {
-  return env.flatMap(({ valueFrom }, index) => {
+  const found: FieldError[] = [];
+  for (const [index, { valueFrom }] of env.entries()) {
     const name = valueFrom?.fileKeyRef?.volumeName;
-    if (name === undefined) return [];
+    if (name === undefined) continue;
     const field = `env[${index}].valueFrom.fileKeyRef.volumeName`;
     const volume = volumes.find((each) => each.name === name);
-    if (!volume) return [notFound(field, name)];
-    return volume.emptyDir ? [] : [invalid(field, name, 'referenced volume must be of type emptyDir')];
-  });
+    if (!volume) found.push(notFound(field, name));
+    else if (!volume.emptyDir) found.push(invalid(field, name, 'referenced volume must be of type emptyDir'));
+  }
+  return found;
 }
 
 const resizable = ['cpu', 'memory'];

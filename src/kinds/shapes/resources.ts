@@ -67,20 +67,27 @@ function podName(name: string): FieldError[] {
 function requirements(nameCheck: NameCheck): Rule<ResourceRequirements> {
   return ({ limits, requests }) => {
     if (!limits && !requests) return undefined;
-    const found = [...amounts('limits', limits, nameCheck), ...amounts('requests', requests, nameCheck)];
-    if (requests) found.push(...withinLimits(requests, limits ?? {}));
-    const names = [...Object.keys(limits ?? {}), ...Object.keys(requests ?? {})];
-    if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+    const found = amounts('limits', limits, nameCheck);
+    found.push(...amounts('requests', requests, nameCheck));
+    if (requests) found.push(...withinLimits(requests, limits));
+    if (has(limits, requests, isHugePages) && !has(limits, requests, (name) => name === 'cpu' || name === 'memory')) {
       found.push(forbidden('', 'HugePages require cpu or memory'));
     }
     return found;
   };
 }
 
+function has(limits: ResourceList | undefined, requests: ResourceList | undefined, which: (name: string) => boolean) {
+  for (const name in limits) if (which(name)) return true;
+  for (const name in requests) if (which(name)) return true;
+  return false;
+}
+
 function amounts(step: string, list: ResourceList | undefined, nameCheck: NameCheck): FieldError[] {
   const found: FieldError[] = [];
   for (const name in list) {
-    const wrong = [...nameCheck(name), ...amount(name, list[name]!)];
+    const wrong = nameCheck(name);
+    wrong.push(...amount(name, list[name]!));
     if (wrong.length) found.push(...under(`${step}[${name}]`, wrong));
   }
   return found;
@@ -121,7 +128,7 @@ function bytes(text: string): bigint | undefined {
   }
 }
 
-function withinLimits(requests: ResourceList, limits: ResourceList): FieldError[] {
+function withinLimits(requests: ResourceList, limits: ResourceList | undefined): FieldError[] {
   const found: FieldError[] = [];
   for (const name in requests) {
     const request = requests[name]!;

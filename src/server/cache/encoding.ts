@@ -8,13 +8,8 @@ import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 
 /** The object as JSON, its fields in the order the splice relies on. */
 export function encode(object: KubeObject): Buffer {
-  let text = `${typedHead(object.kind, object.apiVersion)}"metadata":${JSON.stringify(object.metadata)}`;
-  for (const field in object) {
-    if (field === 'kind' || field === 'apiVersion' || field === 'metadata') continue;
-    const value = JSON.stringify(object[field as keyof KubeObject]);
-    if (value !== undefined) text += `,${JSON.stringify(field)}:${value}`;
-  }
-  return keep(`${text}}`);
+  const { kind, apiVersion, metadata, ...rest } = object;
+  return keep(JSON.stringify({ kind, apiVersion, metadata, ...rest }));
 }
 
 /**
@@ -26,16 +21,15 @@ let slab = Buffer.alloc(0);
 let used = 0;
 
 function keep(text: string): Buffer {
-  const length = Buffer.byteLength(text);
-  if (length > SLAB / 8) return Buffer.from(text);
-  if (used + length > slab.length) {
+  const most = text.length * 3;
+  if (most > SLAB / 4) return Buffer.from(text);
+  if (used + most > slab.length) {
     slab = Buffer.allocUnsafeSlow(SLAB);
     used = 0;
   }
-  const bytes = slab.subarray(used, used + length);
-  slab.write(text, used, length);
-  used += length;
-  return bytes;
+  const start = used;
+  used += slab.write(text, start);
+  return slab.subarray(start, used);
 }
 
 function typedHead(kind: string, apiVersion: string): string {

@@ -6,6 +6,7 @@ import { dnsSubdomain, nameRule } from '../../schema/names.ts';
 import { validate } from '../../schema/validate.ts';
 
 const anyName = nameRule(dnsSubdomain);
+const NONE: readonly never[] = Object.freeze([]);
 
 interface Request {
   readonly old: KubeObject | undefined;
@@ -22,16 +23,26 @@ export function checkObject(kind: Kind, object: KubeObject, request: Request): v
     nameRule: kind.name ?? anyName,
     namespaced: kind.scope === 'Namespaced',
   });
-  checkContent(kind, object, request, under('metadata', meta));
+  checkContent(kind, object, request, meta.length > 0 ? under('metadata', meta) : NONE);
 }
 
 /** The same without what every stored object needs: a name, and what belongs to it. */
-export function checkContent(kind: Kind, object: KubeObject, request: Request, errors: FieldError[] = []): void {
+export function checkContent(
+  kind: Kind,
+  object: KubeObject,
+  request: Request,
+  meta: readonly FieldError[] = NONE,
+): void {
   const { old, subresource, apiVersion } = request;
-  const context = { operation: old ? 'update' : 'create', old, subresource, apiVersion } as const;
-  errors.push(...validate(kind.hub.schema, object, context));
-  const whole = { ...context, parent: undefined, root: object, oldRoot: old };
-  for (const rule of kind.rules ?? []) errors.push(...rule(object, whole));
+  const operation = old ? 'update' : 'create';
+  const context = { operation, old, subresource, apiVersion, parent: undefined, root: object, oldRoot: old } as const;
+  let errors = meta;
+  const add = (more: readonly FieldError[]) => {
+    if (more.length > 0) errors = [...errors, ...more];
+  };
+  add(validate(kind.hub.schema, object, context));
+  const { rules = NONE } = kind;
+  for (let i = 0; i < rules.length; i++) add(rules[i]!(object, context));
   if (errors.length === 0) return;
   throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
 }
