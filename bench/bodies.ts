@@ -48,14 +48,14 @@ function container(name: string, port: number): object {
     name,
     image: `registry.example.com/shop/${name}:1.24.3`,
     args: ['--config=/etc/shop/config.yaml', `--listen=0.0.0.0:${port}`],
-    ports: [{ name: 'http', containerPort: port, protocol: 'TCP' }],
+    ports: [{ name, containerPort: port, protocol: 'TCP' }],
     env: [
       { name: 'LOG_LEVEL', value: 'info' },
       { name: 'DATABASE', value: 'postgres://shop-db.shop.svc:5432/shop' },
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
     ],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
-    readinessProbe: { httpGet: { path: '/ready', port: 'http' }, periodSeconds: 5 },
+    readinessProbe: { httpGet: { path: '/ready', port: name }, periodSeconds: 5 },
     volumeMounts: [{ name: 'config', mountPath: '/etc/shop' }],
   };
 }

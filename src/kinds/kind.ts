@@ -105,6 +105,13 @@ export interface KindDefinition<F extends Fields = Fields> {
   /** Checks over the whole object, after those of its fields. Paths are from the object. */
   readonly rules?: readonly ((object: any, context: RuleContext) => readonly FieldError[])[];
   /**
+   * What a client should hear about an object that is stored all the same; `old` is absent of a new one. Looked for in
+   * every write, so that it must cost next to nothing where there is nothing to say.
+   */
+  readonly warnings?: (object: any, old: any) => readonly string[];
+  /** The same for a write of the status. */
+  readonly statusWarnings?: (object: any) => readonly string[];
+  /**
    * Seconds an object lives on after a delete, so that somebody can end it in order; absent: deleted at once. `asked` is
    * the client's grace period.
    */

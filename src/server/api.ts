@@ -57,8 +57,8 @@ export interface Call {
   readonly signal?: AbortSignal;
   /** What the server notes to say beside its reply, which carries it; beside an error it is to be read here. */
   warnings?: string[];
-  /** The same from admission, which speaks whatever the client wants to hear of fields. */
-  admissionWarnings?: string[];
+  /** The same from kinds and from admission, which speak whatever the client wants to hear of fields. */
+  notices?: string[];
   /** What admission notes for the audit log. */
   auditAnnotations?: Record<string, string>;
 }

@@ -39,11 +39,11 @@ export function handler(core: Core): Handle {
       if (call.options) checkWriteOptions(call);
       if (wantsFieldFaults(call)) call.warnings = [];
       const reply = await operationOf(resource, call)(core, resource, call);
-      const warnings = allWarnings(resource, reply.warnings, call.warnings, call.admissionWarnings);
+      const warnings = allWarnings(resource, reply.warnings, call.warnings, call.notices);
       // Put onto the reply itself: a copy would lose its methods.
       return warnings ? Object.assign(reply, { warnings }) : reply;
     } catch (error) {
-      const warnings = resource && allWarnings(resource, call.warnings, call.admissionWarnings);
+      const warnings = resource && allWarnings(resource, call.warnings, call.notices);
       if (warnings) call.warnings = warnings;
       throw inWords(core, error, call);
     }

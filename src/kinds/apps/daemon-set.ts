@@ -19,6 +19,7 @@ import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-lab
 import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../shapes/workload-selector.ts';
 import { collisionsGrow, conditionFields, counter } from '../shapes/workload-status.ts';
 import { workloadTemplate } from '../shapes/workload-template.ts';
+import { changedTemplateWarnings } from '../warnings/workload.ts';
 import { updateStrategyOf } from './daemon-set-strategy.ts';
 
 /** The version in which labels and selector follow from the template, and the selector may change. */
@@ -127,6 +128,7 @@ export const DaemonSet = defineKind({
   },
   onStatusUpdate: (daemonSet, old) => keepAnnotation(daemonSet, old, TEMPLATE_GENERATION_ANNOTATION),
   rules: [generationIsNumber],
+  warnings: (daemonSet, old) => changedTemplateWarnings(daemonSet, old, daemonSet.spec.template),
   columns: [
     name,
     integer('Desired', 'How many nodes should run the pod.', ({ status }) => status?.desiredNumberScheduled),

@@ -15,6 +15,7 @@ import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-lab
 import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../shapes/workload-selector.ts';
 import { collisionsGrow, conditionFields, counter, countersWithin } from '../shapes/workload-status.ts';
 import { workloadTemplate } from '../shapes/workload-template.ts';
+import { workloadWarnings } from '../warnings/workload.ts';
 import { RollbackConfig } from './deployment-rollback.ts';
 import { strategyOf } from './deployment-strategy.ts';
 
@@ -148,6 +149,7 @@ export const Deployment = defineKind({
     keepLabels(deployment, old);
   },
   rules: [rollbackIsRevision],
+  warnings: workloadWarnings,
   columns: [
     name,
     text('Ready', 'How many pods are ready, of how many that should be.', ({ spec, status }) => {

@@ -8,6 +8,7 @@ import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-lab
 import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../shapes/workload-selector.ts';
 import { conditionFields, counter, countersWithin } from '../shapes/workload-status.ts';
 import { workloadTemplate } from '../shapes/workload-template.ts';
+import { workloadWarnings } from '../warnings/workload.ts';
 
 /** The version in which labels and selector follow from the template, and the selector may change. */
 const FROM_TEMPLATE = 'extensions/v1beta1';
@@ -95,6 +96,7 @@ export const ReplicaSet = defineKind({
   initialStatus: () => ({ replicas: 0 }),
   onCreate: labelLikeTemplate,
   onUpdate: (replicaSet, _old, context) => labelLikeTemplate(replicaSet, context),
+  warnings: workloadWarnings,
   columns: [
     name,
     integer('Desired', 'How many pods there should be.', ({ spec }) => spec?.replicas),

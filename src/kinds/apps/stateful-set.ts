@@ -11,6 +11,8 @@ import { LabelSelector } from '../shapes/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../shapes/template-labels.ts';
 import { selectsSomething } from '../shapes/workload-selector.ts';
 import { collisionsGrow, conditionFields, counter, countersWithin } from '../shapes/workload-status.ts';
+import { claimSpecWarnings } from '../warnings/fractions.ts';
+import { changedTemplateWarnings } from '../warnings/workload.ts';
 import { updateStrategyOf } from './stateful-set-strategy.ts';
 import { StatefulPodTemplate, VolumeClaimTemplates } from './stateful-set-template.ts';
 
@@ -154,6 +156,7 @@ export const StatefulSet = defineKind({
   initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
   onCreate: labelLikeTemplate,
   onUpdate: (statefulSet, _old, context) => labelLikeTemplate(statefulSet, context),
+  warnings: statefulSetWarnings,
   columns: [
     name,
     text('Ready', 'How many pods are ready, of how many that should be.', ({ spec, status }) => {
@@ -188,4 +191,16 @@ function littleChanges(spec: any, { old }: { readonly old: any }) {
   const detail =
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
   return forbidden('', detail);
+}
+
+function statefulSetWarnings(set: any, old: any): string[] {
+  const found = changedTemplateWarnings(set, old, set.spec.template);
+  set.spec.volumeClaimTemplates?.forEach(({ spec = {} }: any, index: number) => {
+    found.push(...claimSpecWarnings(`spec.volumeClaimTemplates[${index}]`, spec));
+  });
+  if ((set.spec.revisionHistoryLimit ?? 0) < 0) {
+    const advice = 'a negative value retains all historical revisions; a value >= 0 is recommended';
+    found.push(`spec.revisionHistoryLimit: ${advice}`);
+  }
+  return found;
 }

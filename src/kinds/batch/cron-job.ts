@@ -12,6 +12,7 @@ import { defineKind, type ObjectOf } from '../kind.ts';
 import { ObjectReference } from '../shapes/references.ts';
 import { isTimeZone, parseCronSchedule } from './cron-schedule.ts';
 import { JobTemplateSpec } from './job-spec.ts';
+import { jobWarnings } from './job-warnings.ts';
 
 /** The name of a Job is that of its CronJob and eleven characters more, and may have 63. */
 const MAX_NAME = 52;
@@ -117,6 +118,7 @@ export const CronJob = defineKind({
   subresources: { status: true },
   generation: true,
   rules: [nameLeavesRoom],
+  warnings: cronJobWarnings,
   columns: [
     name,
     text('Schedule', 'When the work is done.', ({ spec }) => spec?.schedule ?? ''),
@@ -147,4 +149,14 @@ function nameLeavesRoom({ metadata }: any, { operation }: RuleContext): readonly
 function suspendText({ spec }: any): string {
   if (spec?.suspend === undefined) return UNSET;
   return spec.suspend ? 'True' : 'False';
+}
+
+function cronJobWarnings(cronJob: any, old: any): string[] {
+  const { schedule, jobTemplate } = cronJob.spec;
+  const found = jobWarnings(cronJob, old, { spec: jobTemplate.spec, path: 'spec.jobTemplate.spec' });
+  if (old && schedule.includes('TZ')) {
+    const more = 'see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details';
+    found.push(`cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, ${more}`);
+  }
+  return found;
 }

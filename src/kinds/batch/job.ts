@@ -11,6 +11,7 @@ import { JobSpec } from './job-spec.ts';
 import { JobStatus } from './job-status.ts';
 import { jobStatusRules } from './job-status-rules.ts';
 import { templateIsKept } from './job-template-update.ts';
+import { jobWarnings } from './job-warnings.ts';
 
 /** Runs pods until enough of them have succeeded. */
 export const Job = defineKind({
@@ -35,6 +36,7 @@ export const Job = defineKind({
   },
   onUpdate: labelsFromTemplate,
   rules: [selectorIsGenerated, podsAreFound, hostnamesFit, completionsKept, templateIsKept, jobStatusRules],
+  warnings: (job, old) => jobWarnings(job, old, { spec: job.spec, path: 'spec' }),
   columns: jobColumns,
 });
 export type Job = ObjectOf<typeof Job>;

@@ -8,6 +8,7 @@ import { defineKind, type ObjectOf } from '../kind.ts';
 import { endpointIpProblems, ipProblems } from '../shapes/ip-address.ts';
 import { portRange } from '../shapes/port.ts';
 import { ObjectReference } from '../shapes/references.ts';
+import { ipWarnings } from '../warnings/addresses.ts';
 
 const EndpointAddress = s.object(
   'EndpointAddress',
@@ -56,11 +57,14 @@ export const Endpoints = defineKind({
   scope: 'Namespaced',
   description:
     'The addresses that stand behind the service of the same name. Of a service with a selector they follow its pods; of another, whoever made it writes them.',
-  versions: { v1: {} },
+  versions: {
+    v1: { deprecated: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
+  },
   fields: {
     subsets: s.list(EndpointSubset, { description: 'Groups of addresses that offer the same ports.' }),
   },
   createOnUpdate: true,
+  warnings: addressWarnings,
   columns: [name, text('Endpoints', 'Addresses that are ready, with their ports.', endpointsText), age],
 });
 export type Endpoints = ObjectOf<typeof Endpoints>;
@@ -89,4 +93,16 @@ function readyAddresses({ addresses = [], ports = [] }: any): string[] {
   const ips: readonly string[] = addresses.map(({ ip }: any) => ip ?? '');
   if (ports.length === 0) return [...ips];
   return ports.flatMap(({ port }: any) => ips.map((ip) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)));
+}
+
+/** What the controller writes is in order. */
+function addressWarnings({ metadata, subsets = [] }: any): string[] {
+  if (metadata.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return [];
+  return subsets.flatMap((subset: any, index: number) =>
+    ['addresses', 'notReadyAddresses'].flatMap((list) =>
+      (subset[list] ?? []).flatMap(({ ip }: any, position: number) =>
+        ipWarnings(`subsets[${index}].${list}[${position}].ip`, ip),
+      ),
+    ),
+  );
 }

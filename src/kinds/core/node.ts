@@ -5,6 +5,7 @@ import { matches } from '../../schema/rules.ts';
 import type { ObjectType, RuleContext, TypeOf } from '../../schema/schema.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { cidrProblems, ipFamily } from '../shapes/ip-address.ts';
+import { cidrWarnings } from '../warnings/addresses.ts';
 import { nodeColumns } from './node-columns.ts';
 import { NodeConfigSource, NodeStatus } from './node-status.ts';
 
@@ -77,6 +78,7 @@ export const Node = defineKind({
     delete node.status;
   },
   rules: [fixedFields, uniqueAddresses],
+  warnings: nodeWarnings,
   columns: nodeColumns,
 });
 
@@ -134,4 +136,14 @@ function uniqueAddresses({ status }: Node, { operation }: RuleContext): FieldErr
     seen.add(key);
     return [];
   });
+}
+
+function nodeWarnings({ spec }: Node): string[] {
+  const found: string[] = [];
+  if (spec.configSource) found.push('spec.configSource: the feature is removed');
+  if (spec.externalID) found.push('spec.externalID: this field is deprecated, and is unused by Kubernetes');
+  spec.podCIDRs?.forEach((range, index) => {
+    found.push(...cidrWarnings(`spec.podCIDRs[${index}]`, range));
+  });
+  return found;
 }

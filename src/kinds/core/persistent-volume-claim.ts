@@ -10,6 +10,7 @@ import { claimSpec } from '../shapes/claim-rules.ts';
 import { PersistentVolumeClaimSpec } from '../shapes/persistent-volume-claim-spec.ts';
 import { StatusAmounts } from '../shapes/storage.ts';
 import { conditionFields } from '../shapes/workload-status.ts';
+import { claimSpecWarnings } from '../warnings/fractions.ts';
 
 const resizeStates = [
   'ControllerResizeInProgress',
@@ -58,6 +59,7 @@ export const PersistentVolumeClaim = defineKind({
   onCreate: ({ spec }: PersistentVolumeClaim) => linkSources(spec, undefined),
   onUpdate: ({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim) => linkSources(spec, old.spec),
   rules: [({ spec }: PersistentVolumeClaim) => under('spec', claimSpec(spec)), changes, classChange],
+  warnings: claimWarnings,
   columns: [
     name,
     text('Status', 'Whether it has its volume.', phaseText),
@@ -154,4 +156,13 @@ function resizeWords(states: Readonly<Record<string, string>>): FieldError[] {
   return Object.entries(states)
     .filter(([, state]) => !resizeStates.includes(state))
     .map(([resource]) => notSupported('', resource, resizeStates));
+}
+
+const OLD_CLASS = 'volume.beta.kubernetes.io/storage-class';
+
+function claimWarnings({ metadata: { annotations }, spec }: PersistentVolumeClaim): string[] {
+  const found = claimSpecWarnings('spec', spec);
+  if (annotations?.[OLD_CLASS] === undefined) return found;
+  const words = 'deprecated since v1.8; use "storageClassName" attribute instead';
+  return [`metadata.annotations[${OLD_CLASS}]: ${words}`, ...found];
 }

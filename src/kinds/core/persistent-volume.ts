@@ -11,6 +11,7 @@ import { NodeSelector } from '../shapes/node-selector.ts';
 import { persistentVolumeSources } from '../shapes/persistent-volume-sources.ts';
 import { ObjectReference } from '../shapes/references.ts';
 import { accessModes, positive, volumeModes } from '../shapes/storage.ts';
+import { persistentVolumeWarnings } from './persistent-volume-warnings.ts';
 
 const PersistentVolumeSpec = s.object('PersistentVolumeSpec', {
   capacity: s.map(s.quantity({ rules: [positive] }), {
@@ -83,6 +84,7 @@ export const PersistentVolume = defineKind({
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
   },
   rules: [oneSource, fitsItsSource, attributesClass, fixedFields],
+  warnings: persistentVolumeWarnings,
   columns: [
     name,
     text('Capacity', 'How much it holds.', ({ spec }) => storageText(spec?.capacity)),

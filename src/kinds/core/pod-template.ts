@@ -5,6 +5,7 @@ import { containerColumns } from '../columns/containers.ts';
 import { labelsText } from '../columns/selector.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { PodTemplateSpec } from '../shapes/pod-template.ts';
+import { changedTemplateWarnings } from '../warnings/workload.ts';
 
 const fields = {
   template: s.use(PodTemplateSpec, { default: {}, description: 'What a pod made from it looks like.' }),
@@ -22,6 +23,7 @@ export const PodTemplate = defineKind({
   versions: { v1: {} },
   fields,
   generation: true,
+  warnings: (object, old) => changedTemplateWarnings(object, old, object.template, 'template'),
   columns: [
     name,
     ...containerColumns(({ template }) => template),

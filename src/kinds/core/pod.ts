@@ -7,6 +7,8 @@ import { defineKind, type HookContext, type KubeObject } from '../kind.ts';
 import { PodSpec } from '../shapes/pod-spec.ts';
 import { PodStatus } from '../shapes/pod-status.ts';
 import { qosClass } from '../shapes/qos-class.ts';
+import { ipWarnings } from '../warnings/addresses.ts';
+import { podWarnings } from '../warnings/pod.ts';
 import { podColumns, podCompletion } from './pod-columns.ts';
 import { podCreateRules, podObjectRules } from './pod-create.ts';
 import { fillPodDefaults, mergeLabelKeys } from './pod-defaults.ts';
@@ -56,6 +58,8 @@ export const Pod = defineKind({
   onUpdate: prepareUpdate,
   onStatusUpdate: keepObserved,
   rules: [podRules],
+  warnings: (pod: Pod, old: Pod | undefined) => (old ? [] : podWarnings(pod)),
+  statusWarnings: addressWarnings,
   gracePeriod,
   columns: podColumns,
   rows: { completed: podCompletion },
@@ -104,4 +108,11 @@ function gracePeriod({ spec, status }: Pod, asked: number | undefined): number {
   if (!spec.nodeName || status.phase === 'Succeeded' || status.phase === 'Failed') return 0;
   const seconds = asked ?? spec.terminationGracePeriodSeconds;
   return seconds < 0 ? 1 : seconds;
+}
+
+function addressWarnings({ status: { podIPs = [], hostIPs = [] } }: Pod): string[] {
+  return [
+    ...podIPs.flatMap(({ ip = '' }, index) => ipWarnings(`status.podIPs[${index}].ip`, ip)),
+    ...hostIPs.flatMap(({ ip = '' }, index) => ipWarnings(`status.hostIPs[${index}].ip`, ip)),
+  ];
 }

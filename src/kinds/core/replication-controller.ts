@@ -9,6 +9,7 @@ import { defineKind, type ObjectOf } from '../kind.ts';
 import { labelsFromTemplate } from '../shapes/template-labels.ts';
 import { conditionFields, counter, countersWithin } from '../shapes/workload-status.ts';
 import { workloadTemplate } from '../shapes/workload-template.ts';
+import { workloadWarnings } from '../warnings/workload.ts';
 
 /** On the metadata of the template; the selector is a plain map of labels here. */
 const labelsMatch: Rule = (metadata, { root }) =>
@@ -74,6 +75,7 @@ export const ReplicationController = defineKind({
   initialStatus: () => ({ replicas: 0 }),
   onCreate: labelsFromTemplate,
   onUpdate: labelsFromTemplate,
+  warnings: workloadWarnings,
   columns: [
     name,
     integer('Desired', 'How many pods there should be.', ({ spec }) => spec?.replicas),

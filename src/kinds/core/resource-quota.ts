@@ -1,3 +1,4 @@
+import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import { s } from '../../schema/builders.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import type { ObjectType } from '../../schema/schema.ts';
@@ -59,6 +60,7 @@ export const ResourceQuota = defineKind({
   versions: { v1: {} },
   fields,
   subresources: { status: true },
+  warnings: (quota, old) => (old ? [] : quotaWarnings(quota)),
   columns: [
     name,
     text('Request', 'What is used of what may be asked for.', (quota) => usageText(quota, false)),
@@ -85,4 +87,19 @@ function usageText({ status }: any, limits: boolean): string {
     .sort()
     .map((resource) => `${resource}: ${used[resource] ?? 0}/${hard[resource]}`)
     .join(', ');
+}
+
+const COMPARED = ['cpu', 'memory', 'storage', 'ephemeral-storage'];
+
+/** More may be requested than may be used. */
+function quotaWarnings({ spec }: any): string[] {
+  const hard: Readonly<Record<string, string>> = spec?.hard ?? {};
+  return COMPARED.flatMap((name) => {
+    const bare = name === 'cpu' || name === 'memory';
+    const request = hard[`requests.${name}`] === undefined && bare ? name : `requests.${name}`;
+    const [asked, most] = [hard[request], hard[`limits.${name}`]];
+    if (asked === undefined || most === undefined) return [];
+    if (compareQuantities(parseQuantity(asked), parseQuantity(most)) <= 0) return [];
+    return [`ResourceQuota ${request} (${asked}) should be less than limits.${name} (${most})`];
+  });
 }

@@ -7,6 +7,7 @@ import type { ObjectType } from '../../schema/schema.ts';
 import { age, name, text } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES } from './config-map.ts';
+import { secretWarnings } from './secret-warnings.ts';
 
 /** The account that a token secret belongs to. */
 const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
@@ -39,6 +40,7 @@ export const Secret = defineKind({
   onCreate: moveStrings,
   onUpdate: moveStrings,
   rules: [frozenOnceImmutable('data'), size, contentOfType],
+  warnings: secretWarnings,
   columns: [
     name,
     text('Type', 'What the secret is for.', ({ type }) => type ?? ''),

@@ -32,10 +32,19 @@ export const ServiceAccount = defineKind({
   subresources: { others: ['token'] },
   onCreate: keepOnlyNames,
   onUpdate: keepOnlyNames,
+  warnings: mountWarnings,
   columns: defaultColumns,
 });
 
 /** A reference to a secret is its name; whatever else a client puts there says nothing. */
 function keepOnlyNames(account: ServiceAccount): void {
   if (account.secrets) account.secrets = account.secrets.map(({ name }) => (name ? { name } : {}));
+}
+
+const ENFORCE = 'kubernetes.io/enforce-mountable-secrets';
+
+function mountWarnings({ metadata }: KubeObject, old: KubeObject | undefined): string[] {
+  const isNew = metadata.annotations?.[ENFORCE] !== undefined && old?.metadata.annotations?.[ENFORCE] === undefined;
+  const words = 'deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets';
+  return isNew ? [`metadata.annotations[${ENFORCE}]: ${words}`] : [];
 }

@@ -7,10 +7,12 @@ import { defineKind, type KubeObject } from '../kind.ts';
 import { Condition } from '../shapes/condition.ts';
 import { labels } from '../shapes/label-selector.ts';
 import { portNumberOrName, portRange } from '../shapes/port.ts';
+import { loadBalancerWarnings } from '../warnings/load-balancer.ts';
 import { dropUnneeded, isExternallyAccessible, keepAllocated, syncClusterIps } from './service-addresses.ts';
 import { ipFamilies, ipFamilyPolicies, isHeadless } from './service-cluster-ips.ts';
 import { serviceColumns } from './service-columns.ts';
 import { portList, serviceRules } from './service-rules.ts';
+import { serviceWarnings } from './service-warnings.ts';
 
 const ServicePort = s.object('ServicePort', {
   name: s.string({
@@ -182,6 +184,8 @@ export const Service = defineKind({
   rules: serviceRules,
   createOnUpdate: true,
   onExport: forgetAllocated,
+  warnings: serviceWarnings,
+  statusWarnings: loadBalancerWarnings,
   columns: serviceColumns,
 });
 

@@ -7,6 +7,7 @@ import { age, name, text, UNSET } from '../columns/column.ts';
 import { longList } from '../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { atMost } from '../shapes/list-length.ts';
+import { ipWarnings } from '../warnings/addresses.ts';
 import { Endpoint } from './endpoint.ts';
 
 const MAX_ENDPOINTS = 1000;
@@ -59,6 +60,7 @@ export const EndpointSlice = defineKind({
   generation: true,
   onCreate: dropTopology,
   onUpdate: dropTopology,
+  warnings: sliceWarnings,
   columns: [
     name,
     text('AddressType', 'What the addresses are.', ({ addressType }) => addressType ?? ''),
@@ -89,4 +91,18 @@ function differentNames(ports: readonly ObjectType<typeof port>[]): FieldError[]
 
 function portsText({ ports = [] }: any): string {
   return longList(ports.map(({ port, name: title }: any) => String(port ?? title ?? '*'))) || UNSET;
+}
+
+/** What the controllers write is in order. */
+const CONTROLLERS = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io'];
+
+function sliceWarnings({ metadata, addressType, endpoints = [] }: any, old: any): string[] {
+  const found = !old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
+  if (CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'])) return found;
+  endpoints.forEach(({ addresses = [] }: any, index: number) => {
+    addresses.forEach((address: string, position: number) => {
+      found.push(...ipWarnings(`endpoints[${index}].addresses[${position}]`, address));
+    });
+  });
+  return found;
 }

@@ -7,6 +7,7 @@ import { age, NONE, name, text } from '../columns/column.ts';
 import { loadBalancerText } from '../columns/load-balancer.ts';
 import { longList } from '../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
+import { loadBalancerWarnings } from '../warnings/load-balancer.ts';
 import { backendProblems, IngressBackend } from './ingress-backend.ts';
 import { IngressStatus, isName } from './ingress-status.ts';
 import { hostProblems } from './wildcard-host.ts';
@@ -80,6 +81,8 @@ export const Ingress = defineKind({
   generation: true,
   initialStatus: () => ({ loadBalancer: {} }),
   rules: [oneClass],
+  warnings: (ingress, old) => (old ? [] : classWarnings(ingress)),
+  statusWarnings: loadBalancerWarnings,
   columns: [
     name,
     text('Class', 'Who serves it.', ({ spec }) => spec?.ingressClassName ?? NONE),
@@ -131,4 +134,11 @@ function oneClass({ metadata, spec }: Ingress, { operation }: RuleContext): Fiel
 function hostsText({ spec }: any): string {
   const rules: readonly any[] = spec?.rules ?? [];
   return longList(rules.map(({ host }) => host).filter(Boolean)) || '*';
+}
+
+const CLASS = 'kubernetes.io/ingress.class';
+
+function classWarnings({ metadata, spec }: any): string[] {
+  if (metadata.annotations?.[CLASS] === undefined || spec?.ingressClassName !== undefined) return [];
+  return [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`];
 }

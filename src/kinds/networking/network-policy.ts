@@ -8,6 +8,7 @@ import { defineKind, type ObjectOf } from '../kind.ts';
 import { cidrProblems, parseIp } from '../shapes/ip-address.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
 import { portNumberOrName } from '../shapes/port.ts';
+import { cidrWarnings } from '../warnings/addresses.ts';
 
 const policyTypes = ['Ingress', 'Egress'];
 
@@ -83,6 +84,7 @@ export const NetworkPolicy = defineKind({
     ),
   },
   generation: true,
+  warnings: rangeWarnings,
   columns: [
     name,
     text('Pod-Selector', 'Which pods it speaks of.', ({ spec }) => labelSelectorText(spec?.podSelector)),
@@ -145,4 +147,25 @@ function knownTypes(types: readonly string[]): FieldError[] {
   return types.flatMap((type, index) =>
     policyTypes.includes(type) ? [] : [notSupported(`[${index}]`, type, policyTypes)],
   );
+}
+
+function rangeWarnings({ spec }: any): string[] {
+  const found: string[] = [];
+  const peers = (path: string, list: readonly any[] = []) => {
+    list.forEach(({ ipBlock }, index) => {
+      if (!ipBlock) return;
+      const at = `${path}[${index}].ipBlock`;
+      found.push(...cidrWarnings(`${at}.cidr`, ipBlock.cidr));
+      ipBlock.except?.forEach((range: string, position: number) => {
+        found.push(...cidrWarnings(`${at}.except[${position}]`, range));
+      });
+    });
+  };
+  spec?.ingress?.forEach(({ from }: any, index: number) => {
+    peers(`spec.ingress[${index}].from`, from);
+  });
+  spec?.egress?.forEach(({ to }: any, index: number) => {
+    peers(`spec.egress[${index}].to`, to);
+  });
+  return found;
 }

@@ -9,6 +9,7 @@ import { defineKind, type ObjectOf } from '../kind.ts';
 import { labels } from '../shapes/label-selector.ts';
 import { ContainerResources, ResourceList } from '../shapes/resources.ts';
 import { Toleration } from '../shapes/toleration.ts';
+import { nodeLabelWarning } from '../warnings/node-labels.ts';
 
 const overhead = {
   podFixed: s.use(ResourceList, { description: 'What running a pod takes besides its containers.' }),
@@ -52,6 +53,7 @@ export const RuntimeClass = defineKind({
   },
   requiresVersion: true,
   createOnUpdate: true,
+  warnings: labelWarnings,
   columns: [name, text('Handler', 'What the node runs such pods with.', ({ handler }) => handler ?? ''), age],
 });
 export type RuntimeClass = ObjectOf<typeof RuntimeClass>;
@@ -81,4 +83,9 @@ function differentTolerations(tolerations: readonly Toleration[]): FieldError[] 
       return [];
     },
   );
+}
+
+function labelWarnings({ scheduling }: any): string[] {
+  const words = Object.keys(scheduling?.nodeSelector ?? {}).map(nodeLabelWarning);
+  return words.flatMap((each) => (each ? [`scheduling.nodeSelector: ${each}`] : []));
 }

@@ -57,6 +57,7 @@ export const ResourceSlice = defineKind({
   generation: true,
   onCreate: (slice: ResourceSlice, { now }: HookContext) => dateTaints(slice, now),
   onUpdate: (slice: ResourceSlice, _old: ResourceSlice, { now }: HookContext) => dateTaints(slice, now),
+  warnings: driverWarnings,
   columns: [
     name,
     text('Node', 'Where the devices are.', ({ spec }) => spec?.nodeName ?? ''),
@@ -76,4 +77,10 @@ function dateTaints(slice: ResourceSlice, now: string): void {
 function withDates(device: Device, now: string): Device {
   if (!device.taints) return device;
   return { ...device, taints: device.taints.map((taint) => ({ ...taint, timeAdded: taint.timeAdded ?? now })) };
+}
+
+function driverWarnings({ spec: { driver } }: ResourceSlice): string[] {
+  if (driver === driver.toLowerCase()) return [];
+  const words = `driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`;
+  return [`spec.driver: ${words}`];
 }

@@ -70,6 +70,7 @@ export const CSIDriver = defineKind({
   onCreate: dropUnused,
   onUpdate: dropUnused,
   rules: [isKept],
+  warnings: tokenWarnings,
   columns: [
     name,
     flag('AttachRequired', 'Whether volumes are attached before they are mounted.', ({ spec }) => {
@@ -130,4 +131,13 @@ function isKept({ spec }: CSIDriver, { oldRoot }: RuleContext): FieldError[] {
     found.push(invalid('spec.volumeLifecycleModes', spec.volumeLifecycleModes, 'field is immutable'));
   }
   return found;
+}
+
+const TOKENS_IN_VOLUMES =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
+
+function tokenWarnings({ spec }: any, old: any): string[] {
+  const { tokenRequests = [], serviceAccountTokenInSecrets } = spec;
+  if (tokenRequests.length === 0 || serviceAccountTokenInSecrets !== undefined) return [];
+  return old && deepEqual(old.spec.tokenRequests, tokenRequests) ? [] : [TOKENS_IN_VOLUMES];
 }

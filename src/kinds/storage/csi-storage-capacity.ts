@@ -5,6 +5,7 @@ import type { ObjectType } from '../../schema/schema.ts';
 import { name, text, UNSET } from '../columns/column.ts';
 import { defineKind, type KubeObject } from '../kind.ts';
 import { LabelSelector } from '../shapes/label-selector.ts';
+import { nodeSelectorWarnings } from '../warnings/node-labels.ts';
 
 const fields = {
   nodeTopology: s.use(LabelSelector, {
@@ -33,6 +34,7 @@ export const CSIStorageCapacity = defineKind({
   fields,
   requiresVersion: true,
   rules: [namesClass],
+  warnings: ({ nodeTopology }: CSIStorageCapacity) => nodeSelectorWarnings('nodeTopology', nodeTopology),
   columns: [
     name,
     text('StorageClassName', 'The class of the volumes.', ({ storageClassName }) => storageClassName ?? ''),

@@ -1,6 +1,7 @@
 import { s } from '../../schema/builders.ts';
 import { age, nameAndDefault, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
+import { nodeLabelWarning } from '../warnings/node-labels.ts';
 import { parameters, provisioner } from './parameters.ts';
 import { differentTerms, TopologySelectorTerm } from './topology-terms.ts';
 
@@ -44,6 +45,7 @@ export const StorageClass = defineKind({
       rules: [differentTerms],
     }),
   },
+  warnings: topologyWarnings,
   columns: [
     nameAndDefault('storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'),
     text('Provisioner', 'Who makes the volumes.', ({ provisioner }) => provisioner ?? ''),
@@ -54,3 +56,12 @@ export const StorageClass = defineKind({
   ],
 });
 export type StorageClass = ObjectOf<typeof StorageClass>;
+
+function topologyWarnings({ allowedTopologies = [] }: any): string[] {
+  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }: any, index: number) =>
+    matchLabelExpressions.flatMap(({ key }: any, position: number) => {
+      const words = nodeLabelWarning(key);
+      return words ? [`allowedTopologies[${index}].matchLabelExpressions[${position}].key: ${words}`] : [];
+    }),
+  );
+}

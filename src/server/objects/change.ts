@@ -11,6 +11,7 @@ import type { Resource } from '../registry.ts';
 import { checkObject, invalidObject } from './check.ts';
 import { commitObject, commitRemoval, withAdmission } from './commit.ts';
 import { isDryRun } from './dry-run.ts';
+import { noteWarnings } from './notices.ts';
 
 /** What a change is made of: the wanted object from the current one. Runs again when another write came between. */
 export interface Wish {
@@ -60,6 +61,7 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
       const also = core.allocation.onWrite(kind, object, old);
       const subresource = wish.part === 'status' ? 'status' : call.subresource;
       checkObject(kind, object, { old, subresource, apiVersion: version.apiVersion });
+      noteWarnings(kind, object, { call, old, status: wish.part === 'status' });
       const validating = admission?.validate();
       if (validating) await validating;
       if (sameContent(object, old)) return { entry: current, object: old };

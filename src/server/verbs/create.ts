@@ -11,6 +11,7 @@ import { expectedBody, readBody } from '../objects/body.ts';
 import { checkObject } from '../objects/check.ts';
 import { commitObject, type Draft, withAdmission } from '../objects/commit.ts';
 import { isDryRun } from '../objects/dry-run.ts';
+import { noteWarnings } from '../objects/notices.ts';
 import { unstored } from '../objects/unstored.ts';
 import type { Resource } from '../registry.ts';
 
@@ -50,6 +51,7 @@ async function store(
   finish(core, resource, call, object);
   const also = core.allocation.onWrite(kind, object, undefined);
   checkObject(kind, object, { old: undefined, subresource: undefined, apiVersion: version.apiVersion });
+  noteWarnings(kind, object, { call, old: undefined });
   const validating = admission?.validate();
   if (validating) await validating;
   if (isDryRun(call)) {

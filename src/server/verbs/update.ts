@@ -20,7 +20,10 @@ export async function update(core: Core, resource: Resource, call: Call): Promis
       `the name of the object (${sent.metadata.name}) does not match the name on the URL (${call.name})`,
     );
   }
-  if (await createsInstead(core, resource, call)) return create(core, resource, { ...call, body: sent });
+  if (await createsInstead(core, resource, call)) {
+    call.notices ??= [];
+    return create(core, resource, { ...call, body: sent });
+  }
   let first: KubeObject | undefined = sent;
   const changed = await change(core, resource, call, {
     part: partAt(call.subresource),

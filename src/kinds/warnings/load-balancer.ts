@@ -1,0 +1,11 @@
+import { ipWarnings } from './addresses.ts';
+
+interface Balanced {
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
+}
+
+/** Of the addresses that a load balancer was given. */
+export function loadBalancerWarnings({ status }: Balanced): string[] {
+  const ingress = status?.loadBalancer?.ingress ?? [];
+  return ingress.flatMap(({ ip }, index) => (ip ? ipWarnings(`status.loadBalancer.ingress[${index}]`, ip) : []));
+}
