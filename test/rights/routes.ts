@@ -1,0 +1,64 @@
+/** Every request that the server has an answer for, made from what it serves. None of them changes anything. */
+import type { Verb } from '../../src/kinds/kind.ts';
+import { subresourcesOf, verbsOf } from '../../src/server/discovery/subresources.ts';
+import type { Registry, Resource } from '../../src/server/registry.ts';
+
+export interface Route {
+  /** The row of the table: `apps/deployments/scale`. */
+  readonly row: string;
+  readonly verb: Verb;
+  readonly method: string;
+  readonly path: string;
+  /** Where it is asked: the namespace, or '' for the whole cluster. */
+  readonly namespace: string;
+}
+
+const METHODS: Record<Verb, string> = {
+  get: 'GET',
+  list: 'GET',
+  watch: 'GET',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETE',
+};
+
+/** In each of the namespaces, and for the whole cluster where that can be asked. */
+export function routesOf(registry: Registry, namespaces: readonly string[]): Route[] {
+  const resources = [...registry.apiVersions].flatMap((apiVersion) => registry.resourcesOf(apiVersion));
+  return resources.flatMap((resource) => [
+    ...verbsOf(resource).flatMap((verb) => places(resource, namespaces, verb).map((place) => ({ ...place, verb }))),
+    ...[...subresourcesOf(resource).values()].flatMap(({ name, verbs }) =>
+      verbs.flatMap((verb) =>
+        places(resource, namespaces, 'get').map(({ path, row, namespace }) => ({
+          ...{ row: `${row}/${name}`, verb, method: METHODS[verb], path: `${path}/${name}`, namespace },
+        })),
+      ),
+    ),
+  ]);
+}
+
+function places({ kind, version }: Resource, namespaces: readonly string[], verb: Verb): Omit<Route, 'verb'>[] {
+  const { group, apiVersion } = version;
+  const root = group ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const row = group ? `${group}/${kind.plural}` : kind.plural;
+  const isOnOne = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete';
+  const at = (namespace: string, name: string): Omit<Route, 'verb'> => {
+    const base = namespace && kind.scope === 'Namespaced' ? `${root}/namespaces/${namespace}` : root;
+    const search = verb === 'watch' ? '?watch=true&resourceVersion=none' : '';
+    return {
+      row,
+      method: METHODS[verb],
+      path: `${base}/${kind.plural}${isOnOne ? `/${name}` : ''}${search}`,
+      namespace,
+    };
+  };
+  if (kind.scope === 'Namespaced') {
+    const everywhere = verb === 'list' || verb === 'watch' ? [at('', '')] : [];
+    return [...namespaces.map((namespace) => at(namespace, 'missing')), ...everywhere];
+  }
+  // A namespace is in itself.
+  if (kind.plural === 'namespaces' && isOnOne) return namespaces.map((namespace) => at(namespace, namespace));
+  return [at('', 'missing')];
+}
