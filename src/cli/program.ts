@@ -9,7 +9,7 @@ export async function runProgram(name: string, description: string, commands: re
     process.stdout.write(`${name} ${version}\n`);
   });
   for (const command of [...commands, versionCommand]) program.addCommand(command);
-  for (const command of [program, ...program.commands]) {
+  for (const command of withInner(program)) {
     // Errors are printed below, each as one line; help asked for goes out as it is.
     command
       .exitOverride()
@@ -22,6 +22,10 @@ export async function runProgram(name: string, description: string, commands: re
   } catch (error) {
     process.exitCode = report(name, error);
   }
+}
+
+function withInner(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withInner)];
 }
 
 /** Prints what went wrong and returns the exit code. */

@@ -7,10 +7,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import type { Rotatable } from '../certs/flags.ts';
 import { CliError } from '../cli-error.ts';
 import { openPki, type Pki } from './pki.ts';
 import { keepRenewed } from './renewal.ts';
-import { forgetFormer, type Rotatable, rotate } from './rotate.ts';
+import { forgetFormer, rotate } from './rotate.ts';
 
 const DAY = 24 * 3_600_000;
 let directory: string;

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { Rotatable } from '../certs/flags.ts';
 import { CliError } from '../cli-error.ts';
 import { readIfThere, writeWhole } from '../files.ts';
 import {
@@ -17,10 +18,6 @@ import {
   readIdentity,
   writeIdentity,
 } from './pki.ts';
-
-/** What can be rotated. The first two while the cluster runs. */
-export const rotatable = ['serving', 'admin', 'service-account-key', 'authority'] as const;
-export type Rotatable = (typeof rotatable)[number];
 
 export interface RotateOptions {
   /** DIR/pki. */

@@ -64,7 +64,7 @@ export async function start(site: Site): Promise<void> {
     checks: [answering('etcd', () => store.revision(), clock)],
   };
   const http = await steps.run('HTTPS', (say) => listen(site, face, say));
-  if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(http, flags.insecurePort, say));
+  if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(site, http, say));
   await steps.run('controllers', (say) => control(site, { settings, pki, server }, say));
   await directory.remember(settings);
   const url = serverUrl(settings.bindAddress, settings.port);
@@ -160,7 +160,7 @@ async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const { authenticate, identify } = await authentication({ flags, clock, log, tokens, find: server.find });
   server.identifyBy(identify);
   const [issuer] = tokens.issuers;
-  const at = serverUrl(advertisedAddress(bindAddress, settings.serviceClusterIpRange), port);
+  const at = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
     ...{ handle, registry, authorizer, log, clock, version: apiVersion, metrics, checks },
     tls: {
@@ -178,9 +178,12 @@ async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   return http;
 }
 
-async function listenPlainly(http: HttpServer, port: number, say: Say): Promise<void> {
+async function listenPlainly({ flags, log }: Site, http: HttpServer, say: Say): Promise<void> {
+  const port = flags.insecurePort;
   await opening('127.0.0.1', port, '--insecure-port', () => http.listenInsecure(port, '127.0.0.1'));
-  say(`http://127.0.0.1:${port}, without authentication`);
+  const address = `http://127.0.0.1:${port}`;
+  log.warn('the API is served without authentication: everybody on this machine is admin', { address });
+  say(`${address}, WITHOUT AUTHENTICATION: everybody on this machine is admin`);
 }
 
 async function control(

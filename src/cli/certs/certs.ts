@@ -1,0 +1,108 @@
+/** `qd certs`: looks at the data directory itself, so that it works when the cluster does not. */
+import { X509Certificate } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
+import { LockHeld, takeProcessLock } from '../../base/process-lock.ts';
+import { systemRandom } from '../../base/random.ts';
+import { pemBlocks } from '../../base/x509/pem.ts';
+import { CliError } from '../cli-error.ts';
+import { readIfThere } from '../files.ts';
+import { forgetFormer, rotate } from '../pki/rotate.ts';
+import { ROTATED } from '../up/renewing.ts';
+import type { CertsFlags, Rotatable } from './flags.ts';
+
+const DAY = 86_400_000;
+
+const FILES = [
+  ['authority', 'ca.crt'],
+  ['serving', 'apiserver.crt'],
+  ['admin', 'admin.crt'],
+] as const;
+
+export async function showCerts(flags: CertsFlags): Promise<void> {
+  const directory = await pkiOf(flags);
+  const rows = [['WHAT', 'SUBJECT', 'EXPIRES', 'DAYS LEFT']];
+  for (const [what, file] of FILES) {
+    const found = certificatesIn((await readIfThere(join(directory, file))) ?? '');
+    if (found.length === 0) rows.push([what, '<made at the next start>', '', '']);
+    for (const [index, each] of found.entries()) rows.push(rowOf(index === 0 ? what : `${what} before`, each));
+  }
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  for (const row of rows)
+    say(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('   ')
+        .trimEnd(),
+    );
+}
+
+function certificatesIn(text: string): X509Certificate[] {
+  return [...pemBlocks(text)].map(({ bytes }) => new X509Certificate(bytes));
+}
+
+function rowOf(what: string, certificate: X509Certificate): string[] {
+  const expires = new Date(certificate.validTo);
+  const left = Math.floor((expires.getTime() - systemClock.now()) / DAY);
+  return [what, certificate.subject.replaceAll('\n', ', '), expires.toISOString().slice(0, 10), String(left)];
+}
+
+export async function rotateCerts(what: readonly Rotatable[], flags: CertsFlags): Promise<void> {
+  const directory = await pkiOf(flags);
+  const options = { directory, clock: systemClock, random: systemRandom };
+  const needsStop = what.filter((each) => each === 'authority' || each === 'service-account-key');
+  await withCluster(flags, async (pid) => {
+    if (pid !== undefined && needsStop.length > 0) {
+      throw new CliError(
+        `${needsStop.join(' and ')}: stop the cluster (process ${pid}) first, and start it again after`,
+      );
+    }
+    for (const each of what) await rotate(each, options);
+    if (pid !== undefined) process.kill(pid, ROTATED);
+    const when = pid === undefined ? 'the next start makes what is new' : `process ${pid} makes what is new`;
+    say(`rotated ${what.join(', ')}; ${when}`);
+  });
+}
+
+export async function forgetCerts(flags: CertsFlags): Promise<void> {
+  const directory = await pkiOf(flags);
+  await withCluster(flags, async (pid) => {
+    if (pid !== undefined) throw new CliError(`stop the cluster (process ${pid}) first`);
+    await forgetFormer(directory);
+    say('only the present authority and key are trusted now');
+  });
+}
+
+const directoryOf = ({ name, dataDir }: CertsFlags) => resolve(dataDir ?? join(homedir(), '.quarterdeck', name));
+
+async function pkiOf(flags: CertsFlags): Promise<string> {
+  const directory = join(directoryOf(flags), 'pki');
+  await access(directory).catch((cause) => {
+    throw new CliError(`${directory} does not exist: there is no cluster here; name one with --name or --data-dir`, {
+      cause,
+    });
+  });
+  return directory;
+}
+
+/** Runs the work with the process that has the cluster; where there is none, nobody can start one meanwhile. */
+async function withCluster(flags: CertsFlags, work: (pid: number | undefined) => Promise<void>): Promise<void> {
+  const subject = directoryOf(flags);
+  try {
+    const lock = await takeProcessLock({ path: join(subject, 'lock'), subject });
+    try {
+      await work(undefined);
+    } finally {
+      await lock.release();
+    }
+  } catch (error) {
+    if (!(error instanceof LockHeld)) throw error;
+    await work(error.pid);
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

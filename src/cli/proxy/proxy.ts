@@ -1,0 +1,108 @@
+/** `qd proxy`: a local reverse proxy that authenticates for plain HTTP clients. */
+import { rm, stat } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connectionFor } from '../connection.ts';
+import { opening } from '../up/listen.ts';
+import { untilSignal } from '../up/signals.ts';
+import { isAccepted } from './filter.ts';
+import type { ProxyFlags } from './flags.ts';
+import { createForwarder, type Forwarder } from './forward.ts';
+import { serveFile } from './static-files.ts';
+
+export async function proxy(flags: ProxyFlags): Promise<void> {
+  const { appendServerPath = false, keepalive } = flags;
+  const forwarder = createForwarder({ connection: await connectionFor(flags), appendServerPath, keepalive });
+  const server = createProxy(flags, forwarder);
+  const place = await listen(server, flags);
+  if (flags.disableFilter) {
+    process.stderr.write('qd: nothing is filtered: every page in a browser on this machine can use your rights\n');
+  }
+  process.stdout.write(`Starting to serve on ${place}\n`);
+  await untilSignal();
+  forwarder.close();
+  server.close();
+  server.closeAllConnections();
+}
+
+type Settings = Pick<
+  ProxyFlags,
+  'acceptPaths' | 'rejectPaths' | 'acceptHosts' | 'rejectMethods' | 'disableFilter' | 'apiPrefix' | 'www' | 'wwwPrefix'
+>;
+
+export function createProxy(flags: Settings, forwarder: Forwarder): Server {
+  const server = createServer({ requestTimeout: 0 });
+  server.on('request', (incoming, outgoing) => {
+    const target = targetOf(flags, incoming);
+    switch (target.type) {
+      case 'api':
+        return forwarder.request(incoming, outgoing, target.path);
+      case 'file':
+        return void serveFile(target.directory, target.path, outgoing);
+      case 'refusal':
+        return say(outgoing, target.code, target.text);
+    }
+  });
+  server.on('upgrade', (incoming, socket, head) => {
+    const target = targetOf(flags, incoming);
+    if (target.type === 'api') return forwarder.upgrade(incoming, socket, head, target.path);
+    const line = target.type === 'refusal' ? `${target.code} ${target.text}` : '400 Bad Request';
+    socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  });
+  return server;
+}
+
+type Target =
+  | { readonly type: 'api'; readonly path: string }
+  | { readonly type: 'file'; readonly directory: string; readonly path: string }
+  | { readonly type: 'refusal'; readonly code: number; readonly text: string };
+
+const FORBIDDEN: Target = { type: 'refusal', code: 403, text: 'Forbidden' };
+const NOT_FOUND: Target = { type: 'refusal', code: 404, text: '404 page not found' };
+
+/** Files stand before the API where both are below the same path. */
+function targetOf(flags: Settings, { method = '', url = '', headers }: IncomingMessage): Target {
+  const { apiPrefix, www, wwwPrefix } = flags;
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  if (www !== undefined && path.startsWith(wwwPrefix)) {
+    return { type: 'file', directory: www, path: decodedOr(path.slice(wwwPrefix.length)) };
+  }
+  if (!path.startsWith(apiPrefix) && `${path}/` !== apiPrefix) return NOT_FOUND;
+  // A prefix that is the API's own path stays.
+  const rest = apiPrefix.startsWith('/api') ? url : `/${url.slice(apiPrefix.length)}`;
+  const asked = { method, path: rest.split('?', 1)[0] ?? '', host: headers.host ?? '' };
+  if (!flags.disableFilter && !isAccepted(flags, asked)) return FORBIDDEN;
+  return { type: 'api', path: rest };
+}
+
+function decodedOr(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // No file has such a name.
+    return '\0';
+  }
+}
+
+function say(outgoing: ServerResponse, code: number, text: string): void {
+  outgoing.writeHead(code, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' });
+  outgoing.end(`${text}\n`);
+}
+
+async function listen(server: Server, { unixSocket, address, port }: ProxyFlags): Promise<string> {
+  const listening = (where: object) =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(where, resolve);
+    });
+  if (unixSocket !== undefined) {
+    // One that another run left behind is in the way; any other file is somebody's.
+    if ((await stat(unixSocket).catch(() => undefined))?.isSocket()) await rm(unixSocket);
+    const before = process.umask(0o077);
+    await listening({ path: unixSocket }).finally(() => process.umask(before));
+    return unixSocket;
+  }
+  await opening(address, port, '--port', () => listening({ host: address, port }));
+  const { port: found } = server.address() as { port: number };
+  return `${address.includes(':') ? `[${address}]` : address}:${found}`;
+}

@@ -1,0 +1,148 @@
+/** `qd token`: the tokens of machines that are about to join, kept as Secrets in kube-system. */
+import { createHash, X509Certificate } from 'node:crypto';
+import { systemClock } from '../../base/clock.ts';
+import { isApiError } from '../../base/errors.ts';
+import { type Random, systemRandom } from '../../base/random.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import { httpsTransport } from '../../client/https-transport.ts';
+import type { Connection } from '../../client/kubeconfig.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
+import { ConfigMap } from '../../kinds/core/config-map.ts';
+import { Secret } from '../../kinds/core/secret.ts';
+import { CliError } from '../cli-error.ts';
+import { type ConnectionFlags, connectionFor } from '../connection.ts';
+import type { CreateFlags } from './flags.ts';
+import { letNodesJoin } from './joining-rights.ts';
+
+const NAMESPACE = 'kube-system';
+const TYPE = 'bootstrap.kubernetes.io/token';
+const PREFIX = 'bootstrap-token-';
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+export async function createToken(given: string | undefined, flags: CreateFlags): Promise<void> {
+  await withClient(flags, async (client, connection) => {
+    const token = given ?? newToken(systemRandom);
+    await letNodesJoin(client, flags.groups);
+    await client.of(Secret).create(secretOf(token, flags, systemClock.now()));
+    say(token);
+    if (flags.quiet) return;
+    const server = (await publishedAddress(client)) ?? connection.server;
+    say(`\nOn the machine that is to join:\n  ${joinLine(token, { ...connection, server })}`);
+  });
+}
+
+export async function listTokens(flags: ConnectionFlags): Promise<void> {
+  await withClient(flags, async (client) => {
+    const { items } = await client
+      .of(Secret)
+      .in(NAMESPACE)
+      .list({ fieldSelector: `type=${TYPE}` });
+    for (const line of table(items, systemClock.now())) say(line);
+  });
+}
+
+export async function deleteTokens(ids: readonly string[], flags: ConnectionFlags): Promise<void> {
+  await withClient(flags, async (client) => {
+    for (const given of ids) {
+      const id = given.split('.')[0] ?? '';
+      try {
+        await client.of(Secret).in(NAMESPACE).delete(`${PREFIX}${id}`);
+      } catch (error) {
+        if (isApiError(error, 'NotFound')) throw new CliError(`there is no token ${id}`, { cause: error });
+        throw error;
+      }
+      say(`token ${id} deleted`);
+    }
+  });
+}
+
+export function newToken(random: Random): string {
+  const characters = (count: number) =>
+    Array.from({ length: count }, () => ALPHABET[random.int(ALPHABET.length)]).join('');
+  return `${characters(6)}.${characters(16)}`;
+}
+
+export function secretOf(token: string, flags: CreateFlags, now: number) {
+  const [id = '', secret = ''] = token.split('.');
+  const expiration = flags.ttl > 0 ? `${new Date(now + flags.ttl).toISOString().slice(0, 19)}Z` : undefined;
+  const stringData = {
+    'token-id': id,
+    'token-secret': secret,
+    ...(expiration ? { expiration } : {}),
+    ...(flags.description ? { description: flags.description } : {}),
+    ...(flags.groups.length > 0 ? { 'auth-extra-groups': flags.groups.join(',') } : {}),
+    ...Object.fromEntries(flags.usages.map((usage) => [`usage-bootstrap-${usage}`, 'true'])),
+  };
+  return { metadata: { name: `${PREFIX}${id}`, namespace: NAMESPACE }, type: TYPE, stringData };
+}
+
+/** A machine that knows the hash of the authority's key trusts nobody else with the token. */
+export function joinLine(token: string, { server, ca }: Connection): string {
+  const pinned = ca === undefined ? '' : ` --ca-hash ${authorityHash(ca)}`;
+  return `qd agent --server ${server} --token ${token}${pinned}`;
+}
+
+/** Of the public key: an authority that is only given a new certificate keeps it. */
+export function authorityHash(pem: string): string {
+  const key = new X509Certificate(pem).publicKey.export({ type: 'spki', format: 'der' });
+  return `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+/** What the cluster says of itself: a client on its own machine may know it as loopback. */
+async function publishedAddress(client: Client): Promise<string | undefined> {
+  try {
+    const { data } = await client.of(ConfigMap).in('kube-public').get('cluster-info');
+    return /^ *server: (\S+)$/m.exec(data?.kubeconfig ?? '')?.[1];
+  } catch (error) {
+    if (isApiError(error, 'NotFound', 'Forbidden')) return undefined;
+    throw error;
+  }
+}
+
+type ReadSecret = DeepReadonly<Secret>;
+
+export function table(secrets: readonly ReadSecret[], now: number): string[] {
+  const rows = secrets.map((secret) => {
+    const text = (key: string) => Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8');
+    const usages = ['authentication', 'signing'].filter((usage) => text(`usage-bootstrap-${usage}`) === 'true');
+    return [
+      text('token-id') || (secret.metadata.name ?? ''),
+      timeLeft(text('expiration'), now),
+      usages.join(',') || '<none>',
+      text('auth-extra-groups') || '<none>',
+      text('description') || '<none>',
+    ];
+  });
+  const all = [['ID', 'ENDS IN', 'USAGES', 'GROUPS', 'DESCRIPTION'], ...rows];
+  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('   ')
+      .trimEnd(),
+  );
+}
+
+function timeLeft(expiration: string, now: number): string {
+  if (expiration === '') return '<never>';
+  const minutes = Math.ceil((Date.parse(expiration) - now) / 60_000);
+  if (!(minutes > 0)) return '<over>';
+  return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h${minutes % 60}m`;
+}
+
+async function withClient(
+  flags: ConnectionFlags,
+  work: (client: Client, connection: Connection) => Promise<void>,
+): Promise<void> {
+  const connection = await connectionFor(flags);
+  const transport = httpsTransport({ ...connection, userAgent: 'qd-token' });
+  try {
+    await work(createClient(transport), connection);
+  } finally {
+    transport.close();
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
