@@ -111,6 +111,8 @@ export interface KindDefinition<F extends Fields = Fields> {
   readonly warnings?: (object: any, old: any) => readonly string[];
   /** The same for a write of the status. */
   readonly statusWarnings?: (object: any) => readonly string[];
+  /** What a client should hear that deletes and does not say what becomes of the dependents. */
+  readonly deleteWarning?: string;
   /**
    * Seconds an object lives on after a delete, so that somebody can end it in order; absent: deleted at once. `asked` is
    * the client's grace period.

@@ -223,6 +223,23 @@ describe('what makes pods', () => {
   });
 });
 
+describe('a delete of a job', () => {
+  it.each([
+    [{}, 1],
+    [{ propagationPolicy: 'Orphan' }, 0],
+    [{ propagationPolicy: 'Background' }, 0],
+    [{ orphanDependents: true }, 0],
+  ])('with %j tells what becomes of its pods', async (options, told) => {
+    const spec = { template: { spec: { containers: [container], restartPolicy: 'Never' } } };
+    await api.create('jobs', { metadata: { name: 'gone' }, spec }, { apiVersion: 'batch/v1' });
+    const at = { apiVersion: 'batch/v1', plural: 'jobs', name: 'gone', namespace: 'default' };
+    const user = { name: 'tester', groups: ['system:masters'] };
+    const { warnings = [] } = await api.server.handle({ verb: 'delete', ...at, options, user });
+    expect(warnings).toHaveLength(told);
+    if (told) expect(warnings[0]).toMatch(/^child pods are preserved by default/);
+  });
+});
+
 describe('other kinds', () => {
   const port = { port: 80 };
   it.each<[what: string, plural: string, apiVersion: string, body: any, warnings: string[]]>([

@@ -37,6 +37,8 @@ export const Job = defineKind({
   onUpdate: labelsFromTemplate,
   rules: [selectorIsGenerated, podsAreFound, hostnamesFit, completionsKept, templateIsKept, jobStatusRules],
   warnings: (job, old) => jobWarnings(job, old, { spec: job.spec, path: 'spec' }),
+  deleteWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   columns: jobColumns,
 });
 export type Job = ObjectOf<typeof Job>;

@@ -1,5 +1,6 @@
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Call } from '../api.ts';
+import type { DeletePlan } from './delete-options.ts';
 
 /** Notes what a kind has to say about an object that is about to be stored. */
 export function noteWarnings(kind: Kind, object: KubeObject, { call, old, status = false }: Writing): void {
@@ -7,6 +8,11 @@ export function noteWarnings(kind: Kind, object: KubeObject, { call, old, status
   if (!found || found.length === 0) return;
   call.notices ??= [];
   call.notices.push(...found);
+}
+
+/** The same for a delete. */
+export function noteDeletion({ deleteWarning }: Kind, plan: DeletePlan, call: Call): void {
+  if (deleteWarning && !plan.propagation) call.notices = [deleteWarning];
 }
 
 interface Writing {

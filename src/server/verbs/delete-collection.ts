@@ -2,6 +2,7 @@ import { isApiError } from '../../base/errors.ts';
 import type { Call, StatusReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
+import { noteDeletion } from '../objects/notices.ts';
 import { removeObject } from '../objects/removal.ts';
 import type { Resource } from '../registry.ts';
 import { selectionOf } from '../selection.ts';
@@ -14,6 +15,7 @@ const TOGETHER = 64;
 export async function deleteCollection(core: Core, resource: Resource, call: Call): Promise<StatusReply> {
   const { kind } = resource;
   const plan = deletePlan(call, core.registry);
+  noteDeletion(kind, plan, call);
   const selection = selectionOf(resource, call);
   await core.cache.fresh();
   const entries = core.cache

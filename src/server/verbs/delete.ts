@@ -1,6 +1,7 @@
 import type { Call, StatusReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
+import { noteDeletion } from '../objects/notices.ts';
 import { removeObject } from '../objects/removal.ts';
 import type { Resource } from '../registry.ts';
 
@@ -8,6 +9,7 @@ export async function remove(core: Core, resource: Resource, call: Call): Promis
   const { kind } = resource;
   const { namespace = '', name = '' } = call;
   const plan = deletePlan(call, core.registry);
+  noteDeletion(kind, plan, call);
   const { metadata } = await removeObject(core, resource, { namespace, name, plan, call });
   return success({
     name,
