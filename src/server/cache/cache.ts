@@ -165,7 +165,8 @@ export class Cache {
     const previous = table.get(parts.namespace, parts.name);
     const at = written?.at ?? previous?.at ?? { key: change.key, namespace: parts.namespace, name: parts.name };
     if (change.value) {
-      const entry = this.entryOf(at, change.revision, change.value, written?.object);
+      // Our own bytes lie among others that stay; those of a store may lie in what a socket read.
+      const entry = this.entryOf(at, change.revision, written?.stored ?? change.value, written?.object);
       table.put(entry);
       this.#record(table, new ChangeRecord(change.revision, at, entry, previous), time);
     } else if (previous) {

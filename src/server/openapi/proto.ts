@@ -2,7 +2,7 @@
  * Writes an OpenAPI 2 document in protobuf: kubectl before release 1.27 reads no other form. The messages are those of
  * gnostic's `openapi.v2`; described here are the parts that our documents have.
  */
-import { ProtoWriter } from './proto-writer.ts';
+import { ProtoWriter } from '../../base/protobuf/writer.ts';
 import type { Json } from './schemas.ts';
 
 /** Writes the fields of one message. The writer goes backwards, so that the last comes first. */
@@ -173,7 +173,7 @@ const document = fields({
 });
 
 export function encodeDocument(value: Json): Buffer {
-  const out = new ProtoWriter();
+  const out = new ProtoWriter(1 << 20);
   document(value, out);
   return out.finish();
 }

@@ -1,25 +1,8 @@
-import {
-  type ChannelCredentials,
-  Client,
-  type ClientDuplexStream,
-  connectivityState,
-  credentials,
-  Metadata,
-  type ServiceError,
-  status,
-} from '@grpc/grpc-js';
-import type { MethodDefinition } from '@grpc/proto-loader';
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Method } from '../../base/grpc/call.ts';
+import { GrpcClient, type TlsOptions } from '../../base/grpc/client.ts';
+import { type GrpcError, GrpcStatus } from '../../base/grpc/status.ts';
 import { StoreFull, StoreUnavailable } from '../store.ts';
-import { methods, type WatchRequest, type WatchResponse } from './protocol.ts';
-
-export interface TlsOptions {
-  /** PEM; default: the authorities that Node knows. */
-  readonly ca?: Buffer | string;
-  /** PEM: this program's own certificate, with its key. */
-  readonly cert?: Buffer | string;
-  readonly key?: Buffer | string;
-}
 
 export interface ConnectionOptions {
   /** `http://HOST:PORT` or `https://HOST:PORT`, each of them. */
@@ -30,183 +13,169 @@ export interface ConnectionOptions {
   readonly timeoutMilliseconds: number;
 }
 
-export type WatchStream = ClientDuplexStream<WatchRequest, WatchResponse>;
-
 /** etcd answered, and said no in a way that belongs to the request. */
 export class EtcdRefusal extends Error {
   override readonly name = 'EtcdRefusal';
   /** What the request asked for is gone, or has not happened; undefined: something else. */
   readonly revision: 'compacted' | 'future' | undefined;
 
-  constructor(cause: ServiceError) {
-    super(cause.details, { cause });
-    if (cause.details.includes('required revision has been compacted')) this.revision = 'compacted';
-    if (cause.details.includes('required revision is a future revision')) this.revision = 'future';
+  constructor(cause: GrpcError) {
+    super(cause.message, { cause });
+    if (cause.message.includes('required revision has been compacted')) this.revision = 'compacted';
+    if (cause.message.includes('required revision is a future revision')) this.revision = 'future';
   }
 }
 
-/** gRPC keeps the process alive while it watches for a connection with an end in sight, counted in the machine's time. */
-const A_WHILE = 3_600_000;
+/** Between attempts to connect to an endpoint, doubled each time. */
+const SHORTEST_PAUSE = 100;
+const LONGEST_PAUSE = 2000;
 
-const CHANNEL_OPTIONS = {
-  'grpc.max_receive_message_length': -1,
-  'grpc.max_send_message_length': -1,
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 2000,
-  'grpc.keepalive_time_ms': 30_000,
-  'grpc.keepalive_timeout_ms': 10_000,
-  // Neither is of use here, and both cost time with every call.
-  'grpc.enable_retries': 0,
-  'grpc.enable_channelz': 0,
-};
-
-/** Sends requests to whichever endpoint is there. Tries none twice: whether a write may be repeated is not ours to say. */
+/**
+ * Sends requests to whichever endpoint is there: the first that can be connected to, until it fails. Tries none twice:
+ * whether a write may be repeated is not ours to say.
+ */
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #clients: readonly Client[];
-  /** The endpoint that is asked first. It stays until it fails. */
-  #current = 0;
-  /** Resolves when some endpoint is connected; shared by all who wait. */
-  #connecting: Promise<void> | undefined;
-  #closed = false;
+  readonly #endpoints: readonly URL[];
+  /** Every connection that may be alive: an older one may still have a watch. */
+  readonly #clients = new Set<GrpcClient>();
+  #client: GrpcClient | undefined;
+  /** The endpoint that was connected last. Others go first when it has failed. */
+  #last: URL | undefined;
+  #connecting: Promise<GrpcClient> | undefined;
+  /** Ends the attempts to connect. */
+  #attempts: AbortController | undefined;
+  #isClosed = false;
+  /** Why the last attempt to connect failed. */
+  #obstacle: Error | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     if (options.endpoints.length === 0) throw new RangeError('no endpoint of etcd is given');
-    this.#clients = options.endpoints.map((endpoint) => connect(endpoint, options.tls));
+    this.#endpoints = options.endpoints.map(checkedUrl);
   }
 
   /** Rejects with StoreUnavailable when there is no answer in time, StoreFull, or EtcdRefusal. */
-  call<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
+  call<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
     const { clock, timeoutMilliseconds } = this.#options;
     return new Promise((resolve, reject) => {
       let late = false;
-      let cancel = () => {};
+      let sent: { readonly client: GrpcClient; readonly call: { cancel(): void } } | undefined;
       const timer = clock.timer(timeoutMilliseconds, () => {
         late = true;
-        reject(new StoreUnavailable(`etcd has not answered within ${timeoutMilliseconds} ms`));
-        this.#avoid(this.#current);
-        cancel();
+        sent?.call.cancel();
+        if (sent) this.#avoid(sent.client);
+        reject(this.#tooLate(sent !== undefined));
       });
-      const send = (client: Client) => {
+      const send = (client: GrpcClient) => {
         if (late) return;
-        const call = client.makeUnaryRequest(
-          method.path,
-          method.requestSerialize,
-          method.responseDeserialize,
-          request,
-          (error, response) => {
-            timer.cancel();
-            if (response) resolve(response);
-            else reject(this.#failure(error as ServiceError, client));
-          },
-        );
-        cancel = () => call.cancel();
+        const call = client.unary(method, request, (error, response) => {
+          timer.cancel();
+          if (error) reject(this.#failure(error, client));
+          else resolve(response as Response);
+        });
+        sent = { client, call };
       };
-      const ready = this.#ready();
-      if (ready) send(ready);
-      else this.#connected().then(() => send(this.#ready() ?? this.#client()), reject);
+      if (this.#client?.isOpen) {
+        send(this.#client);
+        return;
+      }
+      this.ready().then(send, (error) => {
+        timer.cancel();
+        reject(error);
+      });
     });
   }
 
-  /** A stream for one watch. It ends with an error when the connection does. */
-  async watch(): Promise<WatchStream> {
-    await this.#connected();
-    const { path, requestSerialize, responseDeserialize } = methods.watch;
-    const metadata = new Metadata();
-    // Without it, a member that is cut off from the others keeps the stream open and silent.
-    metadata.set('hasleader', 'true');
-    const client = this.#ready() ?? this.#client();
-    return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
-  }
-
-  close(): void {
-    this.#closed = true;
-    for (const client of this.#clients) client.close();
-  }
-
-  /** The first connected client, from the current one on. */
-  #ready(): Client | undefined {
-    for (let i = 0; i < this.#clients.length; i++) {
-      const index = (this.#current + i) % this.#clients.length;
-      const client = this.#clients[index] as Client;
-      if (!this.#closed && client.getChannel().getConnectivityState(false) === connectivityState.READY) {
-        this.#current = index;
-        return client;
-      }
-    }
-    return undefined;
-  }
-
-  #client(): Client {
-    return this.#clients[this.#current] as Client;
-  }
-
-  #connected(): Promise<void> {
-    if (this.#ready()) return Promise.resolve();
+  /** A connection that takes calls. Waits until there is one; rejects when this is closed. */
+  async ready(): Promise<GrpcClient> {
+    if (this.#client?.isOpen) return this.#client;
+    if (this.#isClosed) throw closed();
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
     });
     return this.#connecting;
   }
 
-  /** Resolves with the first endpoint that is connected. */
-  #connect(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      let over = false;
-      const wait = (client: Client) => {
-        if (over) return;
-        over = this.#closed;
-        if (over) return reject(new StoreUnavailable('the store is closed'));
-        const channel = client.getChannel();
-        const state = channel.getConnectivityState(true);
-        over = state === connectivityState.READY;
-        if (over) return resolve();
-        channel.watchConnectivityState(state, systemClock.now() + A_WHILE, () => wait(client));
-      };
-      for (const client of this.#clients) wait(client);
-    });
+  close(): void {
+    this.#isClosed = true;
+    this.#attempts?.abort(closed());
+    for (const client of this.#clients) client.close();
   }
 
-  /** Goes to the next endpoint, unless somebody did already. */
-  #avoid(index: number): void {
-    if (index === this.#current) this.#current = (index + 1) % this.#clients.length;
+  /** Tries all endpoints at once, and stays with the first that answers. */
+  async #connect(): Promise<GrpcClient> {
+    const attempts = new AbortController();
+    this.#attempts = attempts;
+    const client = await Promise.race(this.#endpoints.map((url) => this.#connectTo(url, attempts)));
+    for (const older of this.#clients) if (older.isClosed) this.#clients.delete(older);
+    this.#clients.add(client);
+    if (this.#isClosed) client.close();
+    this.#client = client;
+    return client;
   }
 
-  #failure(error: ServiceError, client: Client): Error {
+  /** Tries until it succeeds, and then ends the other attempts; rejects when it is ended itself. */
+  async #connectTo(url: URL, attempts: AbortController): Promise<GrpcClient> {
+    const { tls, clock } = this.#options;
+    const { signal } = attempts;
+    let pause = SHORTEST_PAUSE;
+    if (url === this.#last) await sleep(clock, pause, signal);
+    for (;;) {
+      try {
+        const client = await GrpcClient.connect({ url, clock, signal, ...(tls && { tls }) });
+        if (signal.aborted) client.close();
+        signal.throwIfAborted();
+        attempts.abort();
+        this.#last = url;
+        return client;
+      } catch (error) {
+        signal.throwIfAborted();
+        this.#obstacle = error as Error;
+        await sleep(clock, pause, signal);
+        pause = Math.min(pause * 2, LONGEST_PAUSE);
+      }
+    }
+  }
+
+  /** Has failed: sees whether it is still there, and goes elsewhere if there is somewhere to go. */
+  #avoid(client: GrpcClient): void {
+    client.probe();
+    if (this.#endpoints.length > 1) client.retire();
+  }
+
+  #tooLate(sent: boolean): StoreUnavailable {
+    const text = `etcd has not answered within ${this.#options.timeoutMilliseconds} ms`;
+    if (sent || !this.#obstacle) return new StoreUnavailable(text);
+    return new StoreUnavailable(`${text}: ${this.#obstacle.message}`, { cause: this.#obstacle });
+  }
+
+  #failure(error: GrpcError, client: GrpcClient): Error {
     switch (error.code) {
-      case status.UNAVAILABLE:
-      case status.CANCELLED:
-      case status.DEADLINE_EXCEEDED:
-      case status.UNKNOWN:
-      case status.INTERNAL:
-        this.#avoid(this.#clients.indexOf(client));
-        return new StoreUnavailable(`etcd is not available: ${error.details}`, { cause: error });
-      case status.RESOURCE_EXHAUSTED:
-        if (error.details.includes('space exceeded')) return new StoreFull('etcd has no room left', { cause: error });
-        return new StoreUnavailable(`etcd is overloaded: ${error.details}`, { cause: error });
+      case GrpcStatus.UNAVAILABLE:
+      case GrpcStatus.CANCELLED:
+      case GrpcStatus.DEADLINE_EXCEEDED:
+      case GrpcStatus.UNKNOWN:
+      case GrpcStatus.INTERNAL:
+        this.#avoid(client);
+        return new StoreUnavailable(`etcd is not available: ${error.message}`, { cause: error });
+      case GrpcStatus.RESOURCE_EXHAUSTED:
+        if (error.message.includes('space exceeded')) return new StoreFull('etcd has no room left', { cause: error });
+        return new StoreUnavailable(`etcd is overloaded: ${error.message}`, { cause: error });
       default:
         return new EtcdRefusal(error);
     }
   }
 }
 
-function connect(endpoint: string, tls: TlsOptions = {}): Client {
+function closed(): StoreUnavailable {
+  return new StoreUnavailable('the store is closed');
+}
+
+function checkedUrl(endpoint: string): URL {
   const url = new URL(endpoint);
-  return new Client(url.host, credentialsFor(url, tls), CHANNEL_OPTIONS);
-}
-
-function credentialsFor(url: URL, { ca, cert, key }: TlsOptions): ChannelCredentials {
-  switch (url.protocol) {
-    case 'http:':
-      return credentials.createInsecure();
-    case 'https:':
-      return credentials.createSsl(bytes(ca), bytes(key), bytes(cert));
-    default:
-      throw new RangeError(`${url.href} is not an http or https address`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new RangeError(`${url.href} is not an http or https address`);
   }
-}
-
-function bytes(pem: Buffer | string | undefined): Buffer | null {
-  return pem === undefined ? null : Buffer.from(pem);
+  return url;
 }

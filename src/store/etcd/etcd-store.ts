@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import type { TlsOptions } from '../../base/grpc/client.ts';
 import { type Logger, silent } from '../../base/log.ts';
 import { HISTORY_MILLISECONDS } from '../history-options.ts';
 import { checkWrites } from '../keys.ts';
@@ -16,9 +17,18 @@ import {
   type Write,
 } from '../store.ts';
 import { Compactor } from './compactor.ts';
-import { Connection, EtcdRefusal, type TlsOptions } from './connection.ts';
+import { Connection, EtcdRefusal } from './connection.ts';
 import { Keyspace, ZERO } from './keyspace.ts';
-import { CompareTarget, type KeyValue, methods, type RangeRequest, type RangeResponse } from './protocol.ts';
+import {
+  type Compare,
+  CompareTarget,
+  type KeyValue,
+  methods,
+  type RangeRequest,
+  type RangeResponse,
+  type RequestOperation,
+  type TxnResponse,
+} from './protocol.ts';
 import { EtcdWatch } from './watch.ts';
 
 export interface EtcdStoreOptions {
@@ -186,21 +196,19 @@ export class EtcdStore implements Store {
   }
 
   async #commit(writes: readonly Write[]): Promise<number> {
-    const conditions = writes.flatMap(({ key, expect }) =>
-      expect === undefined ? [] : [{ key, bytes: this.#keyspace.write(key), expect }],
-    );
-    const { succeeded, header, responses } = await this.#connection.call(methods.txn, {
-      compare: conditions.map(({ bytes, expect }) => ({ target: CompareTarget.MOD, key: bytes, modRevision: expect })),
-      success: writes.map(({ key, value }) => {
-        const bytes = this.#keyspace.write(key);
-        return value === null ? { deleteRange: { key: bytes } } : { put: { key: bytes, value } };
-      }),
-      failure: conditions.map(({ bytes }) => ({ range: { key: bytes, keysOnly: true } })),
-    });
+    const compare: Compare[] = [];
+    const success: RequestOperation[] = [];
+    const failure: RequestOperation[] = [];
+    for (const write of writes) {
+      const key = this.#keyspace.write(write.key);
+      success.push(write.value === null ? { deleteRange: { key } } : { put: { key, value: write.value } });
+      if (write.expect === undefined) continue;
+      compare.push({ target: CompareTarget.MOD, key, modRevision: write.expect });
+      failure.push({ range: { key, keysOnly: true } });
+    }
+    const { succeeded, header, responses } = await this.#connection.call(methods.txn, { compare, success, failure });
     if (succeeded) return header.revision;
-    const found = responses.map(({ range }) => range?.kvs[0]?.modRevision ?? 0);
-    const index = conditions.findIndex(({ expect }, i) => expect !== found[i]);
-    throw new StoreConflict(conditions[index]?.key ?? '', found[index] ?? 0);
+    throw conflict(writes, responses);
   }
 
   async #range(request: RangeRequest): Promise<RangeResponse> {
@@ -227,16 +235,18 @@ export class EtcdStore implements Store {
 
   /** Only a watch from too early is told what is left. */
   async #oldest(): Promise<number> {
-    const stream = await this.#connection.watch();
+    const client = await this.#connection.ready();
     return new Promise((resolve, reject) => {
-      stream.on('error', (cause) => reject(new StoreUnavailable('etcd is not available', { cause })));
-      stream.on('data', ({ canceled, compactRevision }) => {
-        if (!canceled) return;
-        resolve(compactRevision);
-        stream.cancel();
+      const stream = client.stream(methods.watch, {
+        message: ({ canceled, compactRevision }) => {
+          if (!canceled) return;
+          stream.cancel();
+          resolve(compactRevision);
+        },
+        ended: (cause) => reject(new StoreUnavailable('etcd is not available', { cause })),
       });
       const create = { key: ZERO, rangeEnd: Buffer.alloc(0), startRevision: 1 };
-      stream.write({ create: { ...create, progressNotify: false, previous: false, fragment: false } });
+      stream.send({ create: { ...create, progressNotify: false, previous: false, fragment: false } });
     });
   }
 
@@ -261,4 +271,12 @@ export class EtcdStore implements Store {
   #checkOpen(): void {
     if (this.#closing) throw new StoreUnavailable('the store is closed');
   }
+}
+
+/** What etcd found instead is in the order of the writes that expected something. */
+function conflict(writes: readonly Write[], responses: TxnResponse['responses']): StoreConflict {
+  const expecting = writes.filter(({ expect }) => expect !== undefined);
+  const found = responses.map(({ range }) => range?.kvs[0]?.modRevision ?? 0);
+  const index = expecting.findIndex(({ expect }, i) => expect !== found[i]);
+  return new StoreConflict(expecting[index]?.key ?? '', found[index] ?? 0);
 }

@@ -6,10 +6,12 @@ export const COMPACTION_KEY = 'quarterdeck/compaction';
 /** How the store's keys stand in etcd: behind a prefix, which keeps several clusters on one etcd apart. */
 export class Keyspace {
   readonly #prefix: string;
+  readonly #prefixLength: number;
   readonly #compaction: Buffer;
 
   constructor(prefix: string) {
     this.#prefix = prefix;
+    this.#prefixLength = Buffer.byteLength(prefix);
     this.#compaction = Buffer.from(COMPACTION_KEY);
   }
 
@@ -18,7 +20,7 @@ export class Keyspace {
   }
 
   read(key: Buffer): string {
-    return key.toString('utf8', Buffer.byteLength(this.#prefix));
+    return key.toString('utf8', this.#prefixLength);
   }
 
   /** Keys with a prefix, behind a key. */

@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/clock.ts';
+import type { GrpcClient } from '../../base/grpc/client.ts';
 import type { Logger } from '../../base/log.ts';
 import { type Change, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
-import type { Connection, WatchStream } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
-import { EventType, type KeyValue, type WatchEvent, type WatchResponse } from './protocol.ts';
+import { EventType, type KeyValue, methods, type WatchEvent, type WatchResponse } from './protocol.ts';
 
 export interface WatchOptions {
   readonly connection: Connection;
@@ -39,7 +40,7 @@ export class EtcdWatch {
       try {
         await this.#options.check(this.#position);
         if (signal.aborted) return;
-        await this.#follow(await this.#options.connection.watch());
+        await this.#follow(await this.#options.connection.ready());
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof StoreUnavailable)) return this.end(error as Error);
@@ -61,40 +62,39 @@ export class EtcdWatch {
   }
 
   /** Rejects when the stream ends: with StoreUnavailable when another one may go on. */
-  #follow(stream: WatchStream): Promise<void> {
+  #follow(client: GrpcClient): Promise<void> {
     const { signal } = this.#ending;
-    const { keyspace } = this.#options;
+    const { keyspace, log } = this.#options;
     let pending: WatchEvent[] = [];
     return new Promise((resolve, reject) => {
+      // It may have been stopped while the connection was on its way.
+      if (signal.aborted) return resolve();
       const stop = () => {
         stream.cancel();
         resolve();
       };
-      signal.addEventListener('abort', stop, { once: true });
       const fail = (error: Error) => {
         signal.removeEventListener('abort', stop);
         stream.cancel();
         reject(error);
       };
-      stream.on('error', (cause) => fail(new StoreUnavailable('the stream of a watch broke off', { cause })));
-      stream.on('end', () => fail(new StoreUnavailable('the stream of a watch ended')));
-      // It may have been stopped while the stream was on its way.
-      if (signal.aborted) return stop();
-      stream.on('data', (response: WatchResponse) => {
-        if (signal.aborted) return;
-        if (response.canceled) return fail(refusal(response));
-        pending.push(...response.events);
-        if (response.fragment) return;
-        const events = pending;
-        pending = [];
-        try {
-          this.#tell(events, response);
-        } catch (error) {
-          this.#options.log.error('a watcher failed and is closed', { error });
-          fail(error as Error);
-        }
+      const stream = client.stream(methods.watch, {
+        message: (response) => {
+          if (response.canceled) return fail(refusal(response));
+          const events = pending.length > 0 ? [...pending, ...response.events] : response.events;
+          pending = response.fragment ? [...events] : [];
+          if (response.fragment) return;
+          try {
+            this.#tell(events, response);
+          } catch (error) {
+            log.error('a watcher failed and is closed', { error });
+            fail(error as Error);
+          }
+        },
+        ended: (cause) => fail(new StoreUnavailable('the stream of a watch ended', { cause })),
       });
-      stream.write({
+      signal.addEventListener('abort', stop, { once: true });
+      stream.send({
         create: {
           ...keyspace.all(),
           startRevision: this.#position + 1,

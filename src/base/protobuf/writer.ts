@@ -1,11 +1,20 @@
 /**
  * Writes protobuf from the end to the beginning: a message's length stands before it, and is known once it is written.
- * Callers write the fields of a message, and the elements of a repeated field, in the opposite order.
+ * Callers write the fields of a message, and the elements of a repeated field, in the opposite order. After finish() a
+ * writer is as new.
  */
 export class ProtoWriter {
-  #buffer = Buffer.allocUnsafe(1 << 20);
+  readonly #size: number;
+  #buffer: Buffer;
   /** Where the bytes written so far begin. */
-  #start = this.#buffer.length;
+  #start: number;
+
+  /** `size`: what most messages fit into. */
+  constructor(size: number) {
+    this.#size = size;
+    this.#buffer = Buffer.allocUnsafeSlow(size);
+    this.#start = size;
+  }
 
   string(field: number, text: string): void {
     const length = Buffer.byteLength(text);
@@ -16,8 +25,22 @@ export class ProtoWriter {
     this.#tag(field, DELIMITED);
   }
 
+  bytes(field: number, bytes: Buffer): void {
+    this.#reserve(bytes.length);
+    this.#start -= bytes.length;
+    this.#buffer.set(bytes, this.#start);
+    this.#varint(bytes.length);
+    this.#tag(field, DELIMITED);
+  }
+
   boolean(field: number, value: boolean): void {
     this.#varint(value ? 1 : 0);
+    this.#tag(field, VARINT);
+  }
+
+  /** A whole number from 0 up to 2^53. */
+  number(field: number, value: number): void {
+    this.#varint(value);
     this.#tag(field, VARINT);
   }
 
@@ -29,7 +52,15 @@ export class ProtoWriter {
   }
 
   finish(): Buffer {
-    return Buffer.from(this.#buffer.subarray(this.#start));
+    const written = this.#buffer.subarray(this.#start);
+    if (this.#buffer.length === this.#size) {
+      this.#start = this.#size;
+      return Buffer.from(written);
+    }
+    // It has grown for this message: that one keeps it.
+    this.#buffer = Buffer.allocUnsafeSlow(this.#size);
+    this.#start = this.#size;
+    return written;
   }
 
   #tag(field: number, type: number): void {
@@ -38,6 +69,10 @@ export class ProtoWriter {
 
   #varint(value: number): void {
     this.#reserve(MAX_VARINT);
+    if (value <= 0x7f) {
+      this.#buffer[--this.#start] = value;
+      return;
+    }
     let size = 1;
     for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 128)) size++;
     this.#start -= size;
@@ -53,7 +88,7 @@ export class ProtoWriter {
   #reserve(bytes: number): void {
     if (bytes <= this.#start) return;
     const written = this.#buffer.length - this.#start;
-    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, written + bytes));
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, written + bytes + MAX_VARINT));
     this.#buffer.copy(larger, larger.length - written, this.#start);
     this.#start = larger.length - written;
     this.#buffer = larger;

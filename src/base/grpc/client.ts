@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Clock } from '../clock.ts';
+import { Call, type CallHandler, type Method, prefixed } from './call.ts';
+import { Flag, FrameType, frame } from './frames.ts';
+import { encodeHeaders } from './hpack.ts';
+import { Session } from './session.ts';
+import { GrpcError, GrpcStatus } from './status.ts';
+
+export interface TlsOptions {
+  /** PEM; default: the authorities that Node knows. */
+  readonly ca?: Buffer | string;
+  /** PEM: this program's own certificate, with its key. */
+  readonly cert?: Buffer | string;
+  readonly key?: Buffer | string;
+}
+
+export interface GrpcClientOptions {
+  /** `http://HOST:PORT`, `https://HOST:PORT`, or `unix:///PATH`. */
+  readonly url: URL;
+  readonly tls?: TlsOptions;
+  readonly clock: Clock;
+  /** Gives up connecting; once connected, it means nothing. */
+  readonly signal: AbortSignal;
+}
+
+export interface GrpcStream<Request> {
+  send(request: Request): void;
+  /** Breaks it off. The handler hears nothing more. */
+  cancel(): void;
+}
+
+/** Calls over one connection. When that ends, so does the client: who wants to go on connects anew. */
+export class GrpcClient {
+  readonly #session: Session;
+  readonly #url: URL;
+  /** By path, since the headers of a request to a method are always the same: their frame. */
+  readonly #headers = new Map<string, Buffer>();
+
+  private constructor(session: Session, url: URL) {
+    this.#session = session;
+    this.#url = url;
+  }
+
+  /** Resolves when the server has answered; rejects with GrpcError, or with what the signal was aborted with. */
+  static async connect({ url, tls, clock, signal }: GrpcClientOptions): Promise<GrpcClient> {
+    const socket = socketTo(url, tls);
+    const giveUp = () => socket.destroy();
+    // An error is heard where it is waited for; one that comes between two waits ends the socket all the same.
+    socket.on('error', () => {});
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      signal.throwIfAborted();
+      await once(socket, url.protocol === 'https:' ? 'secureConnect' : 'connect', { signal });
+      if (url.protocol === 'https:' && (socket as TLSSocket).alpnProtocol !== 'h2') {
+        throw new Error('the server does not offer HTTP/2');
+      }
+      const session = new Session(socket, { clock });
+      await session.ready;
+      signal.throwIfAborted();
+      return new GrpcClient(session, url);
+    } catch (error) {
+      socket.destroy();
+      signal.throwIfAborted();
+      if (error instanceof GrpcError) throw error;
+      throw new GrpcError(GrpcStatus.UNAVAILABLE, (error as Error).message, { cause: error });
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Whether it takes calls. */
+  get isOpen(): boolean {
+    return this.#session.isOpen;
+  }
+
+  get isClosed(): boolean {
+    return this.#session.isClosed;
+  }
+
+  /** `done` is called once, unless the call is cancelled before. */
+  unary<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    done: (error: GrpcError | undefined, response: Response | undefined) => void,
+  ): { cancel(): void } {
+    let answer: Response | undefined;
+    const call = new Call(method, {
+      message: (response) => {
+        answer = response;
+      },
+      ended: (error) => {
+        if (error) done(error, undefined);
+        else if (answer === undefined) done(new GrpcError(GrpcStatus.INTERNAL, 'the answer is empty'), undefined);
+        else done(undefined, answer);
+      },
+    });
+    call.stream = this.#session.open(this.#headersOf(method), call);
+    call.stream.send(prefixed(method.encode(request)), true);
+    return call;
+  }
+
+  /** Messages in both directions, until the server ends it or this side cancels. */
+  stream<Request, Response>(method: Method<Request, Response>, handler: CallHandler<Response>): GrpcStream<Request> {
+    const call = new Call(method, handler);
+    const stream = this.#session.open(this.#headersOf(method), call);
+    call.stream = stream;
+    return {
+      send: (request) => stream.send(prefixed(method.encode(request)), false),
+      cancel: () => call.cancel(),
+    };
+  }
+
+  /** Asks whether the server is there, and ends the connection if it is not. */
+  probe(): void {
+    this.#session.probe();
+  }
+
+  /** Takes no more calls, and ends with the last one. */
+  retire(): void {
+    this.#session.retire();
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  #headersOf({ path, metadata = {} }: Pick<Method<never, never>, 'path' | 'metadata'>): Buffer {
+    let headers = this.#headers.get(path);
+    if (!headers) {
+      const block = encodeHeaders([
+        [':method', 'POST'],
+        [':scheme', this.#url.protocol === 'https:' ? 'https' : 'http'],
+        [':path', path],
+        [':authority', this.#url.host || 'localhost'],
+        ['content-type', 'application/grpc'],
+        ['te', 'trailers'],
+        ...Object.entries(metadata),
+      ]);
+      headers = frame({ type: FrameType.HEADERS, flags: Flag.END_HEADERS }, block);
+      this.#headers.set(path, headers);
+    }
+    return headers;
+  }
+}
+
+function socketTo(url: URL, tls: TlsOptions = {}): Socket {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  switch (url.protocol) {
+    case 'http:':
+      return connectPlain({ host, port: Number(url.port || 80), noDelay: true });
+    case 'https:': {
+      const name = isIP(host) ? {} : { servername: host };
+      const socket = connectTls({ ...tls, ...name, host, port: Number(url.port || 443), ALPNProtocols: ['h2'] });
+      return socket.setNoDelay(true);
+    }
+    case 'unix:':
+      return connectPlain({ path: decodeURIComponent(url.pathname) });
+    default:
+      throw new RangeError(`${url.href} is not an http, https or unix address`);
+  }
+}

@@ -1,0 +1,51 @@
+/** The code that strings in headers may be in (RFC 7541, appendix B): a canonical one, so that lengths say everything. */
+
+/** How many bits each octet's code has, as a digit to the base 36. */
+const LENGTHS =
+  'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca' +
+  'd67777777777777777777777878djde6f56565666577666567655677777fbeds' +
+  'kmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmn' +
+  'qqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrq';
+
+const LONGEST = 30;
+
+/** For each length: its first code, and the octets that have codes of it, in the order of these. */
+interface Codes {
+  readonly first: number;
+  readonly octets: readonly number[];
+}
+
+const codes: readonly Codes[] = byLength();
+
+function byLength(): Codes[] {
+  const lengths = [...LENGTHS].map((digit) => Number.parseInt(digit, 36));
+  const found: Codes[] = [];
+  let next = 0;
+  for (let length = 0; length <= LONGEST; length++) {
+    const octets = lengths.flatMap((each, octet) => (each === length ? [octet] : []));
+    found.push({ first: next, octets });
+    next = (next + octets.length) * 2;
+  }
+  return found;
+}
+
+/** The octets as a string of as many characters; undefined: that is no such code. */
+export function decodeHuffman(bytes: Buffer): string | undefined {
+  let text = '';
+  let code = 0;
+  let length = 0;
+  for (const byte of bytes) {
+    for (let bit = 7; bit >= 0; bit--) {
+      code = code * 2 + ((byte >> bit) & 1);
+      if (++length > LONGEST) return undefined;
+      const { first, octets } = codes[length] as Codes;
+      const octet = octets[code - first];
+      if (octet === undefined) continue;
+      text += String.fromCharCode(octet);
+      code = 0;
+      length = 0;
+    }
+  }
+  // What is left over fills the last byte, and is all ones.
+  return length < 8 && code === 2 ** length - 1 ? text : undefined;
+}

@@ -1,0 +1,124 @@
+/**
+ * Reads protobuf, field by field: next() goes to a field and gives its number, and exactly one of the other methods takes
+ * its value. Throws ProtobufError for bytes that are no message, or whose field is not of the type that was asked for.
+ */
+export class ProtoReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #end: number;
+  #type = VARINT;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#end = bytes.length;
+  }
+
+  /** The number of the next field; 0: there is none. */
+  next(): number {
+    if (this.#at >= this.#end) return 0;
+    const tag = this.#varint();
+    this.#type = tag & 7;
+    const field = Math.floor(tag / 8);
+    if (field === 0) throw new ProtobufError('a field has the number 0');
+    return field;
+  }
+
+  /** Whole numbers up to 2^53 are exact. */
+  number(): number {
+    this.#expect(VARINT);
+    return this.#varint();
+  }
+
+  boolean(): boolean {
+    return this.number() !== 0;
+  }
+
+  /** Not a copy: it shares the message's memory. */
+  bytes(): Buffer {
+    const length = this.#length();
+    const start = this.#at;
+    this.#at += length;
+    return this.#bytes.subarray(start, this.#at);
+  }
+
+  string(): string {
+    const length = this.#length();
+    const start = this.#at;
+    this.#at += length;
+    return this.#bytes.toString('utf8', start, this.#at);
+  }
+
+  /** `read` gets this reader, limited to the inner message. */
+  message<T>(read: (reader: ProtoReader) => T): T {
+    const length = this.#length();
+    const end = this.#end;
+    this.#end = this.#at + length;
+    const value = read(this);
+    this.#at = this.#end;
+    this.#end = end;
+    return value;
+  }
+
+  /** Passes over a field that nobody asks for. */
+  skip(): void {
+    switch (this.#type) {
+      case VARINT:
+        this.#varint();
+        break;
+      case FIXED_64:
+        this.#pass(8);
+        break;
+      case DELIMITED:
+        this.#pass(this.#varint());
+        break;
+      case FIXED_32:
+        this.#pass(4);
+        break;
+      default:
+        throw new ProtobufError(`fields of type ${this.#type} are not known`);
+    }
+  }
+
+  #length(): number {
+    this.#expect(DELIMITED);
+    const length = this.#varint();
+    if (length > this.#end - this.#at) throw cut();
+    return length;
+  }
+
+  #pass(length: number): void {
+    if (length > this.#end - this.#at) throw cut();
+    this.#at += length;
+  }
+
+  #expect(type: number): void {
+    if (this.#type !== type) throw new ProtobufError(`a field has type ${this.#type}, not ${type}`);
+  }
+
+  #varint(): number {
+    let value = 0;
+    let factor = 1;
+    for (let size = 0; size < MAX_VARINT; size++) {
+      if (this.#at >= this.#end) throw cut();
+      const byte = this.#bytes[this.#at++] as number;
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+      factor *= 128;
+    }
+    throw new ProtobufError('a number is too long');
+  }
+}
+
+export class ProtobufError extends Error {
+  override readonly name = 'ProtobufError';
+}
+
+function cut(): ProtobufError {
+  return new ProtobufError('the message ends in the middle of a field');
+}
+
+const VARINT = 0;
+const FIXED_64 = 1;
+const DELIMITED = 2;
+const FIXED_32 = 5;
+const MAX_VARINT = 10;
