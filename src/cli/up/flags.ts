@@ -4,20 +4,20 @@ import { levels } from '../logger.ts';
 import * as value from '../values.ts';
 import { type AdmissionFlags, withAdmissionFlags } from './admission-flags.ts';
 import { type AuthorizationFlags, withAuthorizationFlags } from './authorization.ts';
+import { type EtcdFlags, withEtcdFlags } from './etcd.ts';
 import { type IdentityFlags, withIdentityFlags } from './identity-flags.ts';
 
 const storeNames = ['embedded', 'etcd', 'memory'] as const;
 export type StoreName = (typeof storeNames)[number];
 
 /** What was given; absent values come from the directory, then from the defaults (settings.ts). */
-export interface UpFlags extends IdentityFlags, AuthorizationFlags, AdmissionFlags {
+export interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, AdmissionFlags {
   readonly name: string;
   readonly dataDir?: string;
   readonly bindAddress?: string;
   readonly port?: number;
   readonly insecurePort: number;
   readonly store?: StoreName;
-  readonly etcdServers?: readonly string[];
   readonly historyDuration?: number;
   readonly historyBytes?: number;
   readonly kubeconfig?: string;
@@ -35,12 +35,13 @@ export function upCommand(run: (flags: UpFlags) => Promise<void>): Command {
     .option('--port <port>', 'the port to listen on; 0 for any free one (default: 6443)', value.port)
     .option('--insecure-port <port>', 'serve plain HTTP on 127.0.0.1 without authentication; 0: no', value.port, 0)
     .addOption(new Option('--store <store>', 'what keeps the objects (default: embedded)').choices(storeNames))
-    .option('--etcd-servers <urls>', 'addresses of etcd, for --store etcd', value.servers)
     .option('--history-duration <time>', 'how long watches can go back (default: 5m)', value.duration)
     .option('--history-bytes <size>', 'how much history is kept at most (default: 64Mi)', value.bytes)
     .option('--kubeconfig <file>', "where the admin's kubeconfig goes (default: DIR/admin.kubeconfig and your own)")
     .option('--service-cluster-ip-range <cidr>', 'addresses of services (default: 10.96.0.0/16)', value.serviceRange)
     .option('--service-node-port-range <range>', 'node ports of services (default: 30000-32767)', value.portRange)
     .addOption(new Option('--log-level <level>', 'how much is logged').choices(levels));
-  return withAdmissionFlags(withAuthorizationFlags(withIdentityFlags(command))).action((flags: UpFlags) => run(flags));
+  return withAdmissionFlags(withAuthorizationFlags(withIdentityFlags(withEtcdFlags(command)))).action(
+    (flags: UpFlags) => run(flags),
+  );
 }

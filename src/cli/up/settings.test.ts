@@ -51,3 +51,13 @@ test('etcd and its addresses belong together', async () => {
     etcdServers: ['http://a:1'],
   });
 });
+
+test('the certificates for etcd go with it, are remembered, and a certificate goes with its key', async () => {
+  const tls = { etcdCafile: '/ca', etcdCertfile: '/cert', etcdKeyfile: '/key' };
+  await expect(settle(flags({ etcdCafile: '/ca' }), {}, none)).rejects.toThrow('--etcd-cafile needs --store etcd');
+  const half = flags({ store: 'etcd', etcdServers: ['https://a:1'], etcdCertfile: '/cert' });
+  await expect(settle(half, {}, none)).rejects.toThrow('--etcd-certfile and --etcd-keyfile belong together');
+  const first = await settle(flags({ store: 'etcd', etcdServers: ['https://a:1'], ...tls }), {}, none);
+  expect(first).toMatchObject(tls);
+  expect(await settle(flags(), first, none)).toEqual(first);
+});

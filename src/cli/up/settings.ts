@@ -2,23 +2,21 @@
 import { createServer } from 'node:net';
 import { CliError } from '../cli-error.ts';
 import type { PortRange } from '../values.ts';
+import { checkEtcdFlags, type EtcdFlags } from './etcd.ts';
 import type { StoreName, UpFlags } from './flags.ts';
 
 /** What the directory keeps, so that the next start is the same cluster at the same address. */
-export interface Remembered {
+export interface Remembered extends EtcdFlags {
   readonly bindAddress: string;
   readonly port: number;
   readonly store: StoreName;
-  readonly etcdServers?: readonly string[];
   readonly serviceClusterIpRange: string;
   readonly serviceNodePortRange: PortRange;
 }
 
 /** The flags that settle it. */
-export type Given = Pick<
-  UpFlags,
-  'name' | 'bindAddress' | 'port' | 'store' | 'etcdServers' | 'serviceClusterIpRange' | 'serviceNodePortRange'
->;
+export type Given = EtcdFlags &
+  Pick<UpFlags, 'name' | 'bindAddress' | 'port' | 'store' | 'serviceClusterIpRange' | 'serviceNodePortRange'>;
 
 const DEFAULT_NAME = 'quarterdeck';
 const DEFAULT_PORT = 6443;
@@ -42,16 +40,23 @@ export async function settle(
     bindAddress,
     port: known.port ?? (await nextPort(bindAddress, taken)),
     store,
-    ...(store === 'etcd' ? { etcdServers: etcdServers(known.etcdServers) } : {}),
+    ...(store === 'etcd' ? etcd(known) : {}),
     serviceClusterIpRange: known.serviceClusterIpRange ?? nextRange(taken),
     serviceNodePortRange: known.serviceNodePortRange ?? { first: 30_000, last: 32_767 },
   };
 }
 
 function givenOf(flags: Given): Partial<Remembered> {
-  const { bindAddress, port, store, etcdServers, serviceClusterIpRange, serviceNodePortRange } = flags;
-  const all = { bindAddress, port, store, etcdServers, serviceClusterIpRange, serviceNodePortRange };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  const { bindAddress, port, store, serviceClusterIpRange, serviceNodePortRange } = flags;
+  return present({ bindAddress, port, store, serviceClusterIpRange, serviceNodePortRange, ...etcdOf(flags) });
+}
+
+function etcdOf({ etcdServers, etcdCafile, etcdCertfile, etcdKeyfile }: EtcdFlags): EtcdFlags {
+  return { etcdServers, etcdCafile, etcdCertfile, etcdKeyfile };
+}
+
+function present<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** Objects live in one store and hold addresses of one range: a directory keeps both. */
@@ -66,13 +71,11 @@ function refuseMoves(flags: Given, remembered: Partial<Remembered>): void {
   if (range !== undefined && store !== 'memory' && given !== undefined && given !== range) {
     throw new CliError(`services of this cluster have addresses of ${range}: --service-cluster-ip-range cannot change`);
   }
-  if (flags.etcdServers !== undefined && (flags.store ?? store) !== 'etcd') {
-    throw new CliError('--etcd-servers needs --store etcd');
-  }
+  checkEtcdFlags(flags, (flags.store ?? store) === 'etcd');
 }
 
-function etcdServers(given: readonly string[] | undefined): readonly string[] {
-  if (given) return given;
+function etcd(known: EtcdFlags): EtcdFlags {
+  if (known.etcdServers) return present(etcdOf(known));
   throw new CliError('--store etcd needs --etcd-servers');
 }
 

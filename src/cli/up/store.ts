@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { createMemoryStore, openEmbeddedStore, openEtcdStore, type Store } from '../../store/index.ts';
+import { type EtcdFlags, etcdTls } from './etcd.ts';
 import type { UpFlags } from './flags.ts';
 import type { Remembered } from './settings.ts';
 
 export interface StoreOptions {
-  readonly settings: Pick<Remembered, 'store' | 'etcdServers'>;
+  readonly settings: Pick<Remembered, 'store' | keyof EtcdFlags>;
   readonly flags: Pick<UpFlags, 'historyDuration' | 'historyBytes'>;
   /** The cluster's data directory. */
   readonly directory: string;
@@ -20,8 +21,10 @@ export async function openStore({ settings, flags, directory, clock, log }: Stor
   switch (settings.store) {
     case 'embedded':
       return openEmbeddedStore({ ...options, directory: join(directory, 'store') });
-    case 'etcd':
-      return openEtcdStore({ ...options, endpoints: settings.etcdServers ?? [] });
+    case 'etcd': {
+      const tls = await etcdTls(settings);
+      return openEtcdStore({ ...options, endpoints: settings.etcdServers ?? [], ...(tls && { tls }) });
+    }
     case 'memory':
       return createMemoryStore(options);
   }
