@@ -51,8 +51,8 @@ export interface Content {
   readonly notAfter: number;
 }
 
-export const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
-export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const SUBJECT_KEY_ID = '2.5.29.14';
 
 /** ECDSA P-256. */

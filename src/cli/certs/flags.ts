@@ -8,7 +8,7 @@ export interface CertsFlags {
 }
 
 /** What can be rotated; the first two are put to use while the cluster runs. */
-export const rotatable = ['serving', 'admin', 'service-account-key', 'authority'] as const;
+const rotatable = ['serving', 'admin', 'service-account-key', 'authority'] as const;
 export type Rotatable = (typeof rotatable)[number];
 
 export function certsCommand(): Command {

@@ -50,7 +50,7 @@ const DAY = 24 * 3_600_000;
 export const AUTHORITY_LIFE = 3650 * DAY;
 const LEAF_LIFE = 365 * DAY;
 /** A certificate with less time left is made anew. */
-export const RENEW_BEFORE = 60 * DAY;
+const RENEW_BEFORE = 60 * DAY;
 /** Clocks of other machines may be behind. */
 export const BACKDATED = DAY / 24;
 

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionFlags, withConnectionFlags } from '../connection.ts';
 import * as value from '../values.ts';
 
-export const DEFAULT_GROUP = 'system:bootstrappers:quarterdeck:default-node-token';
+const DEFAULT_GROUP = 'system:bootstrappers:quarterdeck:default-node-token';
 const USAGES = ['signing', 'authentication'];
 
 export interface CreateFlags extends ConnectionFlags {

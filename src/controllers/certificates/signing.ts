@@ -9,7 +9,7 @@ import { signerRules } from './signer-rules.ts';
 import { type Uses, usesOf } from './usages.ts';
 
 /** What a certificate is to say. */
-export interface ToSign extends Uses {
+interface ToSign extends Uses {
   /** As they stand in the request: elements of DER. */
   readonly subject: Buffer;
   readonly publicKey: Buffer;

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { JsonDocument } from '../http/documents.ts';
 import { algorithmOf, keyIdOf } from './jwt.ts';
 
-export const CONFIGURATION_PATH = '/.well-known/openid-configuration';
+const CONFIGURATION_PATH = '/.well-known/openid-configuration';
 export const KEYS_PATH = '/openid/v1/jwks';
 
 export interface IssuerOptions {

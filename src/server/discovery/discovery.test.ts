@@ -177,6 +177,7 @@ it('leaves the version of the document out where it never stood', () => {
 it('lists its paths', () => {
   expect(discovery().document('')).toEqual({
     paths: [
+      '/.well-known/openid-configuration',
       '/api',
       '/api/v1',
       '/apis',
@@ -190,6 +191,7 @@ it('lists its paths', () => {
       '/metrics',
       '/openapi/v2',
       '/openapi/v3',
+      '/openid/v1/jwks',
       '/readyz',
       '/version',
     ],
