@@ -208,6 +208,38 @@ describe('metadata alone', () => {
     expect(Object.keys(body.items[0])).toEqual(['kind', 'apiVersion', 'metadata']);
   });
 
+  describe('asked for as client-go does', () => {
+    const accept = (kind: string) => `${metadataAs(kind)},application/json`;
+
+    it('answers a get, a list and a patch', async () => {
+      expect(await ask(`${PODS}/a`, accept('PartialObjectMetadata'))).toMatchObject({
+        type: 'application/json',
+        kind: 'PartialObjectMetadata',
+        metadata: { name: 'a' },
+      });
+      expect(await ask(`${PODS}?labelSelector=app`, accept('PartialObjectMetadataList'))).toMatchObject({
+        kind: 'PartialObjectMetadataList',
+        items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'a' } }, { metadata: { name: 'b' } }],
+      });
+      const body = JSON.stringify({ metadata: { annotations: { touched: 'yes' } } });
+      const init = { method: 'PATCH', body, headers: { 'content-type': 'application/merge-patch+json' } };
+      expect(await ask(`${PODS}/a?dryRun=All`, accept('PartialObjectMetadata'), init)).toMatchObject({
+        kind: 'PartialObjectMetadata',
+        metadata: { annotations: { touched: 'yes' } },
+      });
+    });
+
+    it('answers the deletes with a Status', async () => {
+      await api.create('configmaps', { metadata: { name: 'gone', labels: { going: 'yes' } } });
+      const path = '/api/v1/namespaces/default/configmaps?labelSelector=going=yes';
+      const answer = await ask(path, accept('PartialObjectMetadataList'), { method: 'DELETE' });
+      expect(answer).toMatchObject({ kind: 'Status', status: 'Success' });
+      await api.create('configmaps', { metadata: { name: 'gone' } });
+      const one = '/api/v1/namespaces/default/configmaps/gone';
+      expect(await ask(one, accept('PartialObjectMetadata'), { method: 'DELETE' })).toMatchObject({ kind: 'Status' });
+    });
+  });
+
   it('of one object is none of a list', async () => {
     expect(await ask(PODS, metadataAs('PartialObjectMetadata'))).toMatchObject({
       code: 406,
@@ -279,6 +311,20 @@ describe('a watch', () => {
     const [event] = await eventsOf('&fieldSelector=metadata.name=a', metadataAs('PartialObjectMetadata'), 1);
     expect(event).toMatchObject({ type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } });
     expect(event.object.spec).toBeUndefined();
+  });
+
+  it('brings metadata alone to an informer, bookmarks too', async () => {
+    const kind = 'PartialObjectMetadata';
+    const accept = `${metadataAs(kind)},application/json`;
+    const events = await eventsOf(`&fieldSelector=metadata.name=a${initial}`, accept, 2);
+    expect(events.map(({ type, object }) => [type, object.kind])).toEqual([
+      ['ADDED', kind],
+      ['BOOKMARK', kind],
+    ]);
+    expect(events[1].object.metadata).toMatchObject({
+      resourceVersion: expect.stringMatching(/^\d+$/),
+      annotations: { 'k8s.io/initial-events-end': 'true' },
+    });
   });
 
   const initial = '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
