@@ -3,7 +3,17 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ControlledClock } from '../clock.ts';
-import { Flag, FrameSplitter, FrameType, frame, PREFACE, Setting, settingsPayload, uint32 } from './frames.ts';
+import {
+  DEFAULT_WINDOW,
+  Flag,
+  FrameSplitter,
+  FrameType,
+  frame,
+  PREFACE,
+  Setting,
+  settingsPayload,
+  uint32,
+} from './frames.ts';
 import { encodeHeaders } from './hpack.ts';
 import { Session, type SessionOptions, type StreamHandler } from './session.ts';
 import { GrpcStatus } from './status.ts';
@@ -130,6 +140,21 @@ describe('a session', () => {
     say(FrameType.WINDOW_UPDATE, uint32(9), { stream: 1 });
     await expect.poll(sent).toEqual(['abcd', 'e', 'f', 'g', 'hi']);
     expect(heard.at(-1)).toMatchObject({ type: FrameType.DATA, flags: Flag.END_STREAM });
+  });
+
+  it('counts what all streams send together', async () => {
+    const { session, say, heard } = await playing();
+    say(FrameType.SETTINGS, settingsPayload([[Setting.INITIAL_WINDOW_SIZE, 2 ** 20]]));
+    await session.ready;
+    for (let i = 0; i < 3; i++) session.open(request, noting()).send(Buffer.alloc(30_000), true);
+    const sent = () =>
+      heard.reduce((sum, { type, payload }) => (type === FrameType.DATA ? sum + payload.length : sum), 0);
+    await expect.poll(sent).toBe(DEFAULT_WINDOW);
+    say(FrameType.WINDOW_UPDATE, uint32(20_000), { stream: 5 });
+    say(FrameType.WINDOW_UPDATE, uint32(10_000));
+    await expect.poll(sent).toBe(DEFAULT_WINDOW + 10_000);
+    say(FrameType.WINDOW_UPDATE, uint32(2 ** 20));
+    await expect.poll(sent).toBe(90_000);
   });
 
   it('fails the streams that a peer has not looked at before it went', async () => {
