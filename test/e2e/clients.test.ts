@@ -96,6 +96,11 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
       '--insecure-skip-tls-verify',
       `--token=${bearer}`,
     ];
+    await expect(kubectl(...flags, 'get', 'ns', 'tokens', '-o', 'name')).rejects.toMatchObject({
+      stderr: expect.stringContaining('User "system:serviceaccount:tokens:default" cannot get resource "namespaces"'),
+    });
+    const whom = '--serviceaccount=tokens:default';
+    await kubectl('-n', 'tokens', 'create', 'rolebinding', 'v', '--clusterrole=view', whom);
     expect(await kubectl(...flags, 'get', 'ns', 'tokens', '-o', 'name')).toBe('namespace/tokens');
     await expect(kubectl(...flags.slice(0, 3), '--token=ey.wrong.one', 'get', 'ns')).rejects.toMatchObject({
       stderr: expect.stringContaining('Unauthorized'),

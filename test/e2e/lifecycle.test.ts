@@ -1,6 +1,7 @@
 /** Starting, stopping and going on: what people see of it, and what survives. */
 import { once } from 'node:events';
 import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { get } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -102,8 +103,8 @@ test('plain HTTP is served on loopback when it is asked for', async () => {
 });
 
 test('tokens, passwords and anonymous requests come in by the flags that allow them', async () => {
-  await writeFile(join(directory, 'tokens'), 'secret-token,ann,1,"dev,ops"\n');
-  await writeFile(join(directory, 'passwords'), 'secret-word,bob,2\n');
+  await writeFile(join(directory, 'tokens'), 'secret-token,ann,1,"dev,system:masters"\nidle-token,joe,3\n');
+  await writeFile(join(directory, 'passwords'), 'secret-word,bob,2,system:masters\n');
   const qd = await start([
     ...['--token-auth-file', join(directory, 'tokens'), '--basic-auth-file', join(directory, 'passwords')],
     '--anonymous-auth',
@@ -122,10 +123,23 @@ test('tokens, passwords and anonymous requests come in by the flags that allow t
     });
   };
   expect(await code('Bearer secret-token')).toBe(200);
+  expect(await code('Bearer idle-token')).toBe(403);
   expect(await code('Bearer wrong')).toBe(401);
   expect(await code(`Basic ${btoa('bob:secret-word')}`)).toBe(200);
   expect(await code(`Basic ${btoa('bob:wrong')}`)).toBe(401);
-  expect(await code()).toBe(200);
+  expect(await code()).toBe(403);
+});
+
+test('where everybody may do everything, so may nobody in particular', async () => {
+  const qd = await start(['--anonymous-auth', '--authorization-mode', 'AlwaysAllow']);
+  const ca = await readFile(join(directory, 'data', 'pki', 'ca.crt'));
+  const code = await new Promise((resolve, reject) => {
+    get(`${qd.origin}${MAPS}`, { ca, agent: false }, (response) => resolve(response.resume().statusCode)).on(
+      'error',
+      reject,
+    );
+  });
+  expect(code).toBe(200);
 });
 
 describe('what cannot be done is said in one line, with code 1', () => {
@@ -175,7 +189,9 @@ describe('what cannot be done is said in one line, with code 1', () => {
     [['--port', '99999'], /--port .*number from 0 to 65535/],
     [['--store', 'cloud'], /--store .*embedded, etcd, memory/],
     [['--store', 'etcd'], /--store etcd needs --etcd-servers/],
-    [['--authorization-mode', 'RBAC'], /RBAC is not there yet/],
+    [['--authorization-mode', 'RBAC,ABAC'], /"ABAC" is none of Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny/],
+    [['--authorization-mode', 'RBAC,RBAC'], /A mode stands there twice/],
+    [['--authorization-mode', 'Webhook', '--port', '0'], /--authorization-webhook-config-file need each other/],
     [['--runtime', 'process'], /unknown option '--runtime'/],
     [['--nonsense'], /unknown option '--nonsense'/],
     [['surplus'], /too many arguments/],
