@@ -14,7 +14,7 @@ import { priority } from './admission/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle } from './api.ts';
-import type { Find } from './authn/existence.ts';
+import { type Find, findIn } from './authn/existence.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
 import { type AuthorizationMode, createAuthorizer } from './authz/modes.ts';
@@ -120,7 +120,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     handle,
     registry,
     authorizer: core.authorizer,
-    find: (kind, namespace, name) => cache.table(kind).get(namespace, name),
+    find: findIn((kind) => cache.table(kind)),
     identifyBy(next) {
       identify = next;
     },

@@ -10,6 +10,23 @@ export interface Found {
 /** Answers at once; undefined where there is no such object. */
 export type Find = (kind: Kind, namespace: string, name: string) => Found | undefined;
 
+interface Shelf {
+  get(namespace: string, name: string): Found | undefined;
+}
+
+/** Finds in the tables of a cache, each of which is looked up once. */
+export function findIn(tableOf: (kind: Kind) => Shelf): Find {
+  const tables = new WeakMap<Kind, Shelf>();
+  return (kind, namespace, name) => {
+    let table = tables.get(kind);
+    if (!table) {
+      table = tableOf(kind);
+      tables.set(kind, table);
+    }
+    return table.get(namespace, name);
+  };
+}
+
 export interface Wanted {
   readonly kind: Kind;
   readonly namespace: string;
