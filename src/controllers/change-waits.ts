@@ -70,12 +70,14 @@ export class ChangeWaits {
     if (!signal.aborted) wake(key, LOOK_AGAIN);
   }
 
-  /** The first change wakes at once. */
+  /** The first change wakes at once. What was to wake the key later, and did not have to, delays nothing more. */
   #changed(key: string): void {
     const { clock, wake } = this.#options;
     this.end(key);
-    const at = Math.max(clock.now(), (this.#woken.get(key) ?? Number.NEGATIVE_INFINITY) + PACE);
+    const now = clock.now();
+    const last = Math.min(this.#woken.get(key) ?? Number.NEGATIVE_INFINITY, now);
+    const at = Math.max(now, last + PACE);
     this.#woken.set(key, at);
-    wake(key, at - clock.now());
+    wake(key, at - now);
   }
 }

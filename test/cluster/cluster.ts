@@ -10,7 +10,7 @@ import { allControllers } from '../../src/controllers/all.ts';
 import { runControllers } from '../../src/controllers/loop.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Call, Handle, WatchConsumer, WatchReply } from '../../src/server/api.ts';
-import { createServer, type Server } from '../../src/server/index.ts';
+import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
@@ -32,10 +32,10 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export async function startCluster(): Promise<Cluster> {
+export async function startCluster(options: Pick<ServerOptions, 'admission'> = {}): Promise<Cluster> {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });
-  const server = await createServer({ store, kinds: allKinds, clock, freeze: true });
+  const server = await createServer({ store, kinds: allKinds, clock, freeze: true, ...options });
   const link = new Link(server.handle);
   const stop = new AbortController();
   const complaints: LogFields[] = [];

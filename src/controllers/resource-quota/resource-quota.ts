@@ -12,6 +12,9 @@ import type { Amounts } from '../../kinds/shapes/pod-resources.ts';
 import { type Controller, defineController, type Snapshot } from '../define.ts';
 import { type Action, type Plan, requeueAfter, requeueOnChange, updateStatus } from '../plan.ts';
 
+/** After a write that may fail, in milliseconds. */
+const LOOK_AGAIN = 1000;
+
 /** All objects of a kind that a quota counts. */
 export interface Counted {
   readonly kind: Kind;
@@ -64,10 +67,18 @@ export function planResourceQuota(
   const { namespace = '' } = quota.metadata;
   const status = { hard: { ...quota.spec.hard }, used: listOf(usageOf(quota, observed, now.getTime())) };
   return [
-    ...(isSame(status, quota.status) ? [] : [updateStatus(ResourceQuota, { ...quota, status } as ResourceQuota)]),
+    ...(isSame(status, quota.status) ? [] : written({ ...quota, status } as ResourceQuota)),
     ...observed.map(({ kind, resourceVersion }) => requeueOnChange(kind, namespace, resourceVersion)),
     ...nextEnd(observed, now.getTime()),
   ];
+}
+
+/**
+ * While much is created the write comes too late again and again, and the loop waits longer each time; what is free must
+ * not wait with it.
+ */
+function written(quota: ResourceQuota): Action[] {
+  return [updateStatus(ResourceQuota, quota), requeueAfter(LOOK_AGAIN)];
 }
 
 /** What is used of all that is limited, and of nothing else. */

@@ -1,5 +1,5 @@
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import type { Write } from '../../store/store.ts';
+import type { Condition, Write } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';
 import { isDryRun } from '../objects/dry-run.ts';
@@ -74,6 +74,7 @@ export class Admission implements AdmissionRequest {
   readonly old: KubeObject | undefined;
   readonly dryRun: boolean;
   readonly also: Write[] = [];
+  readonly conditions: Condition[] = [];
   readonly object: KubeObject | undefined;
 
   constructor(core: Core, stage: Stage, call: Call, opening: Opening) {

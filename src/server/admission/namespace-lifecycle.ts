@@ -1,5 +1,6 @@
 import { ApiError, forbidden, notFound } from '../../base/errors.ts';
 import { Namespace } from '../../kinds/core/namespace.ts';
+import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 import { nameOf, refused } from './refusal.ts';
@@ -29,8 +30,8 @@ function keep(request: AdmissionRequest): void {
   if (IMMORTAL.includes(request.name)) throw refused(request, 'this namespace may not be deleted');
 }
 
-function find(core: Core, name: string): Namespace | undefined {
-  return core.cache.table(Namespace).get('', name)?.hub(Namespace) as Namespace | undefined;
+function find(core: Core, name: string): Entry | undefined {
+  return core.cache.table(Namespace).get('', name);
 }
 
 /** The namespace may be so new that this server has not seen it. */
@@ -41,8 +42,13 @@ async function lookAgain(core: Core, request: AdmissionRequest): Promise<void> {
   checkActive(request, namespace);
 }
 
-function checkActive(request: AdmissionRequest, { metadata, status }: Namespace): void {
-  if (!metadata.deletionTimestamp && status?.phase !== 'Terminating') return;
+/** Whoever empties the namespace once it is marked must find everything: what comes later than the mark is refused. */
+function checkActive(request: AdmissionRequest, entry: Entry): void {
+  const { metadata, status } = entry.hub(Namespace) as Namespace;
+  if (!metadata.deletionTimestamp && status?.phase !== 'Terminating') {
+    request.conditions.push({ key: entry.at.key, revision: entry.revision });
+    return;
+  }
   const { name: namespace = '' } = metadata;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const refusal = forbidden(request.kind, nameOf(request), why);

@@ -4,7 +4,7 @@
  * all.ts lists them in their order, chain.ts runs them. What a kind knows by itself (defaults, rules) is not here.
  */
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import type { Write } from '../../store/store.ts';
+import type { Condition, Write } from '../../store/store.ts';
 import type { CallOptions, User } from '../api.ts';
 import type { Core } from '../core.ts';
 import type { Resource } from '../registry.ts';
@@ -52,6 +52,8 @@ export interface AdmissionRequest {
    * newest state and admitted again.
    */
   readonly also: Write[];
+  /** What must be as it was seen when the object is committed; otherwise it is as with a conflict above. */
+  readonly conditions: Condition[];
   /** Runs when the write is over, whatever came of it. */
   onSettled(callback: () => void): void;
 }

@@ -141,7 +141,7 @@ describe('an account that allows only its own secrets', () => {
 });
 
 describe('a mirror pod', () => {
-  const mirror = (spec: object) => {
+  const mirror = (spec: Record<string, unknown>) => {
     const { metadata, spec: rest } = podNamed('m', spec);
     const annotations = { 'kubernetes.io/config.mirror': 'x' };
     return server.create('pods', { metadata: { ...metadata, annotations }, spec: { ...rest, nodeName: 'n' } });

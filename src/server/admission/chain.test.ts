@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { testServer } from '../../../test/support/server.ts';
+import { ConfigMap } from '../../kinds/core/config-map.ts';
+import { Namespace } from '../../kinds/core/namespace.ts';
+import { Secret } from '../../kinds/core/secret.ts';
+import { admissionPluginNames, admissionPlugins } from './all.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import type { AdmissionPlugin } from './plugin.ts';
+
+const kinds = [Namespace, ConfigMap, Secret];
+
+function noting(name: string, told: string[], more: Partial<AdmissionPlugin> = {}): AdmissionPlugin {
+  return {
+    name,
+    handles: (kind) => kind === ConfigMap,
+    admit: (_, { operation }) => void told.push(`${name} admits ${operation}`),
+    validate: (_, { operation }) => void told.push(`${name} validates ${operation}`),
+    ...more,
+  };
+}
+
+describe('the chain', () => {
+  it('asks every plugin in order, first to change and then to judge', async () => {
+    const told: string[] = [];
+    const slow = noting('b', told, {
+      admit: async (_, { object }) => {
+        await Promise.resolve();
+        told.push('b admits later');
+        (object as any).data = { by: 'b' };
+      },
+    });
+    const server = await testServer(kinds, { admission: [noting('a', told), slow, noting('c', told)] });
+    const made = await server.create('configmaps', { metadata: { name: 'x' } });
+    expect(made.data).toEqual({ by: 'b' });
+    expect(told).toEqual([
+      ...['a admits CREATE', 'b admits later', 'c admits CREATE'],
+      ...['a validates CREATE', 'b validates CREATE', 'c validates CREATE'],
+    ]);
+  });
+
+  it('asks nobody about a kind that nobody handles, and each once about one', async () => {
+    const asked: string[] = [];
+    const plugin = noting('a', [], {
+      handles: (kind, operation, subresource) => {
+        asked.push([kind.kind, operation, ...(subresource ? [subresource] : [])].join(' '));
+        return false;
+      },
+    });
+    const server = await testServer(kinds, { admission: [plugin] });
+    asked.length = 0;
+    for (const name of ['x', 'y']) await server.create('secrets', { metadata: { name } });
+    await server.patch('secrets', 'x', { metadata: { labels: { a: 'b' } } });
+    await server.delete('secrets', 'x');
+    expect(asked).toEqual(['Secret CREATE', 'Secret UPDATE', 'Secret DELETE']);
+  });
+
+  it('validates what the kind has found valid, and stores nothing that is refused', async () => {
+    const told: string[] = [];
+    const plugin = noting('a', told, {
+      validate: () => {
+        throw new Error('no');
+      },
+    });
+    const server = await testServer(kinds, { admission: [plugin] });
+    await expect(server.create('configmaps', { metadata: { name: 'NOT VALID' } })).rejects.toThrow('is invalid');
+    await expect(server.create('configmaps', { metadata: { name: 'x' } })).rejects.toThrow('no');
+    expect((await server.list('configmaps')).items).toEqual([]);
+  });
+
+  it('is told when the write is over, whatever came of it', async () => {
+    const told: string[] = [];
+    const plugin = noting('a', told, { admit: (_, request) => request.onSettled(() => told.push('over')) });
+    const server = await testServer(kinds, { admission: [plugin] });
+    await server.create('configmaps', { metadata: { name: 'x' } });
+    await expect(server.create('configmaps', { metadata: { name: 'x' } })).rejects.toThrow('already exists');
+    await server.patch('configmaps', 'x', { data: { a: 'b' } });
+    expect(told.filter((each) => each === 'over')).toHaveLength(3);
+  });
+
+  it('writes what a plugin adds together with the object', async () => {
+    const key = '/registry/core/secrets/default/beside';
+    const value = Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'beside' } }));
+    const plugin = noting('a', [], { validate: (_, { also }) => void also.push({ key, value, expect: 0 }) });
+    const server = await testServer(kinds, { admission: [plugin] });
+    await server.create('configmaps', { metadata: { name: 'x' } });
+    const [object, beside] = [await server.get('configmaps', 'x'), await server.get('secrets', 'beside')];
+    expect(beside.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
+  });
+
+  it('says what plugins warn of, also beside a refusal', async () => {
+    const plugin = noting('a', [], { validate: (_, request) => request.warn('mind the gap') });
+    const server = await testServer(kinds, { admission: [plugin] });
+    const call = {
+      ...{
+        apiVersion: 'v1',
+        plural: 'configmaps',
+        namespace: 'default',
+        user: { name: 'u', groups: [] },
+      },
+      ...{ body: { metadata: { name: 'x' } }, options: { fieldValidation: 'Ignore' } },
+    };
+    expect((await server.server.handle({ ...call, verb: 'create' })).warnings).toEqual(['mind the gap']);
+  });
+});
+
+describe('NamespaceLifecycle', () => {
+  it('keeps the namespaces that a cluster cannot be without', async () => {
+    const server = await testServer(kinds, { admission: [namespaceLifecycle] });
+    for (const name of ['default', 'kube-system', 'kube-public']) {
+      await expect(server.delete('namespaces', name, { namespace: '' })).rejects.toThrow(
+        `namespaces "${name}" is forbidden: this namespace may not be deleted`,
+      );
+    }
+    await server.delete('namespaces', 'kube-node-lease', { namespace: '' });
+  });
+
+  it('lets nothing into a namespace that is not there, before it looks at it', async () => {
+    const server = await testServer(kinds, { admission: [namespaceLifecycle] });
+    const asked = server.create('configmaps', { metadata: { name: 'NOT VALID' } }, { namespace: 'none' });
+    await expect(asked).rejects.toThrow('namespaces "none" not found');
+  });
+});
+
+describe('the list of plugins', () => {
+  it('has each once, and leaves out what is off', () => {
+    expect(new Set(admissionPluginNames).size).toBe(admissionPluginNames.length);
+    const names = (chosen: Parameters<typeof admissionPlugins>[0]) => admissionPlugins(chosen).map(({ name }) => name);
+    expect(names({})).not.toContain('AlwaysPullImages');
+    expect(names({ enabled: ['AlwaysPullImages'] })).toContain('AlwaysPullImages');
+    expect(names({ disabled: ['PodSecurity'] })).not.toContain('PodSecurity');
+    expect(names({}).at(-1)).toBe('ResourceQuota');
+  });
+});
