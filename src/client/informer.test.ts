@@ -296,29 +296,44 @@ describe('an informer', () => {
     await expect(informers.of(Pod).waitFor(99, patience.signal)).rejects.toThrow('enough');
   });
 
-  it('finds objects by namespace, by owner and by indexes of its own', async () => {
+  it('finds objects by namespace, by owner, by controller, without one, and by any function', async () => {
     const { api, clock, informers } = world;
     const owned = (name: string, node: string) => ({
-      metadata: { name, namespace: 'x', ownerReferences: [{ uid: 'owner', kind: 'ReplicaSet', name: 'r' }] },
+      metadata: {
+        name,
+        namespace: 'x',
+        ownerReferences: [
+          { uid: 'owner', kind: 'Application', name: 'a' },
+          { uid: 'controller', kind: 'ReplicaSet', name: 'r', controller: true },
+        ],
+      },
       spec: { node },
     });
+    const byNode = (object: any) => [object.spec.node as string];
     api.put('pods', owned('a', 'one'));
     api.put('pods', pod('c', { spec: { node: 'one' } }));
     const informer = informers.of(Pod);
-    informer.addIndex('node', (object) => [object.spec.node]);
     await informer.synced;
     api.put('pods', owned('b', 'two'));
     await clock.advance(0);
     const names = (objects: readonly { metadata: { readonly name: string } }[]) => objects.map((o) => o.metadata.name);
     expect(names(informer.lister.list('x'))).toEqual(['a', 'b']);
     expect(names(informer.lister.ownedBy('owner'))).toEqual(['a', 'b']);
-    expect(names(informer.lister.byIndex('node', 'one')).sort()).toEqual(['a', 'c']);
+    expect(names(informer.lister.controlledBy('controller'))).toEqual(['a', 'b']);
+    expect(informer.lister.controlledBy('owner')).toEqual([]);
+    expect(names(informer.lister.orphans('default'))).toEqual(['c']);
+    expect(informer.lister.orphans('x')).toEqual([]);
+    expect(names(informer.lister.by(byNode, 'one')).sort()).toEqual(['a', 'c']);
     api.put('pods', owned('a', 'two'));
     api.remove('pods', 'x', 'b');
     await clock.advance(0);
-    expect(names(informer.lister.byIndex('node', 'one'))).toEqual(['c']);
-    expect(names(informer.lister.byIndex('node', 'two'))).toEqual(['a']);
+    expect(names(informer.lister.by(byNode, 'one'))).toEqual(['c']);
+    expect(names(informer.lister.by(byNode, 'two'))).toEqual(['a']);
     expect(names(informer.lister.ownedBy('owner'))).toEqual(['a']);
+    api.put('pods', { ...owned('a', 'two'), metadata: { name: 'a', namespace: 'x' } });
+    await clock.advance(0);
+    expect(informer.lister.controlledBy('controller')).toEqual([]);
+    expect(names(informer.lister.orphans('x'))).toEqual(['a']);
   });
 
   it('goes on when a handler throws', async () => {

@@ -1,7 +1,7 @@
 /** A cache of one kind that follows the server, tells handlers what changes, and lets others wait for a version. */
 import type { Logger } from '../base/log.ts';
 import type { KubeObject } from '../kinds/kind.ts';
-import { type Change, type IndexFunction, keyOf, type Lister, ObjectCache } from './object-cache.ts';
+import { type Change, keyOf, type Lister, ObjectCache } from './object-cache.ts';
 import { type ReflectorOptions, reflect, type Source } from './reflector.ts';
 import type { ObjectList } from './resource.ts';
 import type { WatchEvent } from './watch.ts';
@@ -38,10 +38,6 @@ export class Informer<T extends KubeObject> {
     return this.#cache;
   }
 
-  addIndex(name: string, valuesOf: IndexFunction<T>): void {
-    this.#cache.addIndex(name, valuesOf);
-  }
-
   /** Tells the handler what is there already, as additions, and every change from now on. Returns how to leave. */
   onChange(handler: ChangeHandler<T>): () => void {
     for (const object of this.#cache.list()) this.#tell(handler, { type: 'add', object });
@@ -49,10 +45,15 @@ export class Informer<T extends KubeObject> {
     return () => this.#handlers.delete(handler);
   }
 
+  /** Whether the cache shows a write that got this version. */
+  shows(version: number): boolean {
+    return this.#version >= version;
+  }
+
   /** Resolves when the cache shows a write that got this version. */
   waitFor(resourceVersion: string | number, signal?: AbortSignal): Promise<void> {
     const version = Number(resourceVersion);
-    return this.#wait(() => this.#version >= version, signal, true);
+    return this.#wait(() => this.shows(version), signal, true);
   }
 
   /** Resolves when the condition holds; it is looked at after every change. */

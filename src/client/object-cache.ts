@@ -19,11 +19,18 @@ export interface Lister<T> {
   list(namespace?: string): readonly DeepReadonly<T>[];
   /** Objects that name this uid among their owners. */
   ownedBy(uid: string): readonly DeepReadonly<T>[];
-  /** Objects for which the index function of this name gave the value. */
-  byIndex(index: string, value: string): readonly DeepReadonly<T>[];
+  /** Objects whose controlling owner has this uid. */
+  controlledBy(uid: string): readonly DeepReadonly<T>[];
+  /** Objects of the namespace that no owner controls. */
+  orphans(namespace: string): readonly DeepReadonly<T>[];
+  /**
+   * Objects for which the function gave the value. The function itself is the index: it is applied to all objects when it
+   * is first asked for, and from then on to what changes. So it is a constant of a module, never made for one call.
+   */
+  by(index: IndexFunction<T>, value: string): readonly DeepReadonly<T>[];
 }
 
-/** The values under which an object is found. */
+/** The values under which an object is found. It must depend on the object alone. */
 export type IndexFunction<T> = (object: DeepReadonly<T>) => readonly string[];
 
 /** `namespace/name`, or the name of a cluster-wide object. */
@@ -32,46 +39,57 @@ export function keyOf(object: { readonly metadata: { readonly namespace?: string
   return namespace ? `${namespace}/${name}` : name;
 }
 
-const BY_NAMESPACE = 'namespace';
-const BY_OWNER = 'owner';
+type Metadata = DeepReadonly<KubeObject>;
 
-interface Index<T> {
-  readonly valuesOf: IndexFunction<T>;
-  readonly keys: Map<string, Set<string>>;
+const byNamespace = ({ metadata }: Metadata) => [metadata.namespace ?? ''];
+
+const byOwner = ({ metadata }: Metadata) => metadata.ownerReferences?.map(({ uid }) => uid) ?? NONE;
+
+const byController = (object: Metadata) => {
+  const owner = controllerOf(object);
+  return owner ? [owner.uid] : NONE;
+};
+
+const byOrphanage = (object: Metadata) => (controllerOf(object) ? NONE : [object.metadata.namespace ?? '']);
+
+const NONE: readonly string[] = [];
+
+/** The owner that manages the object; there is at most one. */
+export function controllerOf({ metadata }: Pick<Metadata, 'metadata'>) {
+  return metadata.ownerReferences?.find(({ controller }) => controller);
 }
+
+type Index = Map<string, Set<string>>;
 
 export class ObjectCache<T extends KubeObject> implements Lister<T> {
   readonly #objects = new Map<string, DeepReadonly<T>>();
-  readonly #indexes = new Map<string, Index<T>>();
-
-  constructor() {
-    this.addIndex(BY_NAMESPACE, (object) => [object.metadata.namespace ?? '']);
-    this.addIndex(BY_OWNER, (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid));
-  }
-
-  addIndex(name: string, valuesOf: IndexFunction<T>): void {
-    if (this.#indexes.has(name)) throw new Error(`there is an index ${name} already`);
-    const index: Index<T> = { valuesOf, keys: new Map() };
-    this.#indexes.set(name, index);
-    for (const [key, object] of this.#objects) enter(index, key, object);
-  }
+  readonly #indexes = new Map<IndexFunction<T>, Index>();
 
   get(name: string, namespace?: string): DeepReadonly<T> | undefined {
     return this.#objects.get(namespace ? `${namespace}/${name}` : name);
   }
 
   list(namespace?: string): readonly DeepReadonly<T>[] {
-    return namespace === undefined ? [...this.#objects.values()] : this.byIndex(BY_NAMESPACE, namespace);
+    return namespace === undefined ? [...this.#objects.values()] : this.by(byNamespace as IndexFunction<T>, namespace);
   }
 
   ownedBy(uid: string): readonly DeepReadonly<T>[] {
-    return this.byIndex(BY_OWNER, uid);
+    return this.by(byOwner as IndexFunction<T>, uid);
   }
 
-  byIndex(name: string, value: string): readonly DeepReadonly<T>[] {
-    const index = this.#indexes.get(name);
-    if (!index) throw new Error(`there is no index ${name}`);
-    return [...(index.keys.get(value) ?? [])].map((key) => this.#objects.get(key) as DeepReadonly<T>);
+  controlledBy(uid: string): readonly DeepReadonly<T>[] {
+    return this.by(byController as IndexFunction<T>, uid);
+  }
+
+  orphans(namespace: string): readonly DeepReadonly<T>[] {
+    return this.by(byOrphanage as IndexFunction<T>, namespace);
+  }
+
+  by(valuesOf: IndexFunction<T>, value: string): readonly DeepReadonly<T>[] {
+    const keys = (this.#indexes.get(valuesOf) ?? this.#addIndex(valuesOf)).get(value);
+    const out: DeepReadonly<T>[] = [];
+    if (keys) for (const key of keys) out.push(this.#objects.get(key) as DeepReadonly<T>);
+    return out;
   }
 
   /** An object that exists in this state. Yields each change after it was made. */
@@ -107,28 +125,42 @@ export class ObjectCache<T extends KubeObject> implements Lister<T> {
     for (const object of objects) yield* this.put(object);
   }
 
+  #addIndex(valuesOf: IndexFunction<T>): Index {
+    const index: Index = new Map();
+    this.#indexes.set(valuesOf, index);
+    for (const [key, object] of this.#objects) enter(index, key, valuesOf(object));
+    return index;
+  }
+
   #set(key: string, old: DeepReadonly<T> | undefined, object: DeepReadonly<T> | undefined): void {
-    for (const index of this.#indexes.values()) {
-      if (old) leave(index, key, old);
-      if (object) enter(index, key, object);
+    for (const [valuesOf, index] of this.#indexes) {
+      const before = old ? valuesOf(old) : NONE;
+      const after = object ? valuesOf(object) : NONE;
+      if (isSame(before, after)) continue;
+      leave(index, key, before);
+      enter(index, key, after);
     }
     if (object) this.#objects.set(key, object);
     else this.#objects.delete(key);
   }
 }
 
-function enter<T>(index: Index<T>, key: string, object: DeepReadonly<T>): void {
-  for (const value of index.valuesOf(object)) {
-    const keys = index.keys.get(value);
+function isSame(before: readonly string[], after: readonly string[]): boolean {
+  return before.length === after.length && before.every((value, position) => value === after[position]);
+}
+
+function enter(index: Index, key: string, values: readonly string[]): void {
+  for (const value of values) {
+    const keys = index.get(value);
     if (keys) keys.add(key);
-    else index.keys.set(value, new Set([key]));
+    else index.set(value, new Set([key]));
   }
 }
 
-function leave<T>(index: Index<T>, key: string, object: DeepReadonly<T>): void {
-  for (const value of index.valuesOf(object)) {
-    const keys = index.keys.get(value);
+function leave(index: Index, key: string, values: readonly string[]): void {
+  for (const value of values) {
+    const keys = index.get(value);
     keys?.delete(key);
-    if (keys?.size === 0) index.keys.delete(value);
+    if (keys?.size === 0) index.delete(value);
   }
 }

@@ -3,7 +3,7 @@ import type { Client } from '../client/client.ts';
 import type { Lister } from '../client/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../client/object-types.ts';
 import type { KubeObject } from '../kinds/kind.ts';
-import type { Plan } from './plan.ts';
+import type { Action, Plan } from './plan.ts';
 
 /** What is known of the kinds that a controller named. */
 export interface Listers {
@@ -17,11 +17,19 @@ export interface Snapshot<Observed = undefined> extends Listers {
   /** What `observe` found. */
   readonly observed: Observed;
   /** What went wrong when the last plan for this object was performed; empty when all went well. */
-  readonly failures: readonly Error[];
+  readonly failures: readonly Failure[];
+}
+
+export interface Failure {
+  /** Absent when it was not an action that failed. */
+  readonly action?: Action;
+  readonly error: Error;
 }
 
 export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly name: string;
+  /** Who its events are from. Default: the name with `-controller`. */
+  readonly component?: string;
   /** The kind whose objects are planned for, one at a time. */
   readonly watches: KindRef<T>;
   /** Kinds whose objects name a controlling owner of the watched kind: a change is planned for with the owner. */

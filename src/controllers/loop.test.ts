@@ -236,7 +236,7 @@ describe('the loop', () => {
         watches: Group,
         also: [related(Member, () => ['x/g'])],
         plan: (object: any, world) => {
-          told.push(world.failures.map(({ message }) => message));
+          told.push(world.failures.map(({ error }) => error.message));
           at.push(clock.now());
           return planSize(object, world);
         },

@@ -9,15 +9,16 @@ import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { WorkQueue } from '../base/work-queue.ts';
 import type { Client } from '../client/client.ts';
+import { createEventRecorder, type EventRecorder } from '../client/event-recorder.ts';
 import type { Informer } from '../client/informer.ts';
 import type { InformerFactory } from '../client/informer-factory.ts';
-import { type Change, keyOf } from '../client/object-cache.ts';
+import { type Change, controllerOf, keyOf } from '../client/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../client/object-types.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 import { ChangeWaits } from './change-waits.ts';
-import type { Controller, Listers, Snapshot } from './define.ts';
+import type { Controller, Failure, Listers, Snapshot } from './define.ts';
 import { OwnWrites } from './own-writes.ts';
-import { isApiAction, performAll } from './perform.ts';
+import { ActionFailure, isApiAction, type Performer, performAll } from './perform.ts';
 import type { Plan } from './plan.ts';
 
 export interface ControllerEnvironment {
@@ -50,7 +51,8 @@ class ControllerLoop {
   readonly #listers: Listers;
   readonly #ownWrites: OwnWrites;
   readonly #waits: ChangeWaits;
-  readonly #failures = new Map<string, readonly Error[]>();
+  readonly #recorder: EventRecorder;
+  readonly #failures = new Map<string, readonly Failure[]>();
 
   constructor(controller: Controller, environment: ControllerEnvironment) {
     const { client, clock, random, log } = environment;
@@ -62,6 +64,8 @@ class ControllerLoop {
     this.#ownWrites = new OwnWrites((kind) => this.#informers.get(kind), clock);
     const wake = (key: string, delay: number) => this.#queue.addAfter(key, delay);
     this.#waits = new ChangeWaits({ client, clock, log: this.#log, wake });
+    const { component = `${controller.name}-controller` } = controller;
+    this.#recorder = createEventRecorder({ ...environment, log: this.#log, component });
   }
 
   async run(): Promise<void> {
@@ -74,6 +78,7 @@ class ControllerLoop {
     } finally {
       for (const each of leave) each();
       await this.#waits.close();
+      await this.#recorder.flushed();
     }
   }
 
@@ -138,14 +143,17 @@ class ControllerLoop {
     }
     const wrote = (write: Parameters<OwnWrites['add']>[1]) => this.#ownWrites.add(key, write);
     const listerOf = (kind: KindRef) => this.#informers.get(kind)?.lister;
-    await performAll(plan.filter(isApiAction), { client, listerOf, signal, wrote });
+    const record: Performer['record'] = (object, { eventType, reason, message }) =>
+      this.#recorder.event(object, eventType, reason, message);
+    await performAll(plan.filter(isApiAction), { client, listerOf, signal, wrote, record });
     const waits = plan.filter((action) => action.type === 'requeueOnChange');
     this.#waits.start(key, waits);
   }
 
   #failed(key: string, error: unknown): void {
-    const errors = (error instanceof AggregateError ? error.errors : [error]) as Error[];
-    this.#failures.set(key, errors);
+    const failures = ((error instanceof AggregateError ? error.errors : [error]) as Error[]).map(failureOf);
+    const errors = failures.map((failure) => failure.error);
+    this.#failures.set(key, failures);
     const fields = { key, errors: errors.map(String), failures: this.#queue.failures(key) + 1 };
     // Somebody else was faster: the next plan sees what they did.
     const stale = errors.every((each) => isApiError(each, 'Conflict', 'AlreadyExists', 'NotFound'));
@@ -155,9 +163,14 @@ class ControllerLoop {
   }
 }
 
+function failureOf(error: Error): Failure {
+  return error instanceof ActionFailure ? { action: error.action, error: error.cause } : { error };
+}
+
 /** The controlling owner, when it is of the kind. */
-function ownerKeys({ metadata }: DeepReadonly<KubeObject>, kind: KindRef): string[] {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+function ownerKeys(object: DeepReadonly<KubeObject>, kind: KindRef): string[] {
+  const { metadata } = object;
+  const owner = controllerOf(object);
   if (!owner || owner.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) return [];
   return [kind.scope === 'Namespaced' && metadata.namespace ? `${metadata.namespace}/${owner.name}` : owner.name];
 }

@@ -2,10 +2,11 @@
 import { type ApiError, isApiError } from '../base/errors.ts';
 import { deepEqual } from '../base/tree.ts';
 import type { Client } from '../client/client.ts';
+import type { EventSubject } from '../client/event-recorder.ts';
 import type { Lister } from '../client/object-cache.ts';
 import type { Draft, KindRef } from '../client/object-types.ts';
 import type { KubeObject } from '../kinds/kind.ts';
-import type { Action, Named } from './plan.ts';
+import type { Action, Named, Report, Told } from './plan.ts';
 
 /** What was written, so that the loop can wait until the cache shows it. */
 export type Write =
@@ -15,6 +16,19 @@ export type Write =
 /** The actions that touch the API. The others are the loop's. */
 export type ApiAction = Exclude<Action, { type: 'requeueAfter' | 'requeueOnChange' }>;
 
+/** An action that failed; its cause is the error. */
+export class ActionFailure extends Error {
+  override readonly cause: Error;
+
+  constructor(
+    readonly action: ApiAction,
+    cause: Error,
+  ) {
+    super(cause.message, { cause });
+    this.cause = cause;
+  }
+}
+
 export interface Performer {
   readonly client: Client;
   /** What is known of a kind; undefined when it is not followed. */
@@ -22,12 +36,15 @@ export interface Performer {
   readonly signal: AbortSignal;
   /** Called after every write. */
   readonly wrote: (write: Write) => void;
+  readonly record: (object: EventSubject, told: Told) => void;
 }
 
-/** Actions in order; those that may, together. Rejects with the first failure, or with an AggregateError of several. */
+/**
+ * Actions in order; those that may, together. Rejects with the first ActionFailure, or with an AggregateError of several.
+ */
 export async function performAll(actions: readonly ApiAction[], performer: Performer): Promise<void> {
   for (const group of groups(actions)) {
-    const tasks = group.map((action) => () => perform(action, performer));
+    const tasks = group.map((action) => () => attempt(action, performer));
     if (group[0]?.type === 'deleteCollection') await together(tasks);
     else await slowStart(tasks);
   }
@@ -37,7 +54,28 @@ export function isApiAction(action: Action): action is ApiAction {
   return action.type !== 'requeueAfter' && action.type !== 'requeueOnChange';
 }
 
-async function perform(action: ApiAction, { client, listerOf, signal, wrote }: Performer): Promise<void> {
+async function attempt(action: ApiAction, performer: Performer): Promise<void> {
+  try {
+    await perform(action, performer);
+  } catch (error) {
+    const { signal, record } = performer;
+    if (!signal.aborted) tell(action, (report) => report.failed?.(error as Error), record);
+    throw new ActionFailure(action, error as Error);
+  }
+}
+
+function tell(action: ApiAction, words: (report: Report) => Told | undefined, record: Performer['record']): void {
+  const report = 'report' in action ? action.report : undefined;
+  const said = report && words(report);
+  if (said) record(report.about, said);
+}
+
+async function perform(action: ApiAction, performer: Performer): Promise<void> {
+  const { client, listerOf, signal, wrote, record } = performer;
+  if (action.type === 'event') {
+    record(action.object, action);
+    return;
+  }
   const { kind } = action;
   const resource = client.of<KubeObject>(kind);
   const version = (object: { readonly metadata?: { readonly resourceVersion?: string } }) => {
@@ -47,7 +85,9 @@ async function perform(action: ApiAction, { client, listerOf, signal, wrote }: P
   switch (action.type) {
     case 'create': {
       const created = await resource.create(action.object, { signal }).catch(unlessTerminating);
-      if (created) version(created);
+      if (!created) return;
+      version(created);
+      tell(action, (report) => report.done?.(created.metadata.name ?? ''), record);
       return;
     }
     case 'update':
@@ -71,8 +111,12 @@ async function perform(action: ApiAction, { client, listerOf, signal, wrote }: P
     case 'delete': {
       const { name = '', namespace, uid } = action.object.metadata;
       const options = { preconditions: { ...(uid ? { uid } : {}) }, ...action.options, signal };
-      await resource.in(namespace).delete(name, options).catch(unlessGone);
+      const isGone = await resource
+        .in(namespace)
+        .delete(name, options)
+        .then(() => false, whenGone);
       wrote({ type: 'deletion', kind, object: action.object });
+      if (!isGone) tell(action, (report) => report.done?.(name), record);
       return;
     }
     case 'deleteCollection':
@@ -94,11 +138,12 @@ function unlessTerminating(error: ApiError): undefined {
   throw error;
 }
 
-function unlessGone(error: unknown): void {
+function whenGone(error: unknown): true {
   if (!isApiError(error, 'NotFound')) throw error;
+  return true;
 }
 
-const TOGETHER: ReadonlySet<Action['type']> = new Set(['create', 'delete', 'deleteCollection']);
+const TOGETHER: ReadonlySet<Action['type']> = new Set(['create', 'patch', 'delete', 'deleteCollection']);
 
 /** Neighbours of the same type, where that type is performed together; all others alone. */
 function groups(plan: readonly ApiAction[]): readonly (readonly ApiAction[])[] {

@@ -3,7 +3,7 @@ import { deepFreeze } from '../../src/base/tree.ts';
 import { keyOf, ObjectCache } from '../../src/client/object-cache.ts';
 import type { KindRef } from '../../src/client/object-types.ts';
 import type { Listers } from '../../src/controllers/define.ts';
-import type { Plan } from '../../src/controllers/plan.ts';
+import type { Action, Plan } from '../../src/controllers/plan.ts';
 
 export class PlannerWorld implements Listers {
   readonly #caches = new Map<KindRef, ObjectCache<any>>();
@@ -46,7 +46,9 @@ export class PlannerWorld implements Listers {
           }
           break;
         case 'patch':
-          throw new Error('no planner under test patches');
+          this.#patch(action);
+          break;
+        case 'event':
         case 'requeueAfter':
         case 'requeueOnChange':
           break;
@@ -54,11 +56,43 @@ export class PlannerWorld implements Listers {
     }
   }
 
+  /** Merge patches, and strategic ones as far as they say who owns an object. */
+  #patch({ kind, object, patch }: Extract<Action, { type: 'patch' }>): void {
+    const { name = '', namespace } = object.metadata;
+    const old = this.of(kind).get(name, namespace);
+    if (!old) throw new Error('the plan came too late');
+    if (patch.type === 'json') throw new Error('no planner under test makes JSON patches');
+    const changes = patch.changes as any;
+    const asked = changes.metadata?.uid;
+    if (asked && asked !== old.metadata.uid) throw new Error('the plan was for another object');
+    const merged = merge(old, changes) as any;
+    if (patch.type === 'strategic' && changes.metadata?.ownerReferences) {
+      const references = owners(old.metadata.ownerReferences ?? [], changes.metadata.ownerReferences);
+      merged.metadata.ownerReferences = references;
+    }
+    this.put(kind, merged);
+  }
+
   #replace(kind: KindRef, object: any): void {
     const old = this.of(kind).get(object.metadata.name, object.metadata.namespace);
     if (old?.metadata.resourceVersion !== object.metadata.resourceVersion) throw new Error('the plan came too late');
     this.put(kind, object);
   }
+}
+
+function merge(target: any, patch: any): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const out = { ...target };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete out[key];
+    else out[key] = merge(out[key], value);
+  }
+  return out;
+}
+
+function owners(present: readonly any[], changes: readonly any[]): unknown[] {
+  const kept = present.filter(({ uid }) => !changes.some((change) => change.uid === uid));
+  return [...kept, ...changes.filter((change) => change.$patch !== 'delete')];
 }
 
 function exhaust(changes: Iterable<unknown>): void {

@@ -46,7 +46,7 @@ function contentOf(things: readonly Thing[]): NamespaceContent {
 }
 
 const plan = (namespace: Namespace | undefined, observed: NamespaceContent, failures: Error[] = []): Plan =>
-  planNamespace(namespace, { observed, failures }, now);
+  planNamespace(namespace, { observed, failures: failures.map((error) => ({ error })) }, now);
 
 const words = (actions: Plan) =>
   actions.map((action) => `${action.type}${'kind' in action ? ` ${action.kind.plural}` : ''}`);

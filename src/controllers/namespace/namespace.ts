@@ -89,7 +89,14 @@ function reported(
   { observed, failures }: Pick<Snapshot<NamespaceContent>, 'observed' | 'failures'>,
   now: Date,
 ): Action[] {
-  const conditions = withConditions(namespace.status.conditions, report(observed, failures), now);
+  const conditions = withConditions(
+    namespace.status.conditions,
+    report(
+      observed,
+      failures.map(({ error }) => error),
+    ),
+    now,
+  );
   const status = { ...namespace.status, phase: 'Terminating', conditions };
   return deepEqual(status, namespace.status) ? [] : [updateStatus(Namespace, { ...namespace, status })];
 }
