@@ -17,6 +17,7 @@ import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
 import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile } from './programs.ts';
 import { type Figure, table } from './report.ts';
+import { costOfRights } from './rights.ts';
 import { measureWatch } from './watchers.ts';
 
 const { values: flags } = parseArgs({
@@ -93,6 +94,7 @@ async function main(): Promise<void> {
   } finally {
     await Promise.all([qd.stop(), bare.stop()]);
   }
+  await measureRights();
   await measureEtcd();
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
@@ -204,6 +206,13 @@ async function measureWatchers(qd: Program, bare: Program): Promise<void> {
   const watchPath = `${FILL}?watch=true&resourceVersion=${metadata.resourceVersion}`;
   const ours = await measureWatch(qd, { ...shape, watchPath, createPath: FILL, body });
   record({ name: 'watch, 200 on 300 creates', unit: '/s', qd: ours, bare: peer, promise: 60_000 });
+}
+
+async function measureRights(): Promise<void> {
+  if (!wanted('rights')) return;
+  const start = (name: string, flags: readonly string[]) => startQd(root, join(work, name), flags);
+  const more = await costOfRights(start, { connections: 32, seconds, root, agent });
+  record({ name: 'what rights add to a get', unit: '%', qd: more, promise: 5 });
 }
 
 async function measureEtcd(): Promise<void> {

@@ -16,6 +16,8 @@ export interface Program extends Target {
 }
 
 const TOKEN = 'bench-token';
+/** Of a user who has the rights that somebody gives him. */
+export const READER_TOKEN = 'reader-token';
 
 /** The built `qd up` in a directory. */
 export async function startQd(root: string, directory: string, flags: readonly string[] = []): Promise<Program> {
@@ -27,7 +29,7 @@ export async function startQd(root: string, directory: string, flags: readonly s
   return start(join(root, 'dist', 'qd.js'), args, /^Ready .*(https:\S+)/m);
 }
 
-export const tokenFile = `${TOKEN},bench,1,"system:masters"\n`;
+export const tokenFile = `${TOKEN},bench,1,"system:masters"\n${READER_TOKEN},reader,2\n`;
 
 export async function startBare(root: string, options: BareOptions): Promise<Program> {
   return start(join(root, '.cache', 'bench', 'bare.mjs'), [JSON.stringify(options)], /^\d+$/m);

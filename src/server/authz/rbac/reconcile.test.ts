@@ -96,6 +96,15 @@ describe('a start', () => {
     expect(found.name).toBe('system:discovery');
   });
 
+  it('of another release looks at everything again', async () => {
+    const api = await start();
+    await api.patch('clusterroles', 'system:basic-user', { rules: [] }, cluster);
+    // As if the roles had been in order after that, by what an older program knew.
+    await api.store.commit([{ key: '/quarterdeck/default-roles', value: Buffer.from('older') }]);
+    const next = await again(api);
+    expect((await next.get('clusterroles', 'system:basic-user', cluster)).rules).toHaveLength(3);
+  });
+
   it('of two servers at once ends with each object once', async () => {
     const first = await testServer(kinds);
     const { store, clock } = first;

@@ -2,6 +2,7 @@
  * Puts the default roles and bindings in order when a server starts: what is missing is made, missing rules and subjects
  * are added, and what somebody added stays. An object whose autoupdate annotation says `false` is left alone.
  */
+import { createHash } from 'node:crypto';
 import { deepEqual } from '../../../base/tree.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { ClusterRole } from '../../../kinds/rbac/cluster-role.ts';
@@ -27,15 +28,23 @@ type Stored = KubeObject & {
   subjects?: DefaultBinding['subjects'][number][];
 };
 
+/** Where it stands which policy was put in order last; the row's revision says when. */
+const MARK = '/quarterdeck/default-roles';
+
 /** Writes what differs, in as few commits as the store allows. Resolves when it can be read. */
 export async function reconcilePolicy(core: Core): Promise<void> {
+  const policy = defaultPolicy();
+  const digest = createHash('sha256').update(JSON.stringify(policy)).digest();
   for (;;) {
-    const writes = changes(core, defaultPolicy());
+    const mark = await core.store.get(MARK);
+    // What has not been written since then needs no second look.
+    const since = mark?.value.equals(digest) ? mark.revision : 0;
+    const writes = changes(core, policy, since);
     if (writes.length === 0) return;
     try {
       let revision = 0;
-      for (let at = 0; at < writes.length; at += TOGETHER) {
-        revision = await core.store.commit(writes.slice(at, at + TOGETHER));
+      for (const together of batches([...writes, { key: MARK, value: digest }])) {
+        revision = await core.store.commit(together);
       }
       await core.cache.reached(revision);
       return;
@@ -47,8 +56,19 @@ export async function reconcilePolicy(core: Core): Promise<void> {
   }
 }
 
-function changes(core: Core, policy: Policy): Write[] {
-  const of = (kind: Kind, wanted: readonly Default[]) => wanted.flatMap((each) => change(core, kind, each) ?? []);
+function batches(writes: readonly Write[]): Write[][] {
+  const found: Write[][] = [];
+  for (let at = 0; at < writes.length; at += TOGETHER) found.push(writes.slice(at, at + TOGETHER));
+  return found;
+}
+
+function changes(core: Core, policy: Policy, since: number): Write[] {
+  const of = (kind: Kind, wanted: readonly Default[]) =>
+    wanted.flatMap((each) => {
+      const { name, namespace = '' } = each.metadata;
+      const entry = core.cache.table(kind).get(namespace, name);
+      return entry && entry.revision <= since ? [] : (change(core, kind, each) ?? []);
+    });
   return [
     ...of(ClusterRole, policy.clusterRoles),
     ...of(ClusterRoleBinding, policy.clusterRoleBindings),
