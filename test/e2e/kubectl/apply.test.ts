@@ -1,0 +1,100 @@
+/** Declaring what is wanted: apply, diff, replace, in old and new versions. */
+import { expect, test } from 'vitest';
+import { configMap, deployment, withEveryKubectl } from './driver.ts';
+
+/** Objects as they were written for a cluster of 1.7. */
+const oldies = (image: string) => {
+  const template = { metadata: { labels: { app: 'old' } }, spec: { containers: [{ name: 'main', image }] } };
+  const pod = { spec: { ...template.spec, restartPolicy: 'Never' } };
+  const metadata = { name: 'old' };
+  return [
+    { apiVersion: 'extensions/v1beta1', kind: 'Deployment', metadata, spec: { template } },
+    { apiVersion: 'extensions/v1beta1', kind: 'DaemonSet', metadata, spec: { template } },
+    { apiVersion: 'extensions/v1beta1', kind: 'ReplicaSet', metadata, spec: { template } },
+    { apiVersion: 'apps/v1beta1', kind: 'StatefulSet', metadata, spec: { serviceName: 'old', template } },
+    {
+      apiVersion: 'batch/v1beta1',
+      kind: 'CronJob',
+      metadata,
+      spec: { schedule: '@daily', jobTemplate: { spec: { template: pod } } },
+    },
+  ];
+};
+
+withEveryKubectl((kubectl) => {
+  test('apply creates, changes, and leaves alone', async () => {
+    const file = await kubectl.file('app.json', [deployment('web'), configMap('settings', { a: '1', b: '2' })]);
+    const apply = () => kubectl.lines('apply', '-f', file);
+    expect(await apply()).toEqual(['deployment.apps/web created', 'configmap/settings created']);
+    expect(await apply()).toEqual(['deployment.apps/web unchanged', 'configmap/settings unchanged']);
+    await kubectl.run('scale', 'deployment/web', '--replicas=3');
+    await kubectl.file('app.json', [deployment('web'), configMap('settings', { a: '9' })]);
+    expect(await apply()).toEqual(['deployment.apps/web unchanged', 'configmap/settings configured']);
+    expect(await kubectl.run('get', 'cm/settings', '-o', 'jsonpath={.data}')).toBe('{"a":"9"}');
+    expect(await kubectl.run('get', 'deployment/web', '-o', 'jsonpath={.spec.replicas}')).toBe('3');
+    expect(await kubectl.run('apply', 'view-last-applied', 'configmap/settings')).toMatch(/^data:\n {2}a: "9"$/m);
+    const other = await kubectl.file('settings.json', configMap('settings', { a: '8' }));
+    await kubectl.run('apply', 'set-last-applied', '-f', other);
+    expect(await kubectl.run('apply', 'view-last-applied', 'configmap/settings')).toContain('a: "8"');
+  });
+
+  test('diff shows what apply would change, and nothing else', async () => {
+    const map = configMap('different', { a: '1' });
+    const file = await kubectl.file('map.json', map);
+    await kubectl.run('apply', '-f', file);
+    expect(await kubectl.run('diff', '-f', file)).toBe('');
+    await kubectl.file('map.json', configMap('different', { a: '2' }));
+    const { code, stdout } = await kubectl.outcome('diff', '-f', file);
+    const changed = stdout.split('\n').filter((line) => /^[-+](?![-+])/.test(line));
+    expect([code, changed]).toEqual([1, ['-  a: "1"', '+  a: "2"']]);
+    const fresh = await kubectl.outcome('diff', '-f', await kubectl.file('new.json', configMap('new', { a: '1' })));
+    expect([fresh.code, fresh.stdout]).toEqual([1, expect.stringContaining('+kind: ConfigMap')]);
+  });
+
+  test('replace, also by force', async () => {
+    const file = await kubectl.file('replaced.json', configMap('replaced', { a: '1' }));
+    expect(await kubectl.fails('replace', '-f', file)).toContain('configmaps "replaced" not found');
+    await kubectl.run('create', '-f', file);
+    const uid = () => kubectl.run('get', 'cm/replaced', '-o', 'jsonpath={.metadata.uid}');
+    const before = await uid();
+    expect(await kubectl.run('replace', '-f', file)).toBe('configmap/replaced replaced');
+    expect(await uid()).toBe(before);
+    expect(await kubectl.run('replace', '--force', '-f', file)).toContain('configmap/replaced replaced');
+    expect(await uid()).not.toBe(before);
+    const stale = { ...configMap('replaced', {}), metadata: { name: 'replaced', resourceVersion: '1' } };
+    expect(await kubectl.fails('replace', '-f', await kubectl.file('stale.json', stale))).toContain(
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
+  });
+
+  test('prune takes away what is no longer declared', async () => {
+    const labels = { set: 'pruned' };
+    const file = await kubectl.file('set.json', [configMap('one', {}, labels), configMap('two', {}, labels)]);
+    await kubectl.run('apply', '-f', file);
+    await kubectl.file('set.json', [configMap('one', {}, labels)]);
+    const list = kubectl.isNewest ? '--prune-allowlist=core/v1/ConfigMap' : '--prune-whitelist=core/v1/ConfigMap';
+    expect(await kubectl.lines('apply', '--prune', '-l', 'set=pruned', list, '-f', file)).toEqual([
+      'configmap/one unchanged',
+      'configmap/two pruned',
+    ]);
+  });
+
+  test('what was written in old versions, and reads in new ones', async () => {
+    const file = await kubectl.file('old.json', oldies('nginx:1.7'));
+    const apply = async () => (await kubectl.warned('apply', '-f', file)).split('\n').map((line) => line.split(' ')[1]);
+    expect(await apply()).toEqual(oldies('').map(() => 'created'));
+    expect(await apply()).toEqual(oldies('').map(() => 'unchanged'));
+    await kubectl.file('old.json', oldies('nginx:1.8'));
+    expect(await apply()).toEqual(oldies('').map(() => 'configured'));
+    const path = '{range .items[*]}{.apiVersion} {..image}{"\\n"}{end}';
+    const resources = ['deployments', 'daemonsets', 'replicasets', 'statefulsets'].map((name) => `${name}.v1.apps`);
+    for (const resource of [...resources, 'cronjobs.v1.batch']) {
+      const shown = await kubectl.run('get', resource, '-l', 'app=old', '-o', `jsonpath=${path}`);
+      if (resource !== 'cronjobs.v1.batch') expect(shown).toBe('apps/v1 nginx:1.8');
+    }
+    expect(await kubectl.run('get', 'cronjobs.v1.batch/old', '-o', 'jsonpath={..image}')).toBe('nginx:1.8');
+    const { spec } = JSON.parse(await kubectl.warned('get', 'deployments.v1beta1.extensions/old', '-o', 'json'));
+    expect(spec).toMatchObject({ strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } });
+    expect((await kubectl.warned('delete', '-f', file)).split('\n')).toHaveLength(oldies('').length);
+  });
+});

@@ -1,0 +1,97 @@
+/** An object of every kind, through the commands that every kind has. */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Driver, withEveryKubectl } from './driver.ts';
+
+const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'kinds');
+const examples = readdirSync(EXAMPLES).map((file) => join(EXAMPLES, file));
+
+/** They are answered and not kept; a component's status can only be read. */
+const isAsked = (file: string) => file.endsWith('-review.yaml');
+const isOther = (file: string) => ['binding.yaml', 'component-status.yaml'].includes(basename(file));
+const kept = examples.filter((file) => !isAsked(file) && !isOther(file));
+
+/** What some of them name is in this namespace. */
+const HERE = '--namespace=default';
+const from = (files: readonly string[]) => [...files.flatMap((file) => ['-f', file]), HERE];
+
+/** kubectl 1.20 describes these kinds through versions of them that have gone since; a 1.36 server has none of them. */
+const NOT_DESCRIBED = new Set(['endpoint-slice.yaml']);
+/** And these through versions that are served and deprecated. */
+const WARNED = new Set(['cron-job.yaml', 'pod-disruption-budget.yaml']);
+
+/** Kept while something uses them. */
+const IN_USE = new Set(['persistent-volume-claim.yaml', 'persistent-volume.yaml', 'volume-attributes-class.yaml']);
+
+/** kubectl 1.20 sends ten requests at once and then five a second: several of it get on faster than one. */
+const AT_ONCE = 13;
+
+async function lines(kubectl: Driver, files: readonly string[], command: readonly string[]): Promise<string[]> {
+  const runs: Promise<string[]>[] = [];
+  const size = kubectl.isNewest ? files.length : AT_ONCE;
+  for (let at = 0; at < files.length; at += size) {
+    runs.push(kubectl.lines(...command, ...from(files.slice(at, at + size))));
+  }
+  return (await Promise.all(runs)).flat().filter(Boolean);
+}
+
+withEveryKubectl((kubectl) => {
+  const all = (...command: string[]) => lines(kubectl, kept, command);
+
+  test('create, and nothing to be applied then', async () => {
+    const created = await all('create', '--save-config');
+    expect(created).toEqual(kept.map(() => expect.stringMatching(/^\S+ created$/)));
+    // "configured" is said of lists that are replaced as a whole and hold defaults.
+    expect(await all('apply')).toEqual(kept.map(() => expect.stringMatching(/^\S+ (unchanged|configured)$/)));
+    expect(await all('diff')).toEqual([]);
+  });
+
+  test('get, in every form', async () => {
+    for (const form of [['-o', 'name'], ['--no-headers'], ['--no-headers', '-o', 'wide']]) {
+      expect(await all('get', ...form)).toHaveLength(kept.length);
+    }
+    const { items } = JSON.parse(await kubectl.run('get', ...from(kept.slice(0, 5)), '-o', 'json'));
+    const kinds = items.map(({ kind }: { kind: string }) => kind).join(' ');
+    expect(await kubectl.run('get', ...from(kept.slice(0, 5)), '-o', 'jsonpath={.items[*].kind}')).toBe(kinds);
+  });
+
+  test('describe', async () => {
+    const shown = kept.filter((file) => kubectl.isNewest || !NOT_DESCRIBED.has(basename(file)));
+    const quiet = shown.filter((file) => kubectl.isNewest || !WARNED.has(basename(file)));
+    const text = await lines(kubectl, quiet, ['describe']);
+    expect(text.filter((line) => line.startsWith('Name: ')).length).toBeGreaterThanOrEqual(quiet.length);
+    const warned = shown.filter((file) => !quiet.includes(file));
+    if (warned.length === 0) return;
+    const { code, stderr } = await kubectl.outcome('describe', ...from(warned));
+    expect([code, stderr.match(/^Warning: .* is deprecated/gm)?.length]).toEqual([0, warned.length]);
+  });
+
+  test('label and annotate', async () => {
+    await all('label', 'tier=back');
+    await all('annotate', 'note=here');
+    const columns = 'custom-columns=A:.metadata.labels.tier,B:.metadata.annotations.note';
+    expect(await all('get', '--no-headers', '-o', columns)).toEqual(kept.map(() => 'back here'));
+  });
+
+  test('reviews and bindings', async () => {
+    for (const file of examples.filter(isAsked)) {
+      const { kind } = JSON.parse(await kubectl.run('create', '-f', file, HERE, '-o', 'json'));
+      expect(`${kind.toLowerCase()}.yaml`).toBe(basename(file).replaceAll('-', ''));
+    }
+    expect(await kubectl.run('create', '-f', join(EXAMPLES, 'binding.yaml'), HERE)).toMatch(/created$/);
+    expect(await kubectl.run('get', 'pod', 'example', HERE, '-o', 'jsonpath={.spec.nodeName}')).toBe('example');
+  });
+
+  test('delete', async () => {
+    // What ends a pod on its node, or sees that a volume is out of use, is no part of a server.
+    await kubectl.outcome('delete', 'pod', 'example', HERE, '--force', '--grace-period=0');
+    const inUse = from(kept.filter((file) => IN_USE.has(basename(file))));
+    await kubectl.run('patch', ...inUse, '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
+    // kubectl that waits for each object asks five times a second at most.
+    const { code, stderr } = await kubectl.outcome('delete', ...from(kept), '--wait=false', '--ignore-not-found');
+    expect([code, stderr.trim()]).toEqual([0, expect.stringMatching(/^warning: deleting cluster-scoped resources/i)]);
+    const left = () => kubectl.run('get', ...from(kept), '--ignore-not-found', '-o', 'name');
+    await expect.poll(left, { timeout: 10_000 }).toBe('');
+  });
+});
