@@ -18,8 +18,11 @@ export interface Store {
   /** Rows whose keys start with `prefix`, in key order (bytewise). */
   list(prefix: string, options?: ListOptions): Promise<Rows>;
 
-  /** Performs all writes, or none: then it rejects with a StoreConflict. Resolves with the revision. */
-  commit(writes: readonly Write[]): Promise<number>;
+  /**
+   * Performs all writes, or none: then it rejects with a StoreConflict. Resolves with the revision. Other keys that the
+   * writes depend on are conditions.
+   */
+  commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number>;
 
   /** Every change after the revision `after`, first from history, then as it happens. */
   watch(after: number, watcher: Watcher): Subscription;
@@ -63,6 +66,12 @@ export interface Write {
   readonly value: Buffer | null;
   /** The revision that the key must have; 0: it must not exist; absent: no matter. */
   readonly expect?: number;
+}
+
+/** A key that a commit leaves alone, and that must be at this revision for it to happen; 0: it must not exist. */
+export interface Condition {
+  readonly key: string;
+  readonly revision: number;
 }
 
 export interface Change {

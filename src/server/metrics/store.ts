@@ -19,10 +19,10 @@ export class StoreMetrics {
       watch: (after, watcher) => store.watch(after, watcher),
       compact: (revision) => store.compact(revision),
       close: () => store.close(),
-      commit: async (writes) => {
+      commit: async (writes, conditions) => {
         const began = clock.now();
         try {
-          return await store.commit(writes);
+          return await store.commit(writes, conditions);
         } finally {
           this.#commits.observe((clock.now() - began) / 1000);
         }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { Write } from '../../store/store.ts';
+import type { Condition, Write } from '../../store/store.ts';
 import type { AdmissionRequest } from '../admission/plugin.ts';
 import { encode } from '../cache/encoding.ts';
 import type { Entry, Place } from '../cache/entry.ts';
@@ -14,6 +14,8 @@ export interface Draft {
   readonly expect: number;
   /** What must be written with it or not at all. */
   readonly also?: readonly Write[];
+  /** What must be as it was. */
+  readonly conditions?: readonly Condition[] | undefined;
 }
 
 /** What is allocated to the object, and what admission wants written with it. */
@@ -26,12 +28,13 @@ export function withAdmission(
 
 /** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */
 export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
-  const { at, object, expect, also = [] } = draft;
+  const { at, object, expect, also = [], conditions } = draft;
   const stored = encode(object);
   const written = { at, object, stored };
   core.cache.announce(written);
   try {
-    const revision = await track(core, at.key, core.store.commit([{ key: at.key, value: stored, expect }, ...also]));
+    const writes = [{ key: at.key, value: stored, expect }, ...also];
+    const revision = await track(core, at.key, core.store.commit(writes, conditions));
     await core.cache.reached(revision);
     const cached = core.cache.entry(at.key);
     return cached?.revision === revision ? cached : core.cache.entryOf(at, revision, stored);

@@ -31,8 +31,8 @@ export async function create(core: Core, resource: Resource, call: Call): Promis
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       if (error.key === at.key && (!generated || tries >= NAME_TRIES)) throw alreadyExists(kind, name);
-      // A generated name or an address was taken by somebody else: the next round draws another.
-      await core.cache.reached(error.revision);
+      // A generated name or an address was taken by somebody else, or the namespace has changed: the next round sees it.
+      await (error.revision > 0 ? core.cache.reached(error.revision) : core.cache.fresh());
     } finally {
       admission?.settle();
     }
@@ -59,7 +59,8 @@ async function store(
     if (existing) throw new StoreConflict(at.key, existing.revision);
     return { type: 'object', item: unstored(resource, object) };
   }
-  const entry = await commitObject(core, { at, object, expect: 0, also: withAdmission(also, admission) });
+  const together = { also: withAdmission(also, admission), conditions: admission?.conditions };
+  const entry = await commitObject(core, { at, object, expect: 0, ...together });
   return { type: 'object', item: entry.viewOnce(resource) };
 }
 

@@ -4,6 +4,7 @@ import { HISTORY_BYTES, HISTORY_MILLISECONDS, type HistoryOptions } from '../his
 import { compareKeys, prefixEnd } from '../keys.ts';
 import {
   type Change,
+  type Condition,
   type ListOptions,
   type Row,
   type Rows,
@@ -84,9 +85,9 @@ export class EmbeddedStore implements Store {
     return read;
   }
 
-  async commit(writes: readonly Write[]): Promise<number> {
+  async commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number> {
     this.#checkOpen();
-    return this.#commits.commit(writes);
+    return this.#commits.commit(writes, conditions);
   }
 
   watch(after: number, watcher: Watcher): Subscription {

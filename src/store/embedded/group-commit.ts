@@ -1,7 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { checkWrites } from '../keys.ts';
-import { type Change, type Row, StoreAhead, StoreConflict, StoreFull, StoreUnavailable, type Write } from '../store.ts';
+import {
+  type Change,
+  type Condition,
+  type Row,
+  StoreAhead,
+  StoreConflict,
+  StoreFull,
+  StoreUnavailable,
+  type Write,
+} from '../store.ts';
 import type { Database } from './database.ts';
 import {
   type Entry,
@@ -112,7 +121,7 @@ export class GroupCommit {
     return this.#state.revision;
   }
 
-  commit(writes: readonly Write[]): Promise<number> {
+  commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
     this.#checkOpen();
     checkWrites(writes, LONGEST_KEY);
     if (writes.length > MOST_WRITES) throw new RangeError(`a commit takes ${MOST_WRITES} writes`);
@@ -121,6 +130,11 @@ export class GroupCommit {
       const revision = known[i]?.row?.revision ?? 0;
       if (expect === undefined || expect === revision) continue;
       return rejected(new StoreConflict(key, revision), known[i]?.batch);
+    }
+    for (const { key, revision: wanted } of conditions) {
+      const pending = this.#pending(key);
+      const revision = pending ? (pending.row?.revision ?? 0) : this.#stored(key);
+      if (revision !== wanted) return rejected(new StoreConflict(key, revision), pending?.batch);
     }
     const effective = writes.some(({ value }, i) => value !== null || known[i]?.row !== undefined);
     if (!effective && !this.#work) return Promise.resolve(this.#state.revision);
@@ -150,13 +164,23 @@ export class GroupCommit {
     if (this.#closed) throw this.#closed;
   }
 
-  #known(key: string): Known {
+  #pending(key: string): Pending | undefined {
     for (let i = this.#queue.length - 1; i >= 0; i--) {
       const waiting = this.#queue[i]?.keys.get(key);
       if (waiting) return waiting;
     }
-    const flushing = this.#flushing?.keys.get(key);
-    if (flushing) return flushing;
+    return this.#flushing?.keys.get(key);
+  }
+
+  /** The revision of a key on disk; 0: there is none. */
+  #stored(key: string): number {
+    const entry = this.#options.database.entry(key);
+    return entry && !entry.deleted ? entry.revision : 0;
+  }
+
+  #known(key: string): Known {
+    const pending = this.#pending(key);
+    if (pending) return pending;
     const entry = this.#options.database.entry(key);
     if (!entry || entry.deleted) return { entry, row: undefined };
     const value = valueIn(this.#options.database.record(entry) as Buffer) as Buffer;

@@ -4,6 +4,7 @@ import { type Logger, silent } from '../../base/log.ts';
 import { HISTORY_MILLISECONDS } from '../history-options.ts';
 import { checkWrites } from '../keys.ts';
 import {
+  type Condition,
   type ListOptions,
   type Row,
   type Rows,
@@ -113,11 +114,11 @@ export class EtcdStore implements Store {
     return this.#track(this.#list(prefix, options));
   }
 
-  async commit(writes: readonly Write[]): Promise<number> {
+  async commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
     this.#checkOpen();
     checkWrites(writes, LONGEST_KEY);
     if (writes.length === 0) return this.revision();
-    return this.#track(this.#commit(writes));
+    return this.#track(this.#commit(writes, conditions));
   }
 
   watch(after: number, watcher: Watcher): Subscription {
@@ -195,20 +196,25 @@ export class EtcdStore implements Store {
     return { key: this.#keyspace.read(key), value, revision: modRevision };
   }
 
-  async #commit(writes: readonly Write[]): Promise<number> {
+  async #commit(writes: readonly Write[], conditions: readonly Condition[]): Promise<number> {
     const compare: Compare[] = [];
     const success: RequestOperation[] = [];
     const failure: RequestOperation[] = [];
-    for (const write of writes) {
-      const key = this.#keyspace.write(write.key);
-      success.push(write.value === null ? { deleteRange: { key } } : { put: { key, value: write.value } });
-      if (write.expect === undefined) continue;
-      compare.push({ target: CompareTarget.MOD, key, modRevision: write.expect });
+    const expected: Condition[] = [];
+    for (const { key, value, expect } of writes) {
+      const written = this.#keyspace.write(key);
+      success.push(value === null ? { deleteRange: { key: written } } : { put: { key: written, value } });
+      if (expect !== undefined) expected.push({ key, revision: expect });
+    }
+    expected.push(...conditions);
+    for (const { key: name, revision } of expected) {
+      const key = this.#keyspace.write(name);
+      compare.push({ target: CompareTarget.MOD, key, modRevision: revision });
       failure.push({ range: { key, keysOnly: true } });
     }
     const { succeeded, header, responses } = await this.#connection.call(methods.txn, { compare, success, failure });
     if (succeeded) return header.revision;
-    throw conflict(writes, responses);
+    throw conflict(expected, responses);
   }
 
   async #range(request: RangeRequest): Promise<RangeResponse> {
@@ -274,9 +280,8 @@ export class EtcdStore implements Store {
 }
 
 /** What etcd found instead is in the order of the writes that expected something. */
-function conflict(writes: readonly Write[], responses: TxnResponse['responses']): StoreConflict {
-  const expecting = writes.filter(({ expect }) => expect !== undefined);
+function conflict(expected: readonly Condition[], responses: TxnResponse['responses']): StoreConflict {
   const found = responses.map(({ range }) => range?.kvs[0]?.modRevision ?? 0);
-  const index = expecting.findIndex(({ expect }, i) => expect !== found[i]);
-  return new StoreConflict(expecting[index]?.key ?? '', found[index] ?? 0);
+  const index = expected.findIndex(({ revision }, i) => revision !== found[i]);
+  return new StoreConflict(expected[index]?.key ?? '', found[index] ?? 0);
 }

@@ -3,6 +3,7 @@ import { HISTORY_BYTES, HISTORY_MILLISECONDS, type HistoryOptions } from '../his
 import { checkWrites, compareKeys } from '../keys.ts';
 import {
   type Change,
+  type Condition,
   type ListOptions,
   type Row,
   type Rows,
@@ -52,19 +53,22 @@ export class MemoryStore implements Store {
     return { rows, revision, more: false };
   }
 
-  async commit(writes: readonly Write[]): Promise<number> {
+  async commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
     this.#checkOpen();
     checkWrites(writes, Number.POSITIVE_INFINITY);
-    for (const { key, expect } of writes) {
-      const revision = this.#rows.get(key)?.revision ?? 0;
-      if (expect !== undefined && expect !== revision) throw new StoreConflict(key, revision);
-    }
+    for (const { key, expect } of writes) if (expect !== undefined) this.#compare(key, expect);
+    for (const { key, revision } of conditions) this.#compare(key, revision);
     const changes = this.#apply(writes);
     const { revision } = this.#changes;
     // Watchers are told in a microtask of their own, so that one of them may commit without changing the order.
     await undefined;
     this.#watchers.publish(changes);
     return revision;
+  }
+
+  #compare(key: string, wanted: number): void {
+    const revision = this.#rows.get(key)?.revision ?? 0;
+    if (revision !== wanted) throw new StoreConflict(key, revision);
   }
 
   watch(after: number, watcher: Watcher): Subscription {
