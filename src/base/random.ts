@@ -17,9 +17,14 @@ export const systemRandom: Random = {
 /** No vowels and no look-alikes, so that a generated name spells no word. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** What is put behind `generateName`. */
-export function nameSuffix(random: Random, length = 5): string {
+/** What is put behind `generateName`: drawn once, since chance is dear. */
+export function nameSuffix(random: Random): string {
+  const count = ALPHABET.length;
+  let drawn = random.int(count ** 5);
   let out = '';
-  for (let i = 0; i < length; i++) out += ALPHABET[random.int(ALPHABET.length)];
+  for (let i = 0; i < 5; i++) {
+    out += ALPHABET[drawn % count];
+    drawn = Math.floor(drawn / count);
+  }
   return out;
 }

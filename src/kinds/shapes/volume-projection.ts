@@ -103,32 +103,26 @@ function oneSource(source: Projection): FieldError | undefined {
   return sources > 1 ? forbidden('', 'may not specify more than 1 volume type per source') : undefined;
 }
 
-/** No two sources write the same file. The complaint shows who came second. */
+/** No two sources write the same file. The complaint shows who came second. Every pod has such a volume: no lists are made. */
 function noSharedPaths(sources: readonly Projection[]): FieldError[] {
+  const found: FieldError[] = [];
   const seen = new Set<string>();
-  return sources.flatMap(writes).flatMap(([file, who]) => {
-    if (seen.has(file)) return [invalid('', who, 'conflicting duplicate paths')];
+  const write = (file: string | undefined, who = file) => {
+    if (!file) return;
+    if (seen.has(file)) found.push(invalid('', who ?? '', 'conflicting duplicate paths'));
     seen.add(file);
-    return [];
-  });
+  };
+  for (const { secret, configMap, downwardAPI, clusterTrustBundle, podCertificate } of sources) {
+    for (const { path: file } of secret?.items ?? NONE) write(file, secret?.name ?? '');
+    for (const { path: file } of configMap?.items ?? NONE) write(file, configMap?.name ?? '');
+    for (const { path: file } of downwardAPI?.items ?? NONE) write(file);
+    if (clusterTrustBundle) write(clusterTrustBundle.path);
+    if (!podCertificate) continue;
+    write(podCertificate.credentialBundlePath);
+    write(podCertificate.keyPath);
+    write(podCertificate.certificateChainPath);
+  }
+  return found;
 }
 
-function writes({
-  secret,
-  configMap,
-  downwardAPI,
-  clusterTrustBundle,
-  podCertificate,
-}: Projection): [string, string][] {
-  const keyed = [secret, configMap].flatMap((each) =>
-    (each?.items ?? []).map((item): [string, string] => [item.path, each?.name ?? '']),
-  );
-  const plain = [
-    ...(downwardAPI?.items ?? []).map((item) => item.path),
-    ...[clusterTrustBundle?.path, podCertificate?.credentialBundlePath, podCertificate?.keyPath],
-    podCertificate?.certificateChainPath,
-  ];
-  return [...keyed, ...plain.flatMap((file): [string, string][] => (file ? [[file, file]] : []))].filter(
-    ([file]) => file,
-  );
-}
+const NONE: readonly { readonly path: string }[] = [];

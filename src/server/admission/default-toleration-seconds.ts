@@ -1,6 +1,7 @@
 import { deepFreeze } from '../../base/tree.ts';
 import { Pod } from '../../kinds/core/pod.ts';
 import type { Toleration } from '../../kinds/shapes/toleration.ts';
+import { ownSpec } from './own-spec.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
 /** How long pods stay on a node that has gone silent. */
@@ -20,9 +21,11 @@ export const defaultTolerationSeconds: AdmissionPlugin = {
 
   admit(_, request) {
     const pod = request.object as Pod;
-    const { tolerations = [] } = pod.spec;
-    const missing = wanted.filter(({ key }) => !tolerations.some((each) => tolerates(each, key)));
-    if (missing.length > 0) pod.spec = { ...pod.spec, tolerations: [...tolerations, ...missing] };
+    const { tolerations } = pod.spec;
+    const missing = tolerations
+      ? wanted.filter(({ key }) => !tolerations.some((each) => tolerates(each, key)))
+      : wanted;
+    if (missing.length > 0) ownSpec(request).tolerations = [...(tolerations ?? []), ...missing];
   },
 };
 

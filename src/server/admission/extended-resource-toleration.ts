@@ -1,6 +1,7 @@
 import { Pod } from '../../kinds/core/pod.ts';
 import { isExtended } from '../../kinds/shapes/resource-names.ts';
 import type { Toleration } from '../../kinds/shapes/toleration.ts';
+import { ownSpec } from './own-spec.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
 /** Nodes with rare devices are tainted with the device's name: pods that ask for one may go there. */
@@ -20,7 +21,7 @@ export const extendedResourceToleration: AdmissionPlugin = {
       .sort()
       .map(tolerationOf)
       .filter((each) => !tolerations.some(sameAs(each)));
-    if (missing.length > 0) pod.spec = { ...pod.spec, tolerations: [...tolerations, ...missing] };
+    if (missing.length > 0) ownSpec(request).tolerations = [...tolerations, ...missing];
   },
 };
 

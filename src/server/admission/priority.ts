@@ -41,9 +41,11 @@ export const priority: AdmissionPlugin = {
 /** Clients that do not know the fields send a pod back without them. */
 function keep(pod: Pod, old: Pod): void {
   const { priority: value, preemptionPolicy } = old.spec;
-  if (pod.spec.priority === undefined && value !== undefined) pod.spec = { ...pod.spec, priority: value };
-  if (pod.spec.preemptionPolicy === undefined && preemptionPolicy !== undefined)
-    pod.spec = { ...pod.spec, preemptionPolicy };
+  // A spec without them is not the stored one.
+  if (pod.spec.priority === undefined && value !== undefined) pod.spec.priority = value;
+  if (pod.spec.preemptionPolicy === undefined && preemptionPolicy !== undefined) {
+    pod.spec.preemptionPolicy = preemptionPolicy;
+  }
 }
 
 function assign(core: Core, request: AdmissionRequest, { spec }: Pod): void {
