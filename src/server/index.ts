@@ -114,8 +114,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
   const handle = handler(core);
   const priorities = options.admission?.includes(priority) ?? false;
-  await bootstrap(handle, { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities });
-  if (options.defaultRoles) await reconcilePolicy(core);
+  await Promise.all([
+    bootstrap(handle, { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities }),
+    options.defaultRoles ? reconcilePolicy(core) : undefined,
+  ]);
   return {
     handle,
     registry,
