@@ -1,7 +1,8 @@
 /** Just enough DER to write certificates: each function returns a whole element, tag and length included. */
 import { isIPv4 } from 'node:net';
 
-function element(tag: number, ...content: Buffer[]): Buffer {
+/** Any tag. */
+export function element(tag: number, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([Buffer.of(tag), lengthOf(body.length), body]);
 }

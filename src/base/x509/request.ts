@@ -1,12 +1,17 @@
-/** Reading a request for a certificate (PKCS #10): who asks, for which names, with which key. It checks no signature. */
-import { createPublicKey } from 'node:crypto';
+/**
+ * Reading a request for a certificate (PKCS #10): who asks, for which names, with which key. It checks no signature. What is
+ * read is written anew, so that a certificate says what was judged here, however the bytes of the request could be read by
+ * others.
+ */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { element, sequence, set, utf8 } from './der.ts';
 import { DerError, type Element, elementsOf } from './der-reader.ts';
 import { pemBlocks } from './pem.ts';
 
 export interface ParsedRequest {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** The subject and the key as they stand in the request. */
+  /** The subject and the key, as elements of DER. */
   readonly subject: Buffer;
   readonly publicKey: Buffer;
   readonly keyType: string;
@@ -15,16 +20,19 @@ export interface ParsedRequest {
   readonly addresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  /** The names above as they stand in the request. */
+  /** The names above, as elements of DER. */
   readonly names: readonly Buffer[];
 }
 
+const IDENTIFIER = 0x06;
 const COMMON_NAME = '550403';
 const ORGANIZATION = '55040a';
 const EXTENSION_REQUEST = '2a864886f70d01090e';
 const ALTERNATIVE_NAMES = '551d11';
 const ATTRIBUTES = 0xa0;
-const BMP_STRING = 0x1e;
+/** UTF8String, PrintableString, IA5String: all others can be read in more than one way. */
+const TEXTS = [0x0c, 0x13, 0x16];
+const NAMES = [0x81, 0x82, 0x86, 0x87];
 
 /** Throws a DerError for what is no request. */
 export function parseRequest(pem: string): ParsedRequest {
@@ -35,21 +43,25 @@ export function parseRequest(pem: string): ParsedRequest {
   if (!subject || !publicKey) throw new DerError('asn1: structure error: malformed certificate request');
   const attributes = elementsOf(subject.content).flatMap((set) => elementsOf(set.content).map(nameAttribute));
   const texts = (type: string) => attributes.filter((each) => each.type === type).map((each) => each.text);
+  const [commonName = '', ...others] = texts(COMMON_NAME);
+  // Which of several is the name is not the same for everybody.
+  if (others.length > 0) throw new DerError('x509: more than one common name');
+  const key = keyOf(publicKey);
   const names = namesIn(rest.find(({ tag }) => tag === ATTRIBUTES));
   const tagged = (tag: number) => names.filter((name) => name.tag === tag).map(({ content }) => content);
   const ascii = (tag: number) => tagged(tag).map((content) => content.toString('latin1'));
   return {
-    commonName: texts(COMMON_NAME).at(-1) ?? '',
+    commonName,
     organizations: texts(ORGANIZATION),
-    subject: subject.whole,
-    publicKey: publicKey.whole,
-    keyType: keyTypeOf(publicKey),
+    subject: sequence(...attributes.map(({ id, text }) => set(sequence(id, utf8(text))))),
+    publicKey: key.export({ type: 'spki', format: 'der' }),
+    keyType: key.asymmetricKeyType ?? '',
     emails: ascii(0x81),
     dnsNames: ascii(0x82),
     uris: ascii(0x86),
     addresses: tagged(0x87).map(addressOf),
     // Names of other sorts are not certified.
-    names: names.filter(({ tag }) => [0x81, 0x82, 0x86, 0x87].includes(tag)).map(({ whole }) => whole),
+    names: names.filter(({ tag }) => NAMES.includes(tag)).map(({ tag, content }) => element(tag, content)),
   };
 }
 
@@ -58,14 +70,36 @@ function partsOf(element: Element | undefined): Element[] {
   return elementsOf(element.content);
 }
 
-function nameAttribute(element: Element): { type: string; text: string } {
-  const [type, value] = elementsOf(element.content);
-  if (!type || !value) throw new DerError('x509: malformed subject');
-  return { type: type.content.toString('hex'), text: textOf(value) };
+interface Attribute {
+  readonly type: string;
+  /** The type as an element of DER. */
+  readonly id: Buffer;
+  readonly text: string;
+}
+
+function nameAttribute({ content }: Element): Attribute {
+  const [type, value, ...more] = elementsOf(content);
+  if (!type || !isIdentifier(type) || !value || more.length > 0) throw new DerError('x509: malformed subject');
+  return { type: type.content.toString('hex'), id: element(IDENTIFIER, type.content), text: textOf(value) };
+}
+
+/** Numbers of seven bits a byte, the last of each without the eighth bit, and none with zeros before it. */
+function isIdentifier({ tag, content }: Element): boolean {
+  const isFirst = (index: number) => index === 0 || content[index - 1]! < 0x80;
+  return (
+    tag === IDENTIFIER &&
+    content.length > 0 &&
+    content[content.length - 1]! < 0x80 &&
+    !content.some((byte, index) => byte === 0x80 && isFirst(index))
+  );
 }
 
 function textOf({ tag, content }: Element): string {
-  return tag === BMP_STRING ? Buffer.from(content).swap16().toString('utf16le') : content.toString('utf8');
+  const text = content.toString('utf8');
+  if (!TEXTS.includes(tag) || !Buffer.from(text).equals(content) || /\p{Cc}/u.test(text)) {
+    throw new DerError('x509: the subject has text that cannot be read');
+  }
+  return text;
 }
 
 /** The alternative names of the extensions that are asked for. */
@@ -85,9 +119,9 @@ function namesIn(attributes: Element | undefined): Element[] {
   return [];
 }
 
-function keyTypeOf({ whole }: Element): string {
+function keyOf({ whole }: Element): KeyObject {
   try {
-    return createPublicKey({ key: whole, format: 'der', type: 'spki' }).asymmetricKeyType ?? '';
+    return createPublicKey({ key: whole, format: 'der', type: 'spki' });
   } catch (cause) {
     throw new DerError('x509: malformed public key', { cause });
   }

@@ -18,7 +18,8 @@ export function certificateOf(socket: TLSSocket): ClientCertificate | undefined 
   const certificate = socket.getPeerCertificate();
   if (!certificate?.subject) return undefined;
   const expires = Date.parse(certificate.valid_to);
-  const name = listOf(certificate.subject.CN)[0];
+  // Of several the last one: Go takes it for the name, and so does everybody who looks at it with Go.
+  const name = listOf(certificate.subject.CN).at(-1);
   if (!socket.authorized || !name || Number.isNaN(expires)) return { user: undefined, expires: 0 };
   return { user: authenticated({ name, groups: listOf(certificate.subject.O) }), expires };
 }
