@@ -56,7 +56,8 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
       if (wish.part === 'status') kind.onStatusUpdate?.(object, old, hookContext(core, call));
       else {
         kind.onUpdate?.(object, old, hookContext(core, call));
-        countGeneration(kind, object, old);
+        // What is noted through a path of its own, such as the node of a pod, is no new wish.
+        if (wish.part === 'object') countGeneration(kind, object, old);
       }
       const also = core.allocation.onWrite(kind, object, old);
       const subresource = wish.part === 'status' ? 'status' : call.subresource;

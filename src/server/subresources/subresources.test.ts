@@ -129,6 +129,12 @@ describe('binding', () => {
     });
   });
 
+  it('is no new wish', async () => {
+    await api.create('pods', pod('a'));
+    await api.create('pods', { target: { kind: 'Node', name: 'n1' } }, { name: 'a', subresource: 'binding' });
+    expect((await api.get('pods', 'a')).metadata.generation).toBe(1);
+  });
+
   it('can be created beside the pods', async () => {
     await api.create('pods', pod('a'));
     await api.create('bindings', { metadata: { name: 'a' }, target: { kind: 'Node', name: 'n1' } });

@@ -231,10 +231,6 @@ const forDeployments: Record<string, Difference> = {
         field: 'spec.strategy.rollingUpdate',
       }),
   },
-  'deploy-ext': {
-    reason: 'the wish to roll back is kept in an annotation, and the annotations of a Deployment count',
-    body: (body) => ({ ...body, metadata: { ...body.metadata, generation: 3 } }),
-  },
   'deploy-rollback': {
     reason: '1.7 called a success a failure; our Status names its object',
     body: ({ message }) => success({ name: 'full', group: 'apps', kind: 'deployments' }, { message }),
