@@ -62,6 +62,11 @@ it.each(['/', '/api', '/api/v1', '/apis/apps', '/apis/apps/v1', '/metrics', '/ve
   expect(unrouted('GET', path)).toEqual({ user, verb: 'get', path });
 });
 
+it('sees a path as what it leads to, however it is written', () => {
+  expect(unrouted('GET', '/%6detrics')).toEqual({ user, verb: 'get', path: '/metrics' });
+  expect(words(unrouted('GET', '/%61pi/v1/%70ods'))).toBe('list  v1 pods   ');
+});
+
 it('knows the one object that a list selects by its name', () => {
   const selecting = (selector: string, verb = 'GET') =>
     routed(verb, '/api/v1/namespaces/a/pods', `fieldSelector=${encodeURIComponent(selector)}`);

@@ -123,7 +123,9 @@ export function attributesOfPath(request: UnknownRequest): Attributes {
   const { user, method, path, parts, watch } = request;
   const [, root = '', ...rest] = parts;
   const head = root === 'api' ? 1 : root === 'apis' ? 2 : 0;
-  if (head === 0 || rest.length <= head) return { user, verb: method.toLowerCase(), path };
+  // Written in another way, a path is still what it leads to.
+  const meant = path.includes('%') ? parts.join('/') : path;
+  if (head === 0 || rest.length <= head) return { user, verb: method.toLowerCase(), path: meant };
   const isWatch = rest[head] === 'watch' && rest.length > head + 1;
   let at = isWatch ? head + 1 : head;
   let namespace = '';

@@ -1,6 +1,7 @@
 import { badRequest } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Call, ObjectReply } from '../api.ts';
+import { refusal } from '../authz/forbidden.ts';
 import type { Core } from '../core.ts';
 import { expectedBody, readBody } from '../objects/body.ts';
 import { type Changed, change, partAt } from '../objects/change.ts';
@@ -21,6 +22,7 @@ export async function update(core: Core, resource: Resource, call: Call): Promis
     );
   }
   if (await createsInstead(core, resource, call)) {
+    await checkMayCreate(core, resource, call);
     call.notices ??= [];
     return create(core, resource, { ...call, body: sent });
   }
@@ -46,4 +48,22 @@ async function createsInstead(core: Core, { kind }: Resource, call: Call): Promi
   if (!kind.createOnUpdate || call.subresource) return false;
   await core.cache.fresh();
   return !core.cache.table(kind).get(call.namespace ?? '', call.name ?? '');
+}
+
+/** Who may replace objects may not make them by that alone. */
+async function checkMayCreate(core: Core, { kind, version }: Resource, call: Call): Promise<void> {
+  const { user, namespace = '', name = '' } = call;
+  const { group, version: named } = version;
+  const asked = {
+    user,
+    verb: 'create',
+    group,
+    version: named,
+    resource: kind.plural,
+    subresource: '',
+    namespace,
+    name,
+  };
+  const { verdict, reason } = await core.authorizer.authorize(asked);
+  if (verdict !== 'allow') throw refusal(asked, reason);
 }

@@ -103,7 +103,13 @@ describe('a binding', () => {
   it('cannot be put in place by an update either, nor given to more', async () => {
     await api.create('clusterroles', { ...named('strong'), rules: [rule('secrets', '*')] }, clusterMaster);
     const body = { ...named('c'), roleRef: roleRef('ClusterRole', 'strong') };
-    await expect(api.update('rolebindings', { ...body, subjects }, local)).rejects.toMatchObject({ code: 403 });
+    await expect(api.update('rolebindings', { ...body, subjects }, local)).rejects.toMatchObject(
+      forbidden('cannot create resource "rolebindings"'),
+    );
+    await give('maker', [{ verbs: ['create', 'update'], apiGroups: [GROUP], resources: ['rolebindings'] }]);
+    await expect(api.update('rolebindings', { ...body, subjects }, local)).rejects.toMatchObject(
+      forbidden('not currently held'),
+    );
     await api.create('rolebindings', body, master);
     await expect(api.patch('rolebindings', 'c', { subjects }, local)).rejects.toMatchObject({ code: 403 });
   });
