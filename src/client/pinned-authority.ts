@@ -5,7 +5,8 @@ import { connect } from 'node:tls';
 
 /**
  * The certificate, as PEM, of the authority that the server shows and whose key has the hash (`sha256:…`). Nothing is sent
- * before: whoever connects with it as the only authority speaks to the cluster that was meant. Rejects when the server
+ * before: whoever connects with it as the only authority speaks to the cluster that was meant. While an authority is being
+ * rotated the one before it has signed it, so that the connection needs `allowPartialTrustChain`. Rejects when the server
  * shows no such authority.
  */
 export function pinnedAuthority(server: string, hash: string, signal: AbortSignal): Promise<string> {

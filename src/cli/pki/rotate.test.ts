@@ -7,8 +7,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import { pinnedAuthority } from '../../client/pinned-authority.ts';
 import type { Rotatable } from '../certs/flags.ts';
 import { CliError } from '../cli-error.ts';
+import { authorityHash } from '../token/token.ts';
 import { openPki, type Pki } from './pki.ts';
 import { keepRenewed } from './renewal.ts';
 import { forgetFormer, rotate } from './rotate.ts';
@@ -96,6 +98,23 @@ test('after a rotated authority, old and new clients and servers know each other
   expect(later.made).toEqual([]);
   expect(await meet(later, before)).toEqual({ client: false, server: false });
   expect(await meet(later, after)).toEqual({ client: true, server: true });
+});
+
+test('a new authority is found by the hash of its key while the old one is still trusted', async () => {
+  await open();
+  await turn('authority');
+  const { serving, authority } = await open();
+  const listener = createServer({ cert: serving.certificate, key: serving.key }, (socket) => socket.end());
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port } = listener.address() as { port: number };
+  const ca = await pinnedAuthority(`https://127.0.0.1:${port}`, authorityHash(authority), AbortSignal.timeout(5_000));
+  const options = { host: '127.0.0.1', port, ca, allowPartialTrustChain: true };
+  const socket = await new Promise<TLSSocket>((resolve, reject) => {
+    const made = connect(options, () => resolve(made)).on('error', reject);
+  });
+  expect(socket.authorized).toBe(true);
+  socket.destroy();
+  listener.close();
 });
 
 test('a directory without an authority says so', async () => {
