@@ -28,7 +28,7 @@ export interface ResourceAttributes {
   readonly labelSelector?: readonly SelectorRequirement[] | undefined;
 }
 
-export interface PathAttributes {
+interface PathAttributes {
   /** A path that is no object's. */
   readonly path: string;
   readonly user: User;
@@ -60,14 +60,14 @@ export interface Rules {
   readonly error?: string;
 }
 
-export interface ResourceRule {
+interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
 }
 
-export interface NonResourceRule {
+interface NonResourceRule {
   readonly verbs: readonly string[];
   readonly nonResourceURLs: readonly string[];
 }
