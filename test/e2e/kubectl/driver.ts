@@ -7,11 +7,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { etcdMissing, TestEtcd } from '../../support/etcd.ts';
 import { type Kubectl, kubectls } from '../kubectl.ts';
-import { type Qd, startQd } from '../program.ts';
+import type { Qd } from '../program.ts';
+import { onEveryStore } from '../stores.ts';
 
 interface Outcome {
   readonly code: number;
@@ -132,33 +132,19 @@ function brief(args: readonly string[]): string {
 
 /** Declares the tests once for each kubectl on each store. */
 export function withEveryKubectl(tests: (kubectl: Driver) => void): void {
-  describe.each(['embedded', 'etcd'])('on %s', (store) => {
-    const missing = store === 'etcd' ? etcdMissing() : undefined;
-    if (missing) console.log(missing);
-    describe.skipIf(missing !== undefined || kubectls.length === 0)('with', () => {
-      let etcd: TestEtcd | undefined;
-      let qd: Qd;
-      let home: string;
-      beforeAll(async () => {
-        if (store === 'etcd') etcd = await TestEtcd.start();
-        qd = await startQd({ flags: etcd ? ['--store', 'etcd', '--etcd-servers', etcd.endpoint] : [] });
-        home = await mkdtemp(join(tmpdir(), 'qd-kubectl-'));
-      });
-      afterAll(async () => {
-        await qd?.stop();
-        await etcd?.remove();
-        await rm(home, { recursive: true, force: true });
-      });
-      describe.each(kubectls)('the $name kubectl', (kubectl) => {
-        const driver = new Driver(
-          kubectl,
-          () => qd,
-          () => home,
-        );
-        beforeAll(() => driver.start());
-        tests(driver);
-      });
+  onEveryStore((server) => {
+    let home: string;
+    beforeAll(async () => {
+      home = await mkdtemp(join(tmpdir(), 'qd-kubectl-'));
     });
+    afterAll(() => rm(home, { recursive: true, force: true }));
+    describe.each(kubectls)('the $name kubectl', (kubectl) => {
+      const driver = new Driver(kubectl, server, () => home);
+      beforeAll(() => driver.start());
+      tests(driver);
+    });
+    // Without a kubectl there is no test, which would be an error.
+    test.skipIf(kubectls.length > 0)('kubectl is not there', () => {});
   });
 }
 
