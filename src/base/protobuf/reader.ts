@@ -29,6 +29,29 @@ export class ProtoReader {
     return this.#varint();
   }
 
+  /** A number that may be below zero. */
+  signed(): number {
+    this.#expect(VARINT);
+    return this.#signed();
+  }
+
+  /** Numbers of a repeated field: one, or all of them, packed. */
+  signedList(): number[] {
+    if (this.#type !== DELIMITED) return [this.signed()];
+    return this.message(() => {
+      const numbers: number[] = [];
+      while (this.#at < this.#end) numbers.push(this.#signed());
+      return numbers;
+    });
+  }
+
+  double(): number {
+    this.#expect(FIXED_64);
+    const start = this.#at;
+    this.#pass(8);
+    return this.#bytes.readDoubleLE(start);
+  }
+
   boolean(): boolean {
     return this.number() !== 0;
   }
@@ -93,6 +116,16 @@ export class ProtoReader {
 
   #expect(type: number): void {
     if (this.#type !== type) throw new ProtobufError(`a field has type ${this.#type}, not ${type}`);
+  }
+
+  /** What is below zero takes ten bytes, which a number does not hold exactly. */
+  #signed(): number {
+    const start = this.#at;
+    const value = this.#varint();
+    if (this.#at - start < 8) return value;
+    let exact = 0n;
+    for (let at = this.#at - 1; at >= start; at--) exact = (exact << 7n) | BigInt((this.#bytes[at] as number) & 0x7f);
+    return Number(BigInt.asIntN(64, exact));
   }
 
   #varint(): number {

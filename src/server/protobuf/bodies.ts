@@ -2,13 +2,14 @@
  * Bodies in protobuf, as clients written in Go send them: since 1.32 their typed clients send nothing else, kubectl's own
  * commands included. Answers are JSON, which all of them take. Nothing here is made before the first such body comes.
  */
+import { ProtobufError, ProtoReader } from '../../base/protobuf/reader.ts';
 import type { Tree } from '../../base/tree.ts';
 import { DecodeError } from '../http/decode-error.ts';
 import { Definitions } from '../openapi/definitions.ts';
 import { definitionName, fixedHome } from '../openapi/names.ts';
 import type { Registry } from '../registry.ts';
 import { Messages } from './messages.ts';
-import { Wire } from './wire.ts';
+import { inner, readText } from './scalars.ts';
 
 /** What the bytes of every such body begin with. */
 const MAGIC = Buffer.from('k8s\0');
@@ -35,15 +36,19 @@ export class ProtobufBodies {
     if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
       throw new DecodeError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
     }
-    const { apiVersion, kind, raw } = readEnvelope(new Wire(bytes, MAGIC.length));
-    const said = { apiVersion: apiVersion || expected.apiVersion, kind: kind || expected.kind };
-    return { ...said, ...this.#read(said, raw) };
+    try {
+      const { apiVersion, kind, raw } = readEnvelope(new ProtoReader(bytes.subarray(MAGIC.length)));
+      const said = { apiVersion: apiVersion || expected.apiVersion, kind: kind || expected.kind };
+      return { ...said, ...this.#read(said, raw) };
+    } catch (error) {
+      throw error instanceof ProtobufError ? new DecodeError(`proto: ${error.message}`, error) : error;
+    }
   }
 
   #read({ apiVersion, kind }: Expected, raw: Buffer): Tree {
     const { definitions, messages } = this.#current();
     const definition = definitions.all.get(definitionName(fixedHome(kind) ?? apiVersion, kind));
-    const object = definition && messages.read(definition, new Wire(raw));
+    const object = definition && messages.read(definition, new ProtoReader(raw));
     if (!object) throw new DecodeError(`no kind "${kind}" is registered in protobuf for version "${apiVersion}"`);
     return object;
   }
@@ -60,19 +65,19 @@ export class ProtobufBodies {
 }
 
 /** An envelope says what the object is, and holds its bytes. */
-function readEnvelope(wire: Wire): Expected & { readonly raw: Buffer } {
+function readEnvelope(wire: ProtoReader): Expected & { readonly raw: Buffer } {
   let raw: Buffer = Buffer.alloc(0);
   let apiVersion = '';
   let kind = '';
-  while (wire.next()) {
-    if (wire.number === 1) {
-      const type = wire.message();
-      while (type.next()) {
-        if (type.number === 1) apiVersion = type.text();
-        else if (type.number === 2) kind = type.text();
+  for (let field = wire.next(); field; field = wire.next()) {
+    if (field === 1) {
+      const type = inner(wire);
+      for (let part = type.next(); part; part = type.next()) {
+        if (part === 1) apiVersion = readText(type);
+        else if (part === 2) kind = readText(type);
         else type.skip();
       }
-    } else if (wire.number === 2) raw = wire.bytes();
+    } else if (field === 2) raw = wire.bytes();
     else wire.skip();
   }
   return { apiVersion, kind, raw };

@@ -3,6 +3,7 @@
  * is called and how deep it goes, the description of its shape says; which number it has, `kinds/protobuf/` does. A
  * shape's reader is compiled when the first message of it comes.
  */
+import type { ProtoReader } from '../../base/protobuf/reader.ts';
 import { put, type Tree } from '../../base/tree.ts';
 import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';
@@ -10,13 +11,12 @@ import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from '../../
 import { DecodeError } from '../http/decode-error.ts';
 import { decodeJson } from '../http/json.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
-import { readIntOrString, readString } from './scalars.ts';
-import { DELIMITED, type Wire } from './wire.ts';
+import { inner, readIntOrString, readString, readText } from './scalars.ts';
 
 /** Reads the value of the field that the wire is at. */
-type ReadValue = (wire: Wire, depth: number) => unknown;
+type ReadValue = (wire: ProtoReader, depth: number) => unknown;
 /** Reads it into the object that has the field. */
-type ReadField = (wire: Wire, into: Tree, depth: number) => void;
+type ReadField = (wire: ProtoReader, into: Tree, depth: number) => void;
 
 export class Messages {
   readonly #definitions: Definitions;
@@ -30,17 +30,17 @@ export class Messages {
   }
 
   /** Reads a message of a definition's shape; undefined where it has no protobuf form. */
-  read(definition: Definition, wire: Wire): Tree | undefined {
+  read(definition: Definition, wire: ProtoReader): Tree | undefined {
     if (!fieldNumbers(definition.home, definition.shape.name)) return undefined;
     const object: Tree = {};
     this.#into(object, wire, this.#readersOf(definition), 0);
     return object;
   }
 
-  #into(object: Tree, wire: Wire, readers: ReadonlyMap<number, ReadField>, depth: number): void {
+  #into(object: Tree, wire: ProtoReader, readers: ReadonlyMap<number, ReadField>, depth: number): void {
     if (depth > this.#depth) throw new DecodeError(`the body is nested deeper than ${this.#depth} levels`);
-    while (wire.next()) {
-      const read = readers.get(wire.number);
+    for (let field = wire.next(); field; field = wire.next()) {
+      const read = readers.get(field);
       if (read) read(wire, object, depth);
       else wire.skip();
     }
@@ -59,8 +59,8 @@ export class Messages {
     const readers = new Map<number, ReadField>();
     for (const { number, name, keepsZero, isInline } of parseFields(fieldNumbers(home, shape) ?? '')) {
       if (isInline) {
-        const inner = this.#compile(home, name, fields);
-        readers.set(number, (wire, into, depth) => this.#into(into, wire.message(), inner, depth + 1));
+        const others = this.#compile(home, name, fields);
+        readers.set(number, (wire, into, depth) => this.#into(into, inner(wire), others, depth + 1));
         continue;
       }
       const schema = fields[name];
@@ -83,13 +83,12 @@ export class Messages {
   /** Numbers can also come packed: all of them in one field. */
   #list(name: string, { items }: ListSchema, home: string): ReadField {
     const read = this.#value(items, home);
-    const isPackable = items.type === 'integer';
+    const isNumber = items.type === 'integer';
     return (wire, into, depth) => {
       into[name] ??= [];
       const list = into[name] as unknown[];
-      if (!isPackable || wire.type !== DELIMITED) return void list.push(read(wire, depth));
-      const packed = wire.message();
-      while (!packed.isEmpty) list.push(packed.bareInteger());
+      if (isNumber) for (const number of wire.signedList()) list.push(number);
+      else list.push(read(wire, depth));
     };
   }
 
@@ -98,12 +97,12 @@ export class Messages {
     const read = this.#value(values, home);
     return (wire, into, depth) => {
       into[name] ??= {};
-      const entry = wire.message();
+      const entry = inner(wire);
       let key = '';
       let value: unknown;
-      while (entry.next()) {
-        if (entry.number === 1) key = entry.text();
-        else if (entry.number === 2) value = read(entry, depth + 1);
+      for (let field = entry.next(); field; field = entry.next()) {
+        if (field === 1) key = readText(entry);
+        else if (field === 2) value = read(entry, depth + 1);
         else entry.skip();
       }
       if (key === '__proto__') throw new DecodeError('the key "__proto__" is not allowed');
@@ -116,15 +115,15 @@ export class Messages {
       case 'string':
         return (wire) => readString(wire, schema.format);
       case 'integer':
-        return (wire) => wire.integer();
+        return (wire) => wire.signed();
       case 'boolean':
-        return (wire) => wire.integer() !== 0;
+        return (wire) => wire.signed() !== 0;
       case 'number':
         return (wire) => wire.double();
       case 'intOrString':
-        return (wire) => readIntOrString(wire.message());
+        return (wire) => readIntOrString(inner(wire));
       case 'any':
-        return (wire) => this.#raw(wire.message());
+        return (wire) => this.#raw(inner(wire));
       case 'list':
         return this.#wrapped(schema, home);
       case 'object':
@@ -144,7 +143,7 @@ export class Messages {
     const readers = new Map([[1, items]]);
     return (wire, depth) => {
       const holder: { items?: unknown } = {};
-      this.#into(holder, wire.message(), readers, depth + 1);
+      this.#into(holder, inner(wire), readers, depth + 1);
       return holder.items ?? [];
     };
   }
@@ -154,16 +153,16 @@ export class Messages {
     if (!definition) throw new Error(`${schema.name} of ${home} is not published`);
     return (wire, depth) => {
       const object: Tree = {};
-      this.#into(object, wire.message(), this.#readersOf(definition), depth + 1);
+      this.#into(object, inner(wire), this.#readersOf(definition), depth + 1);
       return object;
     };
   }
 
   /** Free-form data is JSON inside of protobuf. */
-  #raw(wire: Wire): unknown {
+  #raw(wire: ProtoReader): unknown {
     let value: unknown;
-    while (wire.next()) {
-      if (wire.number === 1) value = decodeJson(wire.bytes(), this.#depth);
+    for (let field = wire.next(); field; field = wire.next()) {
+      if (field === 1) value = decodeJson(wire.bytes(), this.#depth);
       else wire.skip();
     }
     return value;

@@ -1,61 +1,73 @@
 /** Values that are one text or number in JSON and a message in protobuf, read into what JSON would hold. */
+import { isUtf8 } from 'node:buffer';
+import { ProtoReader } from '../../base/protobuf/reader.ts';
 import type { StringSchema } from '../../schema/schema.ts';
 import { DecodeError } from '../http/decode-error.ts';
-import type { Wire } from './wire.ts';
+
+/** The message that the field holds. */
+export function inner(wire: ProtoReader): ProtoReader {
+  return new ProtoReader(wire.bytes());
+}
+
+export function readText(wire: ProtoReader): string {
+  const bytes = wire.bytes();
+  if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
+  return bytes.toString('utf8');
+}
 
 /** Undefined: the client has set nothing. */
-export function readString(wire: Wire, format: StringSchema['format']): string | undefined {
+export function readString(wire: ProtoReader, format: StringSchema['format']): string | undefined {
   switch (format) {
     case undefined:
-      return wire.text();
+      return readText(wire);
     case 'bytes':
       return wire.bytes().toString('base64');
     case 'quantity':
-      return readQuantity(wire.message());
+      return readQuantity(inner(wire));
     case 'time':
-      return readTime(wire.message(), 0);
+      return readTime(inner(wire), 0);
     case 'microTime':
-      return readTime(wire.message(), 6);
+      return readTime(inner(wire), 6);
     case 'duration':
-      return readDuration(wire.message());
+      return readDuration(inner(wire));
     default:
       return format satisfies never;
   }
 }
 
 /** A number, or a text: which of them counts, the first field says. */
-export function readIntOrString(wire: Wire): number | string {
+export function readIntOrString(wire: ProtoReader): number | string {
   let isText = false;
   let number = 0;
   let text = '';
-  while (wire.next()) {
-    if (wire.number === 1) isText = wire.integer() === 1;
-    else if (wire.number === 2) number = wire.integer();
-    else if (wire.number === 3) text = wire.text();
+  for (let field = wire.next(); field; field = wire.next()) {
+    if (field === 1) isText = wire.signed() === 1;
+    else if (field === 2) number = wire.signed();
+    else if (field === 3) text = readText(wire);
     else wire.skip();
   }
   return isText ? text : number;
 }
 
-function readQuantity(wire: Wire): string | undefined {
+function readQuantity(wire: ProtoReader): string | undefined {
   let text: string | undefined;
-  while (wire.next()) {
-    if (wire.number === 1) text = wire.text();
+  for (let field = wire.next(); field; field = wire.next()) {
+    if (field === 1) text = readText(wire);
     else wire.skip();
   }
   return text || undefined;
 }
 
 /** A moment that is not set is an empty message. */
-function readTime(wire: Wire, digits: 0 | 6): string | undefined {
-  if (wire.isEmpty) return undefined;
-  let seconds = 0;
+function readTime(wire: ProtoReader, digits: 0 | 6): string | undefined {
+  let seconds: number | undefined;
   let nanos = 0;
-  while (wire.next()) {
-    if (wire.number === 1) seconds = wire.integer();
-    else if (wire.number === 2) nanos = wire.integer();
+  for (let field = wire.next(); field; field = wire.next()) {
+    if (field === 1) seconds = wire.signed();
+    else if (field === 2) nanos = wire.signed();
     else wire.skip();
   }
+  if (seconds === undefined) return undefined;
   const moment = new Date(seconds * 1000);
   if (Number.isNaN(moment.getTime())) throw new DecodeError('a time is out of range');
   const text = moment.toISOString().slice(0, -5);
@@ -63,10 +75,10 @@ function readTime(wire: Wire, digits: 0 | 6): string | undefined {
   return digits ? `${text}.${String(micros).padStart(6, '0')}Z` : `${text}Z`;
 }
 
-function readDuration(wire: Wire): string {
-  let nanos = 0n;
-  while (wire.next()) {
-    if (wire.number === 1) nanos = wire.nanoseconds();
+function readDuration(wire: ProtoReader): string {
+  let nanos = 0;
+  for (let field = wire.next(); field; field = wire.next()) {
+    if (field === 1) nanos = wire.signed();
     else wire.skip();
   }
   return `${nanos}ns`;
