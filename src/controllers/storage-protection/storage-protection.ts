@@ -1,0 +1,96 @@
+/**
+ * Lets go of storage that is to be deleted once nobody uses it any more: claims of pods, volumes of claims, classes of
+ * both. That it is held at all is the server's doing, when it is created.
+ */
+import type { DeepReadonly } from '../../client/object-types.ts';
+import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/core/pod.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import { VolumeAttributesClass } from '../../kinds/storage/volume-attributes-class.ts';
+import { type Controller, defineController, type Listers, related } from '../define.ts';
+import { type Plan, update } from '../plan.ts';
+
+const CLAIM = 'kubernetes.io/pvc-protection';
+const VOLUME = 'kubernetes.io/pv-protection';
+const CLASS = 'kubernetes.io/vac-protection';
+
+type Claim = DeepReadonly<PersistentVolumeClaim>;
+type Volume = DeepReadonly<PersistentVolume>;
+type Class = DeepReadonly<VolumeAttributesClass>;
+
+export const claimProtectionController: Controller = defineController<PersistentVolumeClaim>({
+  name: 'pvc-protection',
+  watches: PersistentVolumeClaim,
+  also: [related(Pod, (pod) => claimsOf(pod).map((name) => `${pod.metadata.namespace}/${name}`))],
+  plan: planClaim,
+});
+
+export const volumeProtectionController: Controller = defineController<PersistentVolume>({
+  name: 'pv-protection',
+  watches: PersistentVolume,
+  plan: planVolume,
+});
+
+export const classProtectionController: Controller = defineController<VolumeAttributesClass>({
+  name: 'vac-protection',
+  watches: VolumeAttributesClass,
+  also: [related(PersistentVolumeClaim, classesOfClaim), related(PersistentVolume, classesOfVolume)],
+  plan: planClass,
+});
+
+export function planClaim(claim: Claim | undefined, world: Listers): Plan {
+  if (!claim || !isHeld(claim, CLAIM)) return [];
+  const { name = '', namespace } = claim.metadata;
+  // A pod that no node has seen yet is not started with a claim that is on its way out.
+  const isUsed = (pod: DeepReadonly<Pod>) => Boolean(pod.spec.nodeName) && claimsOf(pod).includes(name);
+  return world.of(Pod).list(namespace).some(isUsed) ? [] : letGo(PersistentVolumeClaim, claim, CLAIM);
+}
+
+export function planVolume(volume: Volume | undefined): Plan {
+  if (!volume || !isHeld(volume, VOLUME) || volume.status.phase === 'Bound') return [];
+  return letGo(PersistentVolume, volume, VOLUME);
+}
+
+export function planClass(attributes: Class | undefined, world: Listers): Plan {
+  if (!attributes || !isHeld(attributes, CLASS)) return [];
+  const { name = '' } = attributes.metadata;
+  const isUsed =
+    world
+      .of(PersistentVolumeClaim)
+      .list()
+      .some((claim) => classesOfClaim(claim).includes(name)) ||
+    world
+      .of(PersistentVolume)
+      .list()
+      .some((volume) => classesOfVolume(volume).includes(name));
+  return isUsed ? [] : letGo(VolumeAttributesClass, attributes, CLASS);
+}
+
+function isHeld({ metadata }: DeepReadonly<KubeObject>, finalizer: string): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(finalizer) ?? false);
+}
+
+function letGo<T extends KubeObject>(kind: Kind<T>, object: DeepReadonly<T>, finalizer: string): Plan {
+  const finalizers = object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
+  return [update<KubeObject>(kind, { ...object, metadata: { ...object.metadata, finalizers } } as KubeObject)];
+}
+
+/** The claims that a pod names, and those that are made for it. */
+function claimsOf({ metadata, spec }: DeepReadonly<Pod>): string[] {
+  return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    return ephemeral ? [`${metadata.name}-${name}`] : [];
+  });
+}
+
+function classesOfClaim({ spec, status }: Claim): string[] {
+  const target = status.modifyVolumeStatus?.targetVolumeAttributesClassName;
+  return [spec.volumeAttributesClassName, status.currentVolumeAttributesClassName, target].filter(isName);
+}
+
+function classesOfVolume({ spec }: Volume): string[] {
+  return [spec.volumeAttributesClassName].filter(isName);
+}
+
+const isName = (name: string | undefined): name is string => Boolean(name);
