@@ -10,6 +10,11 @@ import { type NamespaceControllerOptions, namespaceController } from './namespac
 import { resourceQuotaController } from './resource-quota/resource-quota.ts';
 import { rootCaController } from './root-ca/root-ca.ts';
 import { type ServiceAccountControllerOptions, serviceAccountController } from './service-account/service-account.ts';
+import {
+  claimProtectionController,
+  classProtectionController,
+  volumeProtectionController,
+} from './storage-protection/storage-protection.ts';
 
 export type ControllerOptions = NamespaceControllerOptions &
   ServiceAccountControllerOptions &
@@ -18,6 +23,8 @@ export type ControllerOptions = NamespaceControllerOptions &
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
   approvingController(options),
+  claimProtectionController,
+  classProtectionController,
   clusterInfoController(options),
   clusterRoleAggregationController,
   csrCleaningController,
@@ -27,4 +34,5 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   serviceAccountController(options),
   signingController(options.signCertificate),
   tokenCleaningController,
+  volumeProtectionController,
 ];
