@@ -210,9 +210,13 @@ async function measureWatchers(qd: Program, bare: Program): Promise<void> {
 
 async function measureRights(): Promise<void> {
   if (!wanted('rights')) return;
-  const start = (name: string, flags: readonly string[]) => startQd(root, join(work, name), flags);
-  const more = await costOfRights(start, { connections: 32, seconds, root, agent });
-  record({ name: 'what rights add to a get', unit: '%', qd: more, promise: 5 });
+  const qd = await startQd(root, join(work, 'rights'));
+  try {
+    const more = await costOfRights(qd, { connections: 32, seconds, root, agent });
+    record({ name: 'what rights add to a get', unit: '%', qd: more, promise: 5 });
+  } finally {
+    await qd.stop();
+  }
 }
 
 async function measureEtcd(): Promise<void> {
