@@ -188,7 +188,11 @@ describe('approval', () => {
     [
       'a name of the server',
       false,
-      { names: ['kubernetes'], subject: { ...NODE, commonName: 'system:node:kubernetes' } },
+      {
+        names: ['kubernetes'],
+        subject: { ...NODE, commonName: 'system:node:kubernetes' },
+        spec: { username: 'system:node:kubernetes' },
+      },
     ],
   ])('of a node that serves under %s: %s', (_, is, asked) => {
     const csr = request({ signerName: 'serving', usages: SERVER, ...asked });
