@@ -11,6 +11,10 @@ import { expectedOf, isNewerField, LATER } from './observed/differences.ts';
 import { bodies } from './observed/requests.ts';
 import { type Qd, startQd } from './program.ts';
 
+/** What the server that was observed did not have: it ran without accounts, and knew no priorities. */
+const NEWER_PLUGINS =
+  'ServiceAccount,Priority,DefaultTolerationSeconds,TaintNodesByCondition,StorageObjectInUseProtection';
+
 interface Observed {
   readonly method: string;
   readonly path: string;
@@ -31,7 +35,9 @@ if (!isThere) console.log(`skipped: ${file} is not there; QUARTERDECK_REFERENCE 
 describe.skipIf(!isThere)('what a 1.7 server answered', () => {
   let qd: Qd;
   beforeAll(async () => {
-    qd = await startQd({ flags: ['--service-cluster-ip-range', '10.97.0.0/16'] });
+    qd = await startQd({
+      flags: ['--service-cluster-ip-range', '10.97.0.0/16', '--disable-admission-plugins', NEWER_PLUGINS],
+    });
     await qd.request('POST', '/api/v1/namespaces', { body: { metadata: { name: NAMESPACE } } });
   });
   afterAll(() => qd?.stop());
