@@ -6,10 +6,14 @@ import { csrCleaningController } from './certificates/cleaning.ts';
 import { type SignCertificate, signingController } from './certificates/signing.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.ts';
 import type { Controller } from './define.ts';
+import { deploymentController } from './deployment/deployment.ts';
 import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
+import { replicaSetController } from './replica-set/replica-set.ts';
+import { replicationControllerController } from './replication-controller/replication-controller.ts';
 import { resourceQuotaController } from './resource-quota/resource-quota.ts';
 import { rootCaController } from './root-ca/root-ca.ts';
 import { type ServiceAccountControllerOptions, serviceAccountController } from './service-account/service-account.ts';
+
 import {
   claimProtectionController,
   classProtectionController,
@@ -28,7 +32,10 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   clusterInfoController(options),
   clusterRoleAggregationController,
   csrCleaningController,
+  deploymentController,
   namespaceController(options),
+  replicaSetController,
+  replicationControllerController,
   resourceQuotaController(options),
   rootCaController(options.authority),
   serviceAccountController(options),

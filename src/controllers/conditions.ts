@@ -26,7 +26,15 @@ export function withConditions(
   return out;
 }
 
+/** The others. */
+export function withoutCondition<T extends Pick<Condition, 'type'>>(
+  present: readonly T[] | undefined,
+  type: string,
+): T[] {
+  return present?.filter((condition) => condition.type !== type) ?? [];
+}
+
 /** The time as objects carry it: RFC 3339 in UTC, in whole seconds. */
-function timestamp(time: Date): string {
+export function timestamp(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }

@@ -7,7 +7,7 @@ import type { Client } from '../client/client.ts';
 import { controllerOf, keyOf } from '../client/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../client/object-types.ts';
 import type { KubeObject } from '../kinds/kind.ts';
-import { fromLabelSelector, type LabelSelector } from '../schema/selector.ts';
+import { fromLabelSelector, fromLabels, type LabelSelector } from '../schema/selector.ts';
 import { type Listers, type Related, related } from './define.ts';
 import { type Action, type Named, patch } from './plan.ts';
 
@@ -97,16 +97,22 @@ export function controllerReference(owner: Named, kind: KindRef) {
   return { apiVersion, kind: kind.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-const compiled = new WeakMap<object, LabelSelector>();
-
 /** A selector of an object, compiled once. */
-export function compiledSelector(selector: Parameters<typeof fromLabelSelector>[0]): LabelSelector {
-  if (!selector) return fromLabelSelector(selector);
-  const known = compiled.get(selector);
-  if (known) return known;
-  const made = fromLabelSelector(selector);
-  compiled.set(selector, made);
-  return made;
+export const compiledSelector = once(fromLabelSelector);
+
+/** The older form, a map of labels. */
+export const compiledLabels = once((labels: Readonly<Record<string, string>> | undefined) => fromLabels(labels ?? {}));
+
+/** Objects do not change, so neither does what was made of them. */
+function once<T extends object>(make: (from: T | undefined) => LabelSelector): (from: T | undefined) => LabelSelector {
+  const known = new WeakMap<T, LabelSelector>();
+  return (from) => {
+    const found = from && known.get(from);
+    if (found) return found;
+    const made = make(from);
+    if (from) known.set(from, made);
+    return made;
+  };
 }
 
 function adoptable<Owner extends KubeObject, T extends KubeObject>(

@@ -125,10 +125,12 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
   }
 }
 
+/** Annotations count, too: a controller may note something on its object when it writes the status. */
 function isStatusKnown(object: Draft<KubeObject>, lister: Lister<any> | undefined): boolean {
-  const { name = '', namespace, uid } = object.metadata ?? {};
+  const { name = '', namespace, uid, annotations } = object.metadata ?? {};
   const known = lister?.get(name, namespace);
-  return known !== undefined && known.metadata.uid === uid && deepEqual(known.status, (object as any).status);
+  if (known === undefined || known.metadata.uid !== uid) return false;
+  return deepEqual(known.status, (object as any).status) && deepEqual(known.metadata.annotations, annotations);
 }
 
 /** The namespace is on its way out: what was to be created in it has lost its purpose. */

@@ -1,0 +1,105 @@
+/** A ReplicaSet while a plan is made: as it is, and as the plan leaves it. */
+import { deepEqual } from '../../base/tree.ts';
+import type { DeepReadonly, Draft } from '../../client/object-types.ts';
+import type { Deployment } from '../../kinds/apps/deployment.ts';
+import { ReplicaSet } from '../../kinds/apps/replica-set.ts';
+import { type Action, create, event, told, update } from '../plan.ts';
+import { type Annotations, sizeAnnotations } from './annotations.ts';
+import { stepsOf } from './steps.ts';
+
+export class WorkingSet {
+  /** As it is, or as it is to be created. */
+  readonly set: DeepReadonly<ReplicaSet>;
+  readonly isMissing: boolean;
+  replicas: number;
+  annotations: Annotations;
+  minReadySeconds: number | undefined;
+
+  constructor(set: DeepReadonly<ReplicaSet>, { isMissing = false } = {}) {
+    this.set = set;
+    this.isMissing = isMissing;
+    this.replicas = set.spec.replicas;
+    this.annotations = set.metadata.annotations ?? {};
+    this.minReadySeconds = set.spec.minReadySeconds;
+  }
+
+  get name(): string {
+    return this.set.metadata.name ?? '';
+  }
+
+  get isActive(): boolean {
+    return this.replicas > 0;
+  }
+
+  /** Never more than it is to keep: its status may not know yet that it was made smaller. */
+  get available(): number {
+    return Math.min(this.set.status.availableReplicas ?? 0, this.replicas);
+  }
+
+  /** Whether that changes its size. */
+  scaleTo(size: number, deployment: DeepReadonly<Deployment>): boolean {
+    if (size === this.replicas) return false;
+    this.replicas = size;
+    this.noteSizes(deployment);
+    return true;
+  }
+
+  noteSizes(deployment: DeepReadonly<Deployment>): void {
+    const { replicas } = deployment.spec;
+    this.annotations = { ...this.annotations, ...sizeAnnotations(replicas, replicas + stepsOf(deployment).maxSurge) };
+  }
+
+  /** What makes it so. */
+  actions(deployment: DeepReadonly<Deployment>): readonly Action[] {
+    return this.isMissing ? [this.#create(deployment)] : this.#update(deployment);
+  }
+
+  #create(deployment: DeepReadonly<Deployment>): Action {
+    const { name, replicas } = this;
+    return create(ReplicaSet, this.#object(), {
+      about: deployment,
+      ...(replicas > 0
+        ? { done: () => told('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`) }
+        : {}),
+      failed: ({ message }) => told('Warning', CREATE_ERROR, createError(name, message)),
+    });
+  }
+
+  #update(deployment: DeepReadonly<Deployment>): readonly Action[] {
+    const { set, replicas, name } = this;
+    const before = set.spec.replicas;
+    const isSame =
+      before === replicas &&
+      set.spec.minReadySeconds === this.minReadySeconds &&
+      deepEqual(set.metadata.annotations ?? {}, this.annotations);
+    if (isSame) return [];
+    const message = `Scaled ${before < replicas ? 'up' : 'down'} replica set ${name} from ${before} to ${replicas}`;
+    return [
+      update(ReplicaSet, this.#object()),
+      ...(before === replicas ? [] : [event(deployment, 'Normal', 'ScalingReplicaSet', message)]),
+    ];
+  }
+
+  #object(): Draft<ReplicaSet> {
+    const { set, replicas, minReadySeconds, annotations } = this;
+    return {
+      ...set,
+      metadata: { ...set.metadata, annotations },
+      spec: { ...set.spec, replicas, minReadySeconds },
+    } as unknown as Draft<ReplicaSet>;
+  }
+}
+
+export const CREATE_ERROR = 'ReplicaSetCreateError';
+
+export const createError = (name: string, message: string) => `Failed to create new replica set "${name}": ${message}`;
+
+/** Oldest first. */
+export function byAge({ set: a }: WorkingSet, { set: b }: WorkingSet): number {
+  const [timeA = '', timeB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+  if (timeA !== timeB) return timeA < timeB ? -1 : 1;
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}
+
+export const sum = (sets: readonly WorkingSet[], of: (set: WorkingSet) => number): number =>
+  sets.reduce((total, set) => total + of(set), 0);
