@@ -47,7 +47,8 @@ const STATUSES: Readonly<Record<string, object>> = {
       devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'example', device: 'gpu-0' }] },
     },
   },
-  ResourceQuota: { used: { pods: '1' } },
+  // What its controller agrees with.
+  ResourceQuota: { hard: { pods: '20' } },
   Service: {
     conditions: [
       { type: 'Example', status: 'True', reason: 'Shown', message: '', lastTransitionTime: '2030-01-01T00:00:00Z' },
