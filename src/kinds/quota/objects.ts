@@ -52,7 +52,7 @@ interface Scoped {
 }
 
 /** What an object must be for the quota to count it; nothing: it counts all. */
-export function scopesOf({ spec }: Scoped): readonly Requirement[] {
+function scopesOf({ spec }: Scoped): readonly Requirement[] {
   const plainScopes = (spec.scopes ?? []).map((scopeName): Requirement => ({ scopeName, operator: 'Exists' }));
   return [...plainScopes, ...(spec.scopeSelector?.matchExpressions ?? [])];
 }

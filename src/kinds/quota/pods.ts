@@ -69,7 +69,7 @@ function says({ resources }: Container, quotaName: string): boolean {
 }
 
 /** A pod that has ended uses nothing, nor one that should be gone by now. */
-export function isCharged({ metadata, status }: Pod, now: number): boolean {
+function isCharged({ metadata, status }: Pod, now: number): boolean {
   if (status.phase === 'Failed' || status.phase === 'Succeeded') return false;
   const due = chargedUntil(metadata);
   return due === undefined || now <= due;
