@@ -3,6 +3,9 @@ import { Command, CommanderError } from 'commander';
 import { CliError, explain } from './cli-error.ts';
 import { version } from './version.ts';
 
+/** What Node's timers take at most. */
+const LONGEST = 2 ** 31 - 1;
+
 export async function runProgram(name: string, description: string, commands: readonly Command[]): Promise<void> {
   const program = new Command(name).description(description).version(`${name} ${version}`, '-v, --version');
   const versionCommand = new Command('version').description('Prints the version.').action(() => {
@@ -17,10 +20,14 @@ export async function runProgram(name: string, description: string, commands: re
       .showSuggestionAfterError(false);
     command.allowExcessArguments(false);
   }
+  // Neither the clock's timers nor the threads of LMDB keep the process alive; while a command works, this does.
+  const alive = setInterval(() => {}, LONGEST);
   try {
     await program.parseAsync();
   } catch (error) {
     process.exitCode = report(name, error);
+  } finally {
+    clearInterval(alive);
   }
 }
 

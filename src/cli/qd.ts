@@ -3,8 +3,10 @@
  * at the terminal; nothing else does any of it. A command's work is loaded when the command runs.
  */
 import { certsCommand } from './certs/flags.ts';
+import { encryptionCommand } from './encryption/flags.ts';
 import { runProgram } from './program.ts';
 import { proxyCommand } from './proxy/flags.ts';
+import { snapshotCommand } from './snapshot/flags.ts';
 import { tokenCommand } from './token/flags.ts';
 import { upCommand } from './up/flags.ts';
 
@@ -19,4 +21,6 @@ void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', 
   proxyCommand(),
   tokenCommand(),
   certsCommand(),
+  encryptionCommand(),
+  snapshotCommand(),
 ]);

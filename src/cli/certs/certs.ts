@@ -1,17 +1,16 @@
 /** `qd certs`: looks at the data directory itself, so that it works when the cluster does not. */
 import { X509Certificate } from 'node:crypto';
 import { access } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
-import { LockHeld, takeProcessLock } from '../../base/process-lock.ts';
 import { systemRandom } from '../../base/random.ts';
 import { pemBlocks } from '../../base/x509/pem.ts';
 import { CliError } from '../cli-error.ts';
+import { type ClusterFlags, directoryOf, withCluster } from '../cluster-process.ts';
 import { readIfThere } from '../files.ts';
 import { forgetFormer, rotate } from '../pki/rotate.ts';
 import { ROTATED } from '../up/renewing.ts';
-import type { CertsFlags, Rotatable } from './flags.ts';
+import type { Rotatable } from './flags.ts';
 
 const DAY = 86_400_000;
 
@@ -21,7 +20,7 @@ const FILES = [
   ['admin', 'admin.crt'],
 ] as const;
 
-export async function showCerts(flags: CertsFlags): Promise<void> {
+export async function showCerts(flags: ClusterFlags): Promise<void> {
   const directory = await pkiOf(flags);
   const rows = [['WHAT', 'SUBJECT', 'EXPIRES', 'DAYS LEFT']];
   for (const [what, file] of FILES) {
@@ -49,7 +48,7 @@ function rowOf(what: string, certificate: X509Certificate): string[] {
   return [what, certificate.subject.replaceAll('\n', ', '), expires.toISOString().slice(0, 10), String(left)];
 }
 
-export async function rotateCerts(what: readonly Rotatable[], flags: CertsFlags): Promise<void> {
+export async function rotateCerts(what: readonly Rotatable[], flags: ClusterFlags): Promise<void> {
   const directory = await pkiOf(flags);
   const options = { directory, clock: systemClock, random: systemRandom };
   const needsStop = what.filter((each) => each === 'authority' || each === 'service-account-key');
@@ -66,7 +65,7 @@ export async function rotateCerts(what: readonly Rotatable[], flags: CertsFlags)
   });
 }
 
-export async function forgetCerts(flags: CertsFlags): Promise<void> {
+export async function forgetCerts(flags: ClusterFlags): Promise<void> {
   const directory = await pkiOf(flags);
   await withCluster(flags, async (pid) => {
     if (pid !== undefined) throw new CliError(`stop the cluster (process ${pid}) first`);
@@ -75,9 +74,7 @@ export async function forgetCerts(flags: CertsFlags): Promise<void> {
   });
 }
 
-const directoryOf = ({ name, dataDir }: CertsFlags) => resolve(dataDir ?? join(homedir(), '.quarterdeck', name));
-
-async function pkiOf(flags: CertsFlags): Promise<string> {
+async function pkiOf(flags: ClusterFlags): Promise<string> {
   const directory = join(directoryOf(flags), 'pki');
   await access(directory).catch((cause) => {
     throw new CliError(`${directory} does not exist: there is no cluster here; name one with --name or --data-dir`, {
@@ -85,22 +82,6 @@ async function pkiOf(flags: CertsFlags): Promise<string> {
     });
   });
   return directory;
-}
-
-/** Runs the work with the process that has the cluster; where there is none, nobody can start one meanwhile. */
-async function withCluster(flags: CertsFlags, work: (pid: number | undefined) => Promise<void>): Promise<void> {
-  const subject = directoryOf(flags);
-  try {
-    const lock = await takeProcessLock({ path: join(subject, 'lock'), subject });
-    try {
-      await work(undefined);
-    } finally {
-      await lock.release();
-    }
-  } catch (error) {
-    if (!(error instanceof LockHeld)) throw error;
-    await work(error.pid);
-  }
 }
 
 function say(line: string): void {

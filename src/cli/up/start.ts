@@ -22,6 +22,7 @@ import { authorization } from './authorization.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startControllers } from './controllers.ts';
 import { type Directory, openDirectory, otherClusters } from './directory.ts';
+import { encrypting, keyFileIn } from './encryption.ts';
 import type { UpFlags } from './flags.ts';
 import { publishAccess, serverUrl } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
@@ -48,7 +49,7 @@ export async function start(site: Site): Promise<void> {
   const directory = await steps.run('directory', (say) => takeDirectory(site, say));
   const settings = await settleAll(flags, directory);
   const pki = await steps.run('certificates', (say) => makeKeys(site, { directory, settings }, say));
-  const store = await steps.run('store', (say) => open(site, { directory, settings }, say));
+  const { store, begin } = await steps.run('store', (say) => open(site, { directory, settings }, say));
   const metrics = new Metrics(clock);
   const measured = metrics.store.measured(store, clock);
   const tokens = tokenSettings(flags, pki, site.random);
@@ -75,6 +76,7 @@ export async function start(site: Site): Promise<void> {
   const kubeconfig = await steps.run('kubeconfig', (say) => publish(pki, say));
   const again = { open: () => keysOf(site, { directory, settings }), publish: (next: Pki) => publish(next, () => {}) };
   renewing({ pki, http, ...again, cleanup: site.cleanup, clock, log });
+  begin();
   state.isReady = true;
   const seconds = (performance.now() / 1_000).toFixed(2);
   log.info('ready', { server: url, seconds: Number(seconds) });
@@ -114,11 +116,15 @@ async function makeKeys(site: Site, place: Place, say: Say): Promise<Pki> {
   return pki;
 }
 
-async function open({ flags, cleanup, clock, log }: Site, { directory, settings }: Place, say: Say): Promise<Store> {
+async function open(site: Site, { directory, settings }: Place, say: Say): Promise<{ store: Store; begin(): void }> {
+  const { flags, cleanup, clock, random, log } = site;
   const store = await openStore({ settings, flags, directory: directory.path, clock, log });
   cleanup.add(() => store.close());
   say(`${settings.store}, revision ${await store.revision()}`);
-  return store;
+  // What is only in memory is never at rest.
+  if (settings.store === 'memory') return { store, begin: () => undefined };
+  const file = flags.encryptionKeyFile ?? keyFileIn(directory.path);
+  return encrypting(store, { file, cleanup, log, random });
 }
 
 async function serve(

@@ -8,9 +8,6 @@ import { untilSignal } from './signals.ts';
 import { start } from './start.ts';
 import { createSteps } from './steps.ts';
 
-/** What Node's timers take at most. */
-const LONGEST = 2 ** 31 - 1;
-
 export async function up(flags: UpFlags): Promise<void> {
   const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));
   const steps = createSteps(process.stdout, () => performance.now());
@@ -22,22 +19,18 @@ export async function up(flags: UpFlags): Promise<void> {
     process.exit(1);
   });
   const signalled = untilSignal();
-  // Timers of the clock do not keep the process alive; while a step waits for one, this does.
-  const alive = setInterval(() => {}, LONGEST);
   try {
     await start({ flags, steps, cleanup, log, clock: systemClock, random: systemRandom });
   } catch (error) {
     await cleanup
       .run()
       .catch((another: unknown) => log.error('what was started could not be stopped', { error: another }));
-    clearInterval(alive);
     throw error;
   }
   const signal = await signalled;
   log.info('stopping', { signal });
   steps.line(`\nStopping on ${signal}. Once more stops at once.`);
   await cleanup.run();
-  clearInterval(alive);
   log.info('stopped');
   steps.line('Stopped.');
 }

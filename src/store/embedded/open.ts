@@ -36,7 +36,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 }
 
-const MAP_SIZE = 16 * 2 ** 30;
+export const MAP_SIZE = 16 * 2 ** 30;
 const PAGES_TO_OPEN = 32;
 
 async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
@@ -102,7 +102,7 @@ async function checkFormat(directory: string, file: string): Promise<void> {
   }
 }
 
-async function writeFormat(directory: string): Promise<void> {
+export async function writeFormat(directory: string): Promise<void> {
   const path = join(directory, 'format');
   await writeFile(`${path}.new`, `${FORMAT}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);

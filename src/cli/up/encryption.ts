@@ -1,0 +1,90 @@
+/** Secrets are encrypted before they reach the store, with the keys of a file that only its owner may read. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { EncryptedStore } from '../../store/encryption/encrypted-store.ts';
+import { formatKeyring, type Keyring, newKey, parseKeyring } from '../../store/encryption/keyring.ts';
+import type { Store } from '../../store/index.ts';
+import { CliError } from '../cli-error.ts';
+import { readIfThere, writeWhole } from '../files.ts';
+import type { Cleanup } from './cleanup.ts';
+import { ROTATED } from './renewing.ts';
+
+export interface EncryptionFlags {
+  readonly encryptionKeyFile?: string;
+}
+
+export function withEncryptionFlags(command: Command): Command {
+  return command.option(
+    '--encryption-key-file <file>',
+    'keys that Secrets are encrypted with in the store (default: DIR/encryption.key, made at first start)',
+  );
+}
+
+const SECRETS = '/registry/core/secrets/';
+
+export const keyFileIn = (directory: string) => join(directory, 'encryption.key');
+
+interface Encrypting {
+  readonly file: string;
+  readonly cleanup: Cleanup;
+  readonly log: Logger;
+  readonly random: Random;
+}
+
+interface Encryption {
+  readonly store: Store;
+  /** Writes anew what is not under the newest key, beside other work. */
+  begin(): void;
+}
+
+/** The store with Secrets encrypted. */
+export async function encrypting(inner: Store, { file, cleanup, log, random }: Encrypting): Promise<Encryption> {
+  const encrypted = new EncryptedStore(inner, { keys: await openKeys(file, random), prefixes: [SECRETS], random });
+  const stop = new AbortController();
+  let work = Promise.resolve();
+  const onSignal = () => {
+    work = work.then(async () => {
+      encrypted.useKeys(await readKeys(file));
+      await anew(encrypted, log, stop.signal);
+    });
+    work.catch((error: unknown) => log.error('new keys were not taken into use', { error }));
+  };
+  process.on(ROTATED, onSignal);
+  cleanup.add(async () => {
+    process.off(ROTATED, onSignal);
+    stop.abort();
+    await work.catch(() => undefined);
+  });
+  const begin = () => {
+    work = anew(encrypted, log, stop.signal);
+  };
+  return { store: encrypted, begin };
+}
+
+/** Failing, it leaves values under older keys, which are still known: the next start tries again. */
+async function anew(store: EncryptedStore, log: Logger, signal: AbortSignal): Promise<void> {
+  try {
+    const count = await store.encryptAnew(signal);
+    if (count > 0) log.info('secrets were encrypted with the newest key', { count });
+  } catch (error) {
+    if (!signal.aborted) log.error('secrets could not be encrypted with the newest key', { error });
+  }
+}
+
+async function openKeys(file: string, random: Random): Promise<Keyring> {
+  if ((await readIfThere(file)) === undefined) await writeWhole(file, formatKeyring([newKey(random)]));
+  return readKeys(file);
+}
+
+export async function readKeys(file: string): Promise<Keyring> {
+  const text = await readIfThere(file);
+  if (text === undefined) throw new CliError(`${file} does not exist: there are no keys to read secrets with`);
+  const { mode } = await stat(file);
+  if (mode & 0o077) throw new CliError(`${file} can be read by others than its owner; chmod 600 it`);
+  const keys = parseKeyring(text);
+  if (!keys) throw new CliError(`${file} is no key file; restore it from a copy, or secrets cannot be read`);
+  return keys;
+}

@@ -1,0 +1,155 @@
+/**
+ * A store in front of another: values under some prefixes are encrypted on their way in and decrypted on their way out.
+ * Keys, revisions and everything else are the other's. What was written before it was encrypted is read as it is.
+ */
+import type { Random } from '../../base/random.ts';
+import type { Change, Condition, ListOptions, Row, Rows, Store, Subscription, Watcher, Write } from '../store.ts';
+import { StoreConflict } from '../store.ts';
+import { Envelopes, isSealed, keyIdOf, StoreSealed } from './envelope.ts';
+import type { Keyring } from './keyring.ts';
+
+export interface EncryptionOptions {
+  readonly keys: Keyring;
+  readonly random: Random;
+  /** Values whose keys begin with one of these are encrypted. */
+  readonly prefixes: readonly string[];
+}
+
+/** Rows read and written in one go when values are encrypted anew. */
+const PAGE = 100;
+
+export class EncryptedStore implements Store {
+  readonly #inner: Store;
+  readonly #prefixes: readonly string[];
+  readonly #random: Random;
+  #envelopes: Envelopes;
+  /** What was encrypted here: a watcher in the same process gets the very bytes that were written. */
+  readonly #plain = new WeakMap<Buffer, Buffer>();
+
+  constructor(inner: Store, { keys, prefixes, random }: EncryptionOptions) {
+    this.#inner = inner;
+    this.#random = random;
+    this.#prefixes = prefixes;
+    this.#envelopes = new Envelopes(keys, this.#random);
+  }
+
+  revision(): number | Promise<number> {
+    return this.#inner.revision();
+  }
+
+  async get(key: string): Promise<Row | undefined> {
+    const row = await this.#inner.get(key);
+    return row && this.#openRow(row);
+  }
+
+  async list(prefix: string, options?: ListOptions): Promise<Rows> {
+    const found = await this.#inner.list(prefix, options);
+    return { ...found, rows: found.rows.map((row) => this.#openRow(row)) };
+  }
+
+  commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number> {
+    const concerned = writes.some(({ key, value }) => value !== null && this.#covers(key));
+    return this.#inner.commit(concerned ? writes.map((write) => this.#sealWrite(write)) : writes, conditions);
+  }
+
+  watch(after: number, watcher: Watcher): Subscription {
+    const subscription = this.#inner.watch(after, {
+      changes: (batch) => {
+        const opened = this.#openAll(batch);
+        if (!(opened instanceof Error)) return watcher.changes(opened);
+        subscription.stop();
+        watcher.closed(opened);
+      },
+      ...(watcher.progress && { progress: (revision) => watcher.progress?.(revision) }),
+      closed: (error) => watcher.closed(error),
+    });
+    return subscription;
+  }
+
+  compact(revision: number): Promise<void> {
+    return this.#inner.compact(revision);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  /** From now on other keys count. Those that values are still encrypted with must be among them. */
+  useKeys(keys: Keyring): void {
+    this.#envelopes = new Envelopes(keys, this.#random);
+  }
+
+  /** Writes every value anew that is not encrypted with the newest key; says how many. Readers see the same bytes. */
+  async encryptAnew(signal?: AbortSignal): Promise<number> {
+    let written = 0;
+    for (const prefix of this.#prefixes) {
+      let after: string | undefined;
+      for (let more = true; more && !signal?.aborted; ) {
+        const page = await this.#inner.list(prefix, { limit: PAGE, ...(after !== undefined && { after }) });
+        const stale = page.rows.filter(({ value }) => !this.#isCurrent(value));
+        const outcomes = await Promise.all(stale.map((row) => this.#rewrite(row)));
+        written += outcomes.filter((done) => done).length;
+        more = page.more;
+        after = page.rows.at(-1)?.key;
+      }
+    }
+    return written;
+  }
+
+  async #rewrite(row: Row): Promise<boolean> {
+    const { key, value } = this.#openRow(row);
+    try {
+      await this.commit([{ key, value, expect: row.revision }]);
+      return true;
+    } catch (error) {
+      // Whoever was faster has encrypted it with the newest key.
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+  }
+
+  #isCurrent(value: Buffer): boolean {
+    return isSealed(value) && keyIdOf(value) === this.#envelopes.current;
+  }
+
+  #covers(key: string): boolean {
+    for (const prefix of this.#prefixes) if (key.startsWith(prefix)) return true;
+    return false;
+  }
+
+  #sealWrite(write: Write): Write {
+    const { key, value } = write;
+    if (value === null || !this.#covers(key)) return write;
+    const sealed = this.#envelopes.seal(key, value);
+    this.#plain.set(sealed, value);
+    return { ...write, value: sealed };
+  }
+
+  #openRow(row: Row): Row {
+    return this.#covers(row.key) && isSealed(row.value) ? { ...row, value: this.#open(row.key, row.value) } : row;
+  }
+
+  /** Another server may have written with a key that is not known here: a watch then ends as it does with the store. */
+  #openAll(batch: readonly Change[]): readonly Change[] | StoreSealed {
+    try {
+      return batch.some(({ key }) => this.#covers(key)) ? batch.map((change) => this.#openChange(change)) : batch;
+    } catch (error) {
+      if (error instanceof StoreSealed) return error;
+      throw error;
+    }
+  }
+
+  #openChange(change: Change): Change {
+    const { key, value, previous } = change;
+    if (!this.#covers(key)) return change;
+    return {
+      ...change,
+      value: value && isSealed(value) ? this.#open(key, value) : value,
+      previous: previous && this.#openRow(previous),
+    };
+  }
+
+  #open(key: string, sealed: Buffer): Buffer {
+    return this.#plain.get(sealed) ?? this.#envelopes.open(key, sealed);
+  }
+}

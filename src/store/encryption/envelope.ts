@@ -1,0 +1,108 @@
+/**
+ * How a value looks when it is encrypted: a mark that no JSON begins with, the name of the key, a seed, a nonce, the
+ * ciphertext and its tag. AES-256-GCM must never see a nonce twice under one key; so each run of the program derives keys
+ * of its own from random seeds, and counts its nonces. The value's place in the store is authenticated with it: a
+ * ciphertext that was moved to another key does not open.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import type { Random } from '../../base/random.ts';
+import type { Key, Keyring } from './keyring.ts';
+
+/** The value cannot be read with the keys there are. */
+export class StoreSealed extends Error {
+  override readonly name = 'StoreSealed';
+}
+
+const MARK = Buffer.from('\0qd:aes-gcm:1\0', 'latin1');
+const ID_BYTES = 8;
+const SEED_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const ID = MARK.length;
+const SEED = ID + ID_BYTES;
+const NONCE = SEED + SEED_BYTES;
+const BODY = NONCE + NONCE_BYTES;
+const CIPHER = 'aes-256-gcm';
+
+/** Values under one derived key. Far below what the counter could tell apart. */
+const MOST_PER_SEED = 2 ** 24;
+/** Derived keys that are kept: one for each run of the program whose values are read. */
+const MOST_DERIVED = 1000;
+
+export function isSealed(value: Buffer): boolean {
+  return value.length >= BODY + TAG_BYTES && value.compare(MARK, 0, MARK.length, 0, MARK.length) === 0;
+}
+
+/** The name of the key that a sealed value was encrypted with. */
+export function keyIdOf(sealed: Buffer): string {
+  return sealed.toString('latin1', ID, SEED);
+}
+
+/** Encrypts and decrypts with one set of keys. */
+export class Envelopes {
+  readonly #keys: ReadonlyMap<string, Key>;
+  readonly #newest: Key;
+  readonly #derived = new Map<string, Buffer>();
+  readonly #random: Random;
+  #seed: Buffer;
+  #count = 0;
+
+  constructor(keyring: Keyring, random: Random) {
+    this.#random = random;
+    this.#seed = random.bytes(SEED_BYTES);
+    this.#newest = keyring[0];
+    this.#keys = new Map(keyring.map((key) => [key.id, key]));
+  }
+
+  /** The key that encrypts. */
+  get current(): string {
+    return this.#newest.id;
+  }
+
+  seal(place: string, value: Buffer): Buffer {
+    if (++this.#count > MOST_PER_SEED) {
+      this.#seed = this.#random.bytes(SEED_BYTES);
+      this.#count = 1;
+    }
+    const sealed = Buffer.allocUnsafe(BODY + value.length + TAG_BYTES);
+    MARK.copy(sealed);
+    sealed.write(this.#newest.id, ID, 'latin1');
+    this.#seed.copy(sealed, SEED);
+    sealed.fill(0, NONCE, BODY);
+    sealed.writeUInt32BE(this.#count, BODY - 4);
+    const cipher = createCipheriv(CIPHER, this.#keyFor(this.#newest, this.#seed), sealed.subarray(NONCE, BODY));
+    cipher.setAAD(Buffer.from(place));
+    cipher.update(value).copy(sealed, BODY);
+    cipher.final();
+    cipher.getAuthTag().copy(sealed, BODY + value.length);
+    return sealed;
+  }
+
+  /** Throws StoreSealed. */
+  open(place: string, sealed: Buffer): Buffer {
+    const id = keyIdOf(sealed);
+    const key = this.#keys.get(id);
+    if (!key) throw new StoreSealed(`${place} is encrypted with the key ${id}, which is not in the key file`);
+    const end = sealed.length - TAG_BYTES;
+    const derived = this.#keyFor(key, sealed.subarray(SEED, NONCE));
+    const decipher = createDecipheriv(CIPHER, derived, sealed.subarray(NONCE, BODY));
+    decipher.setAAD(Buffer.from(place));
+    decipher.setAuthTag(sealed.subarray(end));
+    try {
+      return Buffer.concat([decipher.update(sealed.subarray(BODY, end)), decipher.final()]);
+    } catch (cause) {
+      throw new StoreSealed(`${place} does not open with the key ${id}: it was changed, or moved here`, { cause });
+    }
+  }
+
+  #keyFor({ id, secret }: Key, seed: Buffer): Buffer {
+    const name = `${id}${seed.toString('latin1')}`;
+    let derived = this.#derived.get(name);
+    if (!derived) {
+      if (this.#derived.size >= MOST_DERIVED) this.#derived.clear();
+      derived = Buffer.from(hkdfSync('sha256', secret, seed, 'quarterdeck values', 32));
+      this.#derived.set(name, derived);
+    }
+    return derived;
+  }
+}

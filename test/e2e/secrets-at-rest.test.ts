@@ -1,0 +1,187 @@
+/** What lies on the disk: encrypted secrets, keys that change, snapshots. */
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { newDirectory, type Qd, runQd, startQd } from './program.ts';
+
+const SECRETS = '/api/v1/namespaces/default/secrets';
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const PASSWORD = 'correct horse battery staple';
+const secret = (name: string) => ({ body: { metadata: { name }, stringData: { password: PASSWORD } } });
+
+let directory: string;
+const running: Qd[] = [];
+const start = async (where = directory) => {
+  const qd = await startQd({ directory: where });
+  running.push(qd);
+  return qd;
+};
+beforeEach(async () => {
+  directory = await newDirectory();
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((qd) => qd.stop('SIGKILL')));
+  await rm(directory, { recursive: true, force: true });
+});
+
+const data = (where = directory) => join(where, 'data');
+const onDisk = async () => (await readFile(join(data(), 'store', 'data.mdb'))).toString('latin1');
+const run = (...args: string[]) => runQd([...args, '--data-dir', data()]);
+
+describe('secrets at rest', () => {
+  test('nothing of a secret stands in the store, and only the owner may read its files', async () => {
+    const qd = await start();
+    expect((await qd.request('POST', SECRETS, secret('one'))).code).toBe(200);
+    await qd.stop();
+    const bytes = await onDisk();
+    expect(bytes).toContain('/registry/core/secrets/default/one');
+    expect(bytes).not.toContain(PASSWORD);
+    expect(bytes).not.toContain(Buffer.from(PASSWORD).toString('base64'));
+    for (const file of await readdir(data(), { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      const { mode } = await stat(join(file.parentPath, file.name));
+      expect([file.name, mode & 0o077]).toEqual([file.name, /\.(crt|pub)$/.test(file.name) ? mode & 0o077 : 0]);
+    }
+    const again = await start();
+    const { body } = await again.request('GET', `${SECRETS}/one`);
+    expect(Buffer.from(body.data.password, 'base64').toString()).toBe(PASSWORD);
+  });
+
+  test('a new key is taken into use while the cluster runs', async () => {
+    const qd = await start();
+    await qd.request('POST', SECRETS, secret('one'));
+    const [old] = (await run('encryption', 'show')).stdout.split(' ');
+    const before = (await qd.request('GET', `${SECRETS}/one`)).body;
+    const events = await qd.watch(`${SECRETS}/one?watch=true&resourceVersion=${before.metadata.resourceVersion}`);
+    const rotated = await run('encryption', 'rotate');
+    expect(rotated.stdout).toMatch(/^[0-9a-f]{8} is the key now; process \d+ writes all Secrets anew with it\n$/);
+    for await (const event of events) {
+      expect(event).toMatchObject({ type: 'MODIFIED', object: { data: before.data } });
+      break;
+    }
+    const [first, second] = (await run('encryption', 'show')).stdout.trim().split('\n');
+    expect(first).toBe(`${rotated.stdout.slice(0, 8)}  encrypts`);
+    expect(second).toBe(`${old}  decrypts what is left of it`);
+    expect((await qd.request('GET', `${SECRETS}/one`)).body.data).toEqual(before.data);
+  });
+
+  test('without its key file, or with one that others can read, a cluster does not start and loses nothing', async () => {
+    const qd = await start();
+    await qd.request('POST', SECRETS, secret('one'));
+    await qd.stop();
+    const file = join(data(), 'encryption.key');
+    const keys = await readFile(file);
+    await chmod(file, 0o644);
+    const open = await runQd([
+      'up',
+      '--data-dir',
+      data(),
+      '--port',
+      '0',
+      '--kubeconfig',
+      join(directory, 'kubeconfig'),
+    ]);
+    expect(open).toMatchObject({ code: 1, stderr: `qd: ${file} can be read by others than its owner; chmod 600 it\n` });
+    await rm(file);
+    const missing = await runQd([
+      'up',
+      '--data-dir',
+      data(),
+      '--port',
+      '0',
+      '--kubeconfig',
+      join(directory, 'kubeconfig'),
+    ]);
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toMatch(
+      /^qd: \/registry\/core\/secrets\/\S+ is encrypted with the key [0-9a-f]{8}, which is not in the key file\n$/,
+    );
+    await writeFile(file, keys, { mode: 0o600 });
+    const again = await start();
+    expect((await again.request('GET', `${SECRETS}/one`)).code).toBe(200);
+  });
+});
+
+describe('snapshots', () => {
+  const file = () => join(directory, 'snapshot.qd');
+
+  test('are taken while writes go on, show one moment, and start a cluster that goes on', async () => {
+    const qd = await start();
+    await qd.request('POST', SECRETS, secret('one'));
+    let writing = true;
+    let last = 0;
+    const writer = (async () => {
+      for (let i = 1; writing; i++) {
+        await qd.request('POST', MAPS, { body: { metadata: { name: `map-${i}` } } });
+        last = i;
+      }
+    })();
+    const saved = await run('snapshot', 'save', file());
+    expect(saved).toMatchObject({ code: 0, stderr: '' });
+    writing = false;
+    await writer;
+    expect((await readFile(file())).toString('latin1')).not.toContain(Buffer.from(PASSWORD).toString('base64'));
+    expect((await runQd(['snapshot', 'check', file()])).stdout).toContain('whole; revision');
+    const { resourceVersion } = (await qd.request('GET', MAPS)).body.metadata;
+    await qd.stop();
+
+    const refused = await run('snapshot', 'restore', file());
+    expect(refused.stderr).toContain('holds objects; --force puts the snapshot in their place');
+    const restored = await run('snapshot', 'restore', file(), '--force');
+    expect(restored).toMatchObject({ code: 0, stderr: '' });
+    const again = await start();
+    const { body } = await again.request('GET', MAPS);
+    const names = body.items
+      .map(({ metadata }: any) => metadata.name)
+      .filter((name: string) => name.startsWith('map-'));
+    // Writes came one after the other: what the snapshot has is a beginning of them.
+    expect(names.length).toBeLessThanOrEqual(last);
+    expect(new Set(names)).toEqual(new Set(names.map((_: string, i: number) => `map-${i + 1}`)));
+    expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
+    expect((await again.request('GET', `${SECRETS}/one`)).code).toBe(200);
+    const expired = await again.request('GET', `${MAPS}?watch=true&resourceVersion=${resourceVersion}`);
+    expect(JSON.stringify(expired.body)).toContain('410');
+  });
+
+  test('start a cluster elsewhere, given its keys', async () => {
+    const qd = await start();
+    await qd.request('POST', SECRETS, secret('one'));
+    await run('snapshot', 'save', file());
+    const elsewhere = await newDirectory();
+    try {
+      await mkdir(data(elsewhere), { recursive: true });
+      await cp(join(data(), 'pki'), join(data(elsewhere), 'pki'), { recursive: true });
+      await cp(join(data(), 'encryption.key'), join(data(elsewhere), 'encryption.key'));
+      expect(await runQd(['snapshot', 'restore', file(), '--data-dir', data(elsewhere)])).toMatchObject({ code: 0 });
+      const other = await start(elsewhere);
+      expect((await other.request('GET', `${SECRETS}/one`)).code).toBe(200);
+    } finally {
+      await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
+      await rm(elsewhere, { recursive: true, force: true });
+    }
+  });
+
+  test('that are damaged, cut off or no snapshots are refused; a running cluster is not restored', async () => {
+    const qd = await start();
+    await run('snapshot', 'save', file());
+    expect((await run('snapshot', 'save', file())).stderr).toContain('exists already');
+    expect((await run('snapshot', 'restore', file(), '--force')).stderr).toMatch(
+      /stop the cluster \(process \d+\) first/,
+    );
+    await qd.stop();
+    const bytes = await readFile(file());
+    const damaged = Buffer.from(bytes);
+    damaged[bytes.length - 5000]! ^= 1;
+    for (const [content, words] of [
+      [damaged, 'is damaged: its checksum is not the one it was written with'],
+      [bytes.subarray(0, -100), 'is cut off'],
+      [Buffer.from('hello\n'), 'is no snapshot'],
+    ] as const) {
+      await writeFile(file(), content);
+      const answer = await run('snapshot', 'restore', file(), '--force');
+      expect(answer.code).toBe(1);
+      expect(answer.stderr).toContain(words);
+    }
+    expect((await (await start()).request('GET', MAPS)).code).toBe(200);
+  });
+});
