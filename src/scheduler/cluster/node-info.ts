@@ -1,0 +1,113 @@
+/** A node with the pods on it, and the sums over them that filters and scores need. */
+import { type Labels, NO_LABELS, type Node } from '../objects.ts';
+import type { HostPort, PodInfo } from './pod-info.ts';
+import { type Allocatable, allocatableOf } from './resources.ts';
+import { NO_TAINTS, type Taint } from './tolerations.ts';
+
+const NOTHING: Allocatable = Object.freeze({ cpu: 0, memory: 0, storage: 0, others: undefined, pods: 0 });
+const NO_IMAGES: ReadonlyMap<string, number> = new Map();
+
+export class NodeInfo {
+  readonly name: string;
+  /** Absent while pods are known to be on a node that is not known itself. */
+  node: Node | undefined;
+  labels: Labels = NO_LABELS;
+  taints: readonly Taint[] = NO_TAINTS;
+  isCordoned = false;
+  allocatable: Allocatable = NOTHING;
+  /** Bytes by name, of images that are on the node. */
+  images: ReadonlyMap<string, number> = NO_IMAGES;
+
+  /** What there is and what is left, here and not one step away: a search through thousands of nodes reads little else. */
+  allCpu = 0;
+  allMemory = 0;
+  freePods = 0;
+  freeCpu = 0;
+  freeMemory = 0;
+  freeStorage = 0;
+
+  readonly pods = new Map<string, PodInfo>();
+  cpu = 0;
+  memory = 0;
+  storage = 0;
+  likelyCpu = 0;
+  likelyMemory = 0;
+  readonly others = new Map<string, number>();
+  /** How many pods use a port, by protocol and number and then by address. */
+  readonly #ports = new Map<string, Map<string, number>>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  set(node: Node | undefined): void {
+    const before = this.node;
+    this.node = node;
+    this.labels = node?.metadata.labels ?? NO_LABELS;
+    this.taints = node?.spec.taints ?? NO_TAINTS;
+    this.isCordoned = node?.spec.unschedulable ?? false;
+    this.allocatable = node ? allocatableOf(node) : NOTHING;
+    this.#measure();
+    if (before?.status.images !== node?.status.images) this.images = node ? imagesOf(node) : NO_IMAGES;
+  }
+
+  add(pod: PodInfo): void {
+    this.pods.set(pod.uid, pod);
+    this.#count(pod, 1);
+  }
+
+  remove(pod: PodInfo): void {
+    if (this.pods.delete(pod.uid)) this.#count(pod, -1);
+  }
+
+  /** Whether another pod has the port; the address of all addresses meets every other. */
+  isTaken({ address, protocol, port }: HostPort): boolean {
+    const used = this.#ports.get(`${protocol} ${port}`);
+    if (!used) return false;
+    return address === EVERY ? used.size > 0 : used.has(address) || used.has(EVERY);
+  }
+
+  #measure(): void {
+    const { allocatable } = this;
+    this.allCpu = allocatable.cpu;
+    this.allMemory = allocatable.memory;
+    this.freePods = allocatable.pods - this.pods.size;
+    this.freeCpu = allocatable.cpu - this.cpu;
+    this.freeMemory = allocatable.memory - this.memory;
+    this.freeStorage = allocatable.storage - this.storage;
+  }
+
+  #count(pod: PodInfo, sign: 1 | -1): void {
+    const { requests, hostPorts } = pod;
+    this.cpu += sign * requests.cpu;
+    this.memory += sign * requests.memory;
+    this.storage += sign * requests.storage;
+    this.likelyCpu += sign * requests.likelyCpu;
+    this.likelyMemory += sign * requests.likelyMemory;
+    this.#measure();
+    if (requests.others) for (const [name, amount] of requests.others) bump(this.others, name, sign * amount);
+    for (const { address, protocol, port } of hostPorts) {
+      const key = `${protocol} ${port}`;
+      const used = this.#ports.get(key) ?? new Map<string, number>();
+      bump(used, address, sign);
+      if (used.size > 0) this.#ports.set(key, used);
+      else this.#ports.delete(key);
+    }
+  }
+}
+
+const EVERY = '0.0.0.0';
+
+/** Adds to a count; what comes to zero is taken out. */
+export function bump<K>(counts: Map<K, number>, key: K, delta: number): void {
+  const next = (counts.get(key) ?? 0) + delta;
+  if (next === 0) counts.delete(key);
+  else counts.set(key, next);
+}
+
+function imagesOf({ status }: Node): ReadonlyMap<string, number> {
+  if (!status.images?.length) return NO_IMAGES;
+  return new Map(
+    status.images.flatMap(({ names = [], sizeBytes = 0 }) => names.map((name) => [name, sizeBytes] as const)),
+  );
+}

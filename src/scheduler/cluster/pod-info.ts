@@ -1,0 +1,114 @@
+/** A pod as scheduling sees it: what it asks for, worked out once, when it is first asked for. */
+import { type Labels, NO_LABELS, type Pod } from '../objects.ts';
+import { namedPlaces, type PlaceTest, requiredPlaces } from './node-selector.ts';
+import { type PodTerm, preferredTerms, requiredTerms, type WeightedTerm } from './pod-terms.ts';
+import { type Requests, requestsOf } from './resources.ts';
+
+export interface HostPort {
+  readonly address: string;
+  readonly protocol: string;
+  readonly port: number;
+}
+
+interface Terms {
+  readonly required: readonly PodTerm[];
+  readonly requiredAnti: readonly PodTerm[];
+  readonly preferred: readonly WeightedTerm[];
+  readonly preferredAnti: readonly WeightedTerm[];
+}
+
+const NO_TERMS: Terms = Object.freeze({ required: [], requiredAnti: [], preferred: [], preferredAnti: [] });
+const NO_PORTS: readonly HostPort[] = Object.freeze([]);
+const NO_NAMES: readonly string[] = Object.freeze([]);
+
+export class PodInfo {
+  readonly pod: Pod;
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly priority: number;
+  #requests: Requests | undefined;
+  #terms: Terms | undefined;
+  #ports: readonly HostPort[] | undefined;
+  #claims: readonly string[] | undefined;
+  #places: PlaceTest | null | undefined;
+  #named: ReadonlySet<string> | null | undefined;
+
+  constructor(pod: Pod) {
+    const { uid = '', name = '', namespace = '', labels } = pod.metadata;
+    this.pod = pod;
+    this.uid = uid;
+    this.name = name;
+    this.namespace = namespace;
+    this.labels = labels ?? NO_LABELS;
+    this.priority = pod.spec.priority ?? 0;
+  }
+
+  get requests(): Requests {
+    this.#requests ??= requestsOf(this.pod);
+    return this.#requests;
+  }
+
+  get terms(): Terms {
+    this.#terms ??= termsOf(this.pod);
+    return this.#terms;
+  }
+
+  get hostPorts(): readonly HostPort[] {
+    this.#ports ??= hostPortsOf(this.pod);
+    return this.#ports;
+  }
+
+  /** Names of the claims that its volumes use, those made for this pod alone among them. */
+  get claims(): readonly string[] {
+    this.#claims ??= claimsOf(this.pod);
+    return this.#claims;
+  }
+
+  /** Which nodes its selector and required affinity allow; undefined: all. */
+  get places(): PlaceTest | undefined {
+    if (this.#places === undefined) this.#places = requiredPlaces(this.pod) ?? null;
+    return this.#places ?? undefined;
+  }
+
+  /** The only nodes that its affinity names, where it names any. */
+  get named(): ReadonlySet<string> | undefined {
+    if (this.#named === undefined) this.#named = namedPlaces(this.pod) ?? null;
+    return this.#named ?? undefined;
+  }
+
+  get isLeaving(): boolean {
+    return this.pod.metadata.deletionTimestamp !== undefined;
+  }
+}
+
+function termsOf({ spec, metadata: { namespace = '' } }: Pod): Terms {
+  const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
+  if (!podAffinity && !podAntiAffinity) return NO_TERMS;
+  return {
+    required: requiredTerms(podAffinity, namespace),
+    requiredAnti: requiredTerms(podAntiAffinity, namespace),
+    preferred: preferredTerms(podAffinity, namespace),
+    preferredAnti: preferredTerms(podAntiAffinity, namespace),
+  };
+}
+
+function hostPortsOf({ spec }: Pod): readonly HostPort[] {
+  const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
+  const found: HostPort[] = [];
+  for (const { ports } of [...spec.containers, ...sidecars]) {
+    for (const { hostPort, hostIP, protocol } of ports ?? []) {
+      if (hostPort) found.push({ address: hostIP || '0.0.0.0', protocol: protocol ?? 'TCP', port: hostPort });
+    }
+  }
+  return found.length > 0 ? found : NO_PORTS;
+}
+
+function claimsOf({ spec, metadata }: Pod): readonly string[] {
+  const found = spec.volumes?.flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    return ephemeral ? [`${metadata.name}-${name}`] : [];
+  });
+  return found?.length ? found : NO_NAMES;
+}

@@ -1,0 +1,185 @@
+/** What pods ask for and nodes offer: processors in thousandths, memory and storage in bytes, the rest as counted. */
+import type { Node, Pod } from '../objects.ts';
+import { thousandths, units } from './amounts.ts';
+
+export interface Resources {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly storage: number;
+  /** Extended resources, huge pages and the like; absent when there are none. */
+  readonly others: ReadonlyMap<string, number> | undefined;
+}
+
+export interface Requests extends Resources {
+  /** For scores: a container that asks for nothing is taken to need a little. */
+  readonly likelyCpu: number;
+  readonly likelyMemory: number;
+}
+
+const LIKELY_CPU = 100;
+const LIKELY_MEMORY = 200 * 1024 * 1024;
+
+type Amounts = Readonly<Record<string, string>> | undefined;
+type Container = Pod['spec']['containers'][number];
+type Status = NonNullable<Pod['status']['containerStatuses']>[number];
+
+class Sum {
+  cpu = 0;
+  memory = 0;
+  storage = 0;
+  others: Map<string, number> | undefined;
+
+  get(name: string): number {
+    switch (name) {
+      case 'cpu':
+        return this.cpu;
+      case 'memory':
+        return this.memory;
+      case 'ephemeral-storage':
+        return this.storage;
+      default:
+        return this.others?.get(name) ?? 0;
+    }
+  }
+
+  set(name: string, amount: number): void {
+    switch (name) {
+      case 'cpu':
+        this.cpu = amount;
+        break;
+      case 'memory':
+        this.memory = amount;
+        break;
+      case 'ephemeral-storage':
+        this.storage = amount;
+        break;
+      default:
+        this.others ??= new Map();
+        this.others.set(name, amount);
+    }
+  }
+
+  add(amounts: Amounts): void {
+    for (const name in amounts) this.set(name, this.get(name) + amountOf(name, amounts[name]!));
+  }
+
+  addSum(other: Sum): void {
+    for (const name of other.names()) this.set(name, this.get(name) + other.get(name));
+  }
+
+  raise(other: Sum): void {
+    for (const name of other.names()) this.set(name, Math.max(this.get(name), other.get(name)));
+  }
+
+  names(): string[] {
+    return ['cpu', 'memory', 'ephemeral-storage', ...(this.others?.keys() ?? [])];
+  }
+}
+
+function amountOf(name: string, text: string): number {
+  return name === 'cpu' ? thousandths(text) : units(text);
+}
+
+/**
+ * The most that a pod needs at any time: its containers and sidecars together, or an init container with the sidecars that
+ * started before it; what is said for the whole pod counts instead; overhead comes on top.
+ */
+export function requestsOf(pod: Pod): Requests {
+  const asked = sum(pod, undefined);
+  const likely = isVague(pod) ? sum(pod, LIKELY) : asked;
+  return {
+    cpu: asked.cpu,
+    memory: asked.memory,
+    storage: asked.storage,
+    others: asked.others,
+    likelyCpu: likely.cpu,
+    likelyMemory: likely.memory,
+  };
+}
+
+const LIKELY = { cpu: LIKELY_CPU, memory: LIKELY_MEMORY };
+
+function isVague({ spec }: Pod): boolean {
+  const vague = ({ resources }: Container) => {
+    const requests: Amounts = resources.requests;
+    return requests?.cpu === undefined || requests.memory === undefined;
+  };
+  return spec.containers.some(vague) || (spec.initContainers?.some(vague) ?? false);
+}
+
+function sum(pod: Pod, missing: typeof LIKELY | undefined): Sum {
+  const { spec } = pod;
+  const total = new Sum();
+  for (const container of spec.containers) total.addSum(ofContainer(pod, container, missing));
+  if (spec.initContainers?.length) addInitContainers(pod, total, missing);
+  const whole: Amounts = spec.resources?.requests;
+  for (const name in whole) {
+    if (name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')) {
+      total.set(name, amountOf(name, whole[name]!));
+    }
+  }
+  total.add(spec.overhead);
+  return total;
+}
+
+function addInitContainers(pod: Pod, total: Sum, missing: typeof LIKELY | undefined): void {
+  const sidecars = new Sum();
+  const peak = new Sum();
+  for (const container of pod.spec.initContainers ?? []) {
+    const own = ofContainer(pod, container, missing);
+    if (container.restartPolicy === 'Always') {
+      total.addSum(own);
+      sidecars.addSum(own);
+      peak.raise(sidecars);
+    } else {
+      own.addSum(sidecars);
+      peak.raise(own);
+    }
+  }
+  total.raise(peak);
+}
+
+function ofContainer(pod: Pod, container: Container, missing: typeof LIKELY | undefined): Sum {
+  const out = new Sum();
+  const requests: Amounts = container.resources.requests;
+  const resized = pod.spec.nodeName ? resizing(pod, container) : undefined;
+  if (resized) addResized(out, pod, requests, resized);
+  else out.add(requests);
+  if (missing) {
+    if (requests?.cpu === undefined) out.cpu += missing.cpu;
+    if (requests?.memory === undefined) out.memory += missing.memory;
+  }
+  return out;
+}
+
+/** What the node says the container has, while that may differ from what it shall have. */
+function resizing({ status }: Pod, { name, restartPolicy }: Container): Status | undefined {
+  const list = restartPolicy === 'Always' ? status.initContainerStatuses : status.containerStatuses;
+  const found = list?.find((each) => each.name === name);
+  return found?.resources ? found : undefined;
+}
+
+/** Until a resize has happened, the larger amount counts; one that is impossible does not count at all. */
+function addResized(out: Sum, { status }: Pod, wanted: Amounts, { resources, allocatedResources }: Status): void {
+  const impossible = status.conditions?.some(
+    (each) => each.type === 'PodResizePending' && each.reason === 'Infeasible',
+  );
+  for (const list of [impossible ? undefined : wanted, resources?.requests as Amounts, allocatedResources as Amounts]) {
+    const each = new Sum();
+    each.add(list);
+    out.raise(each);
+  }
+}
+
+export interface Allocatable extends Resources {
+  readonly pods: number;
+}
+
+export function allocatableOf({ status }: Node): Allocatable {
+  const offered: Amounts = status.allocatable ?? status.capacity;
+  const total = new Sum();
+  total.add(offered);
+  const pods = total.others?.get('pods') ?? 0;
+  total.others?.delete('pods');
+  return { cpu: total.cpu, memory: total.memory, storage: total.storage, others: total.others, pods };
+}

@@ -1,0 +1,147 @@
+/** Why a pod is where it is, or nowhere: every node's verdict, rule by rule, with scores. Changes nothing. */
+import type { NodeInfo } from './cluster/node-info.ts';
+import type { PodInfo } from './cluster/pod-info.ts';
+import type { World } from './cluster/world.ts';
+import { NO_NODES } from './framework/diagnosis.ts';
+import { Filters } from './framework/filters.ts';
+import type { Plugin } from './framework/plugin.ts';
+import { scoresOf, totals } from './framework/ranking.ts';
+import type { WaitingPod } from './queue/waiting-pod.ts';
+
+export interface Verdict {
+  readonly plugin: string;
+  /** Skipped: the rule does not concern the pod. */
+  readonly result: 'Passed' | 'Refused' | 'Skipped';
+  readonly reasons?: readonly string[];
+  /** Whether it could change when pods leave the node. */
+  readonly curable?: boolean;
+}
+
+export interface Score {
+  readonly plugin: string;
+  /** Between 0 and 100. */
+  readonly score: number;
+  readonly weight: number;
+}
+
+export interface NodeVerdict {
+  readonly name: string;
+  readonly fits: boolean;
+  readonly filters: readonly Verdict[];
+  /** Absent where the pod does not fit. */
+  readonly scores?: readonly Score[];
+  readonly total?: number;
+}
+
+export interface Explanation {
+  /** Where the pod is, or shall be as soon as the server knows. */
+  readonly nodeName?: string;
+  /** Which node is being cleared for it. */
+  readonly nominatedNodeName?: string;
+  readonly queue?: { readonly state: string; readonly attempts: number; readonly refusedBy: readonly string[] };
+  /** What one rule says of all nodes together. */
+  readonly refused?: Verdict;
+  readonly message: string;
+  /** The best first; then those that do not fit, by name. */
+  readonly nodes: readonly NodeVerdict[];
+}
+
+export interface ExplainOptions {
+  readonly plugins: readonly Plugin[];
+  readonly world: World;
+  readonly waiting: WaitingPod | undefined;
+}
+
+/** A pod that has a node is looked at as if it had none. */
+export function explain(pod: PodInfo, { plugins, world, waiting }: ExplainOptions): Explanation {
+  const { cluster } = world;
+  const home = cluster.nodeOf(pod.uid);
+  const placed = home?.pods.get(pod.uid);
+  const isAssumed = cluster.isAssumed(pod.uid);
+  if (home) cluster.remove(pod.uid);
+  try {
+    return { ...whereabouts(pod, home, world, waiting), ...judged(withoutNode(pod), plugins, world) };
+  } finally {
+    if (home && placed && isAssumed) cluster.assume(placed, home.name);
+    else if (home && placed) cluster.place(placed, home.name);
+  }
+}
+
+function withoutNode(pod: PodInfo): PodInfo {
+  if (!pod.pod.spec.nodeName) return pod;
+  const { nodeName: _, ...spec } = pod.pod.spec;
+  return new (pod.constructor as typeof PodInfo)({ ...pod.pod, spec });
+}
+
+function whereabouts(
+  { uid, pod }: PodInfo,
+  home: NodeInfo | undefined,
+  { cluster }: World,
+  waiting: WaitingPod | undefined,
+): Partial<Explanation> {
+  const nominated = pod.status.nominatedNodeName || cluster.nominations.nodeOf(uid);
+  return {
+    ...(home ? { nodeName: home.name } : {}),
+    ...(nominated ? { nominatedNodeName: nominated } : {}),
+    ...(waiting && !home
+      ? { queue: { state: waiting.state, attempts: waiting.attempts, refusedBy: [...waiting.refusedBy] } }
+      : {}),
+  };
+}
+
+function judged(
+  pod: PodInfo,
+  plugins: readonly Plugin[],
+  world: World,
+): Pick<Explanation, 'message' | 'nodes' | 'refused'> {
+  const { nodes } = world.cluster;
+  if (nodes.length === 0) return { message: NO_NODES, nodes: [] };
+  const filters = Filters.open(plugins, pod, world);
+  if (!(filters instanceof Filters)) {
+    const { reasons, isCurable: curable } = filters.refusal;
+    const refused = { plugin: filters.plugin, result: 'Refused', reasons, curable } as const;
+    return { message: `0/${nodes.length} nodes fit: ${reasons.join(', ')}`, refused, nodes: [] };
+  }
+  const verdicts = nodes.map((node) => ({ node, filters: verdictsOn(node, filters, plugins) }));
+  const fits = ({ filters }: { filters: readonly Verdict[] }) => filters.every(({ result }) => result !== 'Refused');
+  const fitting = verdicts.filter(fits);
+  const scored = fitting.map(({ node }) => node);
+  const scores = scoresOf(plugins, { pod, world }, scored);
+  const sums = totals(scores, scored.length);
+  const best = fitting
+    .map(({ node, filters }, index) => ({
+      name: node.name,
+      fits: true,
+      filters,
+      scores: scores.map((each) => ({ plugin: each.plugin, score: each.scores[index]!, weight: each.weight })),
+      total: sums[index]!,
+    }))
+    .sort((a, b) => b.total - a.total || byName(a, b));
+  const others = verdicts
+    .filter((each) => !fits(each))
+    .map(({ node, filters }) => ({ name: node.name, fits: false, filters }))
+    .sort(byName);
+  return { message: `${best.length}/${nodes.length} nodes fit`, nodes: [...best, ...others] };
+}
+
+function byName(a: { name: string }, b: { name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/** Every filter is asked, also after one has refused. */
+function verdictsOn(node: NodeInfo, filters: Filters, plugins: readonly Plugin[]): Verdict[] {
+  const said = new Map([...filters.verdicts(node)].map(({ plugin, refusal }) => [plugin, refusal] as const));
+  const verdicts = plugins
+    .filter(({ filter }) => filter)
+    .map(({ name }): Verdict => {
+      if (!said.has(name)) return { plugin: name, result: 'Skipped' };
+      const refusal = said.get(name);
+      if (!refusal) return { plugin: name, result: 'Passed' };
+      return { plugin: name, result: 'Refused', reasons: refusal.reasons, curable: refusal.isCurable };
+    });
+  // Room that is kept for a more important pod.
+  const kept = verdicts.every(({ result }) => result !== 'Refused') ? filters.check(node) : undefined;
+  if (!kept) return verdicts;
+  const { reasons, isCurable: curable } = kept.refusal;
+  return [...verdicts, { plugin: 'NominatedPods', result: 'Refused', reasons, curable }];
+}

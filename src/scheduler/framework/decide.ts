@@ -1,0 +1,105 @@
+/** Which node a pod gets. Nothing is changed by deciding. */
+import type { Random } from '../../base/random.ts';
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import type { World } from '../cluster/world.ts';
+import { type Diagnosis, unnamed } from './diagnosis.ts';
+import { Filters, type Refused } from './filters.ts';
+import type { Plugin } from './plugin.ts';
+import { pick, scoresOf, totals } from './ranking.ts';
+
+export type Decision =
+  | { readonly type: 'node'; readonly node: NodeInfo }
+  /** The filters are for who looks further, by taking other pods away. */
+  | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly filters: Filters | undefined };
+
+/** Where the last search ended: the next begins there, so that all nodes get their turn. */
+export interface Turn {
+  next: number;
+}
+
+export interface DecideOptions {
+  readonly plugins: readonly Plugin[];
+  readonly world: World;
+  readonly turn: Turn;
+  readonly random: Random;
+}
+
+const FEWEST = 100;
+const LEAST_PERCENT = 5;
+
+/** In large clusters a share of the nodes that fit is enough: half of them, and less the larger the cluster is. */
+export function enough(nodes: number): number {
+  if (nodes < FEWEST) return nodes;
+  const percent = Math.max(LEAST_PERCENT, 50 - Math.trunc(nodes / 125));
+  return Math.max(FEWEST, Math.trunc((nodes * percent) / 100));
+}
+
+export function decide(pod: PodInfo, options: DecideOptions): Decision {
+  const { plugins, world } = options;
+  const filters = Filters.open(plugins, pod, world);
+  if (!(filters instanceof Filters)) {
+    return { type: 'none', diagnosis: refusedEverywhere(world, filters), filters: undefined };
+  }
+  const nominated = nominatedNode(pod, world, filters);
+  if (nominated) return { type: 'node', node: nominated };
+  const { fitting, refused } = search(filters, options);
+  if (fitting.length === 0) {
+    const diagnosis: Diagnosis = {
+      total: world.cluster.nodes.length,
+      everywhere: undefined,
+      byNode: refused,
+      elsewhere: filters.nodes ? unnamed(filters.narrowedBy) : undefined,
+      plugins: new Set([...filters.narrowedBy, ...[...refused.values()].map(({ plugin }) => plugin)]),
+    };
+    return { type: 'none', diagnosis, filters };
+  }
+  return { type: 'node', node: best(pod, fitting, options) };
+}
+
+function refusedEverywhere({ cluster }: World, everywhere: Refused): Diagnosis {
+  const plugins = new Set([everywhere.plugin]);
+  return { total: cluster.nodes.length, everywhere, byNode: new Map(), elsewhere: undefined, plugins };
+}
+
+/** The node that was cleared for the pod is its node, when it fits there now. */
+function nominatedNode(pod: PodInfo, { cluster }: World, filters: Filters): NodeInfo | undefined {
+  const name = pod.pod.status.nominatedNodeName || cluster.nominations.nodeOf(pod.uid);
+  if (!name || (filters.nodes && !filters.nodes.has(name))) return undefined;
+  const node = cluster.node(name);
+  return node && !filters.check(node) ? node : undefined;
+}
+
+interface Found {
+  readonly fitting: NodeInfo[];
+  readonly refused: Map<NodeInfo, Refused>;
+}
+
+function search(filters: Filters, { world, turn }: DecideOptions): Found {
+  const nodes = candidates(filters, world);
+  const wanted = enough(nodes.length);
+  const found: Found = { fitting: [], refused: new Map() };
+  let looked = 0;
+  let at = nodes.length > 0 ? turn.next % nodes.length : 0;
+  while (looked < nodes.length && found.fitting.length < wanted) {
+    const node = nodes[at]!;
+    const refused = filters.check(node);
+    if (refused) found.refused.set(node, refused);
+    else found.fitting.push(node);
+    looked++;
+    at = at + 1 === nodes.length ? 0 : at + 1;
+  }
+  if (!filters.nodes) turn.next = at;
+  return found;
+}
+
+function candidates({ nodes }: Filters, { cluster }: World): readonly NodeInfo[] {
+  if (!nodes) return cluster.nodes;
+  return [...nodes].flatMap((name) => cluster.node(name) ?? []);
+}
+
+function best(pod: PodInfo, nodes: readonly NodeInfo[], { plugins, world, random }: DecideOptions): NodeInfo {
+  if (nodes.length === 1) return nodes[0]!;
+  const found = scoresOf(plugins, { pod, world }, nodes);
+  return nodes[pick(totals(found, nodes.length), random)]!;
+}

@@ -1,0 +1,41 @@
+/** Why a pod fits nowhere, and how that is said. */
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { Refused } from './filters.ts';
+import { type Refusal, refusal } from './plugin.ts';
+
+export interface Diagnosis {
+  /** How many nodes there are. */
+  readonly total: number;
+  /** One rule refuses all nodes together. */
+  readonly everywhere: Refused | undefined;
+  readonly byNode: ReadonlyMap<NodeInfo, Refused>;
+  /** What holds for nodes that were not looked at. */
+  readonly elsewhere: Refusal | undefined;
+  /** Whoever refused a node. */
+  readonly plugins: ReadonlySet<string>;
+}
+
+export const NO_NODES = 'no nodes available to schedule pods';
+
+/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).` */
+export function sentence({ total, everywhere, byNode, elsewhere }: Diagnosis): string {
+  const start = `0/${total} nodes are available:`;
+  if (everywhere) return `${start} ${everywhere.refusal.reasons.join(', ')}.`;
+  const counts = new Map<string, number>();
+  const count = (reasons: readonly string[], nodes: number) => {
+    for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + nodes);
+  };
+  for (const { refusal } of byNode.values()) count(refusal.reasons, 1);
+  if (elsewhere && byNode.size < total) count(elsewhere.reasons, total - byNode.size);
+  const parts = [...counts].map(([reason, nodes]) => `${nodes} ${reason}`).sort(byText);
+  return parts.length > 0 ? `${start} ${parts.join(', ')}.` : start;
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** For the nodes that no plugin names. */
+export function unnamed(plugins: readonly string[]): Refusal {
+  return refusal(`node(s) didn't satisfy plugin(s) [${[...plugins].sort().join(' ')}]`);
+}

@@ -1,0 +1,29 @@
+/** The objects that scheduling looks at, as informers give them out. */
+import type { DeepReadonly } from '../client/object-types.ts';
+import type { Namespace as NamespaceKind } from '../kinds/core/namespace.ts';
+import type { Node as NodeKind } from '../kinds/core/node.ts';
+import type { PersistentVolume as VolumeKind } from '../kinds/core/persistent-volume.ts';
+import type { PersistentVolumeClaim as ClaimKind } from '../kinds/core/persistent-volume-claim.ts';
+import type { Pod as PodKind } from '../kinds/core/pod.ts';
+import type { PodDisruptionBudget as BudgetKind } from '../kinds/policy/pod-disruption-budget.ts';
+import type { CSIDriver as DriverKind } from '../kinds/storage/csi-driver.ts';
+import type { CSINode as CSINodeKind } from '../kinds/storage/csi-node.ts';
+import type { CSIStorageCapacity as CapacityKind } from '../kinds/storage/csi-storage-capacity.ts';
+import type { StorageClass as StorageClassKind } from '../kinds/storage/storage-class.ts';
+import type { VolumeAttachment as AttachmentKind } from '../kinds/storage/volume-attachment.ts';
+
+export type Pod = DeepReadonly<PodKind>;
+export type Node = DeepReadonly<NodeKind>;
+export type Namespace = DeepReadonly<NamespaceKind>;
+export type Claim = DeepReadonly<ClaimKind>;
+export type Volume = DeepReadonly<VolumeKind>;
+export type StorageClass = DeepReadonly<StorageClassKind>;
+export type CSINode = DeepReadonly<CSINodeKind>;
+export type CSIDriver = DeepReadonly<DriverKind>;
+export type CSIStorageCapacity = DeepReadonly<CapacityKind>;
+export type VolumeAttachment = DeepReadonly<AttachmentKind>;
+export type Budget = DeepReadonly<BudgetKind>;
+
+export type Labels = Readonly<Record<string, string>>;
+
+export const NO_LABELS: Labels = Object.freeze({});

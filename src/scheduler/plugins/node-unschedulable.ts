@@ -1,0 +1,22 @@
+/** A cordoned node takes only pods that tolerate the cordon. */
+import { CORDONED, tolerates } from '../cluster/tolerations.ts';
+import { type Plugin, refusal, SKIP } from '../framework/plugin.ts';
+
+const CORDON = refusal('node(s) were unschedulable');
+
+export const nodeUnschedulable: Plugin<undefined> = {
+  name: 'NodeUnschedulable',
+  preFilter({ pod }, { cluster }) {
+    if (cluster.nodesWith.cordon === 0 || tolerates(pod.spec.tolerations, CORDONED)) return SKIP;
+    return { type: 'go', state: undefined };
+  },
+  filter(_, node) {
+    return node.isCordoned ? CORDON : undefined;
+  },
+  hints: {
+    Node: ({ type, object, old }) =>
+      !object.spec.unschedulable && (type === 'add' || (type === 'update' && (old.spec.unschedulable ?? false))),
+    Pod: ({ type, object }, { uid }) =>
+      type === 'update' && object.metadata.uid === uid && tolerates(object.spec.tolerations, CORDONED),
+  },
+};

@@ -1,0 +1,171 @@
+/** A pod can use a node when its volumes can: those that are there, and those that would be made for it. */
+
+import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
+import { fromLabelSelector } from '../../schema/selector.ts';
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import { classNameOf, isBound, type VolumePlan } from '../cluster/storage.ts';
+import type { World } from '../cluster/world.ts';
+import { type Plugin, type Refusal, refusal, SKIP } from '../framework/plugin.ts';
+import type { Claim } from '../objects.ts';
+import { findVolume, isReachable } from './volume-matching.ts';
+
+const WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity";
+const NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind";
+const TOO_SMALL = 'node(s) did not have enough free storage';
+const NO_SUCH_VOLUME = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
+const UNBOUND = refusal('pod has unbound immediate PersistentVolumeClaims');
+
+interface State {
+  readonly world: World;
+  readonly bound: readonly Claim[];
+  /** Claims that wait for their first pod. */
+  readonly waiting: readonly Claim[];
+}
+
+export const volumeBinding: Plugin<State> = {
+  name: 'VolumeBinding',
+  preFilter(pod, world) {
+    if (pod.claims.length === 0) return SKIP;
+    const { objects } = world.storage;
+    const bound: Claim[] = [];
+    const waiting: Claim[] = [];
+    for (const name of pod.claims) {
+      const claim = objects.claim(pod.namespace, name);
+      const problem = problemOf(pod, name, claim);
+      if (problem || !claim) return { type: 'refuse', refusal: refusal(problem ?? '') };
+      if (isBound(claim)) {
+        bound.push(claim);
+      } else if (!claim.spec.volumeName && isPatient(claim, world)) {
+        waiting.push(claim);
+      } else {
+        return { type: 'refuse', refusal: UNBOUND };
+      }
+    }
+    return { type: 'go', state: { world, bound, waiting } };
+  },
+  filter(_, node, state) {
+    const found = planOrReasons(node, state);
+    return Array.isArray(found) ? refusalOf(found) : undefined;
+  },
+  hints: {
+    Node: ({ type, object, old }) =>
+      type === 'add' ||
+      (type === 'update' && JSON.stringify(object.metadata.labels) !== JSON.stringify(old.metadata.labels)),
+    PersistentVolumeClaim: ({ type, object }, { namespace, claims }) =>
+      type !== 'delete' && object.metadata.namespace === namespace && claims.includes(object.metadata.name ?? ''),
+    PersistentVolume: ({ type }) => type !== 'delete',
+    StorageClass: ({ type, object, old }) =>
+      type === 'add' ||
+      (type === 'update' && JSON.stringify(object.allowedTopologies) !== JSON.stringify(old.allowedTopologies)),
+    CSINode: ({ type }) => type === 'add',
+    CSIDriver: ({ type, object, old }) =>
+      type === 'update' && Boolean(old.spec.storageCapacity) && !object.spec.storageCapacity,
+    CSIStorageCapacity: ({ type }) => type !== 'delete',
+  },
+};
+
+/** What has to be done with the pod's claims before it can run on the node; undefined: nothing. */
+export function volumePlan(pod: PodInfo, node: NodeInfo, world: World): VolumePlan | undefined {
+  const opening = volumeBinding.preFilter?.(pod, world);
+  if (opening?.type !== 'go') return undefined;
+  const found = planOrReasons(node, opening.state);
+  if (Array.isArray(found) || found.bind.length + found.provision.length === 0) return undefined;
+  return found;
+}
+
+function problemOf({ pod, namespace }: PodInfo, name: string, claim: Claim | undefined): string | undefined {
+  const isOwn = !pod.spec.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === name);
+  if (!claim) {
+    return isOwn
+      ? `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+      : `persistentvolumeclaim "${name}" not found`;
+  }
+  const { metadata, spec, status } = claim;
+  if (status.phase === 'Lost') {
+    return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${spec.volumeName}"`;
+  }
+  if (metadata.deletionTimestamp) return `persistentvolumeclaim "${name}" is being deleted`;
+  if (isOwn && !metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === pod.metadata.uid)) {
+    const names = `PVC ${namespace}/${name} was not created for pod ${namespace}/${pod.metadata.name}`;
+    return `${names} (pod is not owner)`;
+  }
+  return undefined;
+}
+
+function isPatient(claim: Claim, { storage }: World): boolean {
+  return storage.objects.class(classNameOf(claim))?.volumeBindingMode === 'WaitForFirstConsumer';
+}
+
+function refusalOf(reasons: readonly string[]): Refusal {
+  return { reasons, isCurable: false };
+}
+
+/** Reasons are a list. */
+function planOrReasons(node: NodeInfo, { world, bound, waiting }: State): VolumePlan | string[] {
+  const reasons: string[] = [];
+  const { storage } = world;
+  for (const { spec } of bound) {
+    const volume = storage.objects.volume(spec.volumeName ?? '');
+    const reason = !volume ? NO_SUCH_VOLUME : isReachable(volume, node) ? undefined : WRONG_NODE;
+    if (reason) {
+      reasons.push(reason);
+      break;
+    }
+  }
+  const bind: VolumePlan['bind'][number][] = [];
+  const provision: Claim[] = [];
+  const taken = new Set<string>();
+  for (const claim of bySize(waiting)) {
+    const selected = storage.selectedNode(claim);
+    if (selected !== undefined && selected !== node.name) return [...reasons, NOTHING_TO_BIND];
+    const volume = selected === undefined ? findVolume(claim, node, { storage, taken }) : undefined;
+    if (volume) {
+      taken.add(volume.metadata.name ?? '');
+      bind.push({ claim, volume });
+    } else {
+      provision.push(claim);
+    }
+  }
+  for (const claim of provision) {
+    const reason = whyNotMade(claim, node, world);
+    if (reason) return [...reasons, reason];
+  }
+  return reasons.length > 0 ? reasons : { bind, provision };
+}
+
+function bySize(claims: readonly Claim[]): readonly Claim[] {
+  if (claims.length < 2) return claims;
+  const size = ({ spec }: Claim) => parseQuantity(spec.resources?.requests?.storage ?? '0');
+  return [...claims].sort((a, b) => compareQuantities(size(a), size(b)));
+}
+
+const NO_PROVISIONER = 'kubernetes.io/no-provisioner';
+
+function whyNotMade(claim: Claim, node: NodeInfo, { storage }: World): string | undefined {
+  const storageClass = storage.objects.class(classNameOf(claim));
+  if (!storageClass?.provisioner || storageClass.provisioner === NO_PROVISIONER) return NOTHING_TO_BIND;
+  const { allowedTopologies, provisioner } = storageClass;
+  const isAllowed =
+    !allowedTopologies?.length ||
+    allowedTopologies.some(({ matchLabelExpressions = [] }) =>
+      matchLabelExpressions.every(({ key, values }) => values?.includes(node.labels[key] ?? '') ?? false),
+    );
+  if (!isAllowed) return NOTHING_TO_BIND;
+  return hasRoom(claim, node, { storage, provisioner }) ? undefined : TOO_SMALL;
+}
+
+function hasRoom(
+  claim: Claim,
+  node: NodeInfo,
+  { storage: { objects }, provisioner }: { storage: World['storage']; provisioner: string },
+): boolean {
+  const wanted = claim.spec.resources?.requests?.storage;
+  if (wanted === undefined || !objects.driver(provisioner)?.spec.storageCapacity) return true;
+  const size = parseQuantity(wanted);
+  return objects.capacities().some(({ storageClassName, capacity, maximumVolumeSize, nodeTopology }) => {
+    const most = maximumVolumeSize ?? capacity;
+    if (storageClassName !== classNameOf(claim) || most === undefined || !nodeTopology) return false;
+    return compareQuantities(parseQuantity(most), size) >= 0 && fromLabelSelector(nodeTopology).matches(node.labels);
+  });
+}

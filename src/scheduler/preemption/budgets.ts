@@ -1,0 +1,34 @@
+/** Which pods disruption budgets would miss. */
+import { fromLabelSelector } from '../../schema/selector.ts';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import type { Budget } from '../objects.ts';
+
+export interface Split {
+  /** To send these away is more than a budget allows, given that those before them go. */
+  readonly violating: readonly PodInfo[];
+  readonly allowed: readonly PodInfo[];
+}
+
+/** Keeps the order. */
+export function splitByBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]): Split {
+  const left = budgets.map((budget) => ({
+    budget,
+    allowed: budget.status?.disruptionsAllowed ?? 0,
+    selector: fromLabelSelector(budget.spec.selector),
+  }));
+  const violating: PodInfo[] = [];
+  const allowed: PodInfo[] = [];
+  for (const pod of pods) {
+    let isViolating = false;
+    for (const each of left) {
+      const { metadata, status } = each.budget;
+      if (metadata.namespace !== pod.namespace || each.selector.empty || !each.selector.matches(pod.labels)) continue;
+      // Whoever is on the way out was counted already.
+      if (status?.disruptedPods && Object.hasOwn(status.disruptedPods, pod.name)) continue;
+      each.allowed--;
+      if (each.allowed < 0) isViolating = true;
+    }
+    (isViolating ? violating : allowed).push(pod);
+  }
+  return { violating, allowed };
+}

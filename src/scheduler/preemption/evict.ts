@@ -1,0 +1,49 @@
+/** Sends the victims of a preemption away. */
+
+import type { Clock } from '../../base/clock.ts';
+import { isApiError } from '../../base/errors.ts';
+import type { Client } from '../../client/client.ts';
+import { Pod as PodKind } from '../../kinds/core/pod.ts';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import type { Recorder } from '../recorder.ts';
+import { timestamp } from '../status-writer.ts';
+import type { Candidate } from './importance.ts';
+
+export interface EvictOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly recorder: Recorder;
+  readonly signal: AbortSignal;
+}
+
+/** Those who are leaving already are left alone. */
+export async function evict(preemptor: PodInfo, candidate: Candidate, options: EvictOptions): Promise<void> {
+  const staying = candidate.victims.filter(({ isLeaving }) => !isLeaving);
+  await Promise.all(staying.map((victim) => sendAway(victim, { preemptor, nodeName: candidate.nodeName }, options)));
+}
+
+async function sendAway(
+  victim: PodInfo,
+  { preemptor, nodeName }: { readonly preemptor: PodInfo; readonly nodeName: string },
+  { client, clock, recorder, signal }: EvictOptions,
+): Promise<void> {
+  const { name, namespace, uid } = victim;
+  const pods = client.of(PodKind).in(namespace);
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastTransitionTime: timestamp(clock.now()),
+    reason: 'PreemptionByScheduler',
+    message: `${preemptor.pod.spec.schedulerName}: preempting to accommodate a higher priority pod`,
+  };
+  const changes = { metadata: { uid }, status: { conditions: [condition] } };
+  try {
+    await pods.patchStatus(name, { type: 'strategic', changes }, { signal });
+    await pods.delete(name, { preconditions: { uid }, signal });
+  } catch (error) {
+    // Gone already, or another of that name: both are as good.
+    if (isApiError(error, 'NotFound', 'Conflict')) return;
+    throw error;
+  }
+  recorder.event(victim.pod, 'Normal', 'Preempted', `Preempted by pod ${preemptor.uid} on node ${nodeName}`);
+}

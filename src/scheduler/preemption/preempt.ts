@@ -1,0 +1,151 @@
+/**
+ * Finds pods of less priority whose leaving makes room for a pod that fits nowhere: as few as possible, and rather those
+ * that no disruption budget protects. It sends nobody away.
+ */
+import type { Random } from '../../base/random.ts';
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import type { World } from '../cluster/world.ts';
+import { type Diagnosis, sentence } from '../framework/diagnosis.ts';
+import { Filters, type Refused } from '../framework/filters.ts';
+import { type Refusal, refusal } from '../framework/plugin.ts';
+import type { Budget } from '../objects.ts';
+import { splitByBudgets } from './budgets.ts';
+import { byImportance, type Candidate, cheapest } from './importance.ts';
+
+export type Preemption =
+  | { readonly type: 'victims'; readonly candidate: Candidate }
+  /** `isHopeless`: the pod has no claim to the node any more that was cleared for it. */
+  | { readonly type: 'none'; readonly message: string; readonly isHopeless: boolean };
+
+export interface PreemptOptions {
+  readonly world: World;
+  readonly budgets: readonly Budget[];
+  readonly random: Random;
+  readonly diagnosis: Diagnosis;
+  /** Absent when one rule refuses all nodes. */
+  readonly filters: Filters | undefined;
+}
+
+const NOT_HELPFUL = refusal('Preemption is not helpful for scheduling');
+const NOBODY_THERE = refusal('No preemption victims found for incoming pod');
+const NAME = 'DefaultPreemption';
+const NOBODY_ANYWHERE: Refused = { plugin: NAME, refusal: NOBODY_THERE };
+
+const LEAST_CANDIDATES = 100;
+const CANDIDATES_PERCENT = 10;
+
+export function preempt(pod: PodInfo, options: PreemptOptions): Preemption {
+  const { world, diagnosis } = options;
+  const why = whyNot(pod, world, diagnosis);
+  if (why) return { type: 'none', message: `preemption: ${why}`, isHopeless: false };
+  const { found, refused } = findCandidates(pod, options);
+  const candidate = cheapest(found);
+  if (candidate) return { type: 'victims', candidate };
+  const summary: Diagnosis = {
+    total: diagnosis.total,
+    everywhere: undefined,
+    byNode: refused,
+    elsewhere: NOT_HELPFUL,
+    plugins: new Set(),
+  };
+  return { type: 'none', message: `preemption: ${sentence(summary)}`, isHopeless: true };
+}
+
+/** Why the pod may not send others away, now or ever. */
+function whyNot(pod: PodInfo, { cluster }: World, { byNode }: Diagnosis): string | undefined {
+  if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
+  const name = pod.pod.status.nominatedNodeName || cluster.nominations.nodeOf(pod.uid);
+  const node = name ? cluster.node(name) : undefined;
+  if (!node || byNode.get(node)?.refusal.isCurable === false) return undefined;
+  for (const other of node.pods.values()) {
+    if (other.priority < pod.priority && isPreempted(other)) {
+      return 'not eligible due to a terminating pod on the nominated node.';
+    }
+  }
+  return undefined;
+}
+
+function isPreempted({ isLeaving, pod }: PodInfo): boolean {
+  if (!isLeaving) return false;
+  const target = pod.status.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  return target?.status === 'True' && target.reason === 'PreemptionByScheduler';
+}
+
+interface Found {
+  readonly found: readonly Candidate[];
+  readonly refused: ReadonlyMap<NodeInfo, Refused>;
+}
+
+function findCandidates(pod: PodInfo, { world, budgets, random, diagnosis, filters }: PreemptOptions): Found {
+  const nodes = [...diagnosis.byNode].filter(([, { refusal }]) => refusal.isCurable).map(([node]) => node);
+  const refused = new Map<NodeInfo, Refused>();
+  const found: Candidate[] = [];
+  if (nodes.length === 0 || !filters) return { found, refused };
+  if (!world.cluster.hasBelow(pod.priority)) {
+    for (const node of nodes) refused.set(node, NOBODY_ANYWHERE);
+    return { found, refused };
+  }
+  const wanted = Math.max(LEAST_CANDIDATES, Math.trunc((nodes.length * CANDIDATES_PERCENT) / 100));
+  const start = random.int(nodes.length);
+  let isAnyHarmless = false;
+  for (let i = 0; i < nodes.length && !(isAnyHarmless && found.length >= wanted); i++) {
+    const node = nodes[(start + i) % nodes.length]!;
+    const result = victimsOn(pod, node, { world, budgets, filters });
+    if ('victims' in result) {
+      found.push(result);
+      isAnyHarmless ||= result.violations === 0;
+    } else {
+      refused.set(node, { plugin: NAME, refusal: result });
+    }
+  }
+  return { found, refused };
+}
+
+/** Takes everybody away who is less important, and lets back whom there is room for, the most important first. */
+function victimsOn(
+  pod: PodInfo,
+  node: NodeInfo,
+  { world: { cluster }, budgets, filters }: { world: World; budgets: readonly Budget[]; filters: Filters },
+): Candidate | Refusal {
+  const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
+  if (lesser.length === 0) return NOBODY_THERE;
+  const assumed = new Set(lesser.filter(({ uid }) => cluster.isAssumed(uid)));
+  const away = new Set(lesser);
+  const leave = (other: PodInfo) => {
+    cluster.remove(other.uid);
+    away.add(other);
+  };
+  const comeBack = (other: PodInfo) => {
+    if (assumed.has(other)) cluster.assume(other, node.name);
+    else cluster.place(other, node.name);
+    away.delete(other);
+  };
+  const refused = () => {
+    const now = filters.again();
+    return now instanceof Filters ? now.check(node) : now;
+  };
+  for (const other of lesser) leave(other);
+  try {
+    const still = refused();
+    if (still) return still.refusal;
+    const { violating, allowed } = splitByBudgets(lesser.sort(byImportance), budgets);
+    const victims: PodInfo[] = [];
+    const spare = (others: readonly PodInfo[]) => {
+      const before = victims.length;
+      for (const other of others) {
+        comeBack(other);
+        if (!refused()) continue;
+        leave(other);
+        victims.push(other);
+      }
+      return victims.length - before;
+    };
+    const violations = spare(violating);
+    spare(allowed);
+    if (victims.length === 0) return NOT_HELPFUL;
+    return { nodeName: node.name, victims: victims.sort(byImportance), violations };
+  } finally {
+    for (const other of [...away]) comeBack(other);
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * Whose turn it is. The most important pod is first, then the one that has waited longest. A pod that did not fit waits
+ * until something happens that could help it, as those say who refused it, and then at least as long as its back-off lasts.
+ */
+import { backoffDelay } from '../../base/backoff.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { PodInfo } from '../cluster/pod-info.ts';
+import type { World } from '../cluster/world.ts';
+import type { ClusterEvent } from '../framework/events.ts';
+import type { Hints, Plugin } from '../framework/plugin.ts';
+import { Heap } from './heap.ts';
+import { WaitingPod } from './waiting-pod.ts';
+
+export interface SchedulingQueueOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly plugins: readonly Plugin[];
+  readonly world: World;
+  /** Called when a pod has become ready. */
+  readonly onReady: () => void;
+}
+
+const BACKOFF = { base: 1_000, max: 10_000, jitter: 0 };
+/** After so long a pod is tried again, whatever happened: a hint may be missing. */
+const LONGEST = 300_000;
+
+/** A place in a heap. It counts only while the pod is in the same place in line: leaving does not search the heap. */
+interface Ticket {
+  readonly waiting: WaitingPod;
+  readonly order: number;
+  readonly at: number;
+}
+
+export class SchedulingQueue {
+  readonly #options: SchedulingQueueOptions;
+  readonly #hints = new Map<string, Hints>();
+  readonly #pods = new Map<string, WaitingPod>();
+  readonly #ready = new Heap<Ticket>(
+    ({ waiting: a, order: x }, { waiting: b, order: y }) =>
+      a.info.priority > b.info.priority || (a.info.priority === b.info.priority && x < y),
+  );
+  readonly #backingOff = new Heap<Ticket>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
+  /** Unschedulable pods by who refused them. */
+  readonly #refusedBy = new Map<string, Set<WaitingPod>>();
+  /** Unschedulable pods, longest waiting first. */
+  readonly #unschedulable = new Set<WaitingPod>();
+  #order = 0;
+  #timer: { readonly timer: Timer; readonly at: number } | undefined;
+
+  constructor(options: SchedulingQueueOptions) {
+    this.#options = options;
+    for (const { name, hints } of options.plugins) if (hints) this.#hints.set(name, hints);
+  }
+
+  get(uid: string): WaitingPod | undefined {
+    return this.#pods.get(uid);
+  }
+
+  /** Is a pod ready? */
+  get isReady(): boolean {
+    this.#dropStale(this.#ready);
+    return this.#ready.size > 0;
+  }
+
+  /** A pod that is new, or newly seen. */
+  add(info: PodInfo): void {
+    if (this.#pods.has(info.uid)) {
+      this.update(info);
+      return;
+    }
+    const waiting = new WaitingPod(info);
+    this.#pods.set(info.uid, waiting);
+    if (isGated(info)) this.#move(waiting, 'gated');
+    else this.#makeReady(waiting);
+  }
+
+  /** The pod itself has changed: that may help it, too. */
+  update(info: PodInfo): void {
+    const waiting = this.#pods.get(info.uid);
+    if (!waiting) return;
+    const old = waiting.info.pod;
+    waiting.info = info;
+    if (waiting.state === 'gated') {
+      if (!isGated(info)) this.#makeReady(waiting);
+    } else if (waiting.state === 'unschedulable') {
+      const event: ClusterEvent = { resource: 'Pod', type: 'update', object: info.pod, old };
+      if (hasChanged(info.pod, old) && this.#isHelped(waiting, event)) this.#wake(waiting);
+    }
+  }
+
+  /** The pod is gone, or has a node. */
+  delete(uid: string): void {
+    const waiting = this.#pods.get(uid);
+    if (!waiting) return;
+    this.#move(waiting, 'tried');
+    this.#pods.delete(uid);
+  }
+
+  /** The next pod, if one is ready. It is the caller's until it says what became of it. */
+  take(): WaitingPod | undefined {
+    this.#dropStale(this.#ready);
+    const waiting = this.#ready.pop()?.waiting;
+    if (!waiting) return undefined;
+    waiting.attempts++;
+    this.#move(waiting, 'tried');
+    return waiting;
+  }
+
+  /** No node fits; these plugins said so. */
+  refuse(waiting: WaitingPod, plugins: ReadonlySet<string>): void {
+    if (!this.#isHere(waiting)) return;
+    waiting.refusedBy = plugins;
+    waiting.notBefore = this.#now() + this.#delay(waiting);
+    this.#move(waiting, isGated(waiting.info) ? 'gated' : 'unschedulable');
+  }
+
+  /** Something went wrong on the way to the node: it is tried again by itself. */
+  retry(waiting: WaitingPod): void {
+    if (!this.#isHere(waiting)) return;
+    waiting.notBefore = this.#now() + this.#delay(waiting);
+    this.#wake(waiting);
+  }
+
+  /** Tries a pod again that did not fit, whatever happened. */
+  activate(uid: string): void {
+    const waiting = this.#pods.get(uid);
+    if (waiting?.state === 'unschedulable') this.#wake(waiting);
+  }
+
+  /** Wakes those whom the event could help. */
+  note(event: ClusterEvent): void {
+    if (this.#unschedulable.size === 0) return;
+    const { world } = this.#options;
+    for (const [plugin, refused] of this.#refusedBy) {
+      const hint = plugin === NO_NODES ? isNewNode : this.#hints.get(plugin)?.[event.resource];
+      if (!hint) continue;
+      for (const waiting of [...refused]) {
+        if (hint(event as never, waiting.info, world)) this.#wake(waiting);
+      }
+    }
+  }
+
+  close(): void {
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
+    for (const waiting of this.#pods.values()) this.#move(waiting, 'tried');
+    this.#pods.clear();
+  }
+
+  #isHere(waiting: WaitingPod): boolean {
+    return this.#pods.get(waiting.info.uid) === waiting;
+  }
+
+  #isHelped({ refusedBy, info }: WaitingPod, event: ClusterEvent): boolean {
+    const { world } = this.#options;
+    return [...refusedBy].some((plugin) => {
+      const hint = this.#hints.get(plugin)?.[event.resource];
+      return hint?.(event as never, info, world) ?? false;
+    });
+  }
+
+  #wake(waiting: WaitingPod): void {
+    if (waiting.notBefore <= this.#now()) {
+      this.#makeReady(waiting);
+      return;
+    }
+    this.#move(waiting, 'backing off');
+    this.#backingOff.push({ waiting, order: waiting.order, at: waiting.notBefore });
+    this.#arm();
+  }
+
+  #makeReady(waiting: WaitingPod): void {
+    this.#move(waiting, 'ready');
+    this.#ready.push({ waiting, order: waiting.order, at: waiting.since });
+    this.#options.onReady();
+  }
+
+  /** Every move has a new number, so that tickets of the old place are stale. */
+  #move(waiting: WaitingPod, state: WaitingPod['state']): void {
+    if (waiting.state === 'unschedulable') this.#leave(waiting);
+    waiting.state = state;
+    waiting.since = this.#now();
+    waiting.order = ++this.#order;
+    if (state === 'unschedulable') this.#enter(waiting);
+  }
+
+  #enter(waiting: WaitingPod): void {
+    this.#unschedulable.add(waiting);
+    for (const plugin of keysOf(waiting)) {
+      const refused = this.#refusedBy.get(plugin);
+      if (refused) refused.add(waiting);
+      else this.#refusedBy.set(plugin, new Set([waiting]));
+    }
+    this.#arm();
+  }
+
+  #leave(waiting: WaitingPod): void {
+    this.#unschedulable.delete(waiting);
+    for (const plugin of keysOf(waiting)) {
+      const refused = this.#refusedBy.get(plugin);
+      refused?.delete(waiting);
+      if (refused?.size === 0) this.#refusedBy.delete(plugin);
+    }
+  }
+
+  #dropStale(heap: Heap<Ticket>): void {
+    for (let top = heap.peek(); top && top.waiting.order !== top.order; top = heap.peek()) heap.pop();
+  }
+
+  /** One timer, for whoever is due first; none while nobody waits for time. */
+  #arm(): void {
+    this.#dropStale(this.#backingOff);
+    const [oldest] = this.#unschedulable;
+    const next = Math.min(this.#backingOff.peek()?.at ?? NEVER, oldest ? oldest.since + LONGEST : NEVER);
+    if (this.#timer && this.#timer.at <= next && next !== NEVER) return;
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
+    if (next === NEVER) return;
+    const { clock } = this.#options;
+    this.#timer = { at: next, timer: clock.timer(next - this.#now(), () => this.#due()) };
+  }
+
+  #due(): void {
+    this.#timer = undefined;
+    const now = this.#now();
+    for (;;) {
+      this.#dropStale(this.#backingOff);
+      const top = this.#backingOff.peek();
+      if (!top || top.at > now) break;
+      this.#backingOff.pop();
+      this.#makeReady(top.waiting);
+    }
+    for (const waiting of [...this.#unschedulable]) {
+      if (waiting.since + LONGEST > now) break;
+      this.#wake(waiting);
+    }
+    this.#arm();
+  }
+
+  #delay({ attempts }: WaitingPod): number {
+    return backoffDelay(attempts, BACKOFF, this.#options.random);
+  }
+
+  #now(): number {
+    return this.#options.clock.now();
+  }
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+/** Stands for those that found no node at all. */
+const NO_NODES = '';
+const ONLY_NO_NODES: readonly string[] = [NO_NODES];
+
+function keysOf({ refusedBy }: WaitingPod): Iterable<string> {
+  return refusedBy.size > 0 ? refusedBy : ONLY_NO_NODES;
+}
+
+function isNewNode({ resource, type }: ClusterEvent): boolean {
+  return resource === 'Node' && type === 'add';
+}
+
+function isGated({ pod }: PodInfo): boolean {
+  return (pod.spec.schedulingGates?.length ?? 0) > 0;
+}
+
+type Pod = PodInfo['pod'];
+
+/** A write of the status, such as our own, is no news; the objects of one write share no parts with those of the last. */
+function hasChanged(now: Pod, before: Pod): boolean {
+  return (
+    now.metadata.generation !== before.metadata.generation ||
+    JSON.stringify(now.metadata.labels) !== JSON.stringify(before.metadata.labels) ||
+    JSON.stringify(now.spec) !== JSON.stringify(before.spec)
+  );
+}

@@ -1,0 +1,306 @@
+/**
+ * The loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the next is decided on.
+ * What the API refuses is taken back and tried again.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../base/clock.ts';
+import { isApiError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Client } from '../client/client.ts';
+import type { Informer } from '../client/informer.ts';
+import type { InformerFactory } from '../client/informer-factory.ts';
+import type { Change } from '../client/object-cache.ts';
+import { Node as NodeKind } from '../kinds/core/node.ts';
+import { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts';
+import { Pod as PodKind } from '../kinds/core/pod.ts';
+import { PodDisruptionBudget } from '../kinds/policy/pod-disruption-budget.ts';
+import { type BindingOptions, bind, bindVolumes } from './binding.ts';
+import type { NodeInfo } from './cluster/node-info.ts';
+import { PodInfo } from './cluster/pod-info.ts';
+import type { VolumePlan } from './cluster/storage.ts';
+import { type Explanation, explain } from './explain.ts';
+import { type Decision, decide } from './framework/decide.ts';
+import { NO_NODES, sentence } from './framework/diagnosis.ts';
+import { type InformedWorld, informedWorld } from './informed-world.ts';
+import { mattersToPods } from './node-changes.ts';
+import { plugins } from './plugins/all.ts';
+import { volumePlan } from './plugins/volume-binding.ts';
+import { evict } from './preemption/evict.ts';
+import type { Candidate } from './preemption/importance.ts';
+import { preempt } from './preemption/preempt.ts';
+import { SchedulingQueue } from './queue/scheduling-queue.ts';
+import type { WaitingPod } from './queue/waiting-pod.ts';
+import type { Recorder } from './recorder.ts';
+import { StatusWriter } from './status-writer.ts';
+
+export interface SchedulerOptions {
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly recorder: Recorder;
+  readonly signal: AbortSignal;
+  /** Whose pods these are. Default: `default-scheduler`. */
+  readonly name?: string;
+}
+
+/** How many bindings are on their way at once. */
+const BINDINGS = 256;
+/** After so many decisions others get a turn: the server, in one process with it, above all. */
+const DECISIONS = 8;
+/** The longest message of an event. */
+const LONGEST = 1024;
+
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #name: string;
+  readonly #world: InformedWorld;
+  readonly #queue: SchedulingQueue;
+  readonly #status: StatusWriter;
+  readonly #budgets: Informer<PodDisruptionBudget>;
+  readonly #pods: Informer<PodKind>;
+  readonly #nodes: Informer<NodeKind>;
+  readonly #binding: BindingOptions;
+  readonly #turn = { next: 0 };
+  readonly #errands = new Set<Promise<void>>();
+  #bindings = 0;
+  #wake = () => {};
+
+  constructor(options: SchedulerOptions) {
+    const { informers, client, clock, signal } = options;
+    this.#options = options;
+    this.#name = options.name ?? 'default-scheduler';
+    this.#world = informedWorld(informers);
+    this.#status = new StatusWriter(options);
+    this.#budgets = informers.of(PodDisruptionBudget);
+    this.#pods = informers.of(PodKind);
+    this.#nodes = informers.of(NodeKind);
+    this.#binding = { client, clock, signal, claims: informers.of(PersistentVolumeClaim) };
+    this.#queue = new SchedulingQueue({ ...options, plugins, world: this.#world, onReady: () => this.#wake() });
+  }
+
+  /** Works until the signal is aborted and what was begun has ended. */
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    const end = () => this.#wake();
+    signal.addEventListener('abort', end, { once: true });
+    const leave = [
+      this.#nodes.onChange((change) => this.#onNode(change)),
+      this.#pods.onChange((change) => this.#onPod(change)),
+    ];
+    this.#world.onChange((event) => this.#queue.note(event));
+    try {
+      const synced = [this.#world, this.#budgets, this.#nodes, this.#pods].map((each) => each.synced);
+      await Promise.race([Promise.all(synced), aborted(signal)]);
+      for (let decisions = 1; !signal.aborted; decisions++) {
+        const waiting = this.#bindings < BINDINGS ? this.#queue.take() : undefined;
+        if (waiting) this.#schedule(waiting);
+        else await this.#news();
+        if (decisions % DECISIONS === 0) await turn();
+      }
+    } finally {
+      signal.removeEventListener('abort', end);
+      for (const each of leave) each();
+      this.#queue.close();
+      await Promise.all(this.#errands);
+    }
+  }
+
+  /** Every node's verdict on a pod, whether it waits or runs; undefined when there is no such pod. */
+  explain(namespace: string, name: string): Explanation | undefined {
+    const pod = this.#pods.lister.get(name, namespace);
+    if (!pod) return undefined;
+    const waiting = this.#queue.get(pod.metadata.uid ?? '');
+    return explain(new PodInfo(pod), { plugins, world: this.#world, waiting });
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #schedule(waiting: WaitingPod): void {
+    const { log, random } = this.#options;
+    const { info } = waiting;
+    try {
+      const decision = decide(info, { plugins, world: this.#world, turn: this.#turn, random });
+      if (decision.type === 'node') this.#assign(waiting, decision.node);
+      else this.#refuse(waiting, decision);
+    } catch (error) {
+      log.error('a pod could not be scheduled', { namespace: info.namespace, name: info.name, error });
+      this.#failed(waiting, String(error));
+    }
+  }
+
+  #assign(waiting: WaitingPod, node: NodeInfo): void {
+    const { cluster, storage } = this.#world;
+    const plan = volumePlan(waiting.info, node, this.#world);
+    cluster.assume(waiting.info, node.name);
+    cluster.nominations.delete(waiting.info.uid);
+    if (plan) storage.assume(plan, node.name);
+    this.#errand(this.#bind(waiting, node.name, plan));
+  }
+
+  async #bind(waiting: WaitingPod, nodeName: string, plan: VolumePlan | undefined): Promise<void> {
+    const { recorder, signal } = this.#options;
+    const { info } = waiting;
+    try {
+      if (plan) await bindVolumes(plan, nodeName, this.#binding);
+      this.#bindings++;
+      try {
+        await bind(info, nodeName, this.#binding);
+      } finally {
+        this.#bindings--;
+        if (this.#queue.isReady) this.#wake();
+      }
+      const message = `Successfully assigned ${info.namespace}/${info.name} to ${nodeName}`;
+      recorder.event(info.pod, 'Normal', 'Scheduled', message);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#world.cluster.forget(info.uid);
+      // It made room again.
+      this.#queue.note({ resource: 'Pod', type: 'delete', object: info.pod });
+      this.#notBound(waiting, error);
+    } finally {
+      if (plan) this.#world.storage.forget(plan);
+    }
+  }
+
+  #notBound(waiting: WaitingPod, error: unknown): void {
+    const { log } = this.#options;
+    const { namespace, name } = waiting.info;
+    // It is gone, or has a node by now: the informer says which.
+    if (isApiError(error, 'NotFound', 'Conflict')) log.debug('a binding came too late', { namespace, name, error });
+    else log.warn('a pod could not be bound', { namespace, name, error });
+    this.#failed(waiting, `binding rejected: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  #failed(waiting: WaitingPod, message: string): void {
+    const { uid, pod } = waiting.info;
+    if (this.#queue.get(uid) !== waiting) return;
+    this.#queue.retry(waiting);
+    this.#options.recorder.event(pod, 'Warning', 'FailedScheduling', shortened(message));
+    this.#status.write({ pod, waiting: { reason: 'SchedulerError', message }, nominatedNode: '' });
+  }
+
+  #refuse(waiting: WaitingPod, { diagnosis, filters }: Extract<Decision, { type: 'none' }>): void {
+    const { random, recorder } = this.#options;
+    const { info } = waiting;
+    const budgets = this.#budgets.lister.list();
+    const world = this.#world;
+    let message = diagnosis.total === 0 ? NO_NODES : sentence(diagnosis);
+    let nominatedNode: string | undefined = '';
+    if (diagnosis.total > 0) {
+      const outcome = preempt(info, { world, budgets, random, diagnosis, filters });
+      if (outcome.type === 'victims') {
+        nominatedNode = outcome.candidate.nodeName;
+      } else {
+        message += ` ${outcome.message}`;
+        if (!outcome.isHopeless) nominatedNode = undefined;
+      }
+      this.#queue.refuse(waiting, diagnosis.plugins);
+      if (outcome.type === 'victims') this.#preempt(info, outcome.candidate);
+    } else {
+      this.#queue.refuse(waiting, diagnosis.plugins);
+    }
+    if (nominatedNode === '') world.cluster.nominations.delete(info.uid);
+    recorder.event(info.pod, 'Warning', 'FailedScheduling', shortened(message));
+    this.#status.write({ pod: info.pod, waiting: { reason: 'Unschedulable', message }, nominatedNode });
+  }
+
+  #preempt(info: PodInfo, candidate: Candidate): void {
+    const { log } = this.#options;
+    const { nominations } = this.#world.cluster;
+    for (const other of nominations.on(candidate.nodeName)) {
+      if (other.priority >= info.priority) continue;
+      nominations.delete(other.uid);
+      this.#status.write({ pod: other.pod, waiting: undefined, nominatedNode: '' });
+    }
+    nominations.set(info, candidate.nodeName);
+    const evicted = evict(info, candidate, this.#options).catch((error: unknown) => {
+      if (this.#options.signal.aborted) return;
+      log.warn('a pod could not be preempted', { node: candidate.nodeName, error });
+      this.#queue.activate(info.uid);
+    });
+    this.#errand(evicted);
+  }
+
+  #errand(work: Promise<void>): void {
+    const errand = work.finally(() => this.#errands.delete(errand));
+    this.#errands.add(errand);
+  }
+
+  #onNode(change: Change<NodeKind>): void {
+    const { cluster } = this.#world;
+    if (change.type === 'delete') cluster.removeNode(change.object.metadata.name ?? '');
+    else cluster.setNode(change.object);
+    if (change.type === 'update' && !mattersToPods(change.object, change.old)) return;
+    this.#queue.note({ resource: 'Node', ...change });
+  }
+
+  #onPod(change: Change<PodKind>): void {
+    const { object, type } = change;
+    const uid = object.metadata.uid ?? '';
+    const { nodeName } = object.spec;
+    if (type === 'delete' || hasEnded(object)) {
+      this.#leaves(uid, object);
+      return;
+    }
+    const info = new PodInfo(object);
+    if (nodeName) {
+      this.#queue.delete(uid);
+      this.#world.cluster.nominations.delete(uid);
+      this.#world.cluster.place(info, nodeName);
+      const isNews = type === 'update' && change.old.spec.nodeName;
+      this.#queue.note(isNews ? { resource: 'Pod', ...change } : { resource: 'Pod', type: 'add', object });
+    } else if (object.spec.schedulerName === this.#name) {
+      this.#waits(info);
+    }
+  }
+
+  #leaves(uid: string, object: PodInfo['pod']): void {
+    const { cluster } = this.#world;
+    const wasSomewhere = cluster.nodeOf(uid) !== undefined || cluster.nominations.nodeOf(uid) !== undefined;
+    this.#queue.delete(uid);
+    cluster.nominations.delete(uid);
+    cluster.remove(uid);
+    if (wasSomewhere) this.#queue.note({ resource: 'Pod', type: 'delete', object });
+  }
+
+  /** A pod of ours without a node, as far as the server knows. */
+  #waits(info: PodInfo): void {
+    const { cluster } = this.#world;
+    const { uid, pod } = info;
+    const assumed = cluster.isAssumed(uid) ? cluster.nodeOf(uid) : undefined;
+    if (assumed) {
+      cluster.assume(info, assumed.name);
+      this.#queue.update(info);
+      return;
+    }
+    if (info.isLeaving) {
+      this.#leaves(uid, pod);
+      return;
+    }
+    const nominated = pod.status.nominatedNodeName;
+    if (nominated) cluster.nominations.set(info, nominated);
+    this.#queue.add(info);
+  }
+}
+
+function hasEnded({ status }: PodInfo['pod']): boolean {
+  return status.phase === 'Succeeded' || status.phase === 'Failed';
+}
+
+function shortened(message: string): string {
+  return message.length <= LONGEST ? message : `${message.slice(0, LONGEST - 4)} ...`;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

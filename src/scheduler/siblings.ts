@@ -1,0 +1,86 @@
+/** Which pods belong together with a pod, by the services that select it and by the controller that made it. */
+import type { Informer } from '../client/informer.ts';
+import type { InformerFactory } from '../client/informer-factory.ts';
+import { controllerOf } from '../client/object-cache.ts';
+import type { DeepReadonly } from '../client/object-types.ts';
+import { ReplicaSet } from '../kinds/apps/replica-set.ts';
+import { StatefulSet } from '../kinds/apps/stateful-set.ts';
+import { ReplicationController } from '../kinds/core/replication-controller.ts';
+import { Service } from '../kinds/core/service.ts';
+import { fromLabelSelector, fromLabels, type LabelSelector } from '../schema/selector.ts';
+import type { PodInfo } from './cluster/pod-info.ts';
+
+type Controller = DeepReadonly<ReplicaSet | StatefulSet | ReplicationController>;
+
+export class Siblings {
+  readonly #services = new Map<string, Map<string, LabelSelector>>();
+  readonly #replicaSets: Informer<ReplicaSet>;
+  readonly #statefulSets: Informer<StatefulSet>;
+  readonly #controllers: Informer<ReplicationController>;
+  readonly #compiled = new WeakMap<object, LabelSelector>();
+  readonly synced: Promise<unknown>;
+
+  constructor(informers: InformerFactory) {
+    const services = informers.of(Service);
+    this.#replicaSets = informers.of(ReplicaSet);
+    this.#statefulSets = informers.of(StatefulSet);
+    this.#controllers = informers.of(ReplicationController);
+    services.onChange(({ type, object: { metadata, spec } }) => {
+      const { name = '', namespace = '' } = metadata;
+      const known = this.#services.get(namespace) ?? new Map<string, LabelSelector>();
+      const selector = type === 'delete' ? undefined : spec.selector;
+      if (selector && Object.keys(selector).length > 0) known.set(name, fromLabels(selector));
+      else known.delete(name);
+      if (known.size > 0) this.#services.set(namespace, known);
+      else this.#services.delete(namespace);
+    });
+    const all = [services, this.#replicaSets, this.#statefulSets, this.#controllers];
+    this.synced = Promise.all(all.map(({ synced }) => synced));
+  }
+
+  of(pod: PodInfo): LabelSelector | undefined {
+    const found: LabelSelector[] = [];
+    const services = this.#services.get(pod.namespace);
+    if (services) for (const selector of services.values()) if (selector.matches(pod.labels)) found.push(selector);
+    const controller = this.#controllerOf(pod);
+    if (controller) found.push(this.#selectorOf(controller));
+    return together(found);
+  }
+
+  #controllerOf({ pod, namespace }: PodInfo): Controller | undefined {
+    const owner = controllerOf(pod);
+    if (!owner) return undefined;
+    switch (`${owner.apiVersion} ${owner.kind}`) {
+      case 'apps/v1 ReplicaSet':
+        return this.#replicaSets.lister.get(owner.name, namespace);
+      case 'apps/v1 StatefulSet':
+        return this.#statefulSets.lister.get(owner.name, namespace);
+      case 'v1 ReplicationController':
+        return this.#controllers.lister.get(owner.name, namespace);
+      default:
+        return undefined;
+    }
+  }
+
+  #selectorOf(controller: Controller): LabelSelector {
+    let selector = this.#compiled.get(controller);
+    if (!selector) {
+      const source = controller.spec.selector;
+      const isPlain = controller.kind === 'ReplicationController';
+      selector = isPlain ? fromLabels((source ?? {}) as Record<string, string>) : fromLabelSelector(source as object);
+      this.#compiled.set(controller, selector);
+    }
+    return selector;
+  }
+}
+
+/** All of them must select a pod. */
+function together(selectors: readonly LabelSelector[]): LabelSelector | undefined {
+  const real = selectors.filter(({ empty }) => !empty);
+  if (real.length < 2) return real[0];
+  return {
+    matches: (labels) => real.every((each) => each.matches(labels)),
+    text: real.map(({ text }) => text).join('&'),
+    empty: false,
+  };
+}
