@@ -20,7 +20,7 @@ beforeEach(async () => {
   isReady = () => true;
   await cluster.client.of(Namespace).create({ metadata: { name: 'x' } });
   const { clock, client } = cluster;
-  life = bringPodsToLife(client, { signal: stop.signal, now: () => clock.now(), becomesReady: (pod) => isReady(pod) });
+  life = bringPodsToLife(client, { signal: stop.signal, clock, becomesReady: (pod) => isReady(pod) });
 });
 afterEach(async () => {
   stop.abort();

@@ -1,32 +1,31 @@
 /** Pods that run as soon as they are there, where no node makes them: what a test needs to see rollouts end. */
+import type { Clock } from '../../src/base/clock.ts';
+import { silent } from '../../src/base/log.ts';
+import { systemRandom } from '../../src/base/random.ts';
 import type { Client } from '../../src/client/client.ts';
+import { InformerFactory } from '../../src/client/informer-factory.ts';
 import { Pod } from '../../src/kinds/core/pod.ts';
 
 export interface PodLifeOptions {
+  readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Written as the time since when a pod is ready. */
-  readonly now: () => number;
   /** Which pods become ready. Default: all. */
   readonly becomesReady?: (pod: any) => boolean;
 }
 
 /** Follows all pods until the signal is aborted. */
 export async function bringPodsToLife(client: Client, options: PodLifeOptions): Promise<void> {
-  const { signal, now, becomesReady = () => true } = options;
-  try {
-    const { items, metadata } = await client.of(Pod).listAll({ signal });
-    const make = async (pod: any) => {
-      if (pod.metadata.deletionTimestamp || pod.status?.phase === 'Running' || !becomesReady(pod)) return;
-      await makeReady(client, pod, now());
-    };
-    for (const pod of items) await make(pod);
-    const watch = await client.of(Pod).watch({ resourceVersion: metadata.resourceVersion, signal });
-    for await (const events of watch.batches()) {
-      await Promise.all(events.filter(({ type }) => type === 'ADDED').map(({ object }) => make(object)));
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+  const { clock, signal, becomesReady = () => true } = options;
+  const informers = new InformerFactory({ client, clock, random: systemRandom, log: silent, signal });
+  const writes = new Set<Promise<void>>();
+  informers.of(Pod).onChange(({ type, object }) => {
+    if (type !== 'add' || object.metadata.deletionTimestamp || object.status.phase === 'Running') return;
+    if (!becomesReady(object)) return;
+    const write = makeReady(client, object, clock.now()).finally(() => writes.delete(write));
+    writes.add(write);
+  });
+  await informers.stopped();
+  await Promise.all(writes);
 }
 
 /** Says that the pod runs and is ready; that it is gone meanwhile is nothing. */

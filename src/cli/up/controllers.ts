@@ -1,10 +1,12 @@
 /** Runs controllers in this process: their client calls the server directly. */
+import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { createClient } from '../../client/client.ts';
 import { directTransport } from '../../client/direct-transport.ts';
 import { InformerFactory } from '../../client/informer-factory.ts';
+import { runWhileLeader } from '../../client/leader-election.ts';
 import type { Controller } from '../../controllers/define.ts';
 import { runControllers } from '../../controllers/loop.ts';
 import type { Handle, User } from '../../server/api.ts';
@@ -20,21 +22,33 @@ export interface Tools {
   readonly log: Logger;
 }
 
+export interface ControllerSite extends Tools {
+  /** Whether other servers run the same controllers on the same store: then only one of them does at a time. */
+  readonly isShared: boolean;
+}
+
 /** Starts them, and returns what stops them: it resolves when the last one has. */
 export function startControllers(
   controllers: readonly Controller[],
   handle: Handle,
-  tools: Tools,
+  { isShared, ...tools }: ControllerSite,
 ): () => Promise<void> {
   const stop = new AbortController();
   const client = createClient(directTransport(handle, USER));
-  const common = { ...tools, client, signal: stop.signal };
-  const informers = new InformerFactory(common);
-  const running = runControllers(controllers, { ...common, informers });
+  const lead = async (signal: AbortSignal) => {
+    const informers = new InformerFactory({ ...tools, client, signal });
+    await runControllers(controllers, { ...tools, client, signal, informers });
+    await informers.stopped();
+  };
+  const lease = { name: 'kube-controller-manager', namespace: 'kube-system' };
+  const identity = () => `${hostname()}_${tools.random.uuid()}`;
+  const { signal } = stop;
+  const running = isShared
+    ? runWhileLeader({ ...tools, ...lease, client, signal, identity: identity() }, lead)
+    : lead(signal);
   running.catch((error: unknown) => tools.log.error('the controllers have ended', { error }));
   return async () => {
     stop.abort();
     await running;
-    await informers.stopped();
   };
 }

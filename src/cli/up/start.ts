@@ -206,7 +206,7 @@ async function control(
     reservedNames: servingNames(bindAddress, serviceClusterIpRange),
     server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
-  cleanup.add(startControllers(controllers, server.handle, { clock, random, log }));
+  cleanup.add(startControllers(controllers, server.handle, { clock, random, log, isShared: settings.store === 'etcd' }));
   say(controllers.map(({ name }) => name).join(', '));
 }
 

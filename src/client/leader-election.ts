@@ -1,0 +1,201 @@
+/**
+ * One leader among several candidates, by a Lease that the leader renews. What others wrote is judged by the time at which
+ * it was seen here, so the candidates' clocks need not agree.
+ */
+import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import { isApiError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import { Lease } from '../kinds/coordination/lease.ts';
+import type { Client } from './client.ts';
+import type { DeepReadonly, Draft } from './object-types.ts';
+
+export interface LeaderElectionOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Ends the candidacy; a lease that is held is given up. */
+  readonly signal: AbortSignal;
+  /** The lease, such as `kube-controller-manager` in `kube-system`. */
+  readonly name: string;
+  readonly namespace: string;
+  /** Who the candidate is: different for every process. */
+  readonly identity: string;
+  /** How long others leave a lease alone that is not renewed, in milliseconds. Default: 15 seconds. */
+  readonly leaseDuration?: number;
+  /** How long after the last renewal the leader stops by itself; less than `leaseDuration`. Default: 10 seconds. */
+  readonly renewDeadline?: number;
+  /** How often it is renewed or tried for. Default: every 2 seconds. */
+  readonly retryPeriod?: number;
+}
+
+/**
+ * Calls `lead` whenever this candidate becomes the leader. Its signal is aborted at the moment when the candidate cannot
+ * be sure any more that it is; only when `lead` has ended does it stand again. Resolves after the candidacy has ended.
+ */
+export async function runWhileLeader(
+  options: LeaderElectionOptions,
+  lead: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const { clock, random, log, signal, identity, retryPeriod = 2000 } = options;
+  const candidate = new Candidate(options);
+  while (!signal.aborted) {
+    if (await candidate.stand()) {
+      log.info('became leader', { identity });
+      await candidate.lead(lead);
+      log.info('leads no more', { identity });
+    } else {
+      await sleep(clock, retryPeriod * (1 + random.int(1000) / 1000), signal).catch(() => undefined);
+    }
+  }
+}
+
+type SeenLease = DeepReadonly<Lease>;
+
+class Candidate {
+  readonly #options: Required<LeaderElectionOptions>;
+  /** What was seen last, and when it was first seen so. */
+  #lease: SeenLease | undefined;
+  #seenAt = 0;
+
+  constructor(options: LeaderElectionOptions) {
+    this.#options = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2000, ...options };
+  }
+
+  /** Takes the lease where nobody holds it or its holder is late. Whether it is held now. */
+  async stand(): Promise<boolean> {
+    const { log, signal } = this.#options;
+    try {
+      await this.#look();
+      return this.#isFree() && (await this.#write());
+    } catch (error) {
+      if (!signal.aborted) log.warn('cannot look at the lease', { error: String(error) });
+      return false;
+    }
+  }
+
+  async lead(lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#options;
+    const term = new AbortController();
+    const end = () => term.abort();
+    signal.addEventListener('abort', end, { once: true });
+    const renewing = this.#renew(term);
+    try {
+      if (signal.aborted) end();
+      await lead(term.signal);
+    } finally {
+      end();
+      await renewing;
+      signal.removeEventListener('abort', end);
+      await this.#release();
+    }
+  }
+
+  /** Renews until the term ends, and ends it when the lease is another's or could not be renewed in time. */
+  async #renew(term: AbortController): Promise<void> {
+    const { clock, renewDeadline, retryPeriod } = this.#options;
+    let deadline: Timer | undefined;
+    const extend = (from: number) => {
+      deadline?.cancel();
+      deadline = clock.timer(from + renewDeadline - clock.now(), () => term.abort());
+    };
+    extend(this.#seenAt);
+    for (;;) {
+      await sleep(clock, retryPeriod, term.signal).catch(() => undefined);
+      if (term.signal.aborted) break;
+      const asked = clock.now();
+      if (await this.#renewOnce(term.signal)) extend(asked);
+      else if (!this.#isMine()) term.abort();
+    }
+    deadline?.cancel();
+  }
+
+  async #renewOnce(signal: AbortSignal): Promise<boolean> {
+    const { log } = this.#options;
+    try {
+      if (await this.#write(signal)) return true;
+      await this.#look(signal);
+      return this.#isMine() && (await this.#write(signal));
+    } catch (error) {
+      if (!signal.aborted) log.warn('cannot renew the lease', { error: String(error) });
+      return false;
+    }
+  }
+
+  /** So that the next leader need not wait. Who stops does not wait for it long. */
+  async #release(): Promise<void> {
+    if (!this.#lease || !this.#isMine()) return;
+    const { log, clock, retryPeriod } = this.#options;
+    const patience = new AbortController();
+    const timer = clock.timer(retryPeriod, () => patience.abort());
+    const { acquireTime: _, ...spec } = this.#lease.spec;
+    const free = { ...this.#lease, spec: { ...spec, holderIdentity: '', leaseDurationSeconds: 1 } };
+    try {
+      this.#see(await this.#leases.update(free as Draft<Lease>, { signal: patience.signal }));
+    } catch (error) {
+      // It runs out by itself.
+      log.debug('cannot give up the lease', { error: String(error) });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  get #leases() {
+    const { client, namespace } = this.#options;
+    return client.of(Lease).in(namespace);
+  }
+
+  async #look(signal = this.#options.signal): Promise<void> {
+    try {
+      this.#see(await this.#leases.get(this.#options.name, { signal }));
+    } catch (error) {
+      if (!isApiError(error, 'NotFound')) throw error;
+      this.#lease = undefined;
+    }
+  }
+
+  #see(lease: SeenLease): void {
+    const isNew = lease.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion;
+    this.#lease = lease;
+    if (isNew) this.#seenAt = this.#options.clock.now();
+  }
+
+  #isMine(): boolean {
+    return this.#lease?.spec.holderIdentity === this.#options.identity;
+  }
+
+  #isFree(): boolean {
+    const { holderIdentity, leaseDurationSeconds = 0 } = this.#lease?.spec ?? {};
+    if (!holderIdentity || this.#isMine()) return true;
+    return this.#seenAt + leaseDurationSeconds * 1000 < this.#options.clock.now();
+  }
+
+  /** Writes this candidate in, over what was seen last. False when somebody else was faster. */
+  async #write(signal = this.#options.signal): Promise<boolean> {
+    const { clock, leaseDuration, identity, name, namespace } = this.#options;
+    const now = `${new Date(clock.now()).toISOString().slice(0, -1)}000Z`;
+    const old = this.#lease?.spec;
+    const isMine = this.#isMine();
+    const spec = {
+      ...old,
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDuration / 1000),
+      acquireTime: isMine ? old?.acquireTime : now,
+      renewTime: now,
+      leaseTransitions: (old?.leaseTransitions ?? 0) + (old && !isMine ? 1 : 0),
+    };
+    const asked = clock.now();
+    try {
+      const written = this.#lease
+        ? await this.#leases.update({ ...this.#lease, spec } as Draft<Lease>, { signal })
+        : await this.#leases.create({ metadata: { name, namespace }, spec } as Draft<Lease>, { signal });
+      this.#see(written);
+      this.#seenAt = asked;
+      return true;
+    } catch (error) {
+      if (isApiError(error, 'Conflict', 'AlreadyExists', 'NotFound')) return false;
+      throw error;
+    }
+  }
+}
