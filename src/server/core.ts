@@ -13,6 +13,7 @@ import type { Rbac } from './authz/rbac/rbac.ts';
 import type { Cache } from './cache/cache.ts';
 import type { ListBodies } from './lists/bodies.ts';
 import type { Registry } from './registry.ts';
+import type { ExplainPod } from './subresources/explain.ts';
 import type { Watches } from './watches/watches.ts';
 
 /** What the verbs work with. */
@@ -36,6 +37,8 @@ export interface Core {
   readonly identify: Identify;
   /** Makes tokens of service accounts; absent: nobody does. */
   readonly tokenIssuer: TokenIssuer | undefined;
+  /** Why a pod is where it is, or nowhere. */
+  readonly explainPod: ExplainPod;
   /** Lists that were asked for lately. */
   readonly lists: ListBodies;
   /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */

@@ -69,6 +69,8 @@ export interface Server {
   readonly find: Find;
   /** Says who tells whose a bearer token is, for those who ask the server; before, it is nobody's. */
   identifyBy(identify: Core['identify']): void;
+  /** Says who knows why pods are where they are; before, nobody does. */
+  explainPodsBy(explainPod: Core['explainPod']): void;
   /** Ends watches cleanly and lets go of the store, which stays open. */
   close(): void;
 }
@@ -88,6 +90,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
   const watches = new Watches(cache, clock);
+  let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
   const rbac = new Rbac(cache);
   const core: Core = {
@@ -107,6 +110,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
     tokenIssuer: options.tokenIssuer,
+    explainPod: (namespace, name) => explainPod(namespace, name),
     clock,
     random,
     log,
@@ -125,6 +129,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     find: findIn((kind) => cache.table(kind)),
     identifyBy(next) {
       identify = next;
+    },
+    explainPodsBy(next) {
+      explainPod = next;
     },
     close() {
       watches.close();

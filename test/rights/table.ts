@@ -79,6 +79,7 @@ export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'pods/binding': '- - -',
   'pods/ephemeralcontainers': '- - -',
   'pods/eviction': '- - write',
+  'pods/explain': '- - -',
   'pods/resize': '- - -',
   'pods/status': '- read read',
   podtemplates: '- - -',

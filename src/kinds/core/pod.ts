@@ -38,7 +38,7 @@ export const Pod = defineKind({
     status: true,
     others: [
       ...['binding', 'eviction', 'log', 'attach', 'exec', 'portforward', 'proxy'],
-      ...['ephemeralcontainers', 'resize'],
+      ...['ephemeralcontainers', 'resize', 'explain'],
     ],
   },
   selectable: {

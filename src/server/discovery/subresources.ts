@@ -26,6 +26,7 @@ const DEFINITIONS = new Map<string, Definition>([
   ['attach', { kind: () => 'PodAttachOptions' }],
   ['binding', { kind: () => 'Binding' }],
   ['eviction', { kind: () => 'Eviction', apiVersion: () => 'policy/v1' }],
+  ['explain', { kind: () => 'PodExplanation' }],
   ['exec', { kind: () => 'PodExecOptions' }],
   ['portforward', { kind: () => 'PodPortForwardOptions' }],
   ['proxy', { kind: ({ kind }) => `${kind.kind}ProxyOptions` }],

@@ -211,7 +211,8 @@ class Paths {
       const text = { answer: undefined, consumes: ANYTHING, produces: ANYTHING };
       return { ...operation, ...text, action: 'connect', description: `connect to the ${kind}`, kind: named };
     }
-    const answer = subresource.name === 'log' ? undefined : definitionName(apiVersion, subresource.kind);
+    const isLoose = subresource.name === 'log' || subresource.name === 'explain';
+    const answer = isLoose ? undefined : definitionName(apiVersion, subresource.kind);
     const operation = { ...this.#operation(verb, VERBS[verb] + this.#infix + word), description, kind: named, answer };
     return verb === 'get' ? operation : this.#withBody(operation, verb);
   }

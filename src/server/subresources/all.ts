@@ -1,6 +1,7 @@
 /** Every subresource the server knows: the one list. */
 import { binding } from './binding.ts';
 import { eviction } from './eviction.ts';
+import { explain } from './explain.ts';
 import { finalize } from './finalize.ts';
 import { approval, ephemeralContainers, resize, status } from './parts.ts';
 import { rollback } from './rollback.ts';
@@ -14,6 +15,7 @@ export const subresources: readonly Subresource[] = [
   finalize,
   binding,
   eviction,
+  explain,
   rollback,
   approval,
   ephemeralContainers,
