@@ -4,6 +4,7 @@
  */
 import { certsCommand } from './certs/flags.ts';
 import { encryptionCommand } from './encryption/flags.ts';
+import { explainPodCommand } from './explain-pod/flags.ts';
 import { runProgram } from './program.ts';
 import { proxyCommand } from './proxy/flags.ts';
 import { snapshotCommand } from './snapshot/flags.ts';
@@ -23,4 +24,5 @@ void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', 
   certsCommand(),
   encryptionCommand(),
   snapshotCommand(),
+  explainPodCommand(),
 ]);

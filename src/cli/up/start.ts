@@ -21,12 +21,14 @@ import { authentication, clientAuthorities } from './authentication.ts';
 import { authorization } from './authorization.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startControllers } from './controllers.ts';
+import { chosen, isChosen } from './controllers-flag.ts';
 import { type Directory, openDirectory, otherClusters } from './directory.ts';
 import { encrypting, keyFileIn } from './encryption.ts';
 import type { UpFlags } from './flags.ts';
 import { publishAccess, serverUrl } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
 import { renewing } from './renewing.ts';
+import { startScheduler } from './scheduler.ts';
 import { type TokenSettings, tokenSettings, tokenSigner } from './service-account-tokens.ts';
 import { type Remembered, settle } from './settings.ts';
 import type { Say, Steps } from './steps.ts';
@@ -140,6 +142,7 @@ async function serve(
     ...(await authorization(flags)),
     ...admission(flags),
     defaultRoles: true,
+    garbageCollection: isChosen('garbage-collector', flags),
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
   });
   cleanup.add(async () => server.close());
@@ -198,16 +201,21 @@ async function control(
   say: Say,
 ): Promise<void> {
   const { bindAddress, port, serviceClusterIpRange } = settings;
-  const controllers = allControllers({
+  const all = allControllers({
     kinds: () => server.registry.kinds,
+    onKindsChange: (listener) => server.registry.onChange(listener),
     authority: pki.authority,
     mintToken: tokenSigner(pki.serviceAccountKey),
     signCertificate: signingAuthority({ ...pki.signing, longest: flags.clusterSigningDuration, clock, random }),
     reservedNames: servingNames(bindAddress, serviceClusterIpRange),
     server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
-  cleanup.add(startControllers(controllers, server.handle, { clock, random, log, isShared: settings.store === 'etcd' }));
-  say(controllers.map(({ name }) => name).join(', '));
+  const controllers = chosen(all, flags);
+  cleanup.add(
+    startControllers(controllers, server.handle, { clock, random, log, isShared: settings.store === 'etcd' }),
+  );
+  cleanup.add(startScheduler(server, { clock, random, log, isShared: settings.store === 'etcd' }));
+  say([...controllers.map(({ name }) => name), 'scheduler'].join(', '));
 }
 
 function nextSteps(kubeconfig: string | undefined, name: string): string {

@@ -1,0 +1,61 @@
+/** `qd explain-pod`: asks the server why a pod is where it is, and shows it as a table. */
+import { createClient } from '../../client/client.ts';
+import { httpsTransport } from '../../client/https-transport.ts';
+import { Pod } from '../../kinds/core/pod.ts';
+import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
+import { connectionFor } from '../connection.ts';
+import type { ExplainFlags } from './flags.ts';
+
+export async function explainPod(name: string, flags: ExplainFlags): Promise<void> {
+  const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-explain-pod' });
+  try {
+    const pods = createClient(transport).of(Pod).in(flags.namespace);
+    const said = await pods.subresource(name, 'explain').get();
+    const lines = flags.json
+      ? [JSON.stringify(said, undefined, 2)]
+      : report(`${flags.namespace}/${name}`, said as unknown as Explanation, flags.all ?? false);
+    process.stdout.write(`${lines.join('\n')}\n`);
+  } finally {
+    transport.close();
+  }
+}
+
+export function report(pod: string, said: Explanation, isWhole: boolean): string[] {
+  const rows = said.nodes.map((node) => [
+    node.name,
+    node.fits ? 'yes' : 'no',
+    node.total === undefined ? '-' : String(node.total),
+    why(node, isWhole),
+  ]);
+  return [`${pod}: ${where(said)}`, `${said.message}.`, ...(rows.length > 0 ? ['', ...table(rows)] : [])];
+}
+
+function where({ nodeName, nominatedNodeName, queue }: Explanation): string {
+  if (nodeName) return `on ${nodeName}`;
+  const waiting = queue
+    ? `${queue.state}, ${queue.attempts} attempt${queue.attempts === 1 ? '' : 's'} so far`
+    : 'waiting';
+  return nominatedNodeName ? `${waiting}; ${nominatedNodeName} is being cleared for it` : waiting;
+}
+
+function why({ filters, scores }: NodeVerdict, isWhole: boolean): string {
+  const against = filters.filter(({ result }) => result === 'Refused');
+  const refusals = against.map(({ plugin, reasons = [] }) => `${plugin}: ${reasons.join(', ')}`);
+  const others = filters.filter(({ result }) => isWhole && result !== 'Refused');
+  return [
+    ...refusals,
+    ...(scores ?? []).map(({ plugin, score, weight }) => `${plugin} ${weight > 1 ? `${weight}×` : ''}${score}`),
+    ...others.map(({ plugin, result }) => `${plugin} ${result.toLowerCase()}`),
+  ].join('; ');
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const all = [['NODE', 'FITS', 'SCORE', 'WHY'], ...rows];
+  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('   ')
+      .trimEnd(),
+  );
+}
