@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { etcdMissing, TestEtcd } from '../support/etcd.ts';
 import { type Qd, startQd } from './program.ts';
 
-/** Declares the tests once on the embedded store and once on etcd, each with one server for all of them. */
+/**
+ * Declares the tests once on the embedded store and once on etcd, each with one server for all of them. The two stores
+ * have their turn at the same time, since clients are programs that mostly wait; the tests on one store are in order.
+ */
 export function onEveryStore(tests: (server: () => Qd) => void): void {
-  describe.each(['embedded', 'etcd'])('on %s', (store) => {
+  describe.concurrent.each(['embedded', 'etcd'])('on %s', (store) => {
     const missing = store === 'etcd' ? etcdMissing() : undefined;
     if (missing) console.log(missing);
-    describe.skipIf(missing !== undefined)('there', () => {
+    describe.skipIf(missing !== undefined).sequential('in order', () => {
       let etcd: TestEtcd | undefined;
       let qd: Qd;
       beforeAll(async () => {

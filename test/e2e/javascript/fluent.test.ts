@@ -42,7 +42,9 @@ onEveryStore((server) => {
     const deployments = client.apis.apps.v1.namespaces('default').deployments;
     expect((await deployments.post({ body: deployment })).body.spec.replicas).toBe(1);
     const { body } = await deployments('web').get();
-    const replaced = await deployments('web').put({ body: { ...body, spec: { ...body.spec, replicas: 2 } } });
+    // Without its version, since a controller may have written by now.
+    const { resourceVersion: _, ...metadata } = body.metadata;
+    const replaced = await deployments('web').put({ body: { ...body, metadata, spec: { ...body.spec, replicas: 2 } } });
     expect(replaced.body.spec.replicas).toBe(2);
     const containers = [{ name: 'side', image: 'busybox' }];
     const patched = await deployments('web').patch({ body: { spec: { template: { spec: { containers } } } } });

@@ -89,8 +89,8 @@ onEveryStore((server) => {
       expect(replaced.spec?.template.spec?.containers.map(({ name }) => name)).toEqual(['side']);
       const operations = [{ op: 'replace', path: '/spec/replicas', value: 3 }];
       expect((await send(operations, PatchStrategy.JsonPatch)).spec?.replicas).toBe(3);
-      const scale = await apps.readNamespacedDeploymentScale({ namespace, name: 'web' });
-      const sent = { ...scale, spec: { replicas: 4 } };
+      expect((await apps.readNamespacedDeploymentScale({ namespace, name: 'web' })).spec?.replicas).toBe(3);
+      const sent = { metadata: { name: 'web', namespace }, spec: { replicas: 4 } };
       await apps.replaceNamespacedDeploymentScale({ namespace, name: 'web', body: sent });
       expect((await apps.readNamespacedDeployment({ namespace, name: 'web' })).spec?.replicas).toBe(4);
     });

@@ -86,13 +86,12 @@ withEveryKubectl((kubectl) => {
     expect(await apply()).toEqual(oldies('').map(() => 'unchanged'));
     await kubectl.file('old.json', oldies('nginx:1.8'));
     expect(await apply()).toEqual(oldies('').map(() => 'configured'));
-    const path = '{range .items[*]}{.apiVersion} {..image}{"\\n"}{end}';
-    const resources = ['deployments', 'daemonsets', 'replicasets', 'statefulsets'].map((name) => `${name}.v1.apps`);
-    for (const resource of [...resources, 'cronjobs.v1.batch']) {
-      const shown = await kubectl.run('get', resource, '-l', 'app=old', '-o', `jsonpath=${path}`);
-      if (resource !== 'cronjobs.v1.batch') expect(shown).toBe('apps/v1 nginx:1.8');
-    }
-    expect(await kubectl.run('get', 'cronjobs.v1.batch/old', '-o', 'jsonpath={..image}')).toBe('nginx:1.8');
+    const workloads = ['deployments', 'daemonsets', 'replicasets', 'statefulsets'].map((name) => `${name}.v1.apps/old`);
+    const path = 'jsonpath={range .items[*]}{.apiVersion} {..image}{"\\n"}{end}';
+    expect(await kubectl.lines('get', ...workloads, 'cronjobs.v1.batch/old', '-o', path)).toEqual([
+      ...workloads.map(() => 'apps/v1 nginx:1.8'),
+      'batch/v1 nginx:1.8',
+    ]);
     const { spec } = JSON.parse(await kubectl.warned('get', 'deployments.v1beta1.extensions/old', '-o', 'json'));
     expect(spec).toMatchObject({ strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } });
     expect((await kubectl.warned('delete', '-f', file)).split('\n')).toHaveLength(oldies('').length);

@@ -21,9 +21,6 @@ const NOT_DESCRIBED = new Set(['endpoint-slice.yaml']);
 /** And these through versions that are served and deprecated. */
 const WARNED = new Set(['cron-job.yaml', 'pod-disruption-budget.yaml']);
 
-/** Kept while something uses them. */
-const IN_USE = new Set(['persistent-volume-claim.yaml', 'persistent-volume.yaml', 'volume-attributes-class.yaml']);
-
 /** kubectl 1.20 sends ten requests at once and then five a second: several of it get on faster than one. */
 const AT_ONCE = 13;
 
@@ -44,11 +41,14 @@ withEveryKubectl((kubectl) => {
     expect(created).toEqual(kept.map(() => expect.stringMatching(/^\S+ created$/)));
     // "configured" is said of lists that are replaced as a whole and hold defaults.
     expect(await all('apply')).toEqual(kept.map(() => expect.stringMatching(/^\S+ (unchanged|configured)$/)));
-    expect(await all('diff')).toEqual([]);
+    if (kubectl.isNewest) expect(await all('diff')).toEqual([]);
   });
 
   test('get, in every form', async () => {
-    for (const form of [['-o', 'name'], ['--no-headers'], ['--no-headers', '-o', 'wide']]) {
+    for (const form of [
+      ['-o', 'name'],
+      ['--no-headers', '-o', 'wide'],
+    ]) {
       expect(await all('get', ...form)).toHaveLength(kept.length);
     }
     const { items } = JSON.parse(await kubectl.run('get', ...from(kept.slice(0, 5)), '-o', 'json'));
@@ -84,14 +84,14 @@ withEveryKubectl((kubectl) => {
   });
 
   test('delete', async () => {
-    // What ends a pod on its node, or sees that a volume is out of use, is no part of a server.
+    // Nobody is there to end it on its node.
     await kubectl.outcome('delete', 'pod', 'example', HERE, '--force', '--grace-period=0');
-    const inUse = from(kept.filter((file) => IN_USE.has(basename(file))));
-    await kubectl.run('patch', ...inUse, '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
     // kubectl that waits for each object asks five times a second at most.
     const { code, stderr } = await kubectl.outcome('delete', ...from(kept), '--wait=false', '--ignore-not-found');
     expect([code, stderr.trim()]).toEqual([0, expect.stringMatching(/^warning: deleting cluster-scoped resources/i)]);
-    const left = () => kubectl.run('get', ...from(kept), '--ignore-not-found', '-o', 'name');
-    await expect.poll(left, { timeout: 10_000 }).toBe('');
+    // A namespace goes when it has been emptied, and a volume when nobody uses it.
+    let left: string;
+    do left = await kubectl.run('get', ...from(kept), '--ignore-not-found', '-o', 'name');
+    while (left !== '');
   });
 });

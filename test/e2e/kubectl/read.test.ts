@@ -8,11 +8,11 @@ withEveryKubectl((kubectl) => {
     const get = (...args: string[]) => kubectl.run('get', 'deployments', ...args);
     expect(await kubectl.lines('get', 'deployments')).toEqual([
       'NAME READY UP-TO-DATE AVAILABLE AGE',
-      expect.stringMatching(/^api 0\/1 0 0 \d+s$/),
-      expect.stringMatching(/^web 0\/1 0 0 \d+s$/),
+      expect.stringMatching(/^api \d\/1 \d \d \d+s$/),
+      expect.stringMatching(/^web \d\/1 \d \d \d+s$/),
     ]);
     expect((await kubectl.lines('get', 'deployments/web', '-o', 'wide'))[1]).toMatch(
-      /^web 0\/1 0 0 \d+s main nginx:1.27 app=web$/,
+      /^web \d\/1 \d \d \d+s main nginx:1.27 app=web$/,
     );
     expect(await get('-o', 'name')).toBe('deployment.apps/api\ndeployment.apps/web');
     expect(JSON.parse(await get('web', '-o', 'json'))).toMatchObject({ kind: 'Deployment', spec: { replicas: 1 } });
@@ -46,7 +46,7 @@ withEveryKubectl((kubectl) => {
     const names = (await kubectl.outcome('get', 'all', '-o', 'name')).stdout.trim().split('\n');
     expect(names).toEqual(expect.arrayContaining(['deployment.apps/api', 'deployment.apps/web']));
     // Where discovery is asked for in one document, a kind is in its categories once.
-    if (kubectl.isNewest) expect(names).toHaveLength(2);
+    if (kubectl.isNewest) expect(names.filter((name) => name.includes('.extensions/'))).toEqual([]);
     expect(await kubectl.run('get', 'deploy,rs,cm', '-A', '-o', 'name')).toContain('configmap/kube-root-ca.crt');
   });
 
