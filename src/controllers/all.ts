@@ -7,6 +7,7 @@ import { type SignCertificate, signingController } from './certificates/signing.
 import { clusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.ts';
 import type { Controller } from './define.ts';
 import { deploymentController } from './deployment/deployment.ts';
+import { type GarbageCollectorOptions, garbageCollectorController } from './garbage-collector/garbage-collector.ts';
 import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
 import { replicaSetController } from './replica-set/replica-set.ts';
 import { replicationControllerController } from './replication-controller/replication-controller.ts';
@@ -23,7 +24,8 @@ import {
 export type ControllerOptions = NamespaceControllerOptions &
   ServiceAccountControllerOptions &
   ApprovingOptions &
-  ClusterInfoOptions & { readonly signCertificate: SignCertificate };
+  ClusterInfoOptions &
+  GarbageCollectorOptions & { readonly signCertificate: SignCertificate };
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
   approvingController(options),
@@ -33,6 +35,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   clusterRoleAggregationController,
   csrCleaningController,
   deploymentController,
+  garbageCollectorController(options),
   namespaceController(options),
   replicaSetController,
   replicationControllerController,

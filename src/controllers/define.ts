@@ -1,4 +1,7 @@
 /** What a controller is. */
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
 import type { Client } from '../client/client.ts';
 import type { Lister } from '../client/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../client/object-types.ts';
@@ -30,14 +33,16 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly name: string;
   /** Who its events are from. Default: the name with `-controller`. */
   readonly component?: string;
-  /** The kind whose objects are planned for, one at a time. */
-  readonly watches: KindRef<T>;
+  /** The kind whose objects are planned for, one at a time. Absent: `feed` says the keys, and they are no objects' names. */
+  readonly watches?: KindRef<T>;
   /** Kinds whose objects name a controlling owner of the watched kind: a change is planned for with the owner. */
   readonly owns?: readonly KindRef[];
   /** Other kinds whose changes matter; see `related`. */
   readonly also?: readonly Related[];
   /** How many objects are worked on at once. Default: 10. */
   readonly workers?: number;
+  /** Wakes keys by what the kinds above do not tell, until the signal is aborted. */
+  feed?(tools: FeedTools): Feed;
   /** Gathers what the caches do not hold, before the plan. It changes nothing. */
   observe?(
     object: DeepReadonly<T> | undefined,
@@ -46,6 +51,23 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   ): Promise<Observed>;
   /** What would put the object in order, seen from one snapshot. Performs nothing. `undefined`: the object is gone. */
   plan(object: DeepReadonly<T> | undefined, world: Snapshot<Observed>, now: Date): Plan;
+}
+
+export interface FeedTools {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Asks for a plan for the key. */
+  wake(key: string): void;
+}
+
+export interface Feed {
+  /** Plans begin when this has resolved. */
+  readonly ready: Promise<unknown>;
+  /** Resolves after the signal, when nothing is under way any more. */
+  readonly ended: Promise<unknown>;
 }
 
 /** A kind whose changes ask for plans for other objects. */

@@ -71,12 +71,14 @@ class ControllerLoop {
   async run(): Promise<void> {
     const { signal } = this.#env;
     const leave = this.#subscribe();
+    const feed = this.#controller.feed?.({ ...this.#env, log: this.#log, wake: (key) => this.#queue.add(key) });
     try {
-      await Promise.race([this.#synced(), whenAborted(signal)]);
+      await Promise.race([Promise.all([this.#synced(), feed?.ready]), whenAborted(signal)]);
       const { workers = WORKERS } = this.#controller;
       await this.#queue.run((key) => this.#reconcile(key), { workers, signal });
     } finally {
       for (const each of leave) each();
+      await feed?.ended;
       await this.#waits.close();
       await this.#recorder.flushed();
     }
@@ -96,7 +98,7 @@ class ControllerLoop {
   #subscribe(): (() => void)[] {
     const { watches, owns = [], also = [] } = this.#controller;
     const keysOf: [KindRef, (object: DeepReadonly<KubeObject>) => readonly string[]][] = [
-      [watches, (object) => [keyOf(object)]],
+      ...(watches ? [[watches, (object) => [keyOf(object)]] satisfies (typeof keysOf)[number]] : []),
       ...owns.map((kind): (typeof keysOf)[number] => [kind, (object) => ownerKeys(object, watches)]),
       ...also.map((each): (typeof keysOf)[number] => [each.kind, (object) => each.keysOf(object, this.#listers)]),
     ];
@@ -129,7 +131,7 @@ class ControllerLoop {
     const { watches, observe, plan } = this.#controller;
     const world = { key: splitKey(key), of: this.#listers.of };
     // Read once: a plan must not mix one state of the object with what was observed for another.
-    const object = this.#listers.of(watches).get(world.key.name, world.key.namespace);
+    const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal });
     const snapshot: Snapshot<unknown> = { ...world, observed, failures: this.#failures.get(key) ?? [] };
     return plan(object, snapshot, new Date(clock.now()));
@@ -168,10 +170,10 @@ function failureOf(error: Error): Failure {
 }
 
 /** The controlling owner, when it is of the kind. */
-function ownerKeys(object: DeepReadonly<KubeObject>, kind: KindRef): string[] {
+function ownerKeys(object: DeepReadonly<KubeObject>, kind: KindRef | undefined): string[] {
   const { metadata } = object;
   const owner = controllerOf(object);
-  if (!owner || owner.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) return [];
+  if (!kind || !owner || owner.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) return [];
   return [kind.scope === 'Namespaced' && metadata.namespace ? `${metadata.namespace}/${owner.name}` : owner.name];
 }
 

@@ -28,6 +28,8 @@ export class OwnWrites {
   ) {}
 
   add(key: string, write: Write): void {
+    // Nobody decides by a kind that is not followed, so its writes are not waited for.
+    if (!this.informerOf(write.kind)) return;
     const pending = this.#pending.get(key) ?? { versions: new Map(), deletions: new Map() };
     this.#pending.set(key, pending);
     const { kind } = write;
@@ -68,7 +70,7 @@ export class OwnWrites {
     }
   }
 
-  /** What is not shown yet. Nobody decides by a kind that is not followed, so its writes are not waited for. */
+  /** What is not shown yet. */
   #waitsOf({ versions, deletions }: Pending): ((signal: AbortSignal) => Promise<void>)[] {
     const out: ((signal: AbortSignal) => Promise<void>)[] = [];
     for (const [kind, version] of versions) {

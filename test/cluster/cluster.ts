@@ -35,7 +35,14 @@ export interface Cluster {
 export async function startCluster(options: Pick<ServerOptions, 'admission'> = {}): Promise<Cluster> {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });
-  const server = await createServer({ store, kinds: allKinds, clock, freeze: true, ...options });
+  const server = await createServer({
+    store,
+    kinds: allKinds,
+    clock,
+    freeze: true,
+    garbageCollection: true,
+    ...options,
+  });
   const link = new Link(server.handle);
   const stop = new AbortController();
   const complaints: LogFields[] = [];
@@ -46,6 +53,7 @@ export async function startCluster(options: Pick<ServerOptions, 'admission'> = {
   const informers = new InformerFactory({ ...common, client: own });
   const controllers = allControllers({
     kinds: () => server.registry.kinds,
+    onKindsChange: (listener) => server.registry.onChange(listener),
     authority: AUTHORITY,
     reservedNames: ['kubernetes.default.svc'],
     server: 'https://192.0.2.1:6443',
