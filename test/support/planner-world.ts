@@ -9,11 +9,11 @@ export class PlannerWorld implements Listers {
   readonly #caches = new Map<KindRef, ObjectCache<any>>();
   #version = 0;
 
-  of<T>(kind: KindRef<T>): ObjectCache<any> {
+  readonly of = (kind: KindRef): ObjectCache<any> => {
     const cache = this.#caches.get(kind) ?? new ObjectCache();
     this.#caches.set(kind, cache);
     return cache;
-  }
+  };
 
   put(kind: KindRef, object: any): any {
     const version = String(++this.#version);

@@ -60,7 +60,9 @@ function recreated(pod: DeepReadonly<Pod>, { of }: Listers): readonly string[] {
 export function planDeployment(deployment: SeenDeployment | undefined, world: World, time: Date): Plan {
   if (!deployment) return [];
   const claimed = claim(deployment, replicaSets, { world, mayAdopt: world.observed });
-  return [...claimed.actions, ...new Rollout(deployment, claimed.mine, { world, now: time.getTime() }).plan()];
+  // Sets that are taken or let go have new versions, which the next plan sees.
+  if (claimed.actions.length > 0) return claimed.actions;
+  return new Rollout(deployment, claimed.mine, { world, now: time.getTime() }).plan();
 }
 
 class Rollout {
