@@ -75,7 +75,14 @@ withEveryKubectl((kubectl) => {
   test('events', async () => {
     const { namespace } = kubectl;
     const event = (name: string, reason: string) => ({
-      ...{ apiVersion: 'v1', kind: 'Event', metadata: { name }, reason, type: 'Normal', message: `it ${reason}` },
+      ...{
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name, labels: { of: 'ours' } },
+        reason,
+        type: 'Normal',
+        message: `it ${reason}`,
+      },
       ...{
         involvedObject: { apiVersion: 'v1', kind: 'Pod', name: 'p', namespace },
         count: 1,
@@ -86,7 +93,7 @@ withEveryKubectl((kubectl) => {
     expect(await kubectl.lines('get', 'events', '--field-selector=reason=Ended', '--no-headers')).toEqual([
       expect.stringMatching(/ Normal Ended pod\/p it Ended$/),
     ]);
-    expect(await kubectl.lines('get', 'events.v1.events.k8s.io', '-o', 'name')).toHaveLength(2);
+    expect(await kubectl.lines('get', 'events.v1.events.k8s.io', '-l', 'of=ours', '-o', 'name')).toHaveLength(2);
     if (kubectl.isNewest) expect(await kubectl.lines('events', '--for=pod/p', '--no-headers')).toHaveLength(2);
   });
 });
