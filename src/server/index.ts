@@ -26,6 +26,8 @@ import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import type { Core } from './core.ts';
+import type { Admitting } from './fairness/admitting.ts';
+import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
 import { handler } from './handle.ts';
 import { ListBodies } from './lists/bodies.ts';
 import { Registry } from './registry.ts';
@@ -51,6 +53,8 @@ export interface ServerOptions {
   readonly postReview?: PostReview | undefined;
   /** Whether the default roles and bindings are put in order. */
   readonly defaultRoles?: boolean;
+  /** How many requests are served at once; by default whoever comes. */
+  readonly fairness?: FairnessSettings | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
   /** Whether objects that are handed out are frozen, so that a test finds who changes one. */
@@ -65,6 +69,8 @@ export interface Server {
   readonly handle: Handle;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
+  /** Who decides when a request that came over the network is worked on. */
+  readonly admitting: Admitting | undefined;
   /** An object as the cache has it, in no time and on nobody's behalf. */
   readonly find: Find;
   /** Says who tells whose a bearer token is, for those who ask the server; before, it is nobody's. */
@@ -118,7 +124,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
   const handle = handler(core);
   const priorities = options.admission?.includes(priority) ?? false;
-  await Promise.all([
+  const [admitting] = await Promise.all([
+    options.fairness && createAdmitting(core, options.fairness),
     bootstrap(handle, { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities }),
     options.defaultRoles ? reconcilePolicy(core) : undefined,
   ]);
@@ -126,6 +133,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     handle,
     registry,
     authorizer: core.authorizer,
+    admitting,
     find: findIn((kind) => cache.table(kind)),
     identifyBy(next) {
       identify = next;

@@ -3,16 +3,27 @@ import { Command, Option } from 'commander';
 import { levels } from '../logger.ts';
 import * as value from '../values.ts';
 import { type AdmissionFlags, withAdmissionFlags } from './admission-flags.ts';
+import { type AuditFlags, withAuditFlags } from './audit.ts';
 import { type AuthorizationFlags, withAuthorizationFlags } from './authorization.ts';
+import { type ControllersFlags, withControllersFlags } from './controllers-flag.ts';
 import { type EncryptionFlags, withEncryptionFlags } from './encryption.ts';
 import { type EtcdFlags, withEtcdFlags } from './etcd.ts';
 import { type IdentityFlags, withIdentityFlags } from './identity-flags.ts';
+import { type LoadFlags, withLoadFlags } from './load-flags.ts';
 
 const storeNames = ['embedded', 'etcd', 'memory'] as const;
 export type StoreName = (typeof storeNames)[number];
 
 /** What was given; absent values come from the directory, then from the defaults (settings.ts). */
-export interface UpFlags extends EtcdFlags, EncryptionFlags, IdentityFlags, AuthorizationFlags, AdmissionFlags {
+export interface UpFlags
+  extends EtcdFlags,
+    ControllersFlags,
+    EncryptionFlags,
+    IdentityFlags,
+    AuthorizationFlags,
+    AdmissionFlags,
+    AuditFlags,
+    LoadFlags {
   readonly name: string;
   readonly dataDir?: string;
   readonly bindAddress?: string;
@@ -42,7 +53,9 @@ export function upCommand(run: (flags: UpFlags) => Promise<void>): Command {
     .option('--service-cluster-ip-range <cidr>', 'addresses of services (default: 10.96.0.0/16)', value.serviceRange)
     .option('--service-node-port-range <range>', 'node ports of services (default: 30000-32767)', value.portRange)
     .addOption(new Option('--log-level <level>', 'how much is logged').choices(levels));
-  return withAdmissionFlags(
-    withAuthorizationFlags(withIdentityFlags(withEncryptionFlags(withEtcdFlags(command)))),
-  ).action((flags: UpFlags) => run(flags));
+  const groups = [
+    ...[withEtcdFlags, withControllersFlags, withEncryptionFlags, withIdentityFlags],
+    ...[withAuthorizationFlags, withAdmissionFlags, withAuditFlags, withLoadFlags],
+  ];
+  return groups.reduce((all, withFlags) => withFlags(all), command).action((flags: UpFlags) => run(flags));
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { allControllers } from '../../controllers/all.ts';
 import { allKinds } from '../../kinds/all.ts';
+import type { Audit } from '../../server/audit/audit.ts';
 import { issuerDocuments, KEYS_PATH } from '../../server/authn/issuer-documents.ts';
 import { answering, type HealthCheck } from '../../server/http/health.ts';
 import { createHttpServer, type HttpServer } from '../../server/http/server.ts';
@@ -17,16 +18,18 @@ import { openPki, type Pki } from '../pki/pki.ts';
 import { apiVersion, version } from '../version.ts';
 import { advertisedAddress, reachableAddress, servingNames } from './addresses.ts';
 import { admission } from './admission-flags.ts';
+import { openAudit } from './audit.ts';
 import { authentication, clientAuthorities } from './authentication.ts';
 import { authorization } from './authorization.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startControllers } from './controllers.ts';
-import { chosen, isChosen } from './controllers-flag.ts';
+import { chosen, isChosen, SCHEDULER } from './controllers-flag.ts';
 import { type Directory, openDirectory, otherClusters } from './directory.ts';
 import { encrypting, keyFileIn } from './encryption.ts';
 import type { UpFlags } from './flags.ts';
 import { publishAccess, serverUrl } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
+import { fairness, limits } from './load-flags.ts';
 import { renewing } from './renewing.ts';
 import { startScheduler } from './scheduler.ts';
 import { type TokenSettings, tokenSettings, tokenSigner } from './service-account-tokens.ts';
@@ -58,6 +61,7 @@ export async function start(site: Site): Promise<void> {
   const server = await steps.run('API', (say) => serve(site, { settings, store: measured, tokens }, say));
   const state = { isReady: false };
   const face = {
+    audit: await openAudit({ ...site, directory: directory.path }),
     settings,
     pki,
     tokens,
@@ -141,6 +145,7 @@ async function serve(
     tokenIssuer: tokens.bound,
     ...(await authorization(flags)),
     ...admission(flags),
+    ...fairness(flags),
     defaultRoles: true,
     garbageCollection: isChosen('garbage-collector', flags),
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
@@ -151,6 +156,7 @@ async function serve(
 }
 
 interface Face {
+  readonly audit: Audit | undefined;
   readonly tokens: TokenSettings;
   readonly settings: Remembered;
   readonly pki: Pki;
@@ -162,8 +168,8 @@ interface Face {
 
 async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const { flags, cleanup, clock, log } = site;
-  const { settings, pki, tokens, server, state, metrics, checks } = face;
-  const { handle, registry, authorizer } = server;
+  const { settings, pki, tokens, server, state, metrics, checks, audit } = face;
+  const { handle, registry, authorizer, admitting } = server;
   const { serving, authority } = pki;
   const { bindAddress, port } = settings;
   const { authenticate, identify } = await authentication({ flags, clock, log, tokens, find: server.find });
@@ -171,7 +177,8 @@ async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const [issuer] = tokens.issuers;
   const at = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
-    ...{ handle, registry, authorizer, log, clock, version: apiVersion, metrics, checks },
+    ...{ handle, registry, authorizer, log, clock, version: apiVersion, metrics, checks, audit, admitting },
+    ...limits(flags),
     tls: {
       key: serving.key,
       cert: serving.certificate,
@@ -214,8 +221,9 @@ async function control(
   cleanup.add(
     startControllers(controllers, server.handle, { clock, random, log, isShared: settings.store === 'etcd' }),
   );
-  cleanup.add(startScheduler(server, { clock, random, log, isShared: settings.store === 'etcd' }));
-  say([...controllers.map(({ name }) => name), 'scheduler'].join(', '));
+  const schedules = isChosen(SCHEDULER, flags);
+  if (schedules) cleanup.add(startScheduler(server, { clock, random, log, isShared: settings.store === 'etcd' }));
+  say([...controllers.map(({ name }) => name), ...(schedules ? [SCHEDULER] : [])].join(', '));
 }
 
 function nextSteps(kubeconfig: string | undefined, name: string): string {

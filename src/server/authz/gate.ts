@@ -18,15 +18,21 @@ export class Gate {
     return wanted ? impersonated(this.#authorizer, user, wanted) : user;
   }
 
-  /** Undefined when it is allowed at once. Throws, or rejects with, a Forbidden. */
-  pass(attributes: Attributes): Promise<void> | undefined {
+  /** Undefined when it is allowed at once. Throws, or rejects with, a Forbidden. `noting` hears what was decided. */
+  pass(attributes: Attributes, noting?: Noting): Promise<void> | undefined {
     const decision = this.#authorizer.authorize(attributes);
-    if (decision instanceof Promise) return decision.then((later) => check(later, attributes));
-    check(decision, attributes);
+    if (decision instanceof Promise) return decision.then((later) => check(later, attributes, noting));
+    check(decision, attributes, noting);
     return undefined;
   }
 }
 
-function check({ verdict, reason }: Decision, attributes: Attributes): void {
+interface Noting {
+  decided(decision: Decision): void;
+}
+
+function check(decision: Decision, attributes: Attributes, noting: Noting | undefined): void {
+  noting?.decided(decision);
+  const { verdict, reason } = decision;
   if (verdict !== 'allow') throw refusal(attributes, reason);
 }

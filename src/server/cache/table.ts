@@ -70,6 +70,14 @@ export class Table {
     return order.flatMap((each) => this.#shelves.get(each)!.entries());
   }
 
+  /** How many there are; in all namespaces where none is named. */
+  count(namespace: string): number {
+    if (namespace) return this.#shelves.get(namespace)?.byName.size ?? 0;
+    let sum = 0;
+    for (const shelf of this.#shelves.values()) sum += shelf.byName.size;
+    return sum;
+  }
+
   put(entry: Entry): void {
     const { namespace } = entry.at;
     let shelf = this.#shelves.get(namespace);

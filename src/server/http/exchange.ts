@@ -8,6 +8,9 @@ export type ExtraHeaders = readonly string[];
 
 export const NO_HEADERS: ExtraHeaders = Object.freeze([]);
 
+/** A reply of so many bytes that not taking it holds memory. */
+export const LARGE_REPLY = 64 * 1024;
+
 /** Every reply is one client's view at one moment. */
 export const CACHE_CONTROL = 'no-cache, private';
 
@@ -18,6 +21,14 @@ export interface Exchange extends Credentials {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly certificate: ClientCertificate | undefined;
+  /** Of the other end of the connection; empty when it has gone. */
+  readonly remoteAddress: string;
+  /** Headers that the reply has, whatever it is. */
+  standing: ExtraHeaders;
+  /** Whether the client has left. */
+  readonly isGone: boolean;
+  /** Whether a large part of the reply still waits for the client to take it. */
+  readonly isUnsent: boolean;
   /** Aborted when the client goes before it has its reply. Made when somebody asks for it. */
   readonly signal: AbortSignal;
   /** Of the reply; 0 as long as there is none. */
@@ -31,4 +42,6 @@ export interface Exchange extends Credentials {
   startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer | Promise<WatchConsumer>;
   /** The reply must be the last one on its connection. */
   lastOne(): void;
+  /** Gives the client up, and what it was to get. */
+  abandon(): void;
 }

@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
-import { CACHE_CONTROL, type Exchange, type ExtraHeaders, NO_HEADERS } from './exchange.ts';
+import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS } from './exchange.ts';
 import { readBody } from './read-body.ts';
 
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
 export class Http1Exchange implements Exchange {
   #abort: AbortController | undefined;
+  #isLarge = false;
+  standing = NO_HEADERS;
 
   constructor(
     protected readonly request: IncomingMessage,
@@ -33,6 +35,18 @@ export class Http1Exchange implements Exchange {
 
   get token(): string | undefined {
     return undefined;
+  }
+
+  get remoteAddress(): string {
+    return this.request.socket.remoteAddress ?? '';
+  }
+
+  get isGone(): boolean {
+    return this.response.destroyed;
+  }
+
+  get isUnsent(): boolean {
+    return this.#isLarge && !this.response.writableFinished && !this.response.destroyed;
   }
 
   get signal(): AbortSignal {
@@ -63,7 +77,9 @@ export class Http1Exchange implements Exchange {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, 'Content-Length', String(body.length)];
+    if (this.standing.length > 0) head.push(...this.standing);
     if (extra.length > 0) head.push(...extra);
+    this.#isLarge = body.length > LARGE_REPLY;
     response.writeHead(code, head);
     response.end(body);
   }
@@ -72,13 +88,18 @@ export class Http1Exchange implements Exchange {
     const { response } = this;
     if (response.destroyed) gone();
     else response.once('close', gone);
-    response.writeHead(200, ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...extra]);
+    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...this.standing, ...extra];
+    response.writeHead(200, head);
     response.flushHeaders();
     return new ChunkedWatch(response);
   }
 
   lastOne(): void {
     this.response.shouldKeepAlive = false;
+  }
+
+  abandon(): void {
+    this.request.socket.destroy();
   }
 }
 

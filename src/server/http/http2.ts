@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
 import { HttpError } from './errors.ts';
-import { CACHE_CONTROL, type Exchange, type ExtraHeaders, NO_HEADERS } from './exchange.ts';
+import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS } from './exchange.ts';
 import type { Limits } from './limits.ts';
 import { readBody } from './read-body.ts';
 
@@ -17,6 +17,8 @@ export interface Http2Options {
 export class Http2Exchange implements Exchange {
   #abort: AbortController | undefined;
   #code = 0;
+  #isLarge = false;
+  standing = NO_HEADERS;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
@@ -42,6 +44,18 @@ export class Http2Exchange implements Exchange {
 
   get token(): string | undefined {
     return undefined;
+  }
+
+  get remoteAddress(): string {
+    return this.stream.session?.socket.remoteAddress ?? '';
+  }
+
+  get isGone(): boolean {
+    return this.stream.destroyed;
+  }
+
+  get isUnsent(): boolean {
+    return this.#isLarge && !this.stream.writableFinished && !this.stream.destroyed;
   }
 
   get signal(): AbortSignal {
@@ -77,7 +91,10 @@ export class Http2Exchange implements Exchange {
     if (stream.headersSent || stream.destroyed) return;
     this.#code = code;
     const endStream = this.method === 'HEAD';
-    stream.respond(headersOf(code, contentType, extra, body.length), { endStream });
+    this.#isLarge = body.length > LARGE_REPLY;
+    const headers = headersOf(code, contentType, this.#all(extra));
+    headers['content-length'] = body.length;
+    stream.respond(headers, { endStream });
     if (!endStream) stream.end(body);
     this.#discardRest();
   }
@@ -87,13 +104,21 @@ export class Http2Exchange implements Exchange {
     if (stream.destroyed) gone();
     else {
       stream.once('close', gone);
-      stream.respond(headersOf(200, 'application/json', extra));
+      stream.respond(headersOf(200, 'application/json', this.#all(extra)));
     }
     return new StreamWatch(stream);
   }
 
   lastOne(): void {
     this.stream.session?.close();
+  }
+
+  abandon(): void {
+    this.stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  #all(extra: ExtraHeaders): ExtraHeaders {
+    return extra.length === 0 ? this.standing : [...this.standing, ...extra];
   }
 
   /** What the client still sends is of no interest: without this, it would fill the connection's window. */
@@ -105,13 +130,12 @@ export class Http2Exchange implements Exchange {
   }
 }
 
-function headersOf(code: number, contentType: string, extra: ExtraHeaders, length?: number): OutgoingHttpHeaders {
+function headersOf(code: number, contentType: string, extra: ExtraHeaders): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ':status': code,
     'cache-control': CACHE_CONTROL,
     'content-type': contentType,
   };
-  if (length !== undefined) headers['content-length'] = length;
   for (let i = 0; i < extra.length; i += 2) {
     const name = extra[i]!.toLowerCase();
     const before = headers[name];

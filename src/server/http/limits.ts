@@ -18,6 +18,11 @@ export interface Limits {
   readonly idle: number;
   /** Requests at the same time on one HTTP/2 connection. */
   readonly streams: number;
+  /** Milliseconds until a request must be answered, and its answer taken, unless it is a watch. */
+  readonly requestTimeout: number;
+  /** Connections at the same time: in all, and from one address. */
+  readonly connections: number;
+  readonly connectionsPerAddress: number;
   /** Milliseconds that requests in flight get when the server closes. */
   readonly drain: number;
 }
@@ -33,5 +38,8 @@ export const defaultLimits: Limits = {
   // A little longer than clients of Kubernetes wait, so that they are the ones who close it.
   idle: 95_000,
   streams: 250,
+  requestTimeout: 60_000,
+  connections: 10_000,
+  connectionsPerAddress: 2_000,
   drain: 10_000,
 };

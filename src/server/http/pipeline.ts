@@ -1,13 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
-import { badRequest } from '../../base/errors.ts';
+import { badRequest, isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Verb } from '../../kinds/kind.ts';
-import type { CallOptions, Handle, User, WatchConsumer, WatchReply } from '../api.ts';
+import type { Call, CallOptions, Handle, Reply, User, WatchConsumer, WatchReply } from '../api.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Outcome } from '../audit/event.ts';
 import { ANONYMOUS, type Authenticate } from '../authn/authenticator.ts';
 import { attributesOfPath, RequestAttributes } from '../authz/attributes.ts';
-import type { Authorizer } from '../authz/authorizer.ts';
+import type { Attributes, Authorizer } from '../authz/authorizer.ts';
 import { Gate } from '../authz/gate.ts';
 import type { Discovery, VersionInfo } from '../discovery/discovery.ts';
+import type { Admitting } from '../fairness/admitting.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Series } from '../metrics/requests.ts';
 import { ProtobufBodies } from '../protobuf/bodies.ts';
@@ -16,6 +19,7 @@ import { checkForm, includeOf, type ObjectForm, objectForms } from '../represent
 import { type Shaping, shapeReply } from '../representations/reply.ts';
 import { negotiate, negotiateStream, type Representation } from './accept.ts';
 import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './body.ts';
+import { Deadlines } from './deadlines.ts';
 import { Documents, type JsonDocument } from './documents.ts';
 import { HttpError } from './errors.ts';
 import { type Exchange, NO_HEADERS } from './exchange.ts';
@@ -31,8 +35,9 @@ import {
 import type { Limits } from './limits.ts';
 import { NO_QUERY, parseQuery, type Query, withoutDeleteOptions } from './query.ts';
 import { RequestCall } from './request-call.ts';
-import { isReadByPeople, sendError, sendReply, type Wish, warningHeaders } from './respond.ts';
+import { bytesOf, isReadByPeople, sendError, sendReply, type Wish, warningHeaders } from './respond.ts';
 import { findRoute, type Route, splitPath, verbOf } from './route.ts';
+import { Visit, type Visitors } from './visit.ts';
 
 export interface PipelineOptions {
   readonly handle: Handle;
@@ -45,6 +50,10 @@ export interface PipelineOptions {
   readonly metrics: Metrics;
   readonly version: VersionInfo;
   readonly limits: Limits;
+  /** Absent: nothing is noted. */
+  readonly audit?: Audit | undefined;
+  /** Absent: everybody is served at once. */
+  readonly admitting?: Admitting | undefined;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -53,18 +62,20 @@ const TEXT = 'text/plain; charset=utf-8';
 const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
 /** What is counted for a request whose client did not wait for the answer. */
 const CLIENT_GONE = 499;
+const SWITCHING = 101;
 const NO_PAGE = Buffer.from('404 page not found\n');
 
 /** What says nothing but that the server lives and what it is: asked without credentials, it is asked by nobody. */
 const PUBLIC: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
 
-/** The way of a request: authenticate, route, authorize, decode, hand over, answer. */
+/** The way of a request: authenticate, route, find a seat, authorize, decode, hand over, answer. */
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #watches = new Set<WatchConsumer>();
   readonly #documents: Documents;
   readonly #gate: Gate;
   readonly #protobuf: ProtobufBodies;
+  readonly #visitors: Visitors;
   readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
   #draining = false;
 
@@ -74,11 +85,16 @@ export class Pipeline {
     this.#gate = new Gate(options.authorizer);
     this.#protobuf = new ProtobufBodies(options.registry, options.limits.depth);
     this.#checks = this.#healthChecks();
+    const { audit, admitting, clock, limits } = options;
+    const deadlines = new Deadlines(clock, limits.requestTimeout);
+    const late: Visitors['late'] = (exchange, error) => this.#fail(exchange, error, { query: NO_QUERY });
+    this.#visitors = { audit, admitting, deadlines, late };
   }
 
   /** Answers one request, whatever happens. */
   async serve(exchange: Exchange, authenticate: Authenticate): Promise<void> {
     const { limits } = this.#options;
+    const visit = new Visit(exchange, this.#visitors);
     let query = NO_QUERY;
     try {
       const { url } = exchange;
@@ -89,20 +105,25 @@ export class Pipeline {
       const health = path.startsWith('/api') ? undefined : healthPath(path);
       const found = PUBLIC.has(path) && hasNoCredentials(exchange) ? ANONYMOUS : authenticate(exchange);
       const sender = found instanceof Promise ? await found : found;
+      visit.sender = sender;
       const acting = this.#gate.actingAs(sender, exchange.headers);
       const user = acting instanceof Promise ? await acting : acting;
       if (health) {
-        await this.#gate.pass({ user, verb: exchange.method.toLowerCase(), path });
-        return await this.#answerHealth(exchange, health, search);
+        await this.#pass(visit, { user, verb: exchange.method.toLowerCase(), path });
+        await this.#answerHealth(exchange, health, search);
+        return visit.ended();
       }
       if (search !== '') query = parseQuery(search);
-      const routed = this.#routeOf(exchange, { path, query, user });
+      const routed = this.#routeOf(exchange, { path, query, user, visit });
       const route = routed instanceof Promise ? await routed : routed;
-      if (route) return await this.#serveRoute(exchange, { route, query, user });
-      if (await this.#documents.serve(exchange, path, isPretty(exchange, query))) return;
-      exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
+      if (route) return await this.#serveRoute(exchange, { route, query, user, visit });
+      const isDocument = await this.#documents.serve(exchange, path, isPretty(exchange, query));
+      if (!isDocument) exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
+      visit.ended();
     } catch (error) {
+      if (isApiError(error, 'Unauthorized')) await visit.asStranger();
       await this.#fail(exchange, error, { query });
+      visit.failed(error);
     }
   }
 
@@ -125,25 +146,39 @@ export class Pipeline {
     return this.#passUnrouted(exchange, unrouted)?.then(() => undefined);
   }
 
-  #passUnrouted({ method }: Exchange, { path, query, user }: Unrouted): Promise<void> | undefined {
+  #passUnrouted({ method }: Exchange, { path, query, user, visit }: Unrouted): Promise<void> | undefined {
     const parts = splitPath(path);
-    return this.#gate.pass(attributesOfPath({ user, method, path, parts, watch: query.watch }));
+    return this.#pass(visit, attributesOfPath({ user, method, path, parts, watch: query.watch }));
+  }
+
+  #pass(visit: Visit, attributes: Attributes): Promise<void> | undefined {
+    const entering = visit.enter({ user: attributes.user, attributes });
+    return entering
+      ? entering.then(() => this.#gate.pass(attributes, visit.record))
+      : this.#gate.pass(attributes, visit.record);
   }
 
   /** Answers a request for objects, and counts it until its answer is complete. */
-  async #serveRoute(exchange: Exchange, { route: found, query, user }: Asked): Promise<void> {
+  async #serveRoute(exchange: Exchange, { route: found, query, user, visit }: Asked): Promise<void> {
     const { clock, metrics } = this.#options;
     const { route, verb } = found;
     const call = new RequestCall(exchange, verb, route, user);
     const series = metrics.requests.began(verb, route);
-    const target: Target = { route, query, call, series, began: clock.now(), isOver: false };
+    const target: Target = { route, query, call, series, visit, began: clock.now(), isOver: false };
     try {
-      const passing = this.#gate.pass(new RequestAttributes(call, route, query.options));
+      const attributes = new RequestAttributes(call, route, query.options);
+      const entering = visit.enter({ user, attributes, aim: route, options: query.options });
+      if (entering) await entering;
+      const passing = this.#gate.pass(attributes, visit.record);
       if (passing) await passing;
       const goesOn = await this.#serveObjects(exchange, target);
-      if (!goesOn) this.#over(exchange, target);
+      if (goesOn) return;
+      visit.ended();
+      this.#over(exchange, target);
     } catch (error) {
+      noteAnnotations(visit, call);
       await this.#fail(exchange, error, { query, warnings: call.warnings });
+      visit.failed(error);
       this.#over(exchange, target, CLIENT_GONE);
     }
   }
@@ -176,22 +211,30 @@ export class Pipeline {
 
   /** Says whether the answer goes on. */
   async #serveObjects(exchange: Exchange, target: Target): Promise<boolean> {
-    const { route, query, call } = target;
+    const { route, query, call, visit } = target;
     const { verb } = call;
     const { accept } = exchange.headers;
     const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
     const shape = representation.form && this.#shaping(representation.form, target);
     if (query !== NO_QUERY) call.options = query.options;
     if (verb === 'watch' && route.name !== undefined) call.options = selectName(query.options, route.name);
-    else if (verb !== 'get' && verb !== 'list') await this.#readBody(exchange, route, call);
+    else if (verb !== 'get' && verb !== 'list') await visit.without(this.#readBody(exchange, route, call));
+    visit.record?.brought(call.body);
     const plain = await this.#options.handle(call);
+    noteAnnotations(visit, call);
     const { warnings } = plain;
     const reply = shape ? shapeReply(plain, shape) : plain;
     if (this.#draining) exchange.lastOne();
     if (reply.type === 'watch') {
-      await this.#serveWatch(exchange, reply, { warnings, over: () => this.#over(exchange, target) });
+      const over = () => {
+        visit.ended();
+        this.#over(exchange, target);
+      };
+      await this.#serveWatch(exchange, reply, { warnings, over });
+      visit.goesOn(exchange.code || SWITCHING);
       return true;
     }
+    if (visit.record) visit.endsWith(outcomeOf(reply));
     const sending = sendReply(exchange, reply, wishOf(exchange, query, { representation, warnings }));
     if (sending) await sending;
     return false;
@@ -294,6 +337,7 @@ interface Unrouted {
   readonly path: string;
   readonly query: Query;
   readonly user: User;
+  readonly visit: Visit;
 }
 
 interface Found {
@@ -305,6 +349,7 @@ interface Asked {
   readonly route: Found;
   readonly query: Query;
   readonly user: User;
+  readonly visit: Visit;
 }
 
 /** A request for objects on its way. */
@@ -313,6 +358,7 @@ interface Target {
   readonly query: Query;
   readonly call: RequestCall;
   readonly series: Series;
+  readonly visit: Visit;
   readonly began: number;
   isOver: boolean;
 }
@@ -335,6 +381,17 @@ interface Answer {
 
 function wishOf(exchange: Exchange, query: Query, { representation, warnings }: Answer): Wish {
   return { format: representation.format, pretty: representation.pretty || isPretty(exchange, query), warnings };
+}
+
+/** What is noted of an answer that is whole. */
+function outcomeOf(reply: Exclude<Reply, WatchReply>): Outcome {
+  const status = reply.type === 'status' ? reply.status : undefined;
+  return { code: status?.code ?? 200, status, body: () => bytesOf(reply) };
+}
+
+function noteAnnotations({ record }: Visit, { auditAnnotations }: Call): void {
+  if (!record || !auditAnnotations) return;
+  for (const [key, value] of Object.entries(auditAnnotations)) record.annotate(key, value);
 }
 
 function hasNoCredentials({ certificate, authorization, token }: Exchange): boolean {

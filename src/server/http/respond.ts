@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { isApiError, type Status } from '../../base/errors.ts';
+import { type ApiError, isApiError, type Status } from '../../base/errors.ts';
 import type { ListReply, ObjectReply, StatusReply } from '../api.ts';
 import { negotiate, type Representation } from './accept.ts';
 import { Disconnected, HttpError } from './errors.ts';
@@ -55,12 +55,25 @@ export async function sendError(
   { pretty, warnings }: Pick<Wish, 'pretty' | 'warnings'>,
 ): Promise<unknown> {
   if (error instanceof Disconnected) return undefined;
-  const known = isApiError(error) || error instanceof HttpError;
-  const status = known ? error.toStatus() : INTERNAL;
+  const status = statusOf(error);
   const { code } = status;
   const extra = warnings ? [...retryHeaders(status), ...warningHeaders(warnings)] : retryHeaders(status);
   await sendTree(exchange, status, { code, extra, format: acceptedFormat(exchange), pretty });
-  return known ? undefined : error;
+  return isKnown(error) ? undefined : error;
+}
+
+/** What a client is told of an error. */
+export function statusOf(error: unknown): Status {
+  return isKnown(error) ? error.toStatus() : INTERNAL;
+}
+
+/** Whether somebody meant it to happen; what went wrong by itself is kept as the cause of an internal error. */
+export function isForeseen(error: unknown): boolean {
+  return isKnown(error) && !(isApiError(error, 'InternalError') && error.cause !== undefined);
+}
+
+function isKnown(error: unknown): error is ApiError | HttpError {
+  return isApiError(error) || error instanceof HttpError;
 }
 
 const INTERNAL: Status = {
@@ -85,7 +98,7 @@ async function sendTree(
   exchange.reply(code, type, await compress(body, { level: 1 }), [...GZIPPED, ...extra]);
 }
 
-function bytesOf(reply: WholeReply): Buffer {
+export function bytesOf(reply: WholeReply): Buffer {
   switch (reply.type) {
     case 'object':
       return reply.item.json();

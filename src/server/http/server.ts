@@ -16,12 +16,15 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Handle } from '../api.ts';
+import type { Audit } from '../audit/audit.ts';
 import { type Authenticate, UNSECURED } from '../authn/authenticator.ts';
 import { type ClientCertificate, certificateOf } from '../authn/certificate.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
+import type { Admitting } from '../fairness/admitting.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../registry.ts';
+import { Connections } from './connections.ts';
 import type { JsonDocument } from './documents.ts';
 import type { Exchange } from './exchange.ts';
 import type { HealthCheck } from './health.ts';
@@ -53,6 +56,10 @@ export interface HttpServerOptions {
   /** Where requests are counted; a new place, where absent. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
+  /** Where requests are noted. */
+  readonly audit?: Audit | undefined;
+  /** Who decides when a request is worked on; where absent, it is at once. */
+  readonly admitting?: Admitting | undefined;
   /** `host:port` that discovery tells clients; the first address listened on, where absent. */
   readonly advertised?: string;
 }
@@ -73,6 +80,9 @@ export interface HttpServer {
 /** Megabytes. Node refuses streams while this much waits; large replies on many streams are what watches are made of. */
 const SESSION_MEMORY = 1024;
 
+/** What a TLS handshake costs, in requests. */
+const HANDSHAKE = 10;
+
 const MIN_VERSION = 'TLSv1.2';
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
@@ -86,7 +96,7 @@ class Listeners implements HttpServer {
   readonly #http2: Http2Options;
   readonly #pipeline: Pipeline;
   readonly #servers: (Http2SecureServer | Server)[] = [];
-  readonly #sockets = new Set<Socket>();
+  readonly #connections: Connections;
   readonly #sessions = new Set<ServerHttp2Session>();
   /** By socket for HTTP/1, by session for HTTP/2: looked at once a connection, never per request. */
   readonly #certificates = new WeakMap<object, ClientCertificate>();
@@ -97,14 +107,18 @@ class Listeners implements HttpServer {
     this.#tls = options.tls;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#http2 = { limits: this.#limits, clock: options.clock };
-    const { handle, registry, authorizer, isReady, log, version, clock } = options;
+    const { handle, registry, authorizer, isReady, log, version, clock, audit, admitting } = options;
+    const pace = admitting && ((address: string) => admitting.stranger(address, HANDSHAKE));
+    this.#connections = new Connections({ limits: this.#limits, log, pace });
+    const metrics = options.metrics ?? new Metrics(clock);
+    metrics.add(this.#connections, audit, admitting);
     const serverAddress = () => options.advertised ?? this.#address;
     const discovery = new Discovery({ registry, version, serverAddress });
     this.#pipeline = new Pipeline({
-      ...{ handle, registry, authorizer, discovery, isReady, limits: this.#limits, log, clock, version },
+      ...{ handle, registry, authorizer, discovery, isReady, limits: this.#limits, log, clock, version, metrics },
+      ...{ audit, admitting },
       checks: options.checks ?? [],
       documents: options.documents ?? [],
-      metrics: options.metrics ?? new Metrics(clock),
     });
   }
 
@@ -161,7 +175,7 @@ class Listeners implements HttpServer {
     this.#pipeline.drain();
     for (const session of this.#sessions) session.close();
     const timer = this.#options.clock.timer(this.#limits.drain, () => {
-      for (const socket of this.#sockets) socket.destroy();
+      this.#connections.destroyAll();
     });
     await Promise.all(closed);
     timer.cancel();
@@ -176,9 +190,12 @@ class Listeners implements HttpServer {
       connectionsCheckingInterval: limits.checkInterval,
       keepAliveTimeout: limits.idle,
     });
+    const serving = server.listeners('connection');
+    server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
+      this.#connections.admit(socket, () => {
+        for (const serve of serving) serve.call(server, socket);
+      });
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const certificate = this.#certificates.get(request.socket);

@@ -17,11 +17,21 @@ export interface BuildInfo {
   readonly platform: string;
 }
 
+/** Whoever else has something to say. */
+interface MetricsSource {
+  lines(): Iterable<string>;
+}
+
 export class Metrics {
   readonly requests = new RequestMetrics();
   readonly store = new StoreMetrics();
+  readonly #others: MetricsSource[] = [];
 
   constructor(private readonly clock: Clock) {}
+
+  add(...sources: (MetricsSource | undefined)[]): void {
+    for (const source of sources) if (source) this.#others.push(source);
+  }
 
   text(build: BuildInfo): string {
     const { major, minor, gitVersion, gitCommit, platform } = build;
@@ -29,6 +39,7 @@ export class Metrics {
     const lines = [
       ...this.requests.lines(),
       ...this.store.lines(),
+      ...this.#others.flatMap((source) => [...source.lines()]),
       head('kubernetes_build_info', 'gauge', 'Which release this is.'),
       `kubernetes_build_info{${labels}} 1`,
       ...processLines(this.clock.now()),

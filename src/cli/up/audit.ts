@@ -1,0 +1,103 @@
+/** The audit log, from the flags. */
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { Audit } from '../../server/audit/audit.ts';
+import { defaultPolicy } from '../../server/audit/default-policy.ts';
+import { LogFile } from '../../server/audit/log-file.ts';
+import { type Policy, PolicyError, parsePolicy } from '../../server/audit/policy.ts';
+import { CliError } from '../cli-error.ts';
+import type { Cleanup } from './cleanup.ts';
+
+export interface AuditFlags {
+  readonly auditPolicyFile?: string;
+  readonly auditLogPath?: string;
+  /** Days. */
+  readonly auditLogMaxage: number;
+  readonly auditLogMaxbackup: number;
+  /** Megabytes. */
+  readonly auditLogMaxsize: number;
+}
+
+export function withAuditFlags(command: Command): Command {
+  return command
+    .option('--audit-policy-file <file>', 'which requests the audit log notes, and how much of each')
+    .option('--audit-log-path <file>', 'where it goes; -: standard output, "": nowhere (default: DIR/audit/audit.log)')
+    .option('--audit-log-maxage <days>', 'how long older files are kept; 0: for good', whole, 30)
+    .option('--audit-log-maxbackup <count>', 'how many older files are kept; 0: all', whole, 10)
+    .option('--audit-log-maxsize <megabytes>', 'when a file is full', positive, 100)
+    .addOption(new Option('--audit-log-format <format>', 'how events are written').choices(['json']).default('json'));
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+function positive(text: string): number {
+  const value = whole(text);
+  if (value === 0) throw new InvalidArgumentError('It must be above zero.');
+  return value;
+}
+
+interface AuditSite {
+  readonly flags: AuditFlags;
+  /** The cluster's own. */
+  readonly directory: string;
+  readonly cleanup: Cleanup;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+const DAY = 86_400_000;
+
+/** Undefined where nothing is to be noted. */
+export async function openAudit({
+  flags,
+  directory,
+  cleanup,
+  clock,
+  random,
+  log,
+}: AuditSite): Promise<Audit | undefined> {
+  const { auditPolicyFile: file, auditLogPath: given } = flags;
+  if (given === '') {
+    if (file !== undefined)
+      throw new CliError('--audit-policy-file has no use without a log: --audit-log-path is empty');
+    return undefined;
+  }
+  const policy = file === undefined ? defaultPolicy : await readPolicy(file);
+  if (given === '-') {
+    const sink = { dropped: 0, write: (line: string) => void process.stdout.write(line) };
+    return new Audit({ policy, sink, clock, random });
+  }
+  const path = given === undefined ? join(directory, 'audit', 'audit.log') : resolve(given);
+  const sink = new LogFile({
+    path,
+    maxSize: flags.auditLogMaxsize * 1024 * 1024,
+    maxBackups: flags.auditLogMaxbackup,
+    maxAge: flags.auditLogMaxage * DAY,
+    clock,
+    log,
+  });
+  await sink.open().catch((cause: unknown) => {
+    throw new CliError(`the audit log cannot be written: ${(cause as Error).message}`, { cause });
+  });
+  cleanup.add(() => sink.close());
+  return new Audit({ policy, sink, clock, random });
+}
+
+async function readPolicy(file: string): Promise<Policy> {
+  try {
+    const text = await readFile(file, 'utf8');
+    const { parse } = await import('yaml');
+    return parsePolicy(parse(text));
+  } catch (cause) {
+    const what = cause instanceof PolicyError ? 'is not a policy' : 'cannot be read';
+    throw new CliError(`--audit-policy-file ${file} ${what}: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,108 @@
+import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
+import { type Aim, PerRoute } from '../per-route.ts';
+import type { GroupResources, Level, Policy, PolicyRule, Stage } from './policy.ts';
+
+/** How much is noted of a request. */
+export interface Verdict {
+  readonly level: Level;
+  readonly omitStages: ReadonlySet<Stage>;
+  readonly omitManagedFields: boolean;
+}
+
+interface Candidate {
+  readonly rule: PolicyRule;
+  readonly verdict: Verdict;
+  /** Whether it may still depend on the object's name or namespace. */
+  readonly conditional: boolean;
+}
+
+/** Which rule of a policy counts for a request. */
+export class Evaluator {
+  readonly #rules: readonly { readonly rule: PolicyRule; readonly verdict: Verdict }[];
+  readonly #otherwise: Verdict;
+  readonly #known = new PerRoute<readonly Candidate[]>();
+
+  constructor({ rules, omitStages = [], omitManagedFields = false }: Policy) {
+    this.#rules = rules.map((rule) => ({
+      rule,
+      verdict: {
+        level: rule.level,
+        omitStages: new Set([...omitStages, ...(rule.omitStages ?? [])]),
+        omitManagedFields: rule.omitManagedFields ?? omitManagedFields,
+      },
+    }));
+    this.#otherwise = { level: 'None', omitStages: new Set(omitStages), omitManagedFields };
+  }
+
+  /** With `aim`, what the request is about, the rules that can count for it are looked up instead of gone through. */
+  verdictOn(attributes: Attributes, aim?: Aim): Verdict {
+    if (attributes.path !== undefined || !aim) {
+      return this.#rules.find(({ rule }) => matches(rule, attributes))?.verdict ?? this.#otherwise;
+    }
+    const { user, verb } = attributes;
+    const candidates = this.#known.get(user, verb, aim) ?? this.#gather(attributes, aim);
+    for (const { rule, verdict, conditional } of candidates) {
+      if (!conditional || matchesResource(rule, attributes)) return verdict;
+    }
+    return this.#otherwise;
+  }
+
+  #gather(attributes: ResourceAttributes, aim: Aim): readonly Candidate[] {
+    const value: Candidate[] = [];
+    for (const { rule, verdict } of this.#rules) {
+      if (!isMeant(rule, attributes) || rule.nonResourceURLs?.length) continue;
+      const groups = rule.resources?.filter((group) => holdsResource(group, attributes));
+      if (rule.resources?.length && !groups?.length) continue;
+      const isNamed = groups?.length ? groups.every(({ resourceNames }) => resourceNames?.length) : false;
+      const conditional = isNamed || (rule.namespaces?.length ?? 0) > 0;
+      value.push({ rule, verdict, conditional });
+      if (!conditional) break;
+    }
+    return this.#known.set(attributes.user, attributes.verb, { ...aim, value });
+  }
+}
+
+function matches(rule: PolicyRule, attributes: Attributes): boolean {
+  if (!isMeant(rule, attributes)) return false;
+  if (rule.namespaces?.length || rule.resources?.length) {
+    return attributes.path === undefined && matchesResource(rule, attributes);
+  }
+  if (!rule.nonResourceURLs?.length) return true;
+  const { path } = attributes;
+  return path !== undefined && rule.nonResourceURLs.some((pattern) => matchesPath(pattern, path));
+}
+
+/** As far as who asks, and what for, goes. */
+function isMeant({ users, userGroups, verbs }: PolicyRule, { user, verb }: Attributes): boolean {
+  if (users?.length && !users.includes(user.name)) return false;
+  if (userGroups?.length && !user.groups.some((group) => userGroups.includes(group))) return false;
+  return !verbs?.length || verbs.includes(verb);
+}
+
+function matchesResource({ namespaces, resources }: PolicyRule, attributes: ResourceAttributes): boolean {
+  if (namespaces?.length && !namespaces.includes(attributes.namespace)) return false;
+  if (!resources?.length) return true;
+  return resources.some(
+    (group) =>
+      holdsResource(group, attributes) &&
+      (!group.resourceNames?.length || group.resourceNames.includes(attributes.name)),
+  );
+}
+
+function holdsResource({ group = '', resources }: GroupResources, attributes: ResourceAttributes): boolean {
+  if (group !== attributes.group && group !== '*') return false;
+  if (!resources?.length) return true;
+  const { resource, subresource } = attributes;
+  const whole = subresource ? `${resource}/${subresource}` : resource;
+  return resources.some(
+    (pattern) =>
+      pattern === '*' ||
+      pattern === whole ||
+      (subresource !== '' && pattern === `*/${subresource}`) ||
+      pattern === `${resource}/*`,
+  );
+}
+
+function matchesPath(pattern: string, path: string): boolean {
+  return pattern === '*' || pattern === path || (pattern.endsWith('*') && path.startsWith(pattern.slice(0, -1)));
+}

@@ -1,0 +1,15 @@
+type Tree = Record<string, any>;
+
+/** The JSON of an object, a list or a table, without what says who set which field. */
+export function withoutManagedFields(text: string): string {
+  if (!text.includes('"managedFields"')) return text;
+  const tree = JSON.parse(text) as Tree | null;
+  strip(tree);
+  if (Array.isArray(tree?.items)) tree.items.forEach(strip);
+  if (Array.isArray(tree?.rows)) for (const row of tree.rows) strip(row?.object);
+  return JSON.stringify(tree);
+}
+
+function strip(tree: Tree | null | undefined): void {
+  if (typeof tree?.metadata === 'object' && tree.metadata !== null) delete tree.metadata.managedFields;
+}

@@ -1,0 +1,37 @@
+import type { CallOptions } from '../api.ts';
+import type { Attributes } from '../authz/authorizer.ts';
+import type { Aim } from '../per-route.ts';
+
+/** Whoever waits for the answer, unless he has left. */
+export interface Client {
+  readonly isGone: boolean;
+}
+
+/** A request that wants to be worked on. */
+export interface Entering {
+  readonly attributes: Attributes;
+  /** Where it is for objects. */
+  readonly aim?: Aim | undefined;
+  readonly options?: CallOptions | undefined;
+  readonly client: Client;
+}
+
+/** The right to be worked on, until it is given back. */
+export interface Seat {
+  /** Header names and values in turn, for the reply. */
+  readonly headers: readonly string[];
+  /** While the client is waited for, somebody else may have it. */
+  pause(): void;
+  resume(): void;
+  /** To be called once. */
+  leave(): void;
+}
+
+/** Whoever decides when a request is worked on. */
+export interface Admitting {
+  /** At once where there is room: it runs for every request. Throws or rejects with TooManyRequests. */
+  enter(entering: Entering): Seat | Promise<Seat>;
+  /** Somebody whom nobody knows wants something that costs so many seats. Undefined where he need not wait. */
+  stranger(address: string, cost: number): Promise<void> | undefined;
+  lines(): Iterable<string>;
+}

@@ -1,0 +1,169 @@
+/** A request between its arrival and its end: what is noted of it, the seat that it has, the time that it is given. */
+import { ApiError, type Status } from '../../base/errors.ts';
+import type { CallOptions, User } from '../api.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { AuditRecord, Outcome } from '../audit/event.ts';
+import { attributesOfPath } from '../authz/attributes.ts';
+import type { Attributes } from '../authz/authorizer.ts';
+import type { Admitting, Seat } from '../fairness/admitting.ts';
+import type { Aim } from '../per-route.ts';
+import { Deadline, type Deadlines } from './deadlines.ts';
+import { Disconnected } from './errors.ts';
+import { type Exchange, NO_HEADERS } from './exchange.ts';
+import { isForeseen, statusOf } from './respond.ts';
+
+export interface Visitors {
+  readonly audit: Audit | undefined;
+  readonly admitting: Admitting | undefined;
+  readonly deadlines: Deadlines;
+  /** Answers a request whose time is up. */
+  readonly late: (exchange: Exchange, error: ApiError) => Promise<void>;
+}
+
+interface Entry {
+  readonly user: User;
+  readonly attributes: Attributes;
+  readonly aim?: Aim;
+  readonly options?: CallOptions;
+}
+
+const NOBODY: User = { name: '', groups: [] };
+
+const timeout = () => new ApiError('Timeout', 'Timeout: request did not complete within the allotted timeout');
+
+const closedEarly: Status = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  message: 'Connection closed early',
+  code: 200,
+};
+
+export class Visit extends Deadline {
+  readonly #exchange: Exchange;
+  readonly #visitors: Visitors;
+  readonly #id: string;
+  #seat: Seat | undefined;
+  #isOpen = false;
+  #outcome: Outcome | undefined;
+  /** Who sent the request, when that is known. */
+  sender: User | undefined;
+  /** Undefined where nothing is to be noted. */
+  record: AuditRecord | undefined;
+
+  constructor(exchange: Exchange, visitors: Visitors) {
+    super();
+    this.#exchange = exchange;
+    this.#visitors = visitors;
+    const { audit, deadlines } = visitors;
+    this.#id = audit ? audit.idOf(exchange) : '';
+    if (audit) exchange.standing = ['Audit-ID', this.#id];
+    deadlines.set(this);
+  }
+
+  /** Undefined when there is room at once. Throws, or rejects with, TooManyRequests. */
+  enter({ user, attributes, aim, options }: Entry): Promise<void> | undefined {
+    const { audit, admitting } = this.#visitors;
+    if (audit) {
+      this.#open(attributes, aim);
+      if (user !== this.sender) this.record?.impersonating(user);
+    }
+    if (!admitting) return undefined;
+    const seat = admitting.enter({ attributes, aim, options, client: this.#exchange });
+    if (seat instanceof Promise) return seat.then((found) => this.#sit(found));
+    this.#sit(seat);
+    return undefined;
+  }
+
+  /** While the client is waited for, somebody else may have the seat. */
+  async without<T>(waiting: Promise<T>): Promise<T> {
+    this.#seat?.pause();
+    try {
+      return await waiting;
+    } finally {
+      this.#seat?.resume();
+    }
+  }
+
+  /** How it ends, unless something goes wrong until then. */
+  endsWith(outcome: Outcome): void {
+    this.#outcome = outcome;
+  }
+
+  /** The answer has begun and goes on: that takes as long as it takes. */
+  goesOn(code: number): void {
+    this.#visitors.deadlines.clear(this);
+    this.#leave();
+    this.record?.started(code);
+  }
+
+  ended(): void {
+    this.#visitors.deadlines.clear(this);
+    this.#leave();
+    this.record?.ended(this.#outcome ?? { code: this.#exchange.code });
+    if (this.#exchange.isUnsent) this.#visitors.deadlines.set(new Unsent(this.#exchange));
+  }
+
+  /** An error was answered. What nobody got as far as looking at is noted as well. */
+  failed(error: unknown): void {
+    if (this.#visitors.audit && !this.#isOpen) this.#open(attributesOf(this.#exchange, this.sender ?? NOBODY));
+    if (this.record) this.#outcome = outcomeOf(error);
+    this.ended();
+  }
+
+  /** Whoever has not said who he is waits behind the others of his address. */
+  asStranger(): Promise<void> | undefined {
+    return this.sender ? undefined : this.#visitors.admitting?.stranger(this.#exchange.remoteAddress, 1);
+  }
+
+  #open(attributes: Attributes, aim?: Aim): void {
+    this.#isOpen = true;
+    const { sender } = this;
+    const asked = sender && attributes.user !== sender ? { ...attributes, user: sender } : attributes;
+    const heard = this.#exchange;
+    this.record = this.#visitors.audit?.open({ id: this.#id, heard, sender, attributes: asked, aim });
+  }
+
+  #sit(seat: Seat): void {
+    this.#seat = seat;
+    const { standing } = this.#exchange;
+    this.#exchange.standing = standing === NO_HEADERS ? seat.headers : [...standing, ...seat.headers];
+  }
+
+  #leave(): void {
+    const seat = this.#seat;
+    this.#seat = undefined;
+    seat?.leave();
+  }
+
+  override expire(): void {
+    const error = timeout();
+    void this.#visitors.late(this.#exchange, error).then(() => this.record?.ended(outcomeOf(error)));
+  }
+}
+
+/** A client that does not take its answer must not make the server keep it. */
+class Unsent extends Deadline {
+  constructor(private readonly exchange: Exchange) {
+    super();
+  }
+
+  override expire(): void {
+    if (this.exchange.isUnsent) this.exchange.abandon();
+  }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof Disconnected) return { code: closedEarly.code, status: closedEarly };
+  const status = statusOf(error);
+  return { code: status.code, status, panic: !isForeseen(error), body: () => Buffer.from(JSON.stringify(status)) };
+}
+
+/** What a request was about that did not get far; what cannot be read is taken as it stands. */
+function attributesOf({ method, url }: Exchange, user: User): Attributes {
+  const [path = '', search = ''] = url.split('?', 2);
+  const watch = new URLSearchParams(search).get('watch');
+  const parts = path.split('/');
+  return attributesOfPath({ user, method, path, parts, watch: watch === 'true' || watch === '1' });
+}
