@@ -18,7 +18,7 @@ export interface Ownership<Owner, T> {
   /** Which labels the owner's objects have. */
   selector(owner: DeepReadonly<Owner>): LabelSelector;
   /** Objects for which this is false are neither taken nor let go. Default: all count. */
-  counts?(object: DeepReadonly<T>): boolean;
+  counts?(object: DeepReadonly<T>, owner: DeepReadonly<Owner>): boolean;
   /** Put on what is taken. */
   readonly finalizers?: readonly string[];
 }
@@ -41,7 +41,7 @@ export function claim<Owner extends KubeObject, T extends KubeObject>(
   const own = world
     .of(kind)
     .controlledBy(owner.metadata.uid ?? '')
-    .filter((object) => counts(object));
+    .filter((object) => counts(object, owner));
   const matching = own.filter(({ metadata }) => selector.matches(metadata.labels));
   // An owner that is being deleted leaves everything as it is, for the garbage collector to decide.
   if (owner.metadata.deletionTimestamp) return { mine: matching, actions: [] };
@@ -125,7 +125,9 @@ function adoptable<Owner extends KubeObject, T extends KubeObject>(
   return world
     .of(kind)
     .orphans(owner.metadata.namespace ?? '')
-    .filter((each) => !each.metadata.deletionTimestamp && counts(each) && selector.matches(each.metadata.labels));
+    .filter(
+      (each) => !each.metadata.deletionTimestamp && counts(each, owner) && selector.matches(each.metadata.labels),
+    );
 }
 
 /** The uid makes sure that it is this object, and not one of the same name that came after it. */

@@ -1,0 +1,47 @@
+/** What a DaemonSet says of itself: counts of nodes, not of pods. */
+import { isAvailable } from '../pods/availability.ts';
+import { readySince } from '../pods/pod-life.ts';
+import { isUpdated, type SeenDaemonSet } from './daemon-pod.ts';
+import type { Sites } from './sites.ts';
+
+export interface StatusInput {
+  readonly hash: string;
+  readonly collisions: number | undefined;
+  readonly now: number;
+}
+
+export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { hash, collisions, now }: StatusInput): object {
+  const { metadata, spec, status } = daemonSet;
+  let current = 0;
+  let misscheduled = 0;
+  let ready = 0;
+  let available = 0;
+  let updated = 0;
+  for (const { shouldRun, pods } of all.sites) {
+    const [oldest] = pods;
+    if (!oldest) continue;
+    if (!shouldRun) {
+      misscheduled++;
+      continue;
+    }
+    current++;
+    if (readySince(oldest) !== undefined) ready++;
+    if (isAvailable(oldest, spec.minReadySeconds ?? 0, now)) available++;
+    if (isUpdated(oldest, daemonSet, hash)) updated++;
+  }
+  return {
+    ...status,
+    desiredNumberScheduled: all.desired,
+    currentNumberScheduled: current,
+    numberMisscheduled: misscheduled,
+    numberReady: ready,
+    updatedNumberScheduled: shown(updated),
+    numberAvailable: shown(available),
+    numberUnavailable: shown(all.desired - available),
+    observedGeneration: metadata.generation,
+    collisionCount: collisions,
+  };
+}
+
+/** None is not shown. */
+const shown = (count: number) => count || undefined;
