@@ -12,10 +12,12 @@ import {
   type Action,
   create,
   deleteCollection,
+  event,
   type Plan,
   remove,
   requeueAfter,
   requeueOnChange,
+  told,
   update,
   updateStatus,
 } from './plan.ts';
@@ -448,5 +450,41 @@ describe('the loop', () => {
     api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
     await start(sizes());
     await clock.advance(5000);
+  });
+});
+
+describe('events', () => {
+  it('are recorded of actions once it is known how they went, and after what stood before them', async () => {
+    api.put('groups', group('g'));
+    let plans = 0;
+    await start(
+      defineController<any>({
+        name: 'test',
+        component: 'tester',
+        watches: Group,
+        plan: (object) => {
+          if (plans++ > 0) return [];
+          const report = {
+            about: object as any,
+            done: (name: string) => told('Normal', 'Made', `made ${name}`),
+            failed: (error: Error) => told('Warning', 'Failed', error.message),
+          };
+          return [
+            create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
+            event(object as any, 'Normal', 'Between', 'between'),
+            remove(Member, { metadata: { name: 'absent', namespace: 'x' } }, { report }),
+            create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
+            event(object as any, 'Normal', 'Never', 'never'),
+          ];
+        },
+      }),
+    );
+    await clock.advance(10);
+    const said = api.list('events').map(({ type, message, source }) => [type, message, source.component]);
+    expect(said).toEqual([
+      ['Normal', 'made one', 'tester'],
+      ['Normal', 'between', 'tester'],
+      ['Warning', expect.stringContaining('already exists'), 'tester'],
+    ]);
   });
 });
