@@ -36,7 +36,11 @@ describe.skipIf(!isThere)('what a 1.7 server answered', () => {
   let qd: Qd;
   beforeAll(async () => {
     qd = await startQd({
-      flags: ['--service-cluster-ip-range', '10.97.0.0/16', '--disable-admission-plugins', NEWER_PLUGINS],
+      flags: [
+        ...['--service-cluster-ip-range', '10.97.0.0/16', '--disable-admission-plugins', NEWER_PLUGINS],
+        // No controllers ran beside that server.
+        ...['--controllers', 'namespace,service-account,root-ca'],
+      ],
     });
     await qd.request('POST', '/api/v1/namespaces', { body: { metadata: { name: NAMESPACE } } });
   });

@@ -28,7 +28,7 @@ describe.skipIf(!hasKubectl)('kubectl get', () => {
   const words = (line: string | undefined) => (line ?? '').trim().replace(/ {2,}/g, ' ');
 
   beforeAll(async () => {
-    qd = await startQd();
+    qd = await startQd({ flags: ['--controllers', 'namespace,service-account,root-ca'] });
     home = await mkdtemp(join(tmpdir(), 'qd-tables-'));
     const apply = ['apply', '-f', 'examples/first-walk'];
     await promisify(execFile)('kubectl', apply, { cwd: root, env: env() });

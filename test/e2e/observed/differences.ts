@@ -97,7 +97,10 @@ function both(prefix: string, kind: string, group: string | undefined): Record<s
       reason: 'the list of media types is that of this server',
       body: (body) => ({
         ...body,
-        message: body.message.replace(/include: .*/, 'include: application/json, application/yaml'),
+        message: body.message.replace(
+          /include: .*/,
+          'include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+        ),
       }),
     },
     [`${prefix}-patch-media`]: {

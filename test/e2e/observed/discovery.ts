@@ -1,7 +1,13 @@
 /** Discovery documents list all that a server has, and ours has other kinds: what both have must be the same. */
 
 /** In 1.36 and not in 1.7. */
-const ADDED = ['pods/ephemeralcontainers', 'pods/resize', 'serviceaccounts/token', 'statefulsets/scale'];
+const ADDED = [
+  'pods/ephemeralcontainers',
+  'pods/explain',
+  'pods/resize',
+  'serviceaccounts/token',
+  'statefulsets/scale',
+];
 
 /** In 1.7, of kinds that are gone, and what comes with the node agent. */
 const NOT_HERE = [
