@@ -75,7 +75,7 @@ const CONTROLLERS = 'namespace,service-account,root-ca,pv-protection,pvc-protect
 let qd: Qd;
 beforeAll(async () => {
   // What is written stays as it is: nobody drives the objects.
-  qd = await startQd({ flags: ['--controllers', CONTROLLERS] });
+  qd = await startQd({ flags: ['--controllers', CONTROLLERS, '--enable-priority-and-fairness', 'false'] });
 });
 afterAll(() => qd?.stop());
 
