@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { nodeObject, podOf } from '../test-world.ts';
+import { Cluster } from './cluster.ts';
+import type { Question } from './pod-counts.ts';
+import type { PodInfo } from './pod-info.ts';
+
+const ZONE = 'topology.kubernetes.io/zone';
+const question: Question = {
+  key: 'web',
+  namespaces: new Set(['default']),
+  matches: ({ labels }) => labels.app === 'web',
+};
+
+/** Sixteen pods: each is web or not, in one of two namespaces, and keeps away from others or not. */
+const pods = Array.from({ length: 16 }, (_, index) => {
+  const term = { topologyKey: ZONE, labelSelector: { matchLabels: { app: 'web' } } };
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  return podOf({
+    name: `p${index}`,
+    namespace: index & 1 ? 'default' : 'other',
+    labels: { app: index & 2 ? 'web' : 'db' },
+    requests: { cpu: `${index + 1}m`, memory: `${index}Mi` },
+    spec: index & 4 ? { affinity } : {},
+  });
+});
+
+const step = fc.oneof(
+  fc.record({ type: fc.constant('place' as const), pod: fc.nat(15), node: fc.nat(2), assumed: fc.boolean() }),
+  fc.record({ type: fc.constant('remove' as const), pod: fc.nat(15) }),
+  fc.record({ type: fc.constant('forget' as const), pod: fc.nat(15) }),
+  fc.record({ type: fc.constant('set' as const), node: fc.nat(2), zone: fc.constantFrom('east', 'west', undefined) }),
+  fc.record({ type: fc.constant('drop' as const), node: fc.nat(2) }),
+);
+
+it('knows after any changes what counting anew would tell', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const cluster = new Cluster();
+      const counts = cluster.count(question);
+      counts.in(ZONE);
+      const zones = new Map<string, string | undefined>();
+      const where = new Map<PodInfo, { node: string; assumed: boolean }>();
+      for (const each of steps) {
+        const name = 'node' in each ? `n${each.node}` : '';
+        switch (each.type) {
+          case 'place': {
+            const pod = pods[each.pod]!;
+            if (each.assumed) cluster.assume(pod, name);
+            else cluster.place(pod, name);
+            where.set(pod, { node: name, assumed: each.assumed });
+            break;
+          }
+          case 'remove':
+            cluster.remove(pods[each.pod]!.uid);
+            where.delete(pods[each.pod]!);
+            break;
+          case 'forget':
+            cluster.forget(pods[each.pod]!.uid);
+            if (where.get(pods[each.pod]!)?.assumed) where.delete(pods[each.pod]!);
+            break;
+          case 'set':
+            cluster.setNode(nodeObject(name, { labels: each.zone ? { [ZONE]: each.zone } : {} }));
+            zones.set(name, each.zone);
+            break;
+          case 'drop':
+            cluster.removeNode(name);
+            zones.delete(name);
+            break;
+        }
+      }
+      const on = (node: string) => [...where].filter(([, place]) => place.node === node).map(([pod]) => pod);
+      expect(cluster.nodes.map(({ name }) => name).sort()).toEqual([...zones.keys()].sort());
+      for (const node of cluster.nodes) {
+        const here = on(node.name);
+        expect([...node.pods.values()].sort(byUid)).toEqual([...here].sort(byUid));
+        expect(node.cpu).toBe(here.reduce((sum, { requests }) => sum + requests.cpu, 0));
+        expect(node.freeMemory).toBe(8 * 2 ** 30 - here.reduce((sum, { requests }) => sum + requests.memory, 0));
+        expect(node.freePods).toBe(10 - here.length);
+      }
+      const tally = (matches: (pod: PodInfo) => boolean) => {
+        const sums = new Map<string, number>();
+        for (const [pod, { node }] of where) {
+          const zone = zones.get(node);
+          if (zone !== undefined && matches(pod)) sums.set(zone, (sums.get(zone) ?? 0) + 1);
+        }
+        return sums;
+      };
+      expect(counts.in(ZONE)).toEqual(tally((pod) => pod.namespace === 'default' && pod.labels.app === 'web'));
+      const keptAway = [...cluster.antiTerms.groups].flatMap(({ term, weights }) => {
+        return term.namespaces.has('default') ? [weights] : [];
+      })[0];
+      const wanted = tally((pod) => pod.namespace === 'default' && pod.terms.requiredAnti.length > 0);
+      expect(keptAway ?? new Map()).toEqual(wanted);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const byUid = (a: PodInfo, b: PodInfo) => (a.uid < b.uid ? -1 : 1);
+
+it('lists nodes zone by zone in turns', () => {
+  const cluster = new Cluster();
+  for (const [name, zone] of Object.entries({ a1: 'a', a2: 'a', a3: 'a', b1: 'b', c1: 'c', c2: 'c' })) {
+    cluster.setNode(nodeObject(name, { labels: { [ZONE]: zone } }));
+  }
+  expect(cluster.nodes.map(({ name }) => name)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+});

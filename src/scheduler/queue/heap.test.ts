@@ -1,0 +1,17 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Heap } from './heap.ts';
+
+it('gives out the least first, whatever the order of coming', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer()), (numbers) => {
+      const heap = new Heap<number>((a, b) => a < b);
+      for (const each of numbers) heap.push(each);
+      expect(heap.size).toBe(numbers.length);
+      const sorted = [...numbers].sort((a, b) => a - b);
+      expect(heap.peek()).toBe(sorted[0]);
+      expect(numbers.map(() => heap.pop())).toEqual(sorted);
+      expect(heap.pop()).toBeUndefined();
+    }),
+  );
+});

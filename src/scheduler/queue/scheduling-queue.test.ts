@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ControlledClock } from '../../base/clock.ts';
+import { systemRandom } from '../../base/random.ts';
+import type { ClusterEvent } from '../framework/events.ts';
+import { plugins } from '../plugins/all.ts';
+import { nodeObject, podObject, podOf, TestWorld } from '../test-world.ts';
+import { SchedulingQueue } from './scheduling-queue.ts';
+
+let clock: ControlledClock;
+let queue: SchedulingQueue;
+let woken: number;
+
+beforeEach(() => {
+  clock = new ControlledClock();
+  woken = 0;
+  const onReady = () => void woken++;
+  queue = new SchedulingQueue({ clock, random: systemRandom, plugins, world: new TestWorld(), onReady });
+});
+
+const take = () => queue.take()?.info.name;
+const refused = (name: string, ...by: string[]) => {
+  queue.add(podOf({ name }));
+  queue.refuse(queue.take()!, new Set(by));
+};
+const nodeAdded: ClusterEvent = { resource: 'Node', type: 'add', object: nodeObject('a') };
+const podGone: ClusterEvent = { resource: 'Pod', type: 'delete', object: podObject({ spec: { nodeName: 'a' } }) };
+
+describe('turns', () => {
+  it('go to the most important, and then to whoever has waited longest', () => {
+    queue.add(podOf({ name: 'early' }));
+    queue.add(podOf({ name: 'late' }));
+    queue.add(podOf({ name: 'urgent', spec: { priority: 1 } }));
+    expect([take(), take(), take(), take()]).toEqual(['urgent', 'early', 'late', undefined]);
+    expect(woken).toBe(3);
+  });
+
+  it('do not come to pods that are gone, nor twice to one that changed', () => {
+    queue.add(podOf({ name: 'a' }));
+    queue.add(podOf({ name: 'b' }));
+    queue.update(podOf({ name: 'b', labels: { new: 'yes' } }));
+    queue.delete('default/a');
+    expect(queue.isReady).toBe(true);
+    expect(queue.take()?.info.labels).toEqual({ new: 'yes' });
+    expect(queue.isReady).toBe(false);
+  });
+});
+
+describe('a pod that did not fit', () => {
+  it('sleeps until something happens that could help it', async () => {
+    refused('a', 'NodeResourcesFit');
+    await clock.advance(60_000);
+    queue.note({ resource: 'Pod', type: 'add', object: podObject() });
+    expect(take()).toBeUndefined();
+    queue.note(podGone);
+    expect(take()).toBe('a');
+  });
+
+  it('is not woken by what could not help', async () => {
+    refused('a', 'NodeAffinity');
+    await clock.advance(60_000);
+    queue.note(podGone);
+    expect(take()).toBeUndefined();
+    queue.note(nodeAdded);
+    expect(take()).toBe('a');
+  });
+
+  it('waits out its back-off, which grows from one second to ten', async () => {
+    queue.add(podOf({ name: 'a' }));
+    for (const seconds of [1, 2, 4, 8, 10, 10]) {
+      queue.refuse(queue.take()!, new Set(['NodeResourcesFit']));
+      queue.note(podGone);
+      expect(queue.get('default/a')?.state).toBe('backing off');
+      await clock.advance(seconds * 1000 - 1);
+      expect(queue.isReady).toBe(false);
+      await clock.advance(1);
+      expect(queue.isReady).toBe(true);
+    }
+  });
+
+  it('is tried again after five minutes in any case', async () => {
+    refused('a', 'NodeAffinity');
+    await clock.advance(299_999);
+    expect(queue.isReady).toBe(false);
+    await clock.advance(1);
+    expect(take()).toBe('a');
+  });
+
+  it('for want of any node is woken by the first', async () => {
+    refused('a');
+    await clock.advance(60_000);
+    queue.note(podGone);
+    expect(queue.isReady).toBe(false);
+    queue.note(nodeAdded);
+    expect(take()).toBe('a');
+  });
+
+  it('is woken by a change of its own that could help, and not by its status', async () => {
+    const tolerations = [{ key: 'x', operator: 'Exists' }];
+    refused('a', 'TaintToleration');
+    await clock.advance(60_000);
+    queue.update(podOf({ name: 'a', status: { message: 'waiting' } }));
+    expect(queue.isReady).toBe(false);
+    queue.update(podOf({ name: 'a', spec: { tolerations } }));
+    expect(take()).toBe('a');
+  });
+
+  it('can be activated', async () => {
+    refused('a', 'NodeAffinity');
+    queue.activate('default/a');
+    expect(queue.isReady).toBe(false);
+    await clock.advance(1_000);
+    expect(take()).toBe('a');
+  });
+});
+
+describe('a gated pod', () => {
+  const gated = { name: 'a', spec: { schedulingGates: [{ name: 'x.io/hold' }] } };
+
+  it('is not tried until its last gate is gone', async () => {
+    queue.add(podOf(gated));
+    await clock.advance(600_000);
+    queue.note(nodeAdded);
+    expect(take()).toBeUndefined();
+    queue.update(podOf({ name: 'a' }));
+    expect(take()).toBe('a');
+  });
+});
+
+describe('a pod whose binding failed', () => {
+  it('is tried again by itself after its back-off', async () => {
+    queue.add(podOf({ name: 'a' }));
+    queue.retry(queue.take()!);
+    await clock.advance(999);
+    expect(queue.isReady).toBe(false);
+    await clock.advance(1);
+    expect(take()).toBe('a');
+  });
+
+  it('is forgotten when it is gone meanwhile', async () => {
+    queue.add(podOf({ name: 'a' }));
+    const waiting = queue.take()!;
+    queue.delete('default/a');
+    queue.retry(waiting);
+    queue.refuse(waiting, new Set());
+    await clock.advance(600_000);
+    expect(queue.isReady).toBe(false);
+  });
+});
+
+it('has no timer while nobody waits for one', async () => {
+  expect(clock.waiting).toBe(0);
+  refused('a', 'NodeAffinity');
+  expect(clock.waiting).toBe(1);
+  queue.delete('default/a');
+  await clock.advance(300_000);
+  expect(clock.waiting).toBe(0);
+  refused('b', 'NodeAffinity');
+  queue.close();
+  expect(clock.waiting).toBe(0);
+});
