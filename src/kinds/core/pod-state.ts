@@ -1,4 +1,6 @@
 /** A pod in a few words, as its containers' states tell: what people read first when they list pods. */
+import { trueRestarts } from './restart-counts.ts';
+
 export interface PodState {
   readonly ready: number;
   /** Those that run beside each other: containers, and init containers that go on. */
@@ -17,7 +19,7 @@ export function podState(pod: any): PodState {
   const init = initialization(pod, sidecars);
   const done = init.reason === undefined || conditionHolds(status, 'Initialized');
   const before = init.reason ?? initialReason(status);
-  const main = done ? running(status, before) : undefined;
+  const main = done ? running(pod, before) : undefined;
   // Of init containers that are through, nobody wants to know how often they had to be started.
   const counted = main ? [init.sidecars, main.restarts] : [init.all];
   const phase: string = status?.phase ?? '';
@@ -66,7 +68,7 @@ interface Initialization {
 }
 
 /** Init containers run one after the other: the first that is not through decides. */
-function initialization({ spec, status }: any, sidecars: ReadonlySet<string>): Initialization {
+function initialization({ metadata, spec, status }: any, sidecars: ReadonlySet<string>): Initialization {
   const statuses: readonly any[] = status?.initContainerStatuses ?? [];
   const waiting = statuses.findIndex((each) => !isThrough(each, sidecars));
   const seen = waiting < 0 ? statuses : statuses.slice(0, waiting + 1);
@@ -75,8 +77,11 @@ function initialization({ spec, status }: any, sidecars: ReadonlySet<string>): I
   return {
     ready: through.filter((each) => each.ready && sidecars.has(each.name) && !endedWell(each)).length,
     reason: waiting < 0 ? undefined : `Init:${holdUp(statuses[waiting]) ?? `${waiting}/${total}`}`,
-    all: restartsOf(seen),
-    sidecars: restartsOf(seen.filter(({ name }) => sidecars.has(name))),
+    all: restartsOf(metadata, seen),
+    sidecars: restartsOf(
+      metadata,
+      seen.filter(({ name }) => sidecars.has(name)),
+    ),
   };
 }
 
@@ -105,7 +110,7 @@ interface Running {
 }
 
 /** The first container that waits or has ended gives the reason; one that still runs outweighs those that are done. */
-function running(status: any, before: string): Running {
+function running({ metadata, status }: any, before: string): Running {
   const statuses: readonly any[] = status?.containerStatuses ?? [];
   const ready = statuses.filter(isReady).length;
   const speaking = statuses.find((each) => reasonOf(each) !== undefined);
@@ -114,7 +119,7 @@ function running(status: any, before: string): Running {
   return {
     ready,
     reason: reason === 'Completed' ? completedReason(status, ready > 0, failed) : reason,
-    restarts: restartsOf(statuses),
+    restarts: restartsOf(metadata, statuses),
   };
 }
 
@@ -138,9 +143,9 @@ function hasFailed({ state }: any): boolean {
   return !state?.waiting?.reason && Boolean(state?.terminated?.exitCode);
 }
 
-function restartsOf(statuses: readonly any[]): Restarts {
+function restartsOf(metadata: any, statuses: readonly any[]): Restarts {
   return {
-    count: statuses.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
+    count: trueRestarts(metadata?.annotations, statuses).reduce((sum, count) => sum + count, 0),
     last: latest(statuses.map(({ lastState }) => lastState?.terminated?.finishedAt)),
   };
 }

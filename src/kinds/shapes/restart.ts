@@ -1,9 +1,24 @@
 /** Whether a container that ended is started again. */
-import type { Container } from './container.ts';
 import type { PodSpec } from './pod-spec.ts';
 
+type Policy = 'Always' | 'OnFailure' | 'Never';
+
+interface RestartRule {
+  readonly exitCodes?: { readonly operator: string; readonly values?: readonly number[] };
+}
+
+/** What decides on it in a container. */
+interface Restartable {
+  readonly restartPolicy?: Policy;
+  readonly restartPolicyRules?: readonly RestartRule[];
+}
+
 /** Its own rules come first, then its own policy, then the pod's. */
-export function mayRestart(container: Container, spec: PodSpec, exitCode: number): boolean {
+export function mayRestart(
+  container: Restartable,
+  spec: { readonly restartPolicy: Policy },
+  exitCode: number,
+): boolean {
   const { restartPolicy, restartPolicyRules } = container;
   if (restartPolicy && restartPolicyRules?.some(({ exitCodes }) => exitCodes && holds(exitCodes, exitCode)))
     return true;

@@ -1,0 +1,47 @@
+/** A container as its pod's status shows it. */
+import { shownRestarts } from '../../kinds/core/restart-counts.ts';
+import { type ContainerRun, type Ended, isReady, type RunState, type SeenContainer } from './container-run.ts';
+import { timestamp } from './timestamp.ts';
+
+const NO_STATE = Object.freeze({});
+
+export function containerStatus(run: ContainerRun, { resources }: SeenContainer) {
+  const { name, role, state, last, image, imageID } = run;
+  const id = state.type === 'waiting' ? last?.id : state.id;
+  const asked = resources && (resources.requests || resources.limits) ? resources : undefined;
+  return {
+    name,
+    state: stateOf(state),
+    lastState: last ? { terminated: terminated(last) } : NO_STATE,
+    ready: isReady(run),
+    restartCount: shownRestarts(run.restarts),
+    image,
+    imageID,
+    ...(id ? { containerID: id } : {}),
+    started: state.type === 'running' && role !== 'init',
+    ...(asked?.requests ? { allocatedResources: asked.requests } : {}),
+    ...(asked ? { resources: asked } : {}),
+  };
+}
+
+function stateOf(state: RunState) {
+  switch (state.type) {
+    case 'waiting':
+      return { waiting: { reason: state.reason, ...(state.message ? { message: state.message } : {}) } };
+    case 'running':
+      return { running: { startedAt: timestamp(state.since) } };
+    case 'ended':
+      return { terminated: terminated(state) };
+  }
+}
+
+function terminated({ exitCode, reason, message, startedAt, finishedAt, id }: Ended) {
+  return {
+    exitCode,
+    reason,
+    ...(message ? { message } : {}),
+    ...(startedAt === undefined ? {} : { startedAt: timestamp(startedAt) }),
+    finishedAt: timestamp(finishedAt),
+    ...(id ? { containerID: id } : {}),
+  };
+}

@@ -1,0 +1,38 @@
+/** All that an agent reports of a pod. */
+import { type Condition, conditionsOf, type Observed } from './conditions.ts';
+import type { Role } from './container-run.ts';
+import { containerStatus } from './container-status.ts';
+import { containerOf } from './phase.ts';
+import { timestamp } from './timestamp.ts';
+
+export interface Report extends Observed {
+  readonly startTime: number;
+  readonly hostIP: string;
+  readonly podIP: string | undefined;
+  /** Why the pod as a whole has failed, where no container tells. */
+  readonly verdict?: { readonly reason: string; readonly message: string } | undefined;
+}
+
+export function podStatus(report: Report, before: readonly Condition[]) {
+  const { pod, phase, startTime, hostIP, podIP, verdict } = report;
+  const { generation } = pod.metadata;
+  const init = statusesOf(report, ['init', 'sidecar']);
+  const ephemeral = statusesOf(report, ['ephemeral']);
+  return {
+    ...(generation ? { observedGeneration: generation } : {}),
+    phase,
+    ...verdict,
+    conditions: conditionsOf(report, before),
+    hostIP,
+    hostIPs: [{ ip: hostIP }],
+    ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
+    startTime: timestamp(startTime),
+    ...(init.length > 0 ? { initContainerStatuses: init } : {}),
+    containerStatuses: statusesOf(report, ['main']),
+    ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
+  };
+}
+
+function statusesOf({ pod, runs }: Report, roles: readonly Role[]) {
+  return runs.filter(({ role }) => roles.includes(role)).map((run) => containerStatus(run, containerOf(pod, run)));
+}

@@ -1,0 +1,172 @@
+/**
+ * How a life goes on: what is due by now happens, in the order in which an agent does things. It decides from the life and
+ * the time alone and touches nothing else; chance and a free address are handed in.
+ */
+import { type Ended, isThrough } from '../pod/container-run.ts';
+import { containerOf, finalPhase, isOver, phaseOf } from '../pod/phase.ts';
+import { type Circumstances, end, foresee, goOn, takeTurn } from './container-steps.ts';
+import { type Life, runOf } from './life.ts';
+import { draw } from './span.ts';
+
+const NO_ADDRESS_DELAY = 10_000;
+
+/** Brings the life up to now. Says whether anything about it changed. */
+export function advance(life: Life, world: Circumstances): boolean {
+  let changed = followSpec(life, world);
+  for (const run of life.runs) if (!run.isForeseen) foresee(life, run, world);
+  if (isOver(life.phase) && !life.pod.metadata.deletionTimestamp) return changed;
+  while (step(life, world)) changed = true;
+  return changed;
+}
+
+/** When something happens next; undefined: nothing, until somebody changes the pod. */
+export function nextDue(life: Life): number | undefined {
+  if (life.isGone) return undefined;
+  let next = life.stopsAt ?? Number.POSITIVE_INFINITY;
+  if (!isOver(life.phase) && life.stopsAt === undefined) {
+    if (!life.sandbox) next = Math.min(next, life.sandboxAt);
+    const { activeDeadlineSeconds } = life.pod.spec;
+    if (activeDeadlineSeconds !== undefined) next = Math.min(next, life.startTime + activeDeadlineSeconds * 1_000);
+  }
+  if (!isOver(life.phase)) {
+    for (const run of life.runs) {
+      next = Math.min(next, run.startsAt ?? next, run.readyAt ?? next, run.endsAt ?? next);
+    }
+  }
+  return next === Number.POSITIVE_INFINITY ? undefined : next;
+}
+
+/** One thing that is due; false when nothing is. */
+function step(life: Life, world: Circumstances): boolean {
+  if (life.isGone) return false;
+  if (life.pod.metadata.deletionTimestamp && stop(life, world)) return true;
+  if (isOver(life.phase)) return false;
+  if (life.stopsAt !== undefined) return life.runs.some((run) => goOn(life, run, world));
+  if (isTooLate(life, world.now)) return giveUp(life, world);
+  if (!life.sandbox) return settle(life, world);
+  return goOnAll(life, world) || conclude(life, world);
+}
+
+/** A pod that is being deleted: its containers are asked to end, have a while for it, and then it is gone. */
+function stop(life: Life, world: Circumstances): boolean {
+  const { deletionTimestamp = '', deletionGracePeriodSeconds } = life.pod.metadata;
+  const latest = deletionGracePeriodSeconds === 0 ? world.now : Math.max(world.now, Date.parse(deletionTimestamp));
+  if (life.stopsAt === undefined) {
+    const running = life.runs.filter(({ state }) => state.type === 'running');
+    for (const run of running) world.tell(life, { type: 'killing', run });
+    const wanted = world.now + draw(life.stages.stop, world.random);
+    life.stopsAt = running.length === 0 ? world.now : Math.min(wanted, latest);
+    for (const run of life.runs) run.startsAt = undefined;
+    return true;
+  }
+  // A grace period can be made shorter while it runs.
+  if (life.stopsAt > latest) life.stopsAt = latest;
+  if (world.now < life.stopsAt) return false;
+  const isKilled = life.stopsAt >= Date.parse(deletionTimestamp) || deletionGracePeriodSeconds === 0;
+  endAll(life, world.now, isKilled ? 137 : 143);
+  if (!isOver(life.phase)) life.phase = finalPhase(life.runs);
+  life.sandbox = false;
+  life.isGone = true;
+  return true;
+}
+
+function isTooLate({ pod, startTime }: Life, now: number): boolean {
+  const { activeDeadlineSeconds } = pod.spec;
+  return activeDeadlineSeconds !== undefined && now >= startTime + activeDeadlineSeconds * 1_000;
+}
+
+function giveUp(life: Life, world: Circumstances): boolean {
+  world.tell(life, { type: 'deadline' });
+  endAll(life, world.now, 137);
+  life.phase = 'Failed';
+  life.verdict = {
+    reason: 'DeadlineExceeded',
+    message: 'Pod was active on the node longer than the specified deadline',
+  };
+  life.sandbox = false;
+  return true;
+}
+
+function settle(life: Life, { now, takeAddress, tell }: Circumstances): boolean {
+  if (now < life.sandboxAt) return false;
+  life.address ??= takeAddress(life.pod);
+  if (life.address === undefined) {
+    tell(life, { type: 'noAddress' });
+    life.sandboxAt = now + NO_ADDRESS_DELAY;
+    return false;
+  }
+  life.sandbox = true;
+  return true;
+}
+
+/** Init containers one by one, then all the others; sidecars and those that somebody put in to look go on throughout. */
+function goOnAll(life: Life, world: Circumstances): boolean {
+  for (const run of life.runs) {
+    if (run.role !== 'init' && run.role !== 'sidecar') continue;
+    if (goOn(life, run, world) || takeTurn(life, run, world)) return true;
+    if (!isThrough(run) && !mainHasStarted(life)) return false;
+  }
+  return life.runs.some(
+    (run) =>
+      (run.role === 'main' || run.role === 'ephemeral') && (goOn(life, run, world) || takeTurn(life, run, world)),
+  );
+}
+
+const mainHasStarted = ({ runs }: Life) =>
+  runs.some(({ role, state, last }) => role === 'main' && (state.type !== 'waiting' || last !== undefined));
+
+/** All that runs ends; what never ran is not found any more. */
+function endAll(life: Life, now: number, exitCode: number): void {
+  for (const run of life.runs) {
+    run.startsAt = undefined;
+    if (run.state.type === 'waiting') run.state = { type: 'ended', ...(run.last ?? neverRan(now)) };
+    else end(run, { now, exitCode });
+  }
+}
+
+function neverRan(now: number): Ended {
+  return {
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message: 'The container could not be located when the pod was terminated',
+    finishedAt: now,
+    id: '',
+  };
+}
+
+/** What the containers make of the pod. When the last of them is done, sidecars have nothing to accompany. */
+function conclude(life: Life, { now }: Circumstances): boolean {
+  const phase = phaseOf(life.pod, life.runs);
+  if (phase === life.phase) return false;
+  life.phase = phase;
+  if (isOver(phase)) {
+    for (const run of life.runs) {
+      run.startsAt = undefined;
+      if (run.state.type === 'waiting' && run.last) run.state = { type: 'ended', ...run.last };
+      end(run, { now, exitCode: 0 });
+    }
+    life.sandbox = false;
+  }
+  return true;
+}
+
+/** Images can be changed, and containers to look into a pod be added, while it runs. */
+function followSpec(life: Life, world: Circumstances): boolean {
+  if (isOver(life.phase) || life.stopsAt !== undefined) return false;
+  let changed = false;
+  for (const run of life.runs) {
+    const wanted = containerOf(life.pod, run).image ?? '';
+    if (run.state.type !== 'running' || run.role === 'init' || wanted === run.image || !wanted) continue;
+    world.tell(life, { type: 'changed', run });
+    run.last = end(run, { now: world.now, exitCode: 143 });
+    run.state = { type: 'waiting', reason: 'ContainerCreating' };
+    run.startsAt = world.now;
+    changed = true;
+  }
+  for (const added of life.pod.spec.ephemeralContainers ?? []) {
+    if (life.runs.some(({ role, name }) => role === 'ephemeral' && name === added.name)) continue;
+    life.runs.push(runOf(life.pod, added, 'ephemeral'));
+    changed = true;
+  }
+  return changed;
+}

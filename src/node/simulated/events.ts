@@ -1,0 +1,97 @@
+/**
+ * What happens to pods, told as an agent tells it. All simulated nodes together say no more than one agent would: ten
+ * thousand pods that start at once are not to cost thirty thousand events.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { EventRecorder, EventType } from '../../client/event-recorder.ts';
+import { containerOf } from '../pod/phase.ts';
+import type { Happening } from './container-steps.ts';
+import type { Life } from './life.ts';
+
+const BURST = 100;
+/** Milliseconds until one more may be told. */
+const REFILL = 20;
+
+/** Type, reason and message. */
+type Said = readonly [EventType, string, string];
+
+export class Teller {
+  readonly #clock: Clock;
+  readonly #recorderOf: (node: string) => EventRecorder;
+  readonly #recorders = new Map<string, EventRecorder>();
+  #left = BURST;
+  #since = 0;
+
+  constructor(clock: Clock, recorderOf: (node: string) => EventRecorder) {
+    this.#clock = clock;
+    this.#recorderOf = recorderOf;
+  }
+
+  tell(life: Life, happening: Happening): void {
+    for (const [type, reason, message] of wordsFor(life, happening)) {
+      if (!this.#mayTell()) return;
+      this.#of(life.pod.spec.nodeName ?? '').event(life.pod, type, reason, message);
+    }
+  }
+
+  async flushed(): Promise<void> {
+    await Promise.all([...this.#recorders.values()].map((recorder) => recorder.flushed()));
+  }
+
+  #of(node: string): EventRecorder {
+    const known = this.#recorders.get(node) ?? this.#recorderOf(node);
+    this.#recorders.set(node, known);
+    return known;
+  }
+
+  #mayTell(): boolean {
+    const now = this.#clock.now();
+    this.#left = Math.min(BURST, this.#left + (now - this.#since) / REFILL);
+    this.#since = now;
+    if (this.#left < 1) return false;
+    this.#left--;
+    return true;
+  }
+}
+
+function wordsFor(life: Life, happening: Happening): Said[] {
+  if (!('run' in happening)) {
+    if (happening.type === 'deadline') {
+      return [['Normal', 'DeadlineExceeded', 'Pod was active on the node longer than the specified deadline']];
+    }
+    const why = 'Failed to create pod sandbox: no address is left in the range of the node';
+    return [['Warning', 'FailedCreatePodSandBox', why]];
+  }
+  const { run, type } = happening;
+  const { name, namespace, uid } = life.pod.metadata;
+  const image = containerOf(life.pod, run).image ?? run.image;
+  switch (type) {
+    case 'pulled':
+      return [
+        ['Normal', 'Pulled', `Container image "${image}" already present on machine and can be accessed by the pod`],
+      ];
+    case 'created':
+      return [['Normal', 'Created', 'Container created']];
+    case 'started':
+      return [['Normal', 'Started', 'Container started']];
+    case 'killing':
+      return [['Normal', 'Killing', `Stopping container ${run.name}`]];
+    case 'changed':
+      return [['Normal', 'Killing', `Container ${run.name} definition changed, will be restarted`]];
+    case 'pullFailed':
+      return [
+        ['Normal', 'Pulling', `Pulling image "${image}"`],
+        ['Warning', 'Failed', `Failed to pull image "${image}": ${life.stages.pull.fails}`],
+        ['Warning', 'Failed', 'Error: ErrImagePull'],
+      ];
+    case 'pullBackOff':
+      return [
+        ['Normal', 'BackOff', `Back-off pulling image "${image}"`],
+        ['Warning', 'Failed', 'Error: ImagePullBackOff'],
+      ];
+    case 'backOff': {
+      const pod = `${name}_${namespace}(${uid})`;
+      return [['Warning', 'BackOff', `Back-off restarting failed container ${run.name} in pod ${pod}`]];
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** One simulated node as the fleet keeps it. */
+import { AddressPool } from './addresses.ts';
+import type { Sleeper } from './agenda.ts';
+import type { Machine } from './machine.ts';
+
+export class SimulatedNode {
+  readonly machine: Machine;
+  pool: AddressPool;
+  uid: string | undefined;
+  /** Why it says nothing; it is up as long as there is no reason. */
+  readonly downBy = new Set<'annotation' | 'rule'>();
+  readonly renewal: Sleeper;
+  readonly outage: Sleeper;
+
+  constructor(machine: Machine, wakes: { renewal: () => void; outage: () => void }) {
+    this.machine = machine;
+    this.pool = new AddressPool(machine.podRange);
+    this.renewal = { wakesAt: undefined, wake: wakes.renewal };
+    this.outage = { wakesAt: undefined, wake: wakes.outage };
+  }
+
+  get name(): string {
+    return this.machine.name;
+  }
+
+  get isUp(): boolean {
+    return this.downBy.size === 0;
+  }
+}

@@ -1,0 +1,17 @@
+const compiled = new Map<string, RegExp>();
+
+/** Whether a name fits one of the patterns, in which `*` stands for anything. */
+export function fitsAny(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => (pattern.includes('*') ? expression(pattern).test(name) : pattern === name));
+}
+
+/** Patterns come from the rule file, so there are few. */
+function expression(pattern: string): RegExp {
+  let found = compiled.get(pattern);
+  if (!found) {
+    const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    found = new RegExp(`^${parts.join('.*')}$`);
+    compiled.set(pattern, found);
+  }
+  return found;
+}

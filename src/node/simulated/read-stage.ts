@@ -1,0 +1,75 @@
+/** One stage as a rule file or an annotation has it: a span of time, or a map that says more. */
+import { Reader, RuleError } from './reader.ts';
+import { DEFAULT_STAGES, type Ending, type Logs, type Pull, type StageName, type Stages } from './rules.ts';
+import { parseSpan, type Span } from './span.ts';
+
+export const stageNames = Object.keys(DEFAULT_STAGES) as readonly StageName[];
+
+const readers: { readonly [Name in StageName]: (value: unknown, path: string) => Stages[Name] } = {
+  sandbox: spanOf,
+  pull: pullOf,
+  init: endingOf,
+  ready: spanOf,
+  run: (value, path) => (value === 'forever' ? undefined : endingOf(value, path)),
+  stop: spanOf,
+  logs: logsOf,
+};
+
+/** Throws a RuleError. */
+export function readStage<Name extends StageName>(name: Name, value: unknown, path: string): Stages[Name] {
+  return readers[name](value, path);
+}
+
+function spanOf(value: unknown, path: string): Span {
+  const span = typeof value === 'string' || typeof value === 'number' ? parseSpan(String(value)) : undefined;
+  if (!span) throw new RuleError(`${path}: it must be a time such as 2s, or a span such as 500ms..2s`);
+  return span;
+}
+
+const isPlain = (value: unknown) => typeof value === 'string' || typeof value === 'number';
+
+function pullOf(value: unknown, path: string): Pull {
+  if (isPlain(value)) return { takes: spanOf(value, path) };
+  const reader = Reader.of(value, path);
+  const read = {
+    takes: reader.span('takes') ?? DEFAULT_STAGES.pull.takes,
+    ...reader.optional('fails', (name) => reader.text(name)),
+  };
+  reader.end();
+  return read;
+}
+
+/** `3s exit 1`, for short. */
+function endingOf(value: unknown, path: string): Ending {
+  if (isPlain(value)) {
+    const [time, code, ...rest] = String(value).split(/\s+exit\s+/);
+    if (rest.length > 0 || (code !== undefined && !isExitCode(Number(code)))) {
+      throw new RuleError(`${path}: it must be a span of time, perhaps with a code from 0 to 255, such as 3s exit 1`);
+    }
+    return { takes: spanOf(time, path), exitCode: Number(code ?? 0) };
+  }
+  const reader = Reader.of(value, path);
+  const read: Ending = {
+    takes: reader.required('takes', (name) => reader.span(name)),
+    exitCode: reader.integer('exitCode') ?? 0,
+    ...reader.optional('reason', (name) => reader.text(name)),
+    ...reader.optional('message', (name) => reader.text(name)),
+    ...reader.optional('times', (name) => reader.integer(name)),
+    ...reader.optional('containers', (name) => reader.texts(name)),
+  };
+  if (!isExitCode(read.exitCode)) throw new RuleError(`${path}.exitCode: it must be from 0 to 255`);
+  reader.end();
+  return read;
+}
+
+const isExitCode = (code: number) => Number.isInteger(code) && code >= 0 && code <= 255;
+
+function logsOf(value: unknown, path: string): Logs {
+  const reader = Reader.of(value, path);
+  const every = reader.span('every')?.least ?? DEFAULT_STAGES.logs.every;
+  const lines = reader.texts('lines') ?? DEFAULT_STAGES.logs.lines;
+  if (every < 1) throw new RuleError(`${path}.every: it must be longer than no time`);
+  if (lines.length === 0) throw new RuleError(`${path}.lines: there must be one`);
+  reader.end();
+  return { every, lines };
+}

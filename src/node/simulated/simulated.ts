@@ -1,0 +1,107 @@
+/**
+ * Simulated nodes: machines that do not exist, thousands of them in one process. They register, keep leases, and take the
+ * pods that are bound to them through their lives by rule. All waits are in one agenda, all writes of pods in one reporter.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../../client/client.ts';
+import { createEventRecorder } from '../../client/event-recorder.ts';
+import { InformerFactory } from '../../client/informer-factory.ts';
+import { Node } from '../../kinds/core/node.ts';
+import { Pod } from '../../kinds/core/pod.ts';
+import { formatAddress, parseAddress, subnetsOf } from './addresses.ts';
+import { Agenda } from './agenda.ts';
+import { Teller } from './events.ts';
+import { Fleet } from './fleet.ts';
+import { type LogRequest, logLines, logRun } from './logs.ts';
+import type { Machine } from './machine.ts';
+import { SimulatedPods } from './pods.ts';
+import { Reporter } from './reporter.ts';
+import type { Rules } from './rules.ts';
+
+export interface SimulatedNodesOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Their names in order. */
+  readonly names: readonly string[];
+  /** What their pods have their addresses from: `10.244.0.0/16`. */
+  readonly clusterCidr: string;
+  /** What they say they are a version of: `v1.36.4`. */
+  readonly version: string;
+  readonly rules: Rules;
+}
+
+export interface SimulatedNodes {
+  /** Whether a node is one of these. */
+  has(node: string): boolean;
+  /** Rejects with an ApiError in the words of an agent. */
+  logs(request: LogRequest): Promise<AsyncIterable<Buffer>>;
+  /** Resolves when nothing of them is under way any more. */
+  stop(): Promise<void>;
+}
+
+/** Addresses of machines come from a range that is kept for networks of providers: nobody's own is there. */
+const FIRST_MACHINE = parseAddress('100.64.0.1');
+
+/** Resolves when all nodes are registered. Throws a RangeError when the range has no room for them. */
+export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<SimulatedNodes> {
+  const { client, clock, random, log, rules } = options;
+  const stop = new AbortController();
+  const common = { client, clock, random, log, signal: stop.signal };
+  const agenda = new Agenda(clock);
+  const informers = new InformerFactory(common);
+  const recorderOf = (host: string) => createEventRecorder({ ...common, component: 'kubelet', host });
+  const teller = new Teller(clock, recorderOf);
+  const reporter = new Reporter({ ...common, agenda });
+  const pods = new SimulatedPods({
+    ...{ clock, random, log, agenda, reporter, rules: rules.pods },
+    nodeOf: (name) => fleet.node(name),
+    tell: (life, happening) => teller.tell(life, happening),
+  });
+  const nodes = informers.of(Node);
+  const fleet: Fleet = new Fleet({
+    ...{ ...common, agenda, nodes, machines: machinesOf(options), rules: rules.nodes },
+    onUp: (node) => pods.resume(node),
+    onGone: (node) => pods.forget(node),
+  });
+  const end = async () => {
+    stop.abort();
+    agenda.close();
+    await Promise.all([reporter.stopped(), fleet.stopped(), teller.flushed(), informers.stopped()]);
+  };
+  try {
+    await nodes.synced;
+    await fleet.register();
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  informers.of(Pod).onChange((change) => pods.onChange(change));
+  return {
+    has: (node) => fleet.node(node) !== undefined,
+    async logs(request) {
+      const life = pods.lifeOf(request.namespace, request.pod);
+      if (!fleet.node(request.node)?.isUp || !life) {
+        throw new ApiError('InternalError', `the agent of node "${request.node}" does not answer`);
+      }
+      return logLines({ clock, life, run: logRun(life, request) }, request);
+    },
+    stop: end,
+  };
+}
+
+function machinesOf({ names, clusterCidr, version }: SimulatedNodesOptions): Machine[] {
+  const subnets = subnetsOf(clusterCidr, names.length);
+  if (!subnets) throw new RangeError(`${clusterCidr} has no room for the pods of ${names.length} nodes`);
+  return names.map((name, index) => ({
+    name,
+    address: formatAddress(FIRST_MACHINE + index),
+    podRange: subnets.at(index),
+    pods: subnets.pods,
+    version,
+  }));
+}

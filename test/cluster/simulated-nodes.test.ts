@@ -1,0 +1,348 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Lease } from '../../src/kinds/coordination/lease.ts';
+import { Event } from '../../src/kinds/core/event.ts';
+import { Node } from '../../src/kinds/core/node.ts';
+import { Pod } from '../../src/kinds/core/pod.ts';
+import { type SimulatedCluster, simulatedCluster } from '../support/simulated.ts';
+
+let cluster: SimulatedCluster;
+afterEach(() => cluster.stop());
+
+const conditions = (pod: any) => Object.fromEntries(pod.status.conditions.map((each: any) => [each.type, each.status]));
+const isReady = (pod: any) =>
+  pod.status.conditions?.some((each: any) => each.type === 'Ready' && each.status === 'True');
+const state = (pod: any, name = 'c') =>
+  [...(pod.status.initContainerStatuses ?? []), ...(pod.status.containerStatuses ?? [])].find(
+    (each) => each.name === name,
+  );
+const gone = async (name: string) => {
+  for (let tries = 0; tries < 200; tries++) {
+    const { items } = await cluster.client.of(Pod).in('default').list();
+    if (!items.some((pod) => pod.metadata.name === name)) return;
+    await cluster.clock.advance(200);
+  }
+  throw new Error(`${name} is still there`);
+};
+
+describe('nodes', () => {
+  it('register with what a machine says of itself, and have a lease', async () => {
+    cluster = await simulatedCluster();
+    const { items } = await cluster.client.of(Node).list();
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(['n1', 'n2']);
+    expect(items[1]).toMatchObject({
+      metadata: {
+        labels: { 'kubernetes.io/hostname': 'n2', 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+      },
+      spec: { podCIDR: '10.244.1.0/24' },
+      status: {
+        capacity: { cpu: '32', pods: '110' },
+        allocatable: { memory: '256Gi' },
+        addresses: [
+          { type: 'InternalIP', address: '100.64.0.2' },
+          { type: 'Hostname', address: 'n2' },
+        ],
+        nodeInfo: { kubeletVersion: 'v1.36.4', operatingSystem: 'linux' },
+      },
+    });
+    expect(items[0]?.status.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+    const lease = await cluster.client.of(Lease).in('kube-node-lease').get('n1');
+    expect(lease.spec).toMatchObject({ holderIdentity: 'n1', leaseDurationSeconds: 240 });
+  });
+
+  it('renew their leases before they run out', async () => {
+    cluster = await simulatedCluster();
+    const lease = () => cluster.client.of(Lease).in('kube-node-lease').get('n1');
+    const before = Date.parse((await lease()).spec.renewTime ?? '');
+    await cluster.clock.advance(130_000);
+    const after = Date.parse((await lease()).spec.renewTime ?? '');
+    expect(after).toBeGreaterThan(before);
+    expect(cluster.clock.now() - after).toBeLessThan(61_000);
+  });
+
+  it('go down when an annotation says so, and come back with all their pods', async () => {
+    cluster = await simulatedCluster();
+    const nodes = cluster.client.of(Node);
+    const annotate = (value: string | null) =>
+      nodes.patch('n1', {
+        type: 'merge',
+        changes: { metadata: { annotations: { 'simulated.kubernetes.io/down': value } } },
+      });
+    await annotate('true');
+    await cluster.clock.advance(1_000);
+    const lease = await cluster.client.of(Lease).in('kube-node-lease').get('n1');
+    expect(lease.spec.leaseDurationSeconds).toBe(40);
+    await cluster.run('a');
+    await cluster.clock.advance(200_000);
+    expect((await cluster.pod('a')).status.phase).toBe('Pending');
+    expect((await cluster.client.of(Lease).in('kube-node-lease').get('n1')).spec.renewTime).toBe(lease.spec.renewTime);
+    const unknown = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'x' }];
+    await nodes.patchStatus('n1', { type: 'strategic', changes: { status: { conditions: unknown } } });
+    await annotate(null);
+    await cluster.until('a', isReady);
+    expect((await nodes.get('n1')).status.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+  });
+
+  it('follow the rules of the file', async () => {
+    const rules = {
+      nodes: [
+        { names: 'n1', labels: { 'topology.kubernetes.io/zone': 'a' }, capacity: { cpu: 4 } },
+        { names: 'n2', taints: [{ key: 'gpu', effect: 'NoSchedule' }], down: { after: '5s', for: '10s' } },
+      ],
+    };
+    cluster = await simulatedCluster({ rules });
+    const [n1, n2] = (await cluster.client.of(Node).list()).items;
+    expect(n1).toMatchObject({
+      metadata: { labels: { 'topology.kubernetes.io/zone': 'a' } },
+      status: { capacity: { cpu: '4', pods: '110' } },
+    });
+    expect(n2?.spec.taints).toEqual([{ key: 'gpu', effect: 'NoSchedule' }]);
+    const lease = () => cluster.client.of(Lease).in('kube-node-lease').get('n2');
+    await cluster.clock.advance(6_000);
+    expect((await lease()).spec.leaseDurationSeconds).toBe(40);
+    await cluster.clock.advance(10_000);
+    expect((await lease()).spec.leaseDurationSeconds).toBe(240);
+  });
+
+  it('wait with one timer for all their pods', async () => {
+    cluster = await simulatedCluster();
+    const { waiting } = cluster.clock;
+    for (const name of ['a', 'b', 'c']) await cluster.run(name);
+    for (const name of ['a', 'b', 'c']) await cluster.until(name, isReady);
+    expect(cluster.clock.waiting).toBe(waiting);
+  });
+});
+
+describe('a pod', () => {
+  it('is created, runs and is ready, with an address of its node and all its conditions', async () => {
+    cluster = await simulatedCluster();
+    await cluster.run('a');
+    const creating = await cluster.until('a', ({ status }) => status.startTime);
+    expect(state(creating)).toMatchObject({
+      ready: false,
+      started: false,
+      state: { waiting: { reason: 'ContainerCreating' } },
+    });
+    expect(conditions(creating)).toEqual({
+      PodReadyToStartContainers: 'False',
+      Initialized: 'True',
+      Ready: 'False',
+      ContainersReady: 'False',
+      PodScheduled: 'True',
+    });
+    const pod = await cluster.until('a', isReady);
+    expect(pod.status).toMatchObject({
+      phase: 'Running',
+      hostIP: '100.64.0.1',
+      podIP: '10.244.0.2',
+      podIPs: [{ ip: '10.244.0.2' }],
+    });
+    expect(pod.status.conditions.map(({ type }: any) => type)).toEqual([
+      'PodReadyToStartContainers',
+      'Initialized',
+      'Ready',
+      'ContainersReady',
+      'PodScheduled',
+    ]);
+    expect(state(pod)).toMatchObject({
+      ready: true,
+      started: true,
+      restartCount: 0,
+      image: 'nginx:1.27',
+      imageID: expect.stringMatching(/^nginx@sha256:[0-9a-f]{64}$/),
+      containerID: expect.stringMatching(/^simulated:\/\/[0-9a-f]{64}$/),
+      lastState: {},
+    });
+    await cluster.clock.advance(100);
+    const events = (await cluster.client.of(Event).in('default').list()).items.map(({ reason }) => reason);
+    expect(events.sort()).toEqual(['Created', 'Pulled', 'Started']);
+    expect(cluster.complaints).toEqual([]);
+  });
+
+  it('starts its init containers one by one, and its sidecars beside the others', async () => {
+    cluster = await simulatedCluster({ rules: { pods: [{ stages: { init: '10s', ready: '5s' } }] } });
+    const image = 'busybox';
+    await cluster.run('a', {
+      spec: {
+        initContainers: [
+          { name: 'one', image },
+          { name: 'side', image, restartPolicy: 'Always' },
+          { name: 'two', image },
+        ],
+      },
+    });
+    const first = await cluster.until('a', (pod) => state(pod, 'one')?.state.running);
+    expect(state(first, 'side').state.waiting).toBeTruthy();
+    expect(first.status.phase).toBe('Pending');
+    const second = await cluster.until('a', (pod) => state(pod, 'two')?.state.running);
+    expect(state(second, 'one')).toMatchObject({
+      ready: true,
+      state: { terminated: { exitCode: 0, reason: 'Completed' } },
+    });
+    expect(state(second, 'side')).toMatchObject({ started: true, state: { running: {} } });
+    expect(state(second)).toMatchObject({ state: { waiting: { reason: 'PodInitializing' } } });
+    expect(conditions(second).Initialized).toBe('False');
+    const running = await cluster.until('a', ({ status }) => status.phase === 'Running');
+    expect(isReady(running)).toBe(false);
+    expect(conditions(await cluster.until('a', isReady))).toMatchObject({
+      Initialized: 'True',
+      ContainersReady: 'True',
+    });
+  });
+
+  it('of a job succeeds after a moment', async () => {
+    cluster = await simulatedCluster();
+    const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'x', controller: true }];
+    await cluster.run('a', { spec: { restartPolicy: 'Never' }, metadata: { ownerReferences } });
+    const pod = await cluster.until('a', ({ status }) => status.phase === 'Succeeded');
+    expect(state(pod).state.terminated).toMatchObject({ exitCode: 0, reason: 'Completed' });
+    expect(pod.status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'False', reason: 'PodCompleted' }),
+    );
+  });
+
+  it('crashes by rule, is started again with growing delays, and counts on where its status stops', async () => {
+    cluster = await simulatedCluster({
+      rules: { pods: [{ match: { labels: 'app=bad' }, stages: { run: '2s exit 3' } }] },
+    });
+    await cluster.run('a', { metadata: { labels: { app: 'bad' } } });
+    const crashed = await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'CrashLoopBackOff');
+    expect(state(crashed)).toMatchObject({
+      restartCount: 1,
+      ready: false,
+      lastState: { terminated: { exitCode: 3, reason: 'Error' } },
+      state: {
+        waiting: { message: expect.stringMatching(/^back-off 10s restarting failed container=c pod=a_default\(/) },
+      },
+    });
+    expect(crashed.status.phase).toBe('Running');
+    for (let hours = 0; hours < 40; hours++) await cluster.clock.advance(100_000);
+    const pod = await cluster.pod('a');
+    expect(state(pod).restartCount).toBe(5);
+    expect(JSON.parse(pod.metadata.annotations['kubernetes.io/restart-counts']).c).toBeGreaterThan(5);
+  });
+
+  it('that may not be restarted fails', async () => {
+    cluster = await simulatedCluster({
+      rules: { pods: [{ stages: { run: { takes: '1s', exitCode: 9, message: 'no disk' } } }] },
+    });
+    await cluster.run('a', { spec: { restartPolicy: 'Never' } });
+    const pod = await cluster.until('a', ({ status }) => status.phase === 'Failed');
+    expect(state(pod).state.terminated).toMatchObject({ exitCode: 9, reason: 'Error', message: 'no disk' });
+  });
+
+  it('whose image is not there says so', async () => {
+    cluster = await simulatedCluster({
+      rules: { pods: [{ match: { images: '*:broken' }, stages: { pull: { fails: 'not found' } } }] },
+    });
+    await cluster.run('a', { spec: { containers: [{ name: 'c', image: 'x:broken' }] } });
+    await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'ErrImagePull');
+    await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'ImagePullBackOff');
+    expect((await cluster.pod('a')).status.phase).toBe('Pending');
+  });
+
+  it('ends gracefully when it is deleted, and then is removed', async () => {
+    cluster = await simulatedCluster({ rules: { pods: [{ stages: { stop: '5s' } }] } });
+    await cluster.run('a');
+    await cluster.until('a', isReady);
+    const watch = await cluster.client.of(Pod).in('default').watch({ resourceVersion: '0' });
+    await cluster.client.of(Pod).in('default').delete('a');
+    await cluster.clock.advance(4_000);
+    expect((await cluster.pod('a')).metadata.deletionTimestamp).toBeTruthy();
+    expect(isReady(await cluster.pod('a'))).toBe(true);
+    await gone('a');
+    let last: any;
+    for await (const { type, object } of watch) {
+      last = object;
+      if (type === 'DELETED') break;
+    }
+    expect(last.status.phase).toBe('Failed');
+    expect(state(last).state.terminated).toMatchObject({ exitCode: 143 });
+  });
+
+  it('is killed when its grace period is over', async () => {
+    cluster = await simulatedCluster({ rules: { pods: [{ stages: { stop: '1h' } }] } });
+    await cluster.run('a', { spec: { terminationGracePeriodSeconds: 5 } });
+    await cluster.until('a', isReady);
+    await cluster.client.of(Pod).in('default').delete('a');
+    await cluster.clock.advance(6_000);
+    await gone('a');
+  });
+
+  it('gives its address back, which another gets in its turn', async () => {
+    cluster = await simulatedCluster();
+    const addresses: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      await cluster.run(name);
+      addresses.push((await cluster.until(name, isReady)).status.podIP);
+    }
+    expect(new Set(addresses).size).toBe(3);
+  });
+
+  it('waits for the gates of others before it is ready', async () => {
+    cluster = await simulatedCluster();
+    await cluster.run('a', { spec: { readinessGates: [{ conditionType: 'example.com/feature' }] } });
+    const pod = await cluster.until('a', ({ status }) => status.phase === 'Running');
+    expect(pod.status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'False', reason: 'ReadinessGatesNotReady' }),
+    );
+    const open = [{ type: 'example.com/feature', status: 'True' }];
+    await cluster.client
+      .of(Pod)
+      .in('default')
+      .patchStatus('a', { type: 'strategic', changes: { status: { conditions: open } } });
+    const ready = await cluster.until('a', isReady);
+    expect(conditions(ready)['example.com/feature']).toBe('True');
+  });
+
+  it('that is active for too long fails', async () => {
+    cluster = await simulatedCluster();
+    await cluster.run('a', { spec: { activeDeadlineSeconds: 30 } });
+    await cluster.until('a', isReady);
+    await cluster.clock.advance(31_000);
+    const pod = await cluster.until('a', ({ status }) => status.phase === 'Failed');
+    expect(pod.status).toMatchObject({ reason: 'DeadlineExceeded' });
+  });
+
+  it('follows annotations that come later', async () => {
+    cluster = await simulatedCluster();
+    await cluster.run('a');
+    await cluster.until('a', isReady);
+    const annotations = { 'simulated.kubernetes.io/run': '0s exit 1' };
+    await cluster.client
+      .of(Pod)
+      .in('default')
+      .patch('a', { type: 'merge', changes: { metadata: { annotations } } });
+    await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'CrashLoopBackOff');
+  });
+
+  it('whose image is changed is started again with the new one', async () => {
+    cluster = await simulatedCluster();
+    await cluster.run('a');
+    await cluster.until('a', isReady);
+    const containers = [{ name: 'c', image: 'nginx:1.28' }];
+    await cluster.client
+      .of(Pod)
+      .in('default')
+      .patch('a', { type: 'strategic', changes: { spec: { containers } } });
+    const pod = await cluster.until('a', (now) => state(now).image === 'nginx:1.28');
+    expect(state(pod)).toMatchObject({ restartCount: 1, state: { running: {} } });
+  });
+
+  it('goes on where it was after a restart of the program, whatever it was about', async () => {
+    cluster = await simulatedCluster({ rules: { pods: [{ match: { names: 'job' }, stages: { run: '60s' } }] } });
+    await cluster.run('a');
+    await cluster.run('job', { spec: { restartPolicy: 'Never' } });
+    await cluster.run('early');
+    const before = await cluster.until('a', isReady);
+    await cluster.until('job', isReady);
+    await cluster.client.of(Pod).in('default').delete('early');
+    await cluster.restart();
+    await gone('early');
+    await cluster.clock.advance(70_000);
+    expect((await cluster.pod('a')).status).toEqual(before.status);
+    expect((await cluster.pod('job')).status.phase).toBe('Succeeded');
+    await cluster.run('b');
+    expect((await cluster.until('b', isReady)).status.podIP).not.toBe(before.status.podIP);
+    expect(cluster.complaints).toEqual([]);
+  });
+});

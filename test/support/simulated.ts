@@ -1,0 +1,81 @@
+/** Simulated nodes on a server in this process, with a clock that stands still; pods are bound by hand. */
+import { ControlledClock } from '../../src/base/clock.ts';
+import { type LogFields, silent } from '../../src/base/log.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { directTransport } from '../../src/client/direct-transport.ts';
+import { allKinds } from '../../src/kinds/all.ts';
+import { Pod } from '../../src/kinds/core/pod.ts';
+import { readRules } from '../../src/node/simulated/read-rules.ts';
+import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
+import { createServer, type Server } from '../../src/server/index.ts';
+import { MemoryStore } from '../../src/store/memory/memory-store.ts';
+
+const ADMIN = { name: 'admin', groups: ['system:masters'] };
+
+export interface SimulatedCluster {
+  readonly server: Server;
+  readonly client: Client;
+  readonly clock: ControlledClock;
+  readonly nodes: SimulatedNodes;
+  readonly complaints: LogFields[];
+  /** Ends the nodes and starts them anew, as after a crash of the program. */
+  restart(): Promise<void>;
+  /** Makes a pod that is bound to the first node. */
+  run(name: string, fields?: { spec?: object; metadata?: object }): Promise<void>;
+  pod(name: string): Promise<any>;
+  /** Moves time on, in small steps until the condition holds. */
+  until(name: string, condition: (pod: any) => boolean): Promise<any>;
+  stop(): Promise<void>;
+}
+
+export async function simulatedCluster({
+  names = ['n1', 'n2'],
+  rules = {} as unknown,
+} = {}): Promise<SimulatedCluster> {
+  const clock = new ControlledClock();
+  const store = new MemoryStore({ clock });
+  const server = await createServer({ store, kinds: allKinds, clock, freeze: true });
+  const client = createClient(directTransport(server.handle, ADMIN));
+  const complaints: LogFields[] = [];
+  const complain = (message: string, fields: LogFields = {}) => void complaints.push({ message, ...fields });
+  const log = { ...silent, with: () => log, warn: complain, error: complain };
+  const start = () =>
+    startSimulatedNodes({
+      ...{ client, clock, random: systemRandom, log, names, clusterCidr: '10.244.0.0/16', version: 'v1.36.4' },
+      rules: readRules(rules),
+    });
+  let nodes = await start();
+  const pods = client.of(Pod).in('default');
+  return {
+    ...{ server, client, clock, complaints },
+    get nodes() {
+      return nodes;
+    },
+    async restart() {
+      await nodes.stop();
+      nodes = await start();
+    },
+    async run(name, { spec = {}, metadata = {} } = {}) {
+      const containers = [{ name: 'c', image: 'nginx:1.27' }];
+      await pods.create({
+        metadata: { name, namespace: 'default', ...metadata },
+        spec: { nodeName: names[0], containers, ...spec },
+      } as any);
+    },
+    pod: (name) => pods.get(name),
+    async until(name, condition) {
+      for (let tries = 0; tries < 4_000; tries++) {
+        const pod = await pods.get(name);
+        if (condition(pod)) return pod;
+        await clock.advance(tries < 200 ? 20 : 1_000);
+      }
+      throw new Error(`it did not happen: ${JSON.stringify((await pods.get(name)).status, undefined, 1)}`);
+    },
+    async stop() {
+      await nodes.stop();
+      server.close();
+      await store.close();
+    },
+  };
+}
