@@ -7,6 +7,9 @@ import { type SignCertificate, signingController } from './certificates/signing.
 import { clusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.ts';
 import type { Controller } from './define.ts';
 import { deploymentController } from './deployment/deployment.ts';
+import { endpointSliceController } from './endpoints/endpoint-slices.ts';
+import { endpointsController } from './endpoints/endpoints.ts';
+import { endpointSliceMirroringController } from './endpoints/mirroring.ts';
 import { type GarbageCollectorOptions, garbageCollectorController } from './garbage-collector/garbage-collector.ts';
 import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
 import { replicaSetController } from './replica-set/replica-set.ts';
@@ -35,6 +38,9 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   clusterRoleAggregationController,
   csrCleaningController,
   deploymentController,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  endpointsController,
   garbageCollectorController(options),
   namespaceController(options),
   replicaSetController,

@@ -47,7 +47,7 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   observe?(
     object: DeepReadonly<T> | undefined,
     world: Pick<Snapshot, 'key' | 'of'>,
-    tools: { readonly client: Client; readonly signal: AbortSignal },
+    tools: { readonly client: Client; readonly signal: AbortSignal; readonly now: Date },
   ): Promise<Observed>;
   /** What would put the object in order, seen from one snapshot. Performs nothing. `undefined`: the object is gone. */
   plan(object: DeepReadonly<T> | undefined, world: Snapshot<Observed>, now: Date): Plan;
@@ -75,13 +75,16 @@ export interface Related {
   readonly kind: KindRef;
   /** `namespace/name`, or the name alone for a cluster-wide kind. */
   keysOf(object: any, listers: Listers): readonly string[];
+  /** Whether an update changed nothing that matters. Default: everything matters. */
+  ignores?(object: any, old: any): boolean;
 }
 
 export function related<T>(
   kind: KindRef<T>,
   keysOf: (object: DeepReadonly<T>, listers: Listers) => readonly string[],
+  ignores?: (object: DeepReadonly<T>, old: DeepReadonly<T>) => boolean,
 ): Related {
-  return { kind, keysOf };
+  return { kind, keysOf, ...(ignores ? { ignores } : {}) };
 }
 
 /** A controller of any kind, as the loop sees it. */

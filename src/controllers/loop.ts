@@ -16,7 +16,7 @@ import { type Change, controllerOf, keyOf } from '../client/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../client/object-types.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 import { ChangeWaits } from './change-waits.ts';
-import type { Controller, Failure, Listers, Snapshot } from './define.ts';
+import type { Controller, Failure, Listers, Related, Snapshot } from './define.ts';
 import { OwnWrites } from './own-writes.ts';
 import { ActionFailure, isApiAction, type Performer, performAll } from './perform.ts';
 import type { Plan } from './plan.ts';
@@ -97,17 +97,19 @@ class ControllerLoop {
   /** Every change of every kind it named becomes keys. */
   #subscribe(): (() => void)[] {
     const { watches, owns = [], also = [] } = this.#controller;
-    const keysOf: [KindRef, (object: DeepReadonly<KubeObject>) => readonly string[]][] = [
-      ...(watches ? [[watches, (object) => [keyOf(object)]] satisfies (typeof keysOf)[number]] : []),
-      ...owns.map((kind): (typeof keysOf)[number] => [kind, (object) => ownerKeys(object, watches)]),
-      ...also.map((each): (typeof keysOf)[number] => [each.kind, (object) => each.keysOf(object, this.#listers)]),
+    const sources: Related[] = [
+      ...(watches ? [{ kind: watches, keysOf: (object: DeepReadonly<KubeObject>) => [keyOf(object)] }] : []),
+      ...owns.map((kind) => ({ kind, keysOf: (object: DeepReadonly<KubeObject>) => ownerKeys(object, watches) })),
+      ...also,
     ];
     // All are known before the first change is told: a change may ask for any of them.
-    for (const [kind] of keysOf) this.#informers.set(kind, this.#env.informers.of<KubeObject>(kind));
-    return keysOf.map(([kind, find]) =>
-      this.#informer(kind).onChange((change: Change<KubeObject>) => {
-        for (const key of find(change.object)) this.#queue.add(key);
-        if (change.type === 'update') for (const key of find(change.old)) this.#queue.add(key);
+    for (const { kind } of sources) this.#informers.set(kind, this.#env.informers.of<KubeObject>(kind));
+    return sources.map((source) =>
+      this.#informer(source.kind).onChange((change: Change<KubeObject>) => {
+        if (change.type === 'update' && source.ignores?.(change.object, change.old)) return;
+        for (const key of source.keysOf(change.object, this.#listers)) this.#queue.add(key);
+        if (change.type !== 'update') return;
+        for (const key of source.keysOf(change.old, this.#listers)) this.#queue.add(key);
       }),
     );
   }
@@ -132,7 +134,7 @@ class ControllerLoop {
     const world = { key: splitKey(key), of: this.#listers.of };
     // Read once: a plan must not mix one state of the object with what was observed for another.
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
-    const observed = await observe?.(object, world, { client, signal });
+    const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
     const snapshot: Snapshot<unknown> = { ...world, observed, failures: this.#failures.get(key) ?? [] };
     return plan(object, snapshot, new Date(clock.now()));
   }

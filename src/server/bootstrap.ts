@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { isApiError } from '../base/errors.ts';
 import { systemPriorities } from '../kinds/scheduling/priority-class.ts';
 import type { Call, Handle, User } from './api.ts';
@@ -37,11 +38,29 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
     sessionAffinity: 'None',
     type: 'ClusterIP',
   };
-  const subsets = [
-    { addresses: [{ ip: advertise.address }], ports: [{ name: 'https', port: advertise.port, protocol: 'TCP' }] },
-  ];
   await ensure(handle, { plural: 'services', namespace: 'default', body: { metadata, spec } });
-  await put(handle, { plural: 'endpoints', namespace: 'default', body: { metadata: { name: 'kubernetes' }, subsets } });
+  await publish(handle, advertise);
+}
+
+/** In both forms, so that nobody has to make the one from the other. */
+async function publish(handle: Handle, { address, port }: NonNullable<BootstrapOptions['advertise']>): Promise<void> {
+  const name = 'kubernetes';
+  const ports = [{ name: 'https', port, protocol: 'TCP' }];
+  const slice = {
+    metadata: { name, labels: { 'kubernetes.io/service-name': name } },
+    addressType: isIPv4(address) ? 'IPv4' : 'IPv6',
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    ports,
+  };
+  const endpoints = {
+    metadata: { name, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+    subsets: [{ addresses: [{ ip: address }], ports }],
+  };
+  const namespace = 'default';
+  await Promise.all([
+    put(handle, { plural: 'endpoints', namespace, body: endpoints }),
+    put(handle, { apiVersion: 'discovery.k8s.io/v1', plural: 'endpointslices', namespace, body: slice }),
+  ]);
 }
 
 interface Wanted {

@@ -1,0 +1,186 @@
+/** Writes the pods behind a service into slices of a hundred, with how each of them is. */
+import type { Draft } from '../../client/object-types.ts';
+import { Node } from '../../kinds/core/node.ts';
+import { Pod } from '../../kinds/core/pod.ts';
+import { Service } from '../../kinds/core/service.ts';
+import { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts';
+import { type IpFamily, ipFamily } from '../../kinds/shapes/ip-address.ts';
+import { type Controller, defineController, type Listers, related, type Snapshot } from '../define.ts';
+import { controllerReference } from '../ownership.ts';
+import { type Plan, remove } from '../plan.ts';
+import {
+  addressesOf,
+  familiesOf,
+  HEADLESS,
+  hostnameOf,
+  isHeadless,
+  isKeptByOthers,
+  isReady,
+  podsBehindServices,
+  podsOf,
+  portOf,
+  referenceTo,
+  type SeenPod,
+  type SeenService,
+  triggerTime,
+  withTriggerTime,
+} from './service-pods.ts';
+import { type EndpointGroup, pack, type Slice, type SliceEndpoint, type SlicePort } from './slice-packing.ts';
+
+export const SERVICE_NAME = 'kubernetes.io/service-name';
+export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
+const NAME = 'endpointslice-controller.k8s.io';
+const ZONE = 'topology.kubernetes.io/zone';
+const LIMIT = 100;
+
+export const endpointSliceController: Controller = defineController<Service>({
+  name: 'endpoint-slice',
+  watches: Service,
+  also: [
+    podsBehindServices,
+    related(EndpointSlice, (slice) => (isManagedBy(slice, NAME) ? serviceOf(slice) : [])),
+    related(
+      Node,
+      ({ metadata }, world) =>
+        world
+          .of(Pod)
+          .by(byNode, metadata.name ?? '')
+          .flatMap((pod) => podsBehindServices.keysOf(pod, world)),
+      (node, old) => node.metadata.labels?.[ZONE] === old.metadata.labels?.[ZONE],
+    ),
+  ],
+  plan: planEndpointSlices,
+});
+
+const byNode = ({ spec }: SeenPod) => (spec.nodeName ? [spec.nodeName] : []);
+
+/** For an index: the slices that tell of a service, as `namespace/name`. */
+export const slicesByService = (slice: Slice): readonly string[] => serviceOf(slice);
+
+export function isManagedBy({ metadata }: Slice, name: string): boolean {
+  return metadata.labels?.[MANAGED_BY] === name;
+}
+
+function serviceOf({ metadata }: Slice): readonly string[] {
+  const name = metadata.labels?.[SERVICE_NAME];
+  return name ? [`${metadata.namespace}/${name}`] : [];
+}
+
+export function planEndpointSlices(service: SeenService | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
+  const { name, namespace } = world.key;
+  const slices = world
+    .of(EndpointSlice)
+    .by(slicesByService, `${namespace}/${name}`)
+    .filter((slice) => isManagedBy(slice, NAME) && !slice.metadata.deletionTimestamp);
+  // Slices of a service that is gone are the garbage collector's. Nothing is made for one that is about to go.
+  if (!service || service.metadata.deletionTimestamp) return [];
+  if (service.spec.type === 'ExternalName') return slices.map((slice) => remove(EndpointSlice, slice));
+  if (isKeptByOthers(service)) return [];
+  const [own, others] = partition(slices, (slice) => isOwnedBy(slice, service));
+  const pods = podsOf(service, world, true);
+  const groups = familiesOf(service).flatMap((family) => groupsOf(service, { pods, family, world }));
+  const time =
+    own.length > 0 ? triggerTime(endpointsIn(own), endpointsIn(groups), pods) : service.metadata.creationTimestamp;
+  return [
+    ...pack(groups, own, { limit: LIMIT, dress: (_, old) => dress(service, old, time) }),
+    ...others.map((slice) => remove(EndpointSlice, slice)),
+  ];
+}
+
+interface Asked {
+  readonly pods: readonly SeenPod[];
+  readonly family: IpFamily;
+  readonly world: Listers;
+}
+
+/** By the ports that the pods have. A service without any has one empty slice, so that all see it was looked at. */
+function groupsOf(service: SeenService, { pods, family, world }: Asked): EndpointGroup[] {
+  const groups = new Map<string, { ports: readonly SlicePort[]; endpoints: SliceEndpoint[] }>();
+  for (const pod of pods) {
+    const addresses = addressesOf(pod).filter((each) => ipFamily(each) === family);
+    if (addresses.length === 0) continue;
+    const node = world.of(Node).get(pod.spec.nodeName ?? '');
+    if (!node && !service.spec.publishNotReadyAddresses) continue;
+    const ports = portsOf(service, pod);
+    const key = JSON.stringify(ports);
+    const group = groups.get(key) ?? { ports, endpoints: [] };
+    groups.set(key, group);
+    group.endpoints.push(endpointOf(service, pod, { addresses, zone: node?.metadata.labels?.[ZONE] }));
+  }
+  if (groups.size === 0) return [{ addressType: family, ports: [], endpoints: [] }];
+  return [...groups.values()].map((group) => ({ addressType: family, ...group }));
+}
+
+function portsOf({ spec }: SeenService, pod: SeenPod): SlicePort[] {
+  return (spec.ports ?? []).flatMap((port) => {
+    const number = portOf(pod, port);
+    if (number === undefined) return [];
+    const { name = '', protocol, appProtocol } = port;
+    return [{ name, port: number, protocol, ...(appProtocol ? { appProtocol } : {}) }];
+  });
+}
+
+function endpointOf(
+  service: SeenService,
+  pod: SeenPod,
+  { addresses, zone }: { readonly addresses: readonly string[]; readonly zone: string | undefined },
+): SliceEndpoint {
+  const serving = isReady(pod);
+  const terminating = pod.metadata.deletionTimestamp !== undefined;
+  const ready = service.spec.publishNotReadyAddresses || (serving && !terminating);
+  const hostname = hostnameOf(pod, service);
+  const { nodeName } = pod.spec;
+  const hints = ready ? hintsOf(service, { zone, nodeName }) : undefined;
+  return {
+    addresses,
+    conditions: { ready, serving, terminating },
+    ...(hostname ? { hostname } : {}),
+    targetRef: referenceTo(pod),
+    ...(nodeName ? { nodeName } : {}),
+    ...(zone ? { zone } : {}),
+    ...(hints ? { hints } : {}),
+  };
+}
+
+/** Who should prefer the endpoint, where the service wants its traffic to stay near. */
+function hintsOf(
+  { spec }: SeenService,
+  { zone, nodeName }: { readonly zone: string | undefined; readonly nodeName: string | undefined },
+): SliceEndpoint['hints'] {
+  if (!spec.trafficDistribution) return undefined;
+  const forNodes = spec.trafficDistribution === 'PreferSameNode' && nodeName ? [{ name: nodeName }] : undefined;
+  if (!zone && !forNodes) return undefined;
+  return { ...(zone ? { forZones: [{ name: zone }] } : {}), ...(forNodes ? { forNodes } : {}) };
+}
+
+function dress(service: SeenService, old: Slice | undefined, time: string | undefined): Draft<EndpointSlice> {
+  const { name = '', namespace } = service.metadata;
+  const annotations = withTriggerTime(old?.metadata.annotations, time);
+  const labels = labelsOf(service);
+  if (old) return { ...old, metadata: { ...old.metadata, labels, annotations } } as Draft<EndpointSlice>;
+  const ownerReferences = [controllerReference(service, Service)];
+  return { metadata: { generateName: `${name}-`, namespace, labels, annotations, ownerReferences } };
+}
+
+function labelsOf(service: SeenService): Record<string, string> {
+  const { [HEADLESS]: _, ...labels } = service.metadata.labels ?? {};
+  const headless: Record<string, string> = isHeadless(service) ? { [HEADLESS]: '' } : {};
+  return { ...labels, ...headless, [SERVICE_NAME]: service.metadata.name ?? '', [MANAGED_BY]: NAME };
+}
+
+function isOwnedBy({ metadata }: Slice, service: SeenService): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === service.metadata.uid) ?? false;
+}
+
+/** How each pod is told to be. */
+function endpointsIn(parts: readonly { readonly endpoints: readonly SliceEndpoint[] }[]): ReadonlyMap<string, unknown> {
+  const out = new Map<string, unknown>();
+  for (const { endpoints } of parts) {
+    for (const { targetRef, conditions } of endpoints) out.set(targetRef?.uid ?? '', conditions);
+  }
+  return out;
+}
+
+function partition<T>(all: readonly T[], isFirst: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((each) => !isFirst(each))];
+}
