@@ -16,7 +16,7 @@ const USER: User = {
   groups: ['system:masters', 'system:authenticated'],
 };
 
-export interface Tools {
+interface Tools {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
