@@ -18,6 +18,7 @@ import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './
 import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile } from './programs.ts';
 import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
+import { measureScheduler } from './scheduler.ts';
 import { measureWatch } from './watchers.ts';
 
 const { values: flags } = parseArgs({
@@ -96,6 +97,7 @@ async function main(): Promise<void> {
   }
   await measureRights();
   await measureEtcd();
+  await measureSchedulers();
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
 }
@@ -236,6 +238,20 @@ async function measureEtcd(): Promise<void> {
     }
   } finally {
     await etcd.stop();
+  }
+}
+
+/** In this process, beside nobody. */
+async function measureSchedulers(): Promise<void> {
+  const sorts = [
+    { name: 'scheduler', sort: 'plain', pods: 10_000, promise: 2_000 },
+    { name: 'scheduler, anti-affinity', sort: 'anti-affinity', pods: 3_000, promise: 300 },
+  ] as const;
+  for (const { name, sort, pods, promise } of sorts) {
+    if (!wanted(name)) continue;
+    const { bound, decisions } = await measureScheduler(sort, pods, join(work, name));
+    record({ name, unit: '/s', qd: bound, promise });
+    record({ name: `${name}, decisions alone`, unit: '/s', qd: decisions });
   }
 }
 

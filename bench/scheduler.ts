@@ -2,9 +2,6 @@
  * How fast the scheduler gives pods nodes, in a cluster of 5,000 nodes: through the real API in one process, on the embedded
  * store, from its start until every pod has its node. `decisions` is deciding and assuming alone, without the API.
  */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { systemClock } from '../src/base/clock.ts';
 import { silent } from '../src/base/log.ts';
 import { systemRandom } from '../src/base/random.ts';
@@ -33,19 +30,15 @@ export interface SchedulerFigures {
   readonly decisions: number;
 }
 
-export type Sort = 'plain' | 'anti-affinity';
+type Sort = 'plain' | 'anti-affinity';
 
 const NODES = 5_000;
 const AT_ONCE = 200;
 /** Pods of one group keep away from each other. */
 const GROUP = 500;
 
-export async function measureScheduler(sort: Sort, count: number): Promise<SchedulerFigures> {
-  const store = await openEmbeddedStore({
-    clock: systemClock,
-    log: silent,
-    directory: mkdtempSync(join(tmpdir(), 'qd-bench-scheduler-')),
-  });
+export async function measureScheduler(sort: Sort, count: number, directory: string): Promise<SchedulerFigures> {
+  const store = await openEmbeddedStore({ clock: systemClock, log: silent, directory });
   const server = await createServer({ store, kinds: allKinds, clock: systemClock });
   const user = { name: 'system:kube-scheduler', groups: ['system:masters'] };
   const client = createClient(directTransport(server.handle, user));

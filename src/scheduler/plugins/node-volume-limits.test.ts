@@ -7,7 +7,10 @@ const DRIVER = 'disk.example.com';
 const TOO_MANY = 'node(s) exceed max volume count';
 
 const csiNode = (name: string, count: number) =>
-  ({ metadata: { name }, spec: { drivers: [{ name: DRIVER, nodeID: name, allocatable: { count } }] } }) as CSINode;
+  ({
+    metadata: { name },
+    spec: { drivers: [{ name: DRIVER, nodeID: name, allocatable: { count } }] },
+  }) as unknown as CSINode;
 const using = (...names: string[]) => ({
   spec: { volumes: names.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })) },
 });

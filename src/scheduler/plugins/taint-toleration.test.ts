@@ -14,7 +14,7 @@ describe('the filter', () => {
     tainted('mild', { key: 'mild', effect: 'PreferNoSchedule' }),
   ]);
 
-  it.each([
+  it.each<[string, object[], string[]]>([
     ['nothing', [], ['dedicated', 'dying']],
     ['the key and value', [{ key: 'dedicated', operator: 'Equal', value: 'db', effect: 'NoSchedule' }], ['dying']],
     ['another value', [{ key: 'dedicated', operator: 'Equal', value: 'web' }], ['dedicated', 'dying']],

@@ -130,7 +130,7 @@ describe('a claim that waits for its first pod', () => {
         storageClassName: 'slow',
         capacity: size,
         nodeTopology: { matchLabels: { [ZONE]: zone } },
-      }) as CSIStorageCapacity;
+      }) as unknown as CSIStorageCapacity;
     world.capacities.push(capacity('10Gi', 'east'), capacity('1Mi', 'west'));
     expect(world.verdicts(volumeBinding, using('data'))).toEqual({
       a: 'fits',
