@@ -1,6 +1,7 @@
 /** Which pods of a set that is too large go first: those whose loss costs least. */
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Pod } from '../../kinds/core/pod.ts';
+import { trueRestarts } from '../../kinds/core/restart-counts.ts';
 import { readySince } from './pod-life.ts';
 
 type SeenPod = DeepReadonly<Pod>;
@@ -86,18 +87,13 @@ function compareAges(
 const magnitude = (age: number) => (age > 0 ? Math.floor(Math.log2(age * 1e6)) : -1);
 
 /** The most of any container; then of any that runs beside them from the start. */
-function restartsOf({ spec, status }: SeenPod): [number, number] {
+function restartsOf({ metadata, spec, status }: SeenPod): [number, number] {
   const sidecars = new Set(
     spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
   );
-  const most = (counts: readonly number[]) => Math.max(0, ...counts);
-  return [
-    most(status.containerStatuses?.map(({ restartCount }) => restartCount) ?? []),
-    most(
-      status.initContainerStatuses?.filter(({ name }) => sidecars.has(name)).map(({ restartCount }) => restartCount) ??
-        [],
-    ),
-  ];
+  const most = (statuses: Parameters<typeof trueRestarts>[1] = []) =>
+    Math.max(0, ...trueRestarts(metadata.annotations, statuses));
+  return [most(status.containerStatuses), most(status.initContainerStatuses?.filter(({ name }) => sidecars.has(name)))];
 }
 
 const timeOf = (time: string | undefined) => (time ? Date.parse(time) : 0);

@@ -4,14 +4,25 @@ import { configMap, deployment, withEveryKubectl } from './driver.ts';
 
 /** Objects as they were written for a cluster of 1.7. */
 const oldies = (image: string) => {
-  const template = { metadata: { labels: { app: 'old' } }, spec: { containers: [{ name: 'main', image }] } };
-  const pod = { spec: { ...template.spec, restartPolicy: 'Never' } };
+  const containers = [{ name: 'main', image }];
+  // Each has labels of its own: a Deployment takes a ReplicaSet over that has its labels, and takes it along when it goes.
+  const template = (kind: string) => ({ metadata: { labels: { app: `old-${kind}` } }, spec: { containers } });
+  const pod = { spec: { containers, restartPolicy: 'Never' } };
   const metadata = { name: 'old' };
+  const early = (kind: string) => ({
+    ...{ apiVersion: 'extensions/v1beta1', kind, metadata },
+    spec: { template: template(kind) },
+  });
   return [
-    { apiVersion: 'extensions/v1beta1', kind: 'Deployment', metadata, spec: { template } },
-    { apiVersion: 'extensions/v1beta1', kind: 'DaemonSet', metadata, spec: { template } },
-    { apiVersion: 'extensions/v1beta1', kind: 'ReplicaSet', metadata, spec: { template } },
-    { apiVersion: 'apps/v1beta1', kind: 'StatefulSet', metadata, spec: { serviceName: 'old', template } },
+    early('Deployment'),
+    early('DaemonSet'),
+    early('ReplicaSet'),
+    {
+      apiVersion: 'apps/v1beta1',
+      kind: 'StatefulSet',
+      metadata,
+      spec: { serviceName: 'old', template: template('StatefulSet') },
+    },
     {
       apiVersion: 'batch/v1beta1',
       kind: 'CronJob',
