@@ -5,6 +5,7 @@ import { type ApprovingOptions, approvingController } from './certificates/appro
 import { csrCleaningController } from './certificates/cleaning.ts';
 import { type SignCertificate, signingController } from './certificates/signing.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.ts';
+import { daemonSetController } from './daemon-set/daemon-set.ts';
 import type { Controller } from './define.ts';
 import { deploymentController } from './deployment/deployment.ts';
 import { endpointSliceController } from './endpoints/endpoint-slices.ts';
@@ -17,6 +18,7 @@ import { replicationControllerController } from './replication-controller/replic
 import { resourceQuotaController } from './resource-quota/resource-quota.ts';
 import { rootCaController } from './root-ca/root-ca.ts';
 import { type ServiceAccountControllerOptions, serviceAccountController } from './service-account/service-account.ts';
+import { statefulSetController } from './stateful-set/stateful-set.ts';
 
 import {
   claimProtectionController,
@@ -37,6 +39,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   clusterInfoController(options),
   clusterRoleAggregationController,
   csrCleaningController,
+  daemonSetController(),
   deploymentController,
   endpointSliceController,
   endpointSliceMirroringController,
@@ -49,6 +52,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   rootCaController(options.authority),
   serviceAccountController(options),
   signingController(options.signCertificate),
+  statefulSetController,
   tokenCleaningController,
   volumeProtectionController,
 ];

@@ -92,8 +92,9 @@ export function planDaemonSet(
   const changes = changesOf(daemonSet, sites, { kept, hash, now });
   const pending = perform(daemonSet, changes, hash);
   const status = statusOf(daemonSet, sites, { hash, collisions, now });
-  // Pods that come or go bring the next plan, which has something to say.
-  const isSilent = pending.length > 0 && world.failures.length === 0;
+  // Pods that come or go bring the next plan, which has something to say. A collision is known to this one alone.
+  const isSettling = pending.length > 0 && world.failures.length === 0;
+  const isSilent = isSettling && collisions === daemonSet.status.collisionCount;
   const plan = [
     ...claimed.actions,
     ...past.actions,

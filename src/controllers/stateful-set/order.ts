@@ -77,7 +77,10 @@ function tend(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input):
 const mendClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
   status.phase === 'Pending' ? [...missing, ...owners] : owners;
 
-/** The last goes first. In order, it goes alone, and one that is not up only when nobody before it is down. */
+/**
+ * The last goes first. In order, it goes alone, and one that is not up only when nobody before it is down. One that has
+ * ended will never be up, so that nothing is won by waiting.
+ */
 function shrink(set: SeenSet, { condemned, replicas }: Members, { world, now, isOrdered }: Input): Ordered {
   const actions = condemned.flatMap((place) => claimsOf(set, { ...place, isCondemned: true }, world).owners);
   const going = condemned.filter(({ pod }) => !pod.metadata.deletionTimestamp);
@@ -85,7 +88,7 @@ function shrink(set: SeenSet, { condemned, replicas }: Members, { world, now, is
   const [next] = condemned;
   if (!next) return { actions, isDone: true };
   const down = [...replicas, ...[...condemned].reverse()].find(({ pod }) => !isUp(pod, set, now));
-  const mayGo = going[0] === next && (isUp(next.pod, set, now) || down === next);
+  const mayGo = going[0] === next && (isUp(next.pod, set, now) || isTerminal(next.pod) || down === next);
   return { actions: mayGo ? [...actions, removal(set, next)] : actions, isDone: false };
 }
 
