@@ -5,13 +5,17 @@ import { type ApprovingOptions, approvingController } from './certificates/appro
 import { csrCleaningController } from './certificates/cleaning.ts';
 import { type SignCertificate, signingController } from './certificates/signing.ts';
 import { clusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.ts';
+import { cronJobController } from './cron-job/cron-job.ts';
 import { daemonSetController } from './daemon-set/daemon-set.ts';
 import type { Controller } from './define.ts';
 import { deploymentController } from './deployment/deployment.ts';
+import { type DisruptionControllerOptions, disruptionController } from './disruption/disruption.ts';
+import { staleDisruptionController } from './disruption/stale-targets.ts';
 import { endpointSliceController } from './endpoints/endpoint-slices.ts';
 import { endpointsController } from './endpoints/endpoints.ts';
 import { endpointSliceMirroringController } from './endpoints/mirroring.ts';
 import { type GarbageCollectorOptions, garbageCollectorController } from './garbage-collector/garbage-collector.ts';
+import { jobController } from './job/job.ts';
 import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
 import { replicaSetController } from './replica-set/replica-set.ts';
 import { replicationControllerController } from './replication-controller/replication-controller.ts';
@@ -25,11 +29,13 @@ import {
   classProtectionController,
   volumeProtectionController,
 } from './storage-protection/storage-protection.ts';
+import { ttlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.ts';
 
 export type ControllerOptions = NamespaceControllerOptions &
   ServiceAccountControllerOptions &
   ApprovingOptions &
   ClusterInfoOptions &
+  DisruptionControllerOptions &
   GarbageCollectorOptions & { readonly signCertificate: SignCertificate };
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
@@ -38,13 +44,16 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   classProtectionController,
   clusterInfoController(options),
   clusterRoleAggregationController,
+  cronJobController(),
   csrCleaningController,
   daemonSetController(),
   deploymentController,
+  disruptionController(options),
   endpointSliceController,
   endpointSliceMirroringController,
   endpointsController,
   garbageCollectorController(options),
+  jobController(),
   namespaceController(options),
   replicaSetController,
   replicationControllerController,
@@ -53,6 +62,8 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   serviceAccountController(options),
   signingController(options.signCertificate),
   statefulSetController,
+  staleDisruptionController,
   tokenCleaningController,
+  ttlAfterFinishedController,
   volumeProtectionController,
 ];

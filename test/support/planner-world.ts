@@ -3,7 +3,10 @@ import { deepFreeze } from '../../src/base/tree.ts';
 import { keyOf, ObjectCache } from '../../src/client/object-cache.ts';
 import type { KindRef } from '../../src/client/object-types.ts';
 import type { Listers } from '../../src/controllers/define.ts';
-import type { Action, Plan } from '../../src/controllers/plan.ts';
+import type { Action, Named, Plan } from '../../src/controllers/plan.ts';
+
+/** When what has finalizers was deleted. */
+const DELETED = '2030-01-01T00:30:00Z';
 
 export class PlannerWorld implements Listers {
   readonly #caches = new Map<KindRef, ObjectCache<any>>();
@@ -38,7 +41,7 @@ export class PlannerWorld implements Listers {
           this.#replace(action.kind, action.object);
           break;
         case 'delete':
-          exhaust(this.of(action.kind).remove(keyOf(action.object)));
+          this.delete(action.kind, action.object);
           break;
         case 'deleteCollection':
           for (const object of this.of(action.kind).list(action.namespace)) {
@@ -56,7 +59,16 @@ export class PlannerWorld implements Listers {
     }
   }
 
-  /** Merge patches, and strategic ones as far as they say who owns an object. */
+  /** What has finalizers is only marked. */
+  delete(kind: KindRef, { metadata }: Named): void {
+    const old = this.of(kind).get(metadata.name ?? '', metadata.namespace);
+    if (!old?.metadata.finalizers?.length) exhaust(this.of(kind).remove(keyOf({ metadata })));
+    else if (!old.metadata.deletionTimestamp) {
+      this.put(kind, { ...old, metadata: { ...old.metadata, deletionTimestamp: DELETED } });
+    }
+  }
+
+  /** Merge patches, and strategic ones as far as they say who owns or holds an object. */
   #patch({ kind, object, patch }: Extract<Action, { type: 'patch' }>): void {
     const { name = '', namespace } = object.metadata;
     const old = this.of(kind).get(name, namespace);
@@ -70,7 +82,10 @@ export class PlannerWorld implements Listers {
       const references = owners(old.metadata.ownerReferences ?? [], changes.metadata.ownerReferences);
       merged.metadata.ownerReferences = references;
     }
-    this.put(kind, merged);
+    if (patch.type === 'strategic') merged.metadata = withFinalizers(old.metadata.finalizers ?? [], merged.metadata);
+    const { deletionTimestamp, finalizers = [] } = merged.metadata;
+    if (deletionTimestamp && finalizers.length === 0) exhaust(this.of(kind).remove(keyOf(merged)));
+    else this.put(kind, merged);
   }
 
   #replace(kind: KindRef, object: any): void {
@@ -93,6 +108,13 @@ function merge(target: any, patch: any): unknown {
 function owners(present: readonly any[], changes: readonly any[]): unknown[] {
   const kept = present.filter(({ uid }) => !changes.some((change) => change.uid === uid));
   return [...kept, ...changes.filter((change) => change.$patch !== 'delete')];
+}
+
+const LOST_FINALIZERS = '$deleteFromPrimitiveList/finalizers';
+
+function withFinalizers(present: readonly string[], { [LOST_FINALIZERS]: lost = [], ...metadata }: any): unknown {
+  const all = new Set<string>([...present, ...(metadata.finalizers ?? [])]);
+  return all.size === 0 ? metadata : { ...metadata, finalizers: [...all].filter((each) => !lost.includes(each)) };
 }
 
 function exhaust(changes: Iterable<unknown>): void {

@@ -25,7 +25,7 @@ interface IntervalSchedule {
   readonly every: number;
 }
 
-type CronSchedule = CalendarSchedule | IntervalSchedule;
+export type CronSchedule = CalendarSchedule | IntervalSchedule;
 
 interface Bounds {
   readonly min: number;

@@ -1,0 +1,46 @@
+/** Which run of a schedule is due, among those that were not started. */
+
+/** The first run after a moment; undefined when there is none. */
+type NextRun = (after: number) => number | undefined;
+
+export interface Due {
+  /** The latest run that was due and not started. */
+  readonly run: number | undefined;
+  /** About how many more than one there were, of those that may still start; the older ones are not made up for. */
+  readonly missed: number;
+  /** When the next one is due. */
+  readonly next: number;
+}
+
+interface Window {
+  /** Runs up to this moment are done with. */
+  readonly since: number;
+  /** Runs before this moment may not start any more. */
+  readonly deadline: number;
+  readonly now: number;
+}
+
+/** Undefined when a schedule that is due once is never due again: it makes no sense. */
+export function dueRun(next: NextRun, { since, deadline, now }: Window): Due | undefined {
+  const first = next(since);
+  if (first === undefined) return undefined;
+  if (now < first) return { run: undefined, missed: 0, next: first };
+  const second = next(first);
+  if (second === undefined) return undefined;
+  if (now < second) return { run: first, missed: 0, next: second };
+  const step = second - first;
+  const countFrom = (time: number) => Math.floor((now - time) / step) + 1;
+  // However long nobody looked, only the runs near the end are gone through.
+  const all = countFrom(first);
+  for (let span = 2; ; span *= 2) {
+    const run = lastUntil(now, all > span ? first + (all - span - 1) * step : since, next);
+    if (run === undefined) continue;
+    return { run, missed: countFrom(Math.max(first, deadline)), next: next(run) ?? Number.POSITIVE_INFINITY };
+  }
+}
+
+function lastUntil(now: number, after: number, next: NextRun): number | undefined {
+  let found: number | undefined;
+  for (let run = next(after); run !== undefined && run <= now; run = next(run)) found = run;
+  return found;
+}

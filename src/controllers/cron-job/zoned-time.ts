@@ -1,0 +1,85 @@
+/** The clock on the wall, by the name of its time zone. */
+
+/** A moment as people there read it. */
+export interface WallTime {
+  readonly year: number;
+  /** 1 is January. */
+  readonly month: number;
+  readonly day: number;
+  /** 0 is Sunday. */
+  readonly weekday: number;
+  readonly hour: number;
+  readonly minute: number;
+}
+
+export interface Zone {
+  read(time: number): WallTime;
+  /** The first moment that is read as this day or a later one. Days beyond the end of the month belong to the next. */
+  startOfDay(year: number, month: number, day: number): number;
+  /** RFC 3339, in whole seconds. */
+  format(time: number): string;
+}
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+const zones = new Map<string, Zone>();
+
+/** The name is one of the time-zone database. */
+export function zoneOf(name: string): Zone {
+  const known = zones.get(name);
+  if (known) return known;
+  const zone = zoneWith(name === 'UTC' ? () => 0 : offsetsOf(name));
+  zones.set(name, zone);
+  return zone;
+}
+
+/** `offset`: how far the clocks there are ahead of UTC at a moment, in milliseconds. */
+function zoneWith(offset: (time: number) => number): Zone {
+  const read = (time: number): WallTime => {
+    const wall = new Date(time + offset(time));
+    return {
+      year: wall.getUTCFullYear(),
+      month: wall.getUTCMonth() + 1,
+      day: wall.getUTCDate(),
+      weekday: wall.getUTCDay(),
+      hour: wall.getUTCHours(),
+      minute: wall.getUTCMinutes(),
+    };
+  };
+  const startOfDay = (year: number, month: number, day: number): number => {
+    const midnight = Date.UTC(year, month - 1, day);
+    // Midnight may not exist, or come twice: what held a day before, or holds a day later, finds the first moment.
+    const candidates = [offset(midnight - DAY), offset(midnight + DAY)].map((ahead) => midnight - ahead);
+    return Math.min(...candidates.filter((time) => time + offset(time) >= midnight));
+  };
+  const format = (time: number): string => {
+    const ahead = offset(time);
+    const text = new Date(time + ahead).toISOString().slice(0, 19);
+    if (ahead === 0) return `${text}Z`;
+    const minutes = Math.abs(Math.round(ahead / MINUTE));
+    const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
+    return `${text}${ahead < 0 ? '-' : '+'}${hours}:${rest}`;
+  };
+  return { read, startOfDay, format };
+}
+
+function offsetsOf(name: string): (time: number) => number {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: name,
+    calendar: 'gregory',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  return (time) => {
+    const parts: Record<string, number> = {};
+    for (const { type, value } of format.formatToParts(time)) parts[type] = Number(value);
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(time / 1000) * 1000;
+  };
+}

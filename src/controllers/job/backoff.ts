@@ -1,0 +1,70 @@
+/** How long a Job waits with new pods after failures: longer with every failure since the last success. */
+import type { DeepReadonly } from '../../client/object-types.ts';
+import type { Job } from '../../kinds/batch/job.ts';
+import type { Pod } from '../../kinds/core/pod.ts';
+import { finishedAt, hasFailed, hasSucceeded, isCountable } from './outcome.ts';
+import { isTracked } from './tracking.ts';
+
+type SeenJob = DeepReadonly<Job>;
+type SeenPod = DeepReadonly<Pod>;
+
+const FIRST = 10_000;
+const LONGEST = 600_000;
+/** From here on the wait does not grow any more. */
+const ENOUGH = 1 + Math.ceil(Math.log2(LONGEST / FIRST));
+
+/** Failures that no success came after. */
+export interface Failures {
+  readonly count: number;
+  /** When the last one was, in milliseconds. */
+  readonly last: number;
+}
+
+export const NO_FAILURES: Failures = { count: 0, last: 0 };
+
+/** How long new pods have to wait still, in milliseconds. */
+export function waitAfter({ count, last }: Failures, now: number): number {
+  if (count === 0) return 0;
+  return Math.max(0, last + Math.min(LONGEST, FIRST * 2 ** (count - 1)) - now);
+}
+
+interface Remembered {
+  readonly uid: string | undefined;
+  lastSuccess: number;
+  /** When pods failed, by their uid. */
+  failures: ReadonlyMap<string, number>;
+}
+
+/**
+ * Pods that failed and were deleted do not show any more how they ended. So the last failures are remembered while the
+ * program runs; after a restart those count that are still there.
+ */
+export class FailureMemory {
+  readonly #jobs = new Map<string, Remembered>();
+
+  /** `key` is the Job's, `pods` what is there of its pods. */
+  note(key: string, job: SeenJob, pods: readonly SeenPod[]): Failures {
+    const { uid } = job.metadata;
+    const known = this.#jobs.get(key);
+    const record = known?.uid === uid && known ? known : { uid, lastSuccess: 0, failures: new Map() };
+    const failures = new Map(record.failures);
+    for (const pod of pods) {
+      if (hasSucceeded(pod)) record.lastSuccess = Math.max(record.lastSuccess, finishedAt(pod));
+      else if (isFailure(pod, job)) failures.set(pod.metadata.uid ?? '', finishedAt(pod));
+    }
+    const newest = [...failures].filter(([, time]) => time > record.lastSuccess).sort((a, b) => b[1] - a[1]);
+    record.failures = new Map(newest.slice(0, ENOUGH));
+    if (record.failures.size > 0 || record.lastSuccess > 0) this.#jobs.set(key, record);
+    return newest[0] ? { count: record.failures.size, last: newest[0][1] } : NO_FAILURES;
+  }
+
+  forget(key: string): void {
+    this.#jobs.delete(key);
+  }
+}
+
+/** A pod that the controller itself deleted is no failure; it had let go of it before. */
+function isFailure(pod: SeenPod, job: SeenJob): boolean {
+  if (!hasFailed(pod, job) || !isCountable(pod, job)) return false;
+  return isTracked(pod) || pod.metadata.deletionTimestamp === undefined;
+}
