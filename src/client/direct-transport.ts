@@ -10,6 +10,7 @@ export type DirectReply =
   | { readonly type: 'object'; readonly item: { readonly object: KubeObject } }
   | { readonly type: 'list'; readonly metadata: ListMeta; readonly items: readonly { readonly object: KubeObject }[] }
   | { readonly type: 'status'; readonly status: Status }
+  | { readonly type: 'stream' }
   | { readonly type: 'watch'; attach(consumer: DirectConsumer): void; stop(): void };
 
 interface DirectConsumer {
@@ -43,6 +44,8 @@ export function directTransport<User>(
           return { type: 'list', metadata: reply.metadata, items: reply.items.map((item) => item.object) };
         case 'status':
           return reply;
+        case 'stream':
+          throw new Error('the answer is a text');
         case 'watch':
           reply.stop();
           throw new Error('the request is a watch');

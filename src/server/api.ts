@@ -37,6 +37,16 @@ export interface CallOptions {
   readonly gracePeriodSeconds?: number;
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
+  /** Of a container's log. */
+  readonly container?: string;
+  readonly follow?: boolean;
+  readonly previous?: boolean;
+  readonly timestamps?: boolean;
+  readonly sinceSeconds?: number;
+  readonly sinceTime?: string;
+  readonly tailLines?: number;
+  readonly limitBytes?: number;
+  readonly stream?: string;
 }
 
 export interface Call {
@@ -133,7 +143,16 @@ export interface StatusReply {
   readonly status: Status;
 }
 
-export type Reply = (ObjectReply | ListReply | WatchReply | StatusReply) & { readonly warnings?: readonly string[] };
+/** What is no object: the log of a container. It is made as it is taken, and may go on until the reader leaves. */
+export interface StreamReply {
+  readonly type: 'stream';
+  readonly contentType: string;
+  readonly pieces: AsyncIterable<Uint8Array>;
+}
+
+export type Reply = (ObjectReply | ListReply | WatchReply | StatusReply | StreamReply) & {
+  readonly warnings?: readonly string[];
+};
 
 /** Rejects with an ApiError, and with nothing else. */
 export type Handle = (call: Call) => Promise<Reply>;

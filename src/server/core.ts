@@ -12,6 +12,7 @@ import type { Authorizer } from './authz/authorizer.ts';
 import type { Rbac } from './authz/rbac/rbac.ts';
 import type { Cache } from './cache/cache.ts';
 import type { ListBodies } from './lists/bodies.ts';
+import type { NodeConnection } from './nodes/connection.ts';
 import type { Registry } from './registry.ts';
 import type { ExplainPod } from './subresources/explain.ts';
 import type { Watches } from './watches/watches.ts';
@@ -39,6 +40,8 @@ export interface Core {
   readonly tokenIssuer: TokenIssuer | undefined;
   /** Why a pod is where it is, or nowhere. */
   readonly explainPod: ExplainPod;
+  /** The way to the agents of nodes. */
+  readonly nodes: NodeConnection;
   /** Lists that were asked for lately. */
   readonly lists: ListBodies;
   /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */

@@ -30,6 +30,7 @@ import type { Admitting } from './fairness/admitting.ts';
 import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
 import { handler } from './handle.ts';
 import { ListBodies } from './lists/bodies.ts';
+import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
 import { Registry } from './registry.ts';
 import { Watches } from './watches/watches.ts';
 
@@ -77,6 +78,8 @@ export interface Server {
   identifyBy(identify: Core['identify']): void;
   /** Says who knows why pods are where they are; before, nobody does. */
   explainPodsBy(explainPod: Core['explainPod']): void;
+  /** Says how the agents of nodes are reached; before, none is. */
+  reachNodesBy(connection: NodeConnection): void;
   /** Ends watches cleanly and lets go of the store, which stays open. */
   close(): void;
 }
@@ -98,6 +101,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const watches = new Watches(cache, clock);
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
+  let nodes: NodeConnection = NO_CONNECTION;
   const rbac = new Rbac(cache);
   const core: Core = {
     store,
@@ -115,6 +119,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     lists: new ListBodies(),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
+    nodes: {
+      logs: (request) => nodes.logs(request),
+      refusal: (node, action) => nodes.refusal(node, action),
+    },
     tokenIssuer: options.tokenIssuer,
     explainPod: (namespace, name) => explainPod(namespace, name),
     clock,
@@ -137,6 +145,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     find: findIn((kind) => cache.table(kind)),
     identifyBy(next) {
       identify = next;
+    },
+    reachNodesBy(connection) {
+      nodes = connection;
     },
     explainPodsBy(next) {
       explainPod = next;

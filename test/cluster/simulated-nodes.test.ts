@@ -105,9 +105,11 @@ describe('nodes', () => {
 
   it('wait with one timer for all their pods', async () => {
     cluster = await simulatedCluster();
+    await cluster.run('a');
+    await cluster.until('a', isReady);
     const { waiting } = cluster.clock;
-    for (const name of ['a', 'b', 'c']) await cluster.run(name);
-    for (const name of ['a', 'b', 'c']) await cluster.until(name, isReady);
+    for (const name of ['b', 'c', 'd']) await cluster.run(name);
+    for (const name of ['b', 'c', 'd']) await cluster.until(name, isReady);
     expect(cluster.clock.waiting).toBe(waiting);
   });
 });

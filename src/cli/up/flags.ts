@@ -10,6 +10,7 @@ import { type EncryptionFlags, withEncryptionFlags } from './encryption.ts';
 import { type EtcdFlags, withEtcdFlags } from './etcd.ts';
 import { type IdentityFlags, withIdentityFlags } from './identity-flags.ts';
 import { type LoadFlags, withLoadFlags } from './load-flags.ts';
+import { type NodeFlags, withNodeFlags } from './nodes.ts';
 
 const storeNames = ['embedded', 'etcd', 'memory'] as const;
 export type StoreName = (typeof storeNames)[number];
@@ -23,7 +24,8 @@ export interface UpFlags
     AuthorizationFlags,
     AdmissionFlags,
     AuditFlags,
-    LoadFlags {
+    LoadFlags,
+    NodeFlags {
   readonly name: string;
   readonly dataDir?: string;
   readonly bindAddress?: string;
@@ -55,7 +57,7 @@ export function upCommand(run: (flags: UpFlags) => Promise<void>): Command {
     .addOption(new Option('--log-level <level>', 'how much is logged').choices(levels));
   const groups = [
     ...[withEtcdFlags, withControllersFlags, withEncryptionFlags, withIdentityFlags],
-    ...[withAuthorizationFlags, withAdmissionFlags, withAuditFlags, withLoadFlags],
+    ...[withAuthorizationFlags, withAdmissionFlags, withAuditFlags, withLoadFlags, withNodeFlags],
   ];
   return groups.reduce((all, withFlags) => withFlags(all), command).action((flags: UpFlags) => run(flags));
 }

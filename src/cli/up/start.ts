@@ -30,6 +30,7 @@ import type { UpFlags } from './flags.ts';
 import { publishAccess, serverUrl } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
 import { fairness, limits } from './load-flags.ts';
+import { startNodes, wantedNodes } from './nodes.ts';
 import { renewing } from './renewing.ts';
 import { startScheduler } from './scheduler.ts';
 import { type TokenSettings, tokenSettings, tokenSigner } from './service-account-tokens.ts';
@@ -50,6 +51,7 @@ export interface Site {
 /** Resolves when the cluster is ready. */
 export async function start(site: Site): Promise<void> {
   const { flags, steps, log, clock } = site;
+  const nodes = wantedNodes(flags);
   steps.line(`Quarterdeck ${version}, cluster "${flags.name}"`);
   const directory = await steps.run('directory', (say) => takeDirectory(site, say));
   const settings = await settleAll(flags, directory);
@@ -73,6 +75,7 @@ export async function start(site: Site): Promise<void> {
   const http = await steps.run('HTTPS', (say) => listen(site, face, say));
   if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(site, http, say));
   await steps.run('controllers', (say) => control(site, { settings, pki, server }, say));
+  if (nodes > 0) await steps.run('nodes', (say) => startNodes(flags, { ...site, server }, say));
   await directory.remember(settings);
   const url = serverUrl(settings.bindAddress, settings.port);
   const publish = ({ authority: ca, admin }: Pki, say: Say) => {

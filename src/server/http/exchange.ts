@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { WatchConsumer } from '../api.ts';
 import type { Credentials } from '../authn/authenticator.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
@@ -40,6 +41,8 @@ export interface Exchange extends Credentials {
   reply(code: number, contentType: string, body: Buffer, extra?: ExtraHeaders): void;
   /** Starts a reply that goes on; `gone` runs once when the client has left or the reply has ended. */
   startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer | Promise<WatchConsumer>;
+  /** Starts a reply of text, which whoever asked for it writes and ends. */
+  startText(contentType: string, extra: ExtraHeaders): Writable;
   /** The reply must be the last one on its connection. */
   lastOne(): void;
   /** Gives the client up, and what it was to get. */

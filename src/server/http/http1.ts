@@ -94,6 +94,14 @@ export class Http1Exchange implements Exchange {
     return new ChunkedWatch(response);
   }
 
+  startText(contentType: string, extra: ExtraHeaders): ServerResponse {
+    const { response } = this;
+    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, ...this.standing, ...extra];
+    response.writeHead(200, head);
+    response.flushHeaders();
+    return response;
+  }
+
   lastOne(): void {
     this.response.shouldKeepAlive = false;
   }

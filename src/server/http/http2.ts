@@ -109,6 +109,13 @@ export class Http2Exchange implements Exchange {
     return new StreamWatch(stream);
   }
 
+  startText(contentType: string, extra: ExtraHeaders): ServerHttp2Stream {
+    const { stream } = this;
+    this.#code = 200;
+    if (!stream.destroyed) stream.respond(headersOf(200, contentType, this.#all(extra)));
+    return stream;
+  }
+
   lastOne(): void {
     this.stream.session?.close();
   }

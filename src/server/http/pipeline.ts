@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { badRequest, isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Verb } from '../../kinds/kind.ts';
-import type { Call, CallOptions, Handle, Reply, User, WatchConsumer, WatchReply } from '../api.ts';
+import type { Call, CallOptions, Handle, Reply, StreamReply, User, WatchConsumer, WatchReply } from '../api.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Outcome } from '../audit/event.ts';
 import { ANONYMOUS, type Authenticate } from '../authn/authenticator.ts';
@@ -13,6 +13,7 @@ import type { Discovery, VersionInfo } from '../discovery/discovery.ts';
 import type { Admitting } from '../fairness/admitting.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Series } from '../metrics/requests.ts';
+import { PerRoute } from '../per-route.ts';
 import { ProtobufBodies } from '../protobuf/bodies.ts';
 import type { Registry } from '../registry.ts';
 import { checkForm, includeOf, type ObjectForm, objectForms } from '../representations/forms.ts';
@@ -37,6 +38,7 @@ import { NO_QUERY, parseQuery, type Query, withoutDeleteOptions } from './query.
 import { RequestCall } from './request-call.ts';
 import { bytesOf, isReadByPeople, sendError, sendReply, type Wish, warningHeaders } from './respond.ts';
 import { findRoute, type Route, splitPath, verbOf } from './route.ts';
+import { TextStream } from './text-stream.ts';
 import { Visit, type Visitors } from './visit.ts';
 
 export interface PipelineOptions {
@@ -71,7 +73,7 @@ const PUBLIC: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/
 /** The way of a request: authenticate, route, find a seat, authorize, decode, hand over, answer. */
 export class Pipeline {
   readonly #options: PipelineOptions;
-  readonly #watches = new Set<WatchConsumer>();
+  readonly #watches = new Set<Pick<WatchConsumer, 'end'>>();
   readonly #documents: Documents;
   readonly #gate: Gate;
   readonly #protobuf: ProtobufBodies;
@@ -88,7 +90,7 @@ export class Pipeline {
     const { audit, admitting, clock, limits } = options;
     const deadlines = new Deadlines(clock, limits.requestTimeout);
     const late: Visitors['late'] = (exchange, error) => this.#fail(exchange, error, { query: NO_QUERY });
-    this.#visitors = { audit, admitting, deadlines, late };
+    this.#visitors = { audit, admitting, deadlines, sorts: new PerRoute(), late };
   }
 
   /** Answers one request, whatever happens. */
@@ -122,6 +124,7 @@ export class Pipeline {
       visit.ended();
     } catch (error) {
       if (isApiError(error, 'Unauthorized')) await visit.asStranger();
+      visit.failing();
       await this.#fail(exchange, error, { query });
       visit.failed(error);
     }
@@ -152,7 +155,7 @@ export class Pipeline {
   }
 
   #pass(visit: Visit, attributes: Attributes): Promise<void> | undefined {
-    const entering = visit.enter({ user: attributes.user, attributes });
+    const entering = visit.enter(attributes);
     return entering
       ? entering.then(() => this.#gate.pass(attributes, visit.record))
       : this.#gate.pass(attributes, visit.record);
@@ -167,7 +170,7 @@ export class Pipeline {
     const target: Target = { route, query, call, series, visit, began: clock.now(), isOver: false };
     try {
       const attributes = new RequestAttributes(call, route, query.options);
-      const entering = visit.enter({ user, attributes, aim: route, options: query.options });
+      const entering = visit.enter(attributes, route, query.options);
       if (entering) await entering;
       const passing = this.#gate.pass(attributes, visit.record);
       if (passing) await passing;
@@ -214,7 +217,7 @@ export class Pipeline {
     const { route, query, call, visit } = target;
     const { verb } = call;
     const { accept } = exchange.headers;
-    const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
+    const representation = negotiated(route, verb, accept);
     const shape = representation.form && this.#shaping(representation.form, target);
     if (query !== NO_QUERY) call.options = query.options;
     if (verb === 'watch' && route.name !== undefined) call.options = selectName(query.options, route.name);
@@ -233,6 +236,10 @@ export class Pipeline {
       await this.#serveWatch(exchange, reply, { warnings, over });
       visit.goesOn(exchange.code || SWITCHING);
       return true;
+    }
+    if (reply.type === 'stream') {
+      await this.#serveText(exchange, reply, visit);
+      return false;
     }
     if (visit.record) visit.endsWith(outcomeOf(reply));
     const sending = sendReply(exchange, reply, wishOf(exchange, query, { representation, warnings }));
@@ -255,6 +262,8 @@ export class Pipeline {
         : (paths: readonly string[]) => {
             call.duplicates = paths;
           };
+    // What opens a stream says all in its query.
+    if (route.subresource?.kind.endsWith('Options')) return;
     switch (call.verb) {
       case 'create':
       case 'update': {
@@ -315,6 +324,17 @@ export class Pipeline {
       consumer?.end();
       reply.stop();
       throw error;
+    }
+  }
+
+  async #serveText(exchange: Exchange, { contentType, pieces }: StreamReply, visit: Visit): Promise<void> {
+    const text = new TextStream(pieces, exchange.startText(contentType, NO_HEADERS));
+    visit.goesOn(exchange.code);
+    this.#watches.add(text);
+    try {
+      await text.run();
+    } finally {
+      this.#watches.delete(text);
     }
   }
 
@@ -384,7 +404,7 @@ function wishOf(exchange: Exchange, query: Query, { representation, warnings }: 
 }
 
 /** What is noted of an answer that is whole. */
-function outcomeOf(reply: Exclude<Reply, WatchReply>): Outcome {
+function outcomeOf(reply: Exclude<Reply, WatchReply | StreamReply>): Outcome {
   const status = reply.type === 'status' ? reply.status : undefined;
   return { code: status?.code ?? 200, status, body: () => bytesOf(reply) };
 }
@@ -392,6 +412,14 @@ function outcomeOf(reply: Exclude<Reply, WatchReply>): Outcome {
 function noteAnnotations({ record }: Visit, { auditAnnotations }: Call): void {
   if (!record || !auditAnnotations) return;
   for (const [key, value] of Object.entries(auditAnnotations)) record.annotate(key, value);
+}
+
+const AS_IT_IS: Representation<ObjectForm> = { format: 'json', pretty: false };
+
+function negotiated({ subresource }: Route, verb: Verb, accept: string | undefined): Representation<ObjectForm> {
+  // A log is text, whatever the client would rather have.
+  if (subresource?.name === 'log') return AS_IT_IS;
+  return verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
 }
 
 function hasNoCredentials({ certificate, authorization, token }: Exchange): boolean {

@@ -31,9 +31,19 @@ const STRINGS: ReadonlySet<string> = new Set<KeyOf<string>>([
   'fieldManager',
   'fieldValidation',
   'propagationPolicy',
+  'container',
+  'sinceTime',
+  'stream',
 ]);
 
-const INTEGERS: ReadonlySet<string> = new Set<KeyOf<number>>(['limit', 'timeoutSeconds', 'gracePeriodSeconds']);
+const INTEGERS: ReadonlySet<string> = new Set<KeyOf<number>>([
+  'limit',
+  'timeoutSeconds',
+  'gracePeriodSeconds',
+  'sinceSeconds',
+  'tailLines',
+  'limitBytes',
+]);
 
 const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
   'allowWatchBookmarks',
@@ -42,6 +52,9 @@ const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
   'export',
   'exact',
   'orphanDependents',
+  'follow',
+  'previous',
+  'timestamps',
 ]);
 
 /**

@@ -15,10 +15,11 @@ export interface Shaping {
   readonly now: () => number;
 }
 
-/** A reply in another form. A Status stays what it is. */
+/** A reply in another form. A Status and a text stay what they are. */
 export function shapeReply(reply: Reply, shaping: Shaping): Reply {
   switch (reply.type) {
     case 'status':
+    case 'stream':
       return reply;
     case 'object':
       return { type: 'object', item: encodedItem(objectJson(reply, shaping)) };

@@ -1,0 +1,15 @@
+import { badRequest } from '../../base/errors.ts';
+import type { Pod } from '../../kinds/core/pod.ts';
+
+/** The container that is meant: the one that was named, or the only one there is. */
+export function containerNamed({ metadata, spec }: Pod, asked: string | undefined): string {
+  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name);
+  if (asked) {
+    if (names.includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${metadata.name}`);
+  }
+  const [only] = containers;
+  if (only && containers.length === 1) return only.name;
+  throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${names.join(' ')}]`);
+}

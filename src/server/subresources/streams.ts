@@ -1,0 +1,36 @@
+/**
+ * What goes into a pod and comes out of it. No agent offers that yet: who asks is told so, after the checks that come
+ * before.
+ */
+import { badRequest, notFound } from '../../base/errors.ts';
+import type { Pod } from '../../kinds/core/pod.ts';
+import type { Call } from '../api.ts';
+import type { Core } from '../core.ts';
+import type { StreamAction } from '../nodes/connection.ts';
+import type { Resource } from '../registry.ts';
+import { containerNamed } from './pod-containers.ts';
+import { named, type Subresource } from './subresource.ts';
+
+const streamed = (action: StreamAction): Subresource => {
+  const open = (core: Core, resource: Resource, call: Call) => refuse(core, resource, { call, action });
+  return { name: action, of: named(action), verbs: { get: open, create: open } };
+};
+
+export const exec = streamed('exec');
+export const attach = streamed('attach');
+export const portForward = streamed('portforward');
+
+async function refuse(
+  core: Core,
+  { kind }: Resource,
+  { call, action }: { call: Call; action: StreamAction },
+): Promise<never> {
+  const { namespace = '', name = '', options } = call;
+  await core.cache.fresh();
+  const pod = core.cache.table(kind).get(namespace, name)?.hub(kind) as Pod | undefined;
+  if (!pod) throw notFound(kind, name);
+  if (action !== 'portforward') containerNamed(pod, options?.container);
+  const { nodeName } = pod.spec;
+  if (!nodeName) throw badRequest(`pod ${name} does not have a host assigned`);
+  throw badRequest(core.nodes.refusal(nodeName, action));
+}
