@@ -57,7 +57,7 @@ function admitted(
   return core.admission.open(core, call, opening)?.run();
 }
 
-function checkPreconditions(kind: Kind, { metadata }: KubeObject, plan: DeletePlan): void {
+export function checkPreconditions(kind: Kind, { metadata }: KubeObject, plan: DeletePlan): void {
   const resource = { group: kind.group, plural: kind.kind };
   if (plan.uid !== undefined && plan.uid !== metadata.uid) {
     throw conflict(
