@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deployment } from '../../src/kinds/apps/deployment.ts';
-import { Job } from '../../src/kinds/batch/job.ts';
+import { ConfigMap } from '../../src/kinds/core/config-map.ts';
 import { Event } from '../../src/kinds/core/event.ts';
 import { Namespace } from '../../src/kinds/core/namespace.ts';
 import { Pod } from '../../src/kinds/core/pod.ts';
@@ -86,26 +86,19 @@ describe('a disruption budget', () => {
   });
 
   it('says why it cannot count', async () => {
-    const template = {
-      metadata: { labels },
-      spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
-    };
-    const job = await cluster.client.of(Job).create({
-      metadata: { name: 'j', namespace: 'x' },
-      spec: { suspend: true, template },
-    } as any);
-    const { uid } = job.metadata;
-    const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid, controller: true }];
+    const owner = await cluster.client.of(ConfigMap).create({ metadata: { name: 'o', namespace: 'x' } });
+    const { uid } = owner.metadata;
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid, controller: true }];
     await pods().create({
-      metadata: { name: 'p', labels: { ...labels, only: 'p' }, ownerReferences },
-      spec: template.spec,
+      metadata: { name: 'p', labels: { only: 'p' }, ownerReferences },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
     } as any);
     await budgets().create({
       metadata: { name: 'b' },
       spec: { maxUnavailable: 1, selector: { matchLabels: { only: 'p' } } },
     } as any);
     expect((await status()).conditions).toMatchObject([
-      { status: 'False', reason: 'SyncFailed', message: 'jobs.batch does not implement the scale subresource' },
+      { status: 'False', reason: 'SyncFailed', message: 'configmaps does not implement the scale subresource' },
     ]);
     expect(await told()).toContain('CalculateExpectedPodCountFailed');
   });
