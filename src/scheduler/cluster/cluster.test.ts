@@ -75,7 +75,7 @@ it('knows after any changes what counting anew would tell', () => {
         const here = on(node.name);
         expect([...node.pods.values()].sort(byUid)).toEqual([...here].sort(byUid));
         expect(node.cpu).toBe(here.reduce((sum, { requests }) => sum + requests.cpu, 0));
-        expect(node.freeMemory).toBe(8 * 2 ** 30 - here.reduce((sum, { requests }) => sum + requests.memory, 0));
+        expect(node.freeKiB).toBe(8 * 2 ** 20 - here.reduce((sum, { requests }) => sum + requests.kiB, 0));
         expect(node.freePods).toBe(10 - here.length);
       }
       const tally = (matches: (pod: PodInfo) => boolean) => {

@@ -18,20 +18,22 @@ export class NodeInfo {
   /** Bytes by name, of images that are on the node. */
   images: ReadonlyMap<string, number> = NO_IMAGES;
 
-  /** What there is and what is left, here and not one step away: a search through thousands of nodes reads little else. */
+  /**
+   * What there is and what is left. A search through thousands of nodes reads little else, so these are small integers,
+   * which stand in the object itself; larger numbers are a step away. Memory is in KiB, of which none too many are free.
+   */
   allCpu = 0;
-  allMemory = 0;
+  allKiB = 0;
   freePods = 0;
   freeCpu = 0;
-  freeMemory = 0;
-  freeStorage = 0;
+  freeKiB = 0;
+  likelyCpu = 0;
+  likelyKiB = 0;
 
   readonly pods = new Map<string, PodInfo>();
   cpu = 0;
   memory = 0;
   storage = 0;
-  likelyCpu = 0;
-  likelyMemory = 0;
   readonly others = new Map<string, number>();
   /** How many pods use a port, by protocol and number and then by address. */
   readonly #ports = new Map<string, Map<string, number>>();
@@ -70,11 +72,10 @@ export class NodeInfo {
   #measure(): void {
     const { allocatable } = this;
     this.allCpu = allocatable.cpu;
-    this.allMemory = allocatable.memory;
+    this.allKiB = Math.floor(allocatable.memory / 1024);
     this.freePods = allocatable.pods - this.pods.size;
     this.freeCpu = allocatable.cpu - this.cpu;
-    this.freeMemory = allocatable.memory - this.memory;
-    this.freeStorage = allocatable.storage - this.storage;
+    this.freeKiB = Math.floor((allocatable.memory - this.memory) / 1024);
   }
 
   #count(pod: PodInfo, sign: 1 | -1): void {
@@ -83,7 +84,7 @@ export class NodeInfo {
     this.memory += sign * requests.memory;
     this.storage += sign * requests.storage;
     this.likelyCpu += sign * requests.likelyCpu;
-    this.likelyMemory += sign * requests.likelyMemory;
+    this.likelyKiB += sign * requests.likelyKiB;
     this.#measure();
     if (requests.others) for (const [name, amount] of requests.others) bump(this.others, name, sign * amount);
     for (const { address, protocol, port } of hostPorts) {

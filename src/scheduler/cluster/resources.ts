@@ -13,7 +13,9 @@ export interface Resources {
 export interface Requests extends Resources {
   /** For scores: a container that asks for nothing is taken to need a little. */
   readonly likelyCpu: number;
-  readonly likelyMemory: number;
+  readonly likelyKiB: number;
+  /** The memory, rounded up. */
+  readonly kiB: number;
 }
 
 const LIKELY_CPU = 100;
@@ -93,7 +95,8 @@ export function requestsOf(pod: Pod): Requests {
     storage: asked.storage,
     others: asked.others,
     likelyCpu: likely.cpu,
-    likelyMemory: likely.memory,
+    likelyKiB: Math.ceil(likely.memory / 1024),
+    kiB: Math.ceil(asked.memory / 1024),
   };
 }
 

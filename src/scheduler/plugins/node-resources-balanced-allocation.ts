@@ -7,11 +7,13 @@ export const nodeResourcesBalancedAllocation: Plugin<undefined, Requests> = {
   name: 'NodeResourcesBalancedAllocation',
   weight: 1,
   preScore: ({ requests }) => (requests.cpu === 0 && requests.memory === 0 ? undefined : requests),
-  score(_, { allCpu, allMemory, cpu, memory }, requests) {
+  score(_, { allCpu, allKiB, freeCpu, freeKiB }, requests) {
     // Where there is only one of the two, it is always even.
-    if (allCpu === 0 || allMemory === 0) return LIKE_BEFORE;
-    const after = balance((cpu + requests.cpu) / allCpu, (memory + requests.memory) / allMemory);
-    const before = balance(cpu / allCpu, memory / allMemory);
+    if (allCpu === 0 || allKiB === 0) return LIKE_BEFORE;
+    const cpu = allCpu - freeCpu;
+    const memory = allKiB - freeKiB;
+    const after = balance((cpu + requests.cpu) / allCpu, (memory + requests.kiB) / allKiB);
+    const before = balance(cpu / allCpu, memory / allKiB);
     return BEST / 2 + Math.trunc((BEST / 2 + after - before) / 2);
   },
 };

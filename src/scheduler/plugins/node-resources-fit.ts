@@ -11,20 +11,13 @@ export const nodeResourcesFit: Plugin<Requests, Requests> = {
   name: 'NodeResourcesFit',
   preFilter: ({ requests }) => ({ type: 'go', state: requests }),
   filter(_, node, requests) {
-    if (
-      node.freePods > 0 &&
-      (requests.cpu === 0 || requests.cpu <= node.freeCpu) &&
-      (requests.memory === 0 || requests.memory <= node.freeMemory) &&
-      (requests.storage === 0 || requests.storage <= node.freeStorage) &&
-      requests.others === undefined
-    ) {
-      return undefined;
-    }
-    return missing(node, requests);
+    // Whoever passes here has room for certain; the others are measured exactly.
+    const isRoomy = node.freePods > 0 && requests.cpu <= node.freeCpu && requests.kiB <= node.freeKiB;
+    return isRoomy && requests.storage === 0 && requests.others === undefined ? undefined : missing(node, requests);
   },
   weight: 1,
   preScore: ({ requests }) => requests,
-  score(_, { allCpu: cpu, allMemory: memory, likelyCpu, likelyMemory }, requests) {
+  score(_, { allCpu: cpu, allKiB: memory, likelyCpu, likelyKiB }, requests) {
     let sum = 0;
     let weights = 0;
     if (cpu > 0) {
@@ -32,7 +25,7 @@ export const nodeResourcesFit: Plugin<Requests, Requests> = {
       weights++;
     }
     if (memory > 0) {
-      sum += free(likelyMemory + requests.likelyMemory, memory);
+      sum += free(likelyKiB + requests.likelyKiB, memory);
       weights++;
     }
     return weights === 0 ? 0 : Math.trunc(sum / weights);

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { report } from './explain-pod.ts';
+
+const passed = { plugin: 'NodePorts', result: 'Passed' } as const;
+const refused = {
+  plugin: 'NodeResourcesFit',
+  result: 'Refused',
+  reasons: ['Insufficient cpu'],
+  curable: true,
+} as const;
+const good = {
+  name: 'node-1',
+  fits: true,
+  filters: [passed],
+  scores: [
+    { plugin: 'NodeResourcesFit', score: 80, weight: 1 },
+    { plugin: 'NodeAffinity', score: 50, weight: 2 },
+  ],
+  total: 180,
+};
+const bad = { name: 'node-20', fits: false, filters: [refused, passed] };
+
+it('shows scores of nodes that fit, and who refused the others', () => {
+  expect(report('shop/web', { nodeName: 'node-1', message: '1/2 nodes fit', nodes: [good, bad] }, false)).toEqual([
+    'shop/web: on node-1',
+    '1/2 nodes fit.',
+    '',
+    'NODE      FITS   SCORE   WHY',
+    'node-1    yes    180     NodeResourcesFit 80; NodeAffinity 2×50',
+    'node-20   no     -       NodeResourcesFit: Insufficient cpu',
+  ]);
+});
+
+it('shows the other rules when asked', () => {
+  const lines = report('shop/web', { message: '0/1 nodes fit', nodes: [bad] }, true);
+  expect(lines.at(-1)).toContain('NodeResourcesFit: Insufficient cpu; NodePorts passed');
+});
+
+it('says what becomes of a pod that waits', () => {
+  const queue = { state: 'unschedulable', attempts: 1, refusedBy: ['NodeResourcesFit'] };
+  const said = { queue, nominatedNodeName: 'node-1', message: '0/0 nodes fit', nodes: [] };
+  expect(report('shop/web', said, false)).toEqual([
+    'shop/web: unschedulable, 1 attempt so far; node-1 is being cleared for it',
+    '0/0 nodes fit.',
+  ]);
+});
