@@ -17,6 +17,7 @@ import type { NodeRule } from './rules.ts';
 import { draw } from './span.ts';
 
 const DOWN = `${ANNOTATION_PREFIX}down`;
+const NOT_READY = 'node.kubernetes.io/not-ready';
 /** How many nodes register at once. */
 const AT_ONCE = 128;
 /** Milliseconds until a lease is renewed again that could not be. */
@@ -87,11 +88,11 @@ export class Fleet {
 
   /** Registers, or goes on as the node that is there already. `share`: where in the round of renewals it comes. */
   async #enter(node: SimulatedNode, share: number): Promise<void> {
-    const { client, clock, random, agenda, nodes, rules, signal } = this.#options;
+    const { clock, random, agenda, nodes, rules, signal } = this.#options;
     const now = clock.now();
     let known = nodes.lister.get(node.name);
     if (known) this.#report(node, known);
-    else known = await client.of(Node).create(nodeOf(node.machine, rules, now), { signal });
+    else known = await this.#create(node, now);
     node.uid = known.metadata.uid;
     const range = known.spec.podCIDR;
     if (range !== undefined && range !== node.machine.podRange) node.pool = new AddressPool(range);
@@ -100,6 +101,15 @@ export class Fleet {
     agenda.set(node.renewal, now + this.#interval * (0.5 + share / 2));
     const down = rulesFor(node.name, rules).find((rule) => rule.down)?.down;
     if (down) agenda.set(node.outage, now + draw(down.after, random));
+  }
+
+  /** New nodes are kept free of pods until somebody sees that they are ready. These are when they come. */
+  async #create(node: SimulatedNode, now: number): Promise<DeepReadonly<Node>> {
+    const { client, rules, signal } = this.#options;
+    const made = await client.of(Node).create(nodeOf(node.machine, rules, now), { signal });
+    const taints = made.spec.taints?.filter(({ key }) => key !== NOT_READY) ?? [];
+    if (taints.length === (made.spec.taints?.length ?? 0)) return made;
+    return client.of(Node).patch(node.name, { type: 'merge', changes: { spec: { taints } } }, { signal });
   }
 
   #onChange(type: 'add' | 'update' | 'delete', object: DeepReadonly<Node>): void {
