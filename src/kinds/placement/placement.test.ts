@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { namedNode, requiredNodes } from './required-nodes.ts';
+import { isTolerated } from './tolerations.ts';
+
+const node = { metadata: { name: 'n', labels: { zone: 'a', cores: '8' } } };
+const required = (...nodeSelectorTerms: object[]) =>
+  ({
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+  }) as Parameters<typeof requiredNodes>[0];
+const label = (key: string, operator: string, ...values: string[]) => ({
+  matchExpressions: [{ key, operator, values }],
+});
+const named = (operator: string, ...values: string[]) => ({
+  matchFields: [{ key: 'metadata.name', operator, values }],
+});
+
+describe('the nodes that a pod requires', () => {
+  it('are all where it asks for nothing', () => {
+    expect(requiredNodes({})(node)).toBe(true);
+  });
+
+  it('have all labels of the selector, and what one of the terms asks', () => {
+    expect(requiredNodes({ nodeSelector: { zone: 'a' } })(node)).toBe(true);
+    expect(requiredNodes({ nodeSelector: { zone: 'a', disk: 'ssd' } })(node)).toBe(false);
+    expect(requiredNodes({ nodeSelector: { zone: 'b' }, ...required(named('In', 'n')) })(node)).toBe(false);
+    expect(requiredNodes(required(label('zone', 'In', 'b'), named('In', 'n')))(node)).toBe(true);
+    expect(requiredNodes(required({ ...label('zone', 'In', 'b'), ...named('In', 'n') }))(node)).toBe(false);
+    expect(requiredNodes(required({}))(node)).toBe(false);
+  });
+
+  it.each([
+    ['In', ['a', 'b'], 'zone', true],
+    ['In', ['a'], 'disk', false],
+    ['NotIn', ['b'], 'zone', true],
+    ['NotIn', ['b'], 'disk', true],
+    ['Exists', [], 'zone', true],
+    ['DoesNotExist', [], 'zone', false],
+    ['Gt', ['7'], 'cores', true],
+    ['Gt', ['8'], 'cores', false],
+    ['Lt', ['9'], 'cores', true],
+    ['Lt', ['9'], 'zone', false],
+    ['Lt', ['many'], 'cores', false],
+    ['Like', ['a'], 'zone', false],
+  ] as const)('%s %j of %s: %s', (operator, values, key, holds) => {
+    expect(requiredNodes(required(label(key, operator, ...values)))(node)).toBe(holds);
+  });
+
+  it('can be the one that it names', () => {
+    expect(namedNode(required(named('In', 'n')))).toBe('n');
+    expect(namedNode(required(named('In', 'n', 'm')))).toBeUndefined();
+    expect(namedNode(required(named('NotIn', 'n')))).toBeUndefined();
+    expect(namedNode({})).toBeUndefined();
+  });
+});
+
+describe('a taint is tolerated', () => {
+  const taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
+  it.each([
+    [{ operator: 'Exists' }, true],
+    [{ key: 'k', operator: 'Exists' }, true],
+    [{ key: 'k', operator: 'Equal', value: 'v' }, true],
+    [{ key: 'k', value: 'v', effect: 'NoSchedule' }, true],
+    [{ key: 'k', value: 'w' }, false],
+    [{ key: 'k', operator: 'Exists', effect: 'NoExecute' }, false],
+    [{ key: 'other', operator: 'Exists' }, false],
+  ])('by %j: %s', (toleration, holds) => {
+    expect(isTolerated(taint, [toleration])).toBe(holds);
+    expect(isTolerated(taint, [])).toBe(false);
+  });
+});
