@@ -7,28 +7,49 @@ export interface Aim {
   readonly subresource: { readonly name: string } | undefined;
 }
 
+/** What was worked out for all requests of a sort. Whoever works something out has a field of his own. */
+export class Memo {
+  /** The rules of the audit policy that may count. */
+  audit: unknown;
+  /** The flow schemas that they may belong to, as of a generation of those. */
+  flow: unknown;
+  flowGeneration = -1;
+}
+
+/** What is known of one user's requests. */
+class UserMemos {
+  readonly #memos = new Map<Resource, Map<string, Memo>>();
+  #resource: Resource | undefined;
+  #sort = '';
+  #last = new Memo();
+
+  of(verb: string, { resource, subresource }: Aim): Memo {
+    const sort = subresource ? `${verb}/${subresource.name}` : verb;
+    // Clients do the same again more often than not.
+    if (resource === this.#resource && sort === this.#sort) return this.#last;
+    const sorts = this.#memos.get(resource) ?? new Map<string, Memo>();
+    const memo = sorts.get(sort) ?? new Memo();
+    this.#memos.set(resource, sorts.set(sort, memo));
+    this.#resource = resource;
+    this.#sort = sort;
+    this.#last = memo;
+    return memo;
+  }
+}
+
 /**
- * What was worked out for a user, a verb and a resource: thousands of requests share it. Users are known by their object,
- * which authentication hands out again for the same credentials; who is somebody new is worked out anew.
+ * Sorts of requests: by user, verb and resource. Thousands of requests share one. Users are known by their object, which
+ * authentication hands out again for the same credentials; for a user that is new, everything is worked out anew.
  */
-export class PerRoute<T> {
-  #known = new WeakMap<User, Map<Resource, Map<string, T>>>();
+export class PerRoute {
+  readonly #users = new WeakMap<User, UserMemos>();
 
-  get(user: User, verb: string, { resource, subresource }: Aim): T | undefined {
-    const parts = this.#known.get(user)?.get(resource);
-    return parts?.get(subresource ? `${verb}/${subresource.name}` : verb);
-  }
-
-  set(user: User, verb: string, { resource, subresource, value }: Aim & { readonly value: T }): T {
-    const resources = this.#known.get(user) ?? new Map<Resource, Map<string, T>>();
-    const parts = resources.get(resource) ?? new Map<string, T>();
-    parts.set(subresource ? `${verb}/${subresource.name}` : verb, value);
-    resources.set(resource, parts);
-    this.#known.set(user, resources);
-    return value;
-  }
-
-  forget(): void {
-    this.#known = new WeakMap();
+  memo(user: User, verb: string, aim: Aim): Memo {
+    let memos = this.#users.get(user);
+    if (!memos) {
+      memos = new UserMemos();
+      this.#users.set(user, memos);
+    }
+    return memos.of(verb, aim);
   }
 }

@@ -9,7 +9,7 @@ import type { Random } from '../../base/random.ts';
 import type { User } from '../api.ts';
 import type { Attributes } from '../authz/authorizer.ts';
 import { head } from '../metrics/text.ts';
-import type { Aim } from '../per-route.ts';
+import type { Memo } from '../per-route.ts';
 import { Evaluator } from './evaluator.ts';
 import { AuditRecord, type Heard, type Sink } from './event.ts';
 import { type Level, levels, type Policy } from './policy.ts';
@@ -22,13 +22,12 @@ export interface AuditOptions {
 }
 
 interface Asked {
-  readonly id: string;
-  readonly heard: Heard;
+  readonly client: Heard;
   /** Who sent the request; nobody, where that was not found out. */
   readonly sender: User | undefined;
   readonly attributes: Attributes;
-  /** Where the request is for objects. */
-  readonly aim?: Aim | undefined;
+  /** Of requests of its sort, where it is for objects. */
+  readonly memo: Memo | undefined;
 }
 
 /** Longer ones, and those with strange characters, are not taken over from a client. */
@@ -52,19 +51,27 @@ export class Audit {
     };
   }
 
-  /** What the request is known by: what its sender calls it, so that the logs of both can be laid side by side. */
-  idOf({ headers }: Pick<Heard, 'headers'>): string {
-    const given = headers['audit-id'];
-    return typeof given === 'string' && ACCEPTABLE_ID.test(given) ? given : this.#options.random.uuid();
-  }
-
   /** Undefined where nothing is to be noted. */
-  open({ id, heard, sender, attributes, aim }: Asked): AuditRecord | undefined {
-    const verdict = this.#evaluator.verdictOn(attributes, aim);
+  open({ client, sender, attributes, memo }: Asked): AuditRecord | undefined {
+    const verdict = this.#evaluator.verdictOn(attributes, memo);
     this.#levels[verdict.level]++;
     if (verdict.level === 'None') return undefined;
     const { clock } = this.#options;
-    return new AuditRecord({ id, verdict, heard, sender, attributes, clock, sink: this.#sink });
+    return new AuditRecord({
+      id: this.#idOf(client),
+      verdict,
+      heard: client,
+      sender,
+      attributes,
+      clock,
+      sink: this.#sink,
+    });
+  }
+
+  /** What the request is known by: what its sender calls it, so that the logs of both can be laid side by side. */
+  #idOf({ headers }: Heard): string {
+    const given = headers['audit-id'];
+    return typeof given === 'string' && ACCEPTABLE_ID.test(given) ? given : this.#options.random.uuid();
   }
 
   *lines(): Generator<string> {

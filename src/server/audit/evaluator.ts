@@ -1,5 +1,5 @@
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
-import { type Aim, PerRoute } from '../per-route.ts';
+import type { Memo } from '../per-route.ts';
 import type { GroupResources, Level, Policy, PolicyRule, Stage } from './policy.ts';
 
 /** How much is noted of a request. */
@@ -20,7 +20,6 @@ interface Candidate {
 export class Evaluator {
   readonly #rules: readonly { readonly rule: PolicyRule; readonly verdict: Verdict }[];
   readonly #otherwise: Verdict;
-  readonly #known = new PerRoute<readonly Candidate[]>();
 
   constructor({ rules, omitStages = [], omitManagedFields = false }: Policy) {
     this.#rules = rules.map((rule) => ({
@@ -34,31 +33,31 @@ export class Evaluator {
     this.#otherwise = { level: 'None', omitStages: new Set(omitStages), omitManagedFields };
   }
 
-  /** With `aim`, what the request is about, the rules that can count for it are looked up instead of gone through. */
-  verdictOn(attributes: Attributes, aim?: Aim): Verdict {
-    if (attributes.path !== undefined || !aim) {
+  /** With `memo`, the rules that can count for requests of the sort are looked up instead of gone through. */
+  verdictOn(attributes: Attributes, memo?: Memo): Verdict {
+    if (attributes.path !== undefined || !memo) {
       return this.#rules.find(({ rule }) => matches(rule, attributes))?.verdict ?? this.#otherwise;
     }
-    const { user, verb } = attributes;
-    const candidates = this.#known.get(user, verb, aim) ?? this.#gather(attributes, aim);
+    memo.audit ??= this.#gather(attributes);
+    const candidates = memo.audit as readonly Candidate[];
     for (const { rule, verdict, conditional } of candidates) {
       if (!conditional || matchesResource(rule, attributes)) return verdict;
     }
     return this.#otherwise;
   }
 
-  #gather(attributes: ResourceAttributes, aim: Aim): readonly Candidate[] {
-    const value: Candidate[] = [];
+  #gather(attributes: ResourceAttributes): readonly Candidate[] {
+    const found: Candidate[] = [];
     for (const { rule, verdict } of this.#rules) {
       if (!isMeant(rule, attributes) || rule.nonResourceURLs?.length) continue;
       const groups = rule.resources?.filter((group) => holdsResource(group, attributes));
       if (rule.resources?.length && !groups?.length) continue;
       const isNamed = groups?.length ? groups.every(({ resourceNames }) => resourceNames?.length) : false;
       const conditional = isNamed || (rule.namespaces?.length ?? 0) > 0;
-      value.push({ rule, verdict, conditional });
+      found.push({ rule, verdict, conditional });
       if (!conditional) break;
     }
-    return this.#known.set(attributes.user, attributes.verb, { ...aim, value });
+    return found;
   }
 }
 

@@ -53,6 +53,10 @@ export class AuditRecord {
   #requestObject: string | undefined;
   #isOver = false;
 
+  get id(): string {
+    return this.#opening.id;
+  }
+
   constructor(opening: Opening) {
     this.#opening = opening;
     this.#received = micro(opening.clock.now());

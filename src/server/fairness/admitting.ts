@@ -1,6 +1,7 @@
+import type { Kind } from '../../kinds/kind.ts';
 import type { CallOptions } from '../api.ts';
 import type { Attributes } from '../authz/authorizer.ts';
-import type { Aim } from '../per-route.ts';
+import type { Memo } from '../per-route.ts';
 
 /** Whoever waits for the answer, unless he has left. */
 export interface Client {
@@ -10,9 +11,10 @@ export interface Client {
 /** A request that wants to be worked on. */
 export interface Entering {
   readonly attributes: Attributes;
-  /** Where it is for objects. */
-  readonly aim?: Aim | undefined;
-  readonly options?: CallOptions | undefined;
+  /** Where it is for objects: of requests of its sort, what objects, and how they are selected. */
+  readonly memo: Memo | undefined;
+  readonly kind: Kind | undefined;
+  readonly options: CallOptions;
   readonly client: Client;
 }
 

@@ -14,7 +14,7 @@ import { flowLines } from './metrics.ts';
 import { type Belongs, Schemas } from './schemas.ts';
 import { mayTake } from './seats.ts';
 import { Flow, type NextTurn, Turns } from './turns.ts';
-import { seatsFor } from './work.ts';
+import { seatsForMany } from './work.ts';
 
 export interface FairnessOptions {
   readonly cache: Cache;
@@ -79,12 +79,13 @@ export class Fairness implements Admitting {
     return flowLines(this.#schemas, this.#turns.waiting);
   }
 
-  #seatsFor({ attributes, aim, options }: Entering, widest: number): number {
-    if (attributes.path !== undefined || !aim || !options) return 1;
+  #seatsFor({ attributes, kind, options }: Entering, widest: number): number {
+    if (attributes.path !== undefined || !kind || widest === 1) return 1;
     const { verb, namespace, name } = attributes;
-    const { cache } = this.#options;
-    const count = (kind: Parameters<Cache['table']>[0], within: string) => cache.table(kind).count(within);
-    return Math.min(widest, seatsFor({ verb, kind: aim.resource.kind, namespace, name, options }, count));
+    // Only who asks for many objects takes more than one.
+    if ((verb !== 'list' && verb !== 'watch') || name !== '') return 1;
+    const count = () => this.#options.cache.table(kind).count(namespace);
+    return Math.min(widest, seatsForMany(verb, options, count));
   }
 
   #findSeat(belongs: Belongs, entering: Entering, seats: number): Seat | Promise<Seat> {

@@ -4,7 +4,6 @@ import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { Table } from '../cache/table.ts';
 import { Histogram } from '../metrics/histogram.ts';
-import { type Aim, PerRoute } from '../per-route.ts';
 import type { Entering, Seat } from './admitting.ts';
 import { defaultLevels, defaultSchemas } from './defaults.ts';
 import { Level } from './level.ts';
@@ -120,7 +119,6 @@ interface Sorted {
 /** Sorts requests. What the store says is looked at anew when it has changed. */
 export class Schemas {
   readonly #options: SchemasOptions;
-  readonly #known = new PerRoute<Sorted>();
   readonly #counts = new Map<string, Counts>();
   readonly #stored: readonly Table[];
   readonly #levels = new Map<string, Level>();
@@ -143,14 +141,17 @@ export class Schemas {
     return this.#schemas;
   }
 
-  of({ attributes, aim }: Pick<Entering, 'attributes' | 'aim'>): Belongs {
+  of({ attributes, memo }: Pick<Entering, 'attributes' | 'memo'>): Belongs {
     this.#refresh();
-    if (attributes.path !== undefined || !aim) {
+    if (attributes.path !== undefined || !memo) {
       const schema = this.#schemas.find(({ spec }) => belongs(spec.rules ?? [], attributes)) ?? this.#last();
       return this.#in(schema, attributes);
     }
-    const { user, verb } = attributes;
-    const sorted = this.#known.get(user, verb, aim) ?? this.#sort(attributes, aim);
+    if (memo.flowGeneration !== this.#generation) {
+      memo.flow = this.#sort(attributes);
+      memo.flowGeneration = this.#generation;
+    }
+    const sorted = memo.flow as Sorted;
     if (sorted.always) return sorted.always;
     for (const { schema, isCertain } of sorted.candidates) {
       if (isCertain || belongs(schema.spec.rules ?? [], attributes)) return this.#in(schema, attributes);
@@ -163,7 +164,7 @@ export class Schemas {
     return this.#schemas.at(-1)!;
   }
 
-  #sort(attributes: ResourceAttributes, aim: Aim): Sorted {
+  #sort(attributes: ResourceAttributes): Sorted {
     const candidates: Candidate[] = [];
     for (const schema of this.#schemas) {
       const found = belonging(schema.spec.rules ?? [], attributes);
@@ -174,7 +175,7 @@ export class Schemas {
     const [first] = candidates;
     const isOneFlow = first?.isCertain && first.schema.spec.distinguisherMethod?.type !== 'ByNamespace';
     const always = isOneFlow ? this.#in(first.schema, attributes) : undefined;
-    return this.#known.set(attributes.user, attributes.verb, { ...aim, value: { candidates, always } });
+    return { candidates, always };
   }
 
   #in(schema: Schema, attributes: Attributes): Belongs {
@@ -191,7 +192,6 @@ export class Schemas {
     for (const table of this.#stored) generation += table.generation;
     if (generation === this.#generation) return;
     this.#generation = generation;
-    this.#known.forget();
     this.#belongs = new WeakMap();
     this.#configureLevels();
     this.#schemas = this.#readSchemas();

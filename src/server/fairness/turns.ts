@@ -26,7 +26,7 @@ interface Parked {
 export type NextTurn = (task: () => void) => void;
 
 /** In seats. A get or a create is one. */
-const ALONE = 64;
+const ALONE = 128;
 const SHARED = 4;
 /** What a turn works off of what was parked, for all flows together. */
 const TOGETHER = 64;
@@ -52,7 +52,8 @@ export class Turns {
     const quantum = this.#sharedFor > 0 ? SHARED : ALONE;
     if (flow.parked.length > 0 || flow.used >= quantum) return false;
     this.#use(flow, cost);
-    if (flow.used >= quantum) this.#arm();
+    // Quanta are given out anew only when somebody has used half of his: most turns of the loop need nothing at their end.
+    if (flow.used * 2 >= quantum) this.#arm();
     return true;
   }
 

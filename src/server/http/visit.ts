@@ -1,33 +1,31 @@
 /** A request between its arrival and its end: what is noted of it, the seat that it has, the time that it is given. */
 import { ApiError, type Status } from '../../base/errors.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import type { CallOptions, User } from '../api.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditRecord, Outcome } from '../audit/event.ts';
 import { attributesOfPath } from '../authz/attributes.ts';
 import type { Attributes } from '../authz/authorizer.ts';
 import type { Admitting, Seat } from '../fairness/admitting.ts';
-import type { Aim } from '../per-route.ts';
+import type { Memo, PerRoute } from '../per-route.ts';
 import { Deadline, type Deadlines } from './deadlines.ts';
 import { Disconnected } from './errors.ts';
 import { type Exchange, NO_HEADERS } from './exchange.ts';
 import { isForeseen, statusOf } from './respond.ts';
+import type { Route } from './route.ts';
 
 export interface Visitors {
   readonly audit: Audit | undefined;
   readonly admitting: Admitting | undefined;
   readonly deadlines: Deadlines;
+  readonly sorts: PerRoute;
   /** Answers a request whose time is up. */
   readonly late: (exchange: Exchange, error: ApiError) => Promise<void>;
 }
 
-interface Entry {
-  readonly user: User;
-  readonly attributes: Attributes;
-  readonly aim?: Aim;
-  readonly options?: CallOptions;
-}
-
 const NOBODY: User = { name: '', groups: [] };
+const NOTHING: Attributes = { user: NOBODY, verb: '', path: '' };
+const NO_OPTIONS: CallOptions = {};
 
 const timeout = () => new ApiError('Timeout', 'Timeout: request did not complete within the allotted timeout');
 
@@ -40,10 +38,14 @@ const closedEarly: Status = {
   code: 200,
 };
 
+/** It is itself what the audit log and those who give out seats are told: it is made for every request. */
 export class Visit extends Deadline {
-  readonly #exchange: Exchange;
+  readonly client: Exchange;
+  attributes: Attributes = NOTHING;
+  memo: Memo | undefined;
+  kind: Kind | undefined;
+  options: CallOptions = NO_OPTIONS;
   readonly #visitors: Visitors;
-  readonly #id: string;
   #seat: Seat | undefined;
   #isOpen = false;
   #outcome: Outcome | undefined;
@@ -54,23 +56,26 @@ export class Visit extends Deadline {
 
   constructor(exchange: Exchange, visitors: Visitors) {
     super();
-    this.#exchange = exchange;
+    this.client = exchange;
     this.#visitors = visitors;
-    const { audit, deadlines } = visitors;
-    this.#id = audit ? audit.idOf(exchange) : '';
-    if (audit) exchange.standing = ['Audit-ID', this.#id];
-    deadlines.set(this);
+    visitors.deadlines.set(this);
   }
 
   /** Undefined when there is room at once. Throws, or rejects with, TooManyRequests. */
-  enter({ user, attributes, aim, options }: Entry): Promise<void> | undefined {
-    const { audit, admitting } = this.#visitors;
+  enter(attributes: Attributes, route?: Route, options: CallOptions = NO_OPTIONS): Promise<void> | undefined {
+    const { audit, admitting, sorts } = this.#visitors;
+    const { user, verb } = attributes;
+    const isOwn = user === this.sender;
+    this.attributes = attributes;
+    this.options = options;
+    this.kind = route?.resource.kind;
+    if (route && isOwn) this.memo = sorts.memo(user, verb, route);
     if (audit) {
-      this.#open(attributes, aim);
-      if (user !== this.sender) this.record?.impersonating(user);
+      this.#open();
+      if (!isOwn) this.record?.impersonating(user);
     }
     if (!admitting) return undefined;
-    const seat = admitting.enter({ attributes, aim, options, client: this.#exchange });
+    const seat = admitting.enter(this);
     if (seat instanceof Promise) return seat.then((found) => this.#sit(found));
     this.#sit(seat);
     return undefined;
@@ -101,34 +106,41 @@ export class Visit extends Deadline {
   ended(): void {
     this.#visitors.deadlines.clear(this);
     this.#leave();
-    this.record?.ended(this.#outcome ?? { code: this.#exchange.code });
-    if (this.#exchange.isUnsent) this.#visitors.deadlines.set(new Unsent(this.#exchange));
+    this.record?.ended(this.#outcome ?? { code: this.client.code });
+    if (this.client.isUnsent) this.#visitors.deadlines.set(new Unsent(this.client));
   }
 
-  /** An error was answered. What nobody got as far as looking at is noted as well. */
+  /** An error is about to be answered. What nobody got as far as looking at is noted as well. */
+  failing(): void {
+    if (!this.#visitors.audit || this.#isOpen) return;
+    this.attributes = attributesOf(this.client, this.sender ?? NOBODY);
+    this.#open();
+  }
+
   failed(error: unknown): void {
-    if (this.#visitors.audit && !this.#isOpen) this.#open(attributesOf(this.#exchange, this.sender ?? NOBODY));
     if (this.record) this.#outcome = outcomeOf(error);
     this.ended();
   }
 
   /** Whoever has not said who he is waits behind the others of his address. */
   asStranger(): Promise<void> | undefined {
-    return this.sender ? undefined : this.#visitors.admitting?.stranger(this.#exchange.remoteAddress, 1);
+    return this.sender ? undefined : this.#visitors.admitting?.stranger(this.client.remoteAddress, 1);
   }
 
-  #open(attributes: Attributes, aim?: Aim): void {
+  #open(): void {
     this.#isOpen = true;
-    const { sender } = this;
-    const asked = sender && attributes.user !== sender ? { ...attributes, user: sender } : attributes;
-    const heard = this.#exchange;
-    this.record = this.#visitors.audit?.open({ id: this.#id, heard, sender, attributes: asked, aim });
+    const { sender, attributes, client } = this;
+    // Rules speak of who sent the request, whomever he acts as.
+    const isOther = sender !== undefined && attributes.user !== sender;
+    const asked = isOther ? { client, sender, attributes: { ...attributes, user: sender }, memo: undefined } : this;
+    this.record = this.#visitors.audit?.open(asked);
+    if (this.record) client.standing = ['Audit-ID', this.record.id];
   }
 
   #sit(seat: Seat): void {
     this.#seat = seat;
-    const { standing } = this.#exchange;
-    this.#exchange.standing = standing === NO_HEADERS ? seat.headers : [...standing, ...seat.headers];
+    const { standing } = this.client;
+    this.client.standing = standing === NO_HEADERS ? seat.headers : [...standing, ...seat.headers];
   }
 
   #leave(): void {
@@ -139,7 +151,7 @@ export class Visit extends Deadline {
 
   override expire(): void {
     const error = timeout();
-    void this.#visitors.late(this.#exchange, error).then(() => this.record?.ended(outcomeOf(error)));
+    void this.#visitors.late(this.client, error).then(() => this.record?.ended(outcomeOf(error)));
   }
 }
 
