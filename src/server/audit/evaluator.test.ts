@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
+import { Memo } from '../per-route.ts';
+import { defaultPolicy } from './default-policy.ts';
+import { Evaluator } from './evaluator.ts';
+import type { Policy, PolicyRule } from './policy.ts';
+
+const joe = { name: 'joe', groups: ['developers', 'system:authenticated'] };
+const node = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };
+
+const asked = (more: Partial<ResourceAttributes> = {}): ResourceAttributes => ({
+  ...{ user: joe, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'n', name: 'a' },
+  ...more,
+});
+
+const levelOf = (policy: Policy, attributes: Attributes) => new Evaluator(policy).verdictOn(attributes).level;
+const hits = (rule: Omit<PolicyRule, 'level'>, attributes: Attributes) =>
+  levelOf({ rules: [{ level: 'Metadata', ...rule }] }, attributes) === 'Metadata';
+
+describe('a rule', () => {
+  it.each<[string, Omit<PolicyRule, 'level'>, boolean]>([
+    ['of nothing', {}, true],
+    ['of the user', { users: ['joe'] }, true],
+    ['of another user', { users: ['bob'] }, false],
+    ['of a group of his', { userGroups: ['x', 'developers'] }, true],
+    ['of another group', { userGroups: ['x'] }, false],
+    ['of the verb', { verbs: ['get'] }, true],
+    ['of another verb', { verbs: ['list'] }, false],
+    ['of the namespace', { namespaces: ['n'] }, true],
+    ['of what has no namespace', { namespaces: [''] }, false],
+    ['of the group', { resources: [{ group: '' }] }, true],
+    ['of every group', { resources: [{ group: '*', resources: ['pods'] }] }, true],
+    ['of another group of resources', { resources: [{ group: 'apps' }] }, false],
+    ['of the resource', { resources: [{ resources: ['pods'] }] }, true],
+    ['of a part of it', { resources: [{ resources: ['pods/log'] }] }, false],
+    ['of all its parts', { resources: [{ resources: ['pods/*'] }] }, true],
+    ['of the name', { resources: [{ resources: ['pods'], resourceNames: ['a'] }] }, true],
+    ['of another name', { resources: [{ resources: ['pods'], resourceNames: ['b'] }] }, false],
+    ['of paths', { nonResourceURLs: ['*'] }, false],
+  ])('%s counts for a pod: %s %s', (_what, rule, counts) => {
+    expect(hits(rule, asked())).toBe(counts);
+  });
+
+  it('of a part counts for that part alone', () => {
+    const log = asked({ subresource: 'log' });
+    for (const pattern of ['pods/log', 'pods/*', '*/log', '*'])
+      expect(hits({ resources: [{ resources: [pattern] }] }, log)).toBe(true);
+    for (const pattern of ['pods', '*/status'])
+      expect(hits({ resources: [{ resources: [pattern] }] }, log)).toBe(false);
+  });
+
+  it('of paths counts for what they begin with', () => {
+    const at = (path: string): Attributes => ({ user: joe, verb: 'get', path });
+    expect(hits({ nonResourceURLs: ['/health*'] }, at('/healthz/ping'))).toBe(true);
+    expect(hits({ nonResourceURLs: ['/healthz'] }, at('/healthz/ping'))).toBe(false);
+    expect(hits({ resources: [{ group: '*' }] }, at('/healthz'))).toBe(false);
+  });
+});
+
+describe('of several rules', () => {
+  it('the first counts, and nothing is noted where none does', () => {
+    const rules: PolicyRule[] = [{ level: 'None', users: ['joe'] }, { level: 'Request' }];
+    expect(levelOf({ rules }, asked())).toBe('None');
+    expect(levelOf({ rules }, asked({ user: node }))).toBe('Request');
+    expect(levelOf({ rules: [rules[0]!] }, asked({ user: node }))).toBe('None');
+  });
+
+  it('each has its stages besides those that the policy leaves out, and its own say on managed fields', () => {
+    const policy: Policy = {
+      omitStages: ['RequestReceived'],
+      omitManagedFields: true,
+      rules: [
+        { level: 'Request', omitStages: ['Panic'], omitManagedFields: false, verbs: ['get'] },
+        { level: 'Request' },
+      ],
+    };
+    const first = new Evaluator(policy).verdictOn(asked());
+    expect([...first.omitStages]).toEqual(['RequestReceived', 'Panic']);
+    expect(first.omitManagedFields).toBe(false);
+    expect(new Evaluator(policy).verdictOn(asked({ verb: 'list' })).omitManagedFields).toBe(true);
+  });
+
+  it('what is remembered of a sort of requests is what going through them all says', () => {
+    const some = (values: readonly string[]) => fc.option(fc.subarray([...values]), { nil: undefined });
+    const rule = fc.record({
+      level: fc.constantFrom('None', 'Metadata', 'Request'),
+      users: some(['joe', 'bob']),
+      verbs: some(['get', 'list']),
+      namespaces: some(['n', 'm', '']),
+      resources: some(['pods', 'secrets', 'pods/log', '*']).map(
+        (resources) =>
+          resources && [{ group: '', resources, ...(resources.length > 1 ? { resourceNames: ['a'] } : {}) }],
+      ),
+    });
+    const request = fc.record({ namespace: fc.constantFrom('n', 'm', ''), name: fc.constantFrom('a', 'b', '') });
+    fc.assert(
+      fc.property(fc.array(rule, { maxLength: 6 }), fc.array(request, { minLength: 1 }), (rules, requests) => {
+        const evaluator = new Evaluator({ rules: rules as unknown as PolicyRule[] });
+        const memo = new Memo();
+        for (const each of requests) {
+          expect(evaluator.verdictOn(asked(each), memo)).toEqual(evaluator.verdictOn(asked(each)));
+        }
+      }),
+    );
+  });
+});
+
+describe('where no policy is given', () => {
+  it.each<[string, Partial<ResourceAttributes>, string]>([
+    ['a write', { verb: 'create', name: '' }, 'Metadata'],
+    ['a delete of many', { verb: 'deletecollection', name: '' }, 'Metadata'],
+    ['a read', {}, 'None'],
+    ['a watch', { verb: 'watch', name: '' }, 'None'],
+    ['a secret that is read', { resource: 'secrets' }, 'Metadata'],
+    ['a token that is made', { resource: 'serviceaccounts', subresource: 'token', verb: 'create' }, 'Metadata'],
+    ['a way into a container', { subresource: 'exec' }, 'Metadata'],
+    ['a role that is read', { group: 'rbac.authorization.k8s.io', resource: 'roles' }, 'Metadata'],
+    ['a lease of a node', { user: node, verb: 'update', group: 'coordination.k8s.io', resource: 'leases' }, 'None'],
+    ['a lease of a person', { verb: 'update', group: 'coordination.k8s.io', resource: 'leases' }, 'Metadata'],
+    ['what a node says of itself', { user: node, verb: 'patch', resource: 'nodes', subresource: 'status' }, 'None'],
+    ['a secret that a node reads', { user: node, resource: 'secrets' }, 'Metadata'],
+    ['secrets that a node watches', { user: node, verb: 'watch', resource: 'secrets' }, 'None'],
+  ])('%s is noted so far: %s %s', (_what, more, level) => {
+    expect(levelOf(defaultPolicy, asked(more))).toBe(level);
+  });
+
+  it('health is not noted', () => {
+    expect(levelOf(defaultPolicy, { user: joe, verb: 'get', path: '/healthz' })).toBe('None');
+  });
+
+  it('no body is ever noted', () => {
+    for (const { level } of defaultPolicy.rules) expect(['None', 'Metadata']).toContain(level);
+  });
+});
