@@ -17,6 +17,8 @@ import { endpointSliceMirroringController } from './endpoints/mirroring.ts';
 import { type GarbageCollectorOptions, garbageCollectorController } from './garbage-collector/garbage-collector.ts';
 import { jobController } from './job/job.ts';
 import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
+import { nodeLifecycleController } from './node-lifecycle/node-lifecycle.ts';
+import { endedPodsController, orphanedPodsController, stuckPodsController } from './pod-garbage/pod-garbage.ts';
 import { replicaSetController } from './replica-set/replica-set.ts';
 import { replicationControllerController } from './replication-controller/replication-controller.ts';
 import { resourceQuotaController } from './resource-quota/resource-quota.ts';
@@ -29,6 +31,7 @@ import {
   classProtectionController,
   volumeProtectionController,
 } from './storage-protection/storage-protection.ts';
+import { taintEvictionController } from './taint-eviction/taint-eviction.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.ts';
 
 export type ControllerOptions = NamespaceControllerOptions &
@@ -52,9 +55,12 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   endpointSliceController,
   endpointSliceMirroringController,
   endpointsController,
+  endedPodsController,
   garbageCollectorController(options),
   jobController(),
   namespaceController(options),
+  nodeLifecycleController(),
+  orphanedPodsController(),
   replicaSetController,
   replicationControllerController,
   resourceQuotaController(options),
@@ -63,6 +69,8 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   signingController(options.signCertificate),
   statefulSetController,
   staleDisruptionController,
+  stuckPodsController,
+  taintEvictionController(),
   tokenCleaningController,
   ttlAfterFinishedController,
   volumeProtectionController,

@@ -8,6 +8,7 @@ import { type IpFamily, ipFamily } from '../../kinds/shapes/ip-address.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../define.ts';
 import { controllerReference } from '../ownership.ts';
 import { type Plan, remove } from '../plan.ts';
+import { podsByNode } from '../pods/pods-by-node.ts';
 import {
   addressesOf,
   familiesOf,
@@ -44,15 +45,13 @@ export const endpointSliceController: Controller = defineController<Service>({
       ({ metadata }, world) =>
         world
           .of(Pod)
-          .by(byNode, metadata.name ?? '')
+          .by(podsByNode, metadata.name ?? '')
           .flatMap((pod) => podsBehindServices.keysOf(pod, world)),
       (node, old) => node.metadata.labels?.[ZONE] === old.metadata.labels?.[ZONE],
     ),
   ],
   plan: planEndpointSlices,
 });
-
-const byNode = ({ spec }: SeenPod) => (spec.nodeName ? [spec.nodeName] : []);
 
 /** For an index: the slices that tell of a service, as `namespace/name`. */
 export const slicesByService = (slice: Slice): readonly string[] => serviceOf(slice);
