@@ -15,6 +15,7 @@ import { largePod, smallPod } from './bodies.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
+import { measureRollout } from './nodes.ts';
 import { cpuOf, memoryOf, type Program, startBare, startEtcd, startQd, tokenFile } from './programs.ts';
 import { type Figure, table } from './report.ts';
 import { costOfRights } from './rights.ts';
@@ -97,6 +98,7 @@ async function main(): Promise<void> {
   }
   await measureRights();
   await measureEtcd();
+  await measureNodes();
   await measureSchedulers();
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
@@ -238,6 +240,40 @@ async function measureEtcd(): Promise<void> {
     }
   } finally {
     await etcd.stop();
+  }
+}
+
+/** Clusters of simulated nodes, and what they need to have all their pods ready. */
+async function measureNodes(): Promise<void> {
+  await withNodes(100, async (qd) => {
+    if (!wanted('1,000 pods ready on 100 nodes')) return;
+    const took = await measureRollout(qd, { deployments: 20, replicas: 50 }, agent);
+    record({ name: '1,000 pods ready on 100 nodes', unit: 'ms', qd: took, promise: 4_000 });
+    record({ name: 'memory with 100 nodes, 1,000 pods', unit: 'MB', qd: memoryOf(qd.pid), promise: 250 });
+  });
+  await withNodes(1_000, async (qd) => {
+    if (!wanted('processor at idle, 1,000 nodes')) return;
+    const { processor } = await measureIdle(qd);
+    record({ name: 'processor at idle, 1,000 nodes', unit: '%', qd: processor, promise: 1 });
+  });
+  await withNodes(5_000, async (qd) => {
+    if (wanted('5,000 nodes registered')) {
+      record({ name: '5,000 nodes registered', unit: 'ms', qd: qd.readyAfter, promise: 10_000 });
+    }
+    if (!wanted('10,000 pods ready on 5,000 nodes')) return;
+    const took = await measureRollout(qd, { deployments: 20, replicas: 500 }, agent);
+    record({ name: '10,000 pods ready on 5,000 nodes', unit: 'ms', qd: took, promise: 30_000 });
+  });
+}
+
+async function withNodes(count: number, measure: (qd: Program) => Promise<void>): Promise<void> {
+  if (!wanted('nodes')) return;
+  const flags = ['--runtime', 'simulated', '--nodes', String(count)];
+  const qd = await startQd(root, join(work, `nodes-${count}`), flags);
+  try {
+    await measure(qd);
+  } finally {
+    await qd.stop();
   }
 }
 

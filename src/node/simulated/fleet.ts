@@ -20,6 +20,8 @@ const DOWN = `${ANNOTATION_PREFIX}down`;
 const NOT_READY = 'node.kubernetes.io/not-ready';
 /** How many nodes register at once. */
 const AT_ONCE = 128;
+/** Leases are renewed at multiples of this, in milliseconds: those of one moment share a flush of the disk. */
+const MOMENT = 2_000;
 /** Milliseconds until a lease is renewed again that could not be. */
 const RETRY = 10_000;
 
@@ -65,7 +67,7 @@ export class Fleet {
     const all = [...this.#nodes.values()];
     let next = 0;
     const worker = async () => {
-      for (let index = next++; index < all.length; index = next++) await this.#enter(all[index]!, index / all.length);
+      for (let index = next++; index < all.length; index = next++) await this.#enter(all[index]!, (index + 1) / all.length);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     const { nodes, signal } = this.#options;
@@ -98,7 +100,7 @@ export class Fleet {
     if (range !== undefined && range !== node.machine.podRange) node.pool = new AddressPool(range);
     if (known.metadata.annotations?.[DOWN] === 'true') node.downBy.add('annotation');
     else await this.#leases.renew(node.name, node.uid, signal);
-    agenda.set(node.renewal, now + this.#interval * (0.5 + share / 2));
+    agenda.set(node.renewal, together(now + this.#interval * share));
     const down = rulesFor(node.name, rules).find((rule) => rule.down)?.down;
     if (down) agenda.set(node.outage, now + draw(down.after, random));
   }
@@ -161,7 +163,7 @@ export class Fleet {
   #renew(node: SimulatedNode): void {
     const { agenda, clock, signal } = this.#options;
     if (!node.isUp) return;
-    agenda.set(node.renewal, clock.now() + this.#interval);
+    agenda.set(node.renewal, together(clock.now() + this.#interval));
     this.#say(node, async () => {
       try {
         await this.#leases.renew(node.name, node.uid, signal);
@@ -193,3 +195,5 @@ export class Fleet {
     this.#under.add(saying);
   }
 }
+
+const together = (time: number) => Math.ceil(time / MOMENT) * MOMENT;

@@ -1,0 +1,44 @@
+/**
+ * A whole cluster on simulated nodes, through the real API and the built program: how long nodes take to register, and
+ * Deployments to have all their pods scheduled and ready.
+ */
+import type { Agent } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+import { get, post } from './http.ts';
+import type { Target } from './load.ts';
+
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+/** Milliseconds between two looks. */
+const LOOK = 50;
+
+/** Milliseconds until so many Deployments of so many pods are ready, from the first request on. */
+export async function measureRollout(
+  target: Target,
+  { deployments, replicas }: { deployments: number; replicas: number },
+  agent: Agent,
+): Promise<number> {
+  const began = performance.now();
+  const bodies = Array.from({ length: deployments }, (_, index) =>
+    JSON.stringify(deployment(`web-${index}`, replicas)),
+  );
+  await Promise.all(bodies.map((body) => post(target, DEPLOYMENTS, body, agent)));
+  for (;;) {
+    const list = JSON.parse((await get(target, DEPLOYMENTS, agent)).toString());
+    const ready = list.items.reduce((sum: number, { status }: any) => sum + (status.readyReplicas ?? 0), 0);
+    if (ready === deployments * replicas) return performance.now() - began;
+    await pause(LOOK);
+  }
+}
+
+function deployment(name: string, replicas: number) {
+  const labels = { app: name };
+  const resources = { requests: { cpu: '10m', memory: '16Mi' } };
+  return {
+    metadata: { name },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'nginx:1.27', resources }] } },
+    },
+  };
+}
