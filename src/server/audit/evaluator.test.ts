@@ -38,7 +38,7 @@ describe('a rule', () => {
     ['of the name', { resources: [{ resources: ['pods'], resourceNames: ['a'] }] }, true],
     ['of another name', { resources: [{ resources: ['pods'], resourceNames: ['b'] }] }, false],
     ['of paths', { nonResourceURLs: ['*'] }, false],
-  ])('%s counts for a pod: %s %s', (_what, rule, counts) => {
+  ])('%s is asked whether it counts', (_what, rule, counts) => {
     expect(hits(rule, asked())).toBe(counts);
   });
 
@@ -121,7 +121,7 @@ describe('where no policy is given', () => {
     ['what a node says of itself', { user: node, verb: 'patch', resource: 'nodes', subresource: 'status' }, 'None'],
     ['a secret that a node reads', { user: node, resource: 'secrets' }, 'Metadata'],
     ['secrets that a node watches', { user: node, verb: 'watch', resource: 'secrets' }, 'None'],
-  ])('%s is noted so far: %s %s', (_what, more, level) => {
+  ])('%s is noted as far as it should be', (_what, more, level) => {
     expect(levelOf(defaultPolicy, asked(more))).toBe(level);
   });
 

@@ -1,0 +1,274 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type TestServer, testServer } from '../../../test/support/server.ts';
+import { ControlledClock } from '../../base/clock.ts';
+import { Namespace } from '../../kinds/core/namespace.ts';
+import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
+import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import type { User } from '../api.ts';
+import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
+import { Memo } from '../per-route.ts';
+import type { Admitting, Entering, Seat } from './admitting.ts';
+import { InFlight } from './in-flight.ts';
+
+const FLOWCONTROL = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', namespace: '' };
+const user = (name: string, ...groups: string[]): User => ({ name, groups: [...groups, 'system:authenticated'] });
+const joe = user('joe');
+const account = user('system:serviceaccount:kube-system:x', 'system:serviceaccounts');
+
+const about = (who: User, more: Partial<ResourceAttributes> = {}): ResourceAttributes => ({
+  ...{ user: who, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'n', name: 'a' },
+  ...more,
+});
+
+const entering = (attributes: Attributes, more: Partial<Entering> = {}): Entering => ({
+  ...{ attributes, memo: undefined, kind: undefined, options: {}, client: { isGone: false } },
+  ...more,
+});
+
+let clock: ControlledClock;
+let world: TestServer;
+let admitting: Admitting;
+
+async function start(reading = 400, mutating = 200): Promise<void> {
+  clock = new ControlledClock();
+  const fairness = { byFlow: true, reading, mutating, requestTimeout: 60_000 };
+  world = await testServer([Namespace, FlowSchema, PriorityLevelConfiguration], { clock, fairness });
+  admitting = world.server.admitting!;
+}
+
+async function uidOf(plural: string, name: string): Promise<string> {
+  return (await world.get(plural, name, FLOWCONTROL)).metadata.uid;
+}
+
+/** The schema and the level that a request was told to belong to. */
+async function told(attributes: Attributes): Promise<string> {
+  const seat = await admitting.enter(entering(attributes));
+  const [, schema, , level] = seat.headers;
+  seat.leave();
+  const schemas = await world.list('flowschemas', FLOWCONTROL);
+  const levels = await world.list('prioritylevelconfigurations', FLOWCONTROL);
+  const nameOf = (list: typeof schemas, uid: string | undefined) =>
+    list.items.find(({ object }) => object.metadata.uid === uid)?.object.metadata.name;
+  return `${nameOf(schemas, schema)} ${nameOf(levels, level)}`;
+}
+
+/** A loop turn: what waits for one goes on. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function enterMany(who: User, count: number, more: Partial<ResourceAttributes> = {}) {
+  const seats: Seat[] = [];
+  const refused: unknown[] = [];
+  for (let i = 0; i < count; i++) {
+    try {
+      const seat = admitting.enter(entering(about(who, more)));
+      if (!(seat instanceof Promise)) seats.push(seat);
+      else
+        seat.then(
+          (found) => void seats.push(found),
+          (error: unknown) => void refused.push(error),
+        );
+    } catch (error) {
+      refused.push(error);
+    }
+  }
+  for (let i = 0; i < count; i++) await turn();
+  return { seats, refused };
+}
+
+const metric = (name: string) =>
+  [...admitting.lines()].filter((line) => line.startsWith(`apiserver_flowcontrol_${name}`));
+
+beforeEach(() => start());
+
+describe('a request belongs', () => {
+  it.each<[string, Attributes, string]>([
+    ['of an administrator', about(user('root', 'system:masters')), 'exempt exempt'],
+    ['for health', { user: joe, verb: 'get', path: '/readyz' }, 'probes exempt'],
+    ['for a single check', { user: joe, verb: 'get', path: '/readyz/etcd' }, 'probes exempt'],
+    ['of a user', about(joe), 'global-default global-default'],
+    ['of a user, to a path', { user: joe, verb: 'get', path: '/version' }, 'global-default global-default'],
+    [
+      'of an account',
+      about(user('system:serviceaccount:a:b', 'system:serviceaccounts')),
+      'service-accounts workload-low',
+    ],
+    ['of an account of the system', about(account), 'kube-system-service-accounts workload-high'],
+    [
+      'of an account of the system, for a lease',
+      about(account, { verb: 'update', group: 'coordination.k8s.io', resource: 'leases' }),
+      'system-leader-election leader-election',
+    ],
+    ['of a node', about(user('system:node:a', 'system:nodes')), 'system-nodes system'],
+    [
+      'of a node, for itself',
+      about(user('system:node:a', 'system:nodes'), { resource: 'nodes', subresource: 'status', namespace: '' }),
+      'system-node-high node-high',
+    ],
+    ['of the scheduler', about(user('system:kube-scheduler')), 'kube-scheduler workload-high'],
+    ['of somebody in no group at all', about({ name: 'x', groups: [] }), 'catch-all catch-all'],
+  ])('%s to its level', async (_what, attributes, where) => {
+    expect(await told(attributes)).toBe(where);
+  });
+
+  it('to what a schema that was just made says, whatever was remembered', async () => {
+    const memo = new Memo();
+    const seat = await admitting.enter(entering(about(joe), { memo }));
+    seat.leave();
+    await world.create(
+      'flowschemas',
+      {
+        metadata: { name: 'joes' },
+        spec: {
+          matchingPrecedence: 50,
+          priorityLevelConfiguration: { name: 'system' },
+          rules: [
+            {
+              subjects: [{ kind: 'User', user: { name: 'joe' } }],
+              resourceRules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['n'] }],
+            },
+          ],
+        },
+      },
+      FLOWCONTROL,
+    );
+    const uid = await uidOf('flowschemas', 'joes');
+    const now = await admitting.enter(entering(about(joe), { memo }));
+    expect(now.headers).toContain(uid);
+    now.leave();
+    // The same sort of request in another namespace does not.
+    const elsewhere = await admitting.enter(entering(about(joe, { namespace: 'm' }), { memo }));
+    expect(elsewhere.headers).not.toContain(uid);
+    elsewhere.leave();
+  });
+});
+
+describe('where seats are short', () => {
+  it('requests queue, and each flow gets its part of what becomes free', async () => {
+    await start(24, 0); // global-default has 2 of its own.
+    await world.patch(
+      'prioritylevelconfigurations',
+      'global-default',
+      { spec: { limited: { borrowingLimitPercent: 0 } } },
+      { ...FLOWCONTROL, patchType: 'merge' },
+    );
+    const flood = await enterMany(user('flood'), 40);
+    expect(flood.seats).toHaveLength(2);
+    const other = await enterMany(user('other'), 1);
+    expect(other.seats).toHaveLength(0);
+    expect(metric('current_inqueue_requests{priority_level="global-default"}')).toEqual([
+      expect.stringMatching(/ 39$/),
+    ]);
+    // The other waits for no more than those of the flood that are before it in the order of what each has had.
+    flood.seats[0]!.leave();
+    await turn();
+    flood.seats[1]!.leave();
+    await turn();
+    expect(other.seats).toHaveLength(1);
+  });
+
+  it('those that find no queue get 429, and are told when to come back', async () => {
+    await start(24, 0);
+    const { refused } = await enterMany(user('flood'), 400);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({
+      reason: 'TooManyRequests',
+      message: 'too many requests, please try again later',
+      details: { retryAfterSeconds: 1 },
+    });
+    expect(metric('rejected_requests_total')[0]).toContain('reason="queue-full"');
+  });
+
+  it('a level without queues refuses at once', async () => {
+    await start(24, 0);
+    const { seats, refused } = await enterMany({ name: 'x', groups: [] }, 60);
+    expect(seats.length).toBeGreaterThan(0);
+    expect(seats.length + refused.length).toBe(60);
+    expect(metric('rejected_requests_total')[0]).toContain('reason="concurrency-limit"');
+  });
+
+  it('nobody waits longer than a quarter of the time that a request has', async () => {
+    await start(24, 0);
+    const flood = await enterMany(user('flood'), 60);
+    const waiting = 60 - flood.seats.length;
+    await clock.advance(14_000);
+    expect(flood.refused).toHaveLength(0);
+    await clock.advance(1_000);
+    expect(flood.refused).toHaveLength(waiting);
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('a level borrows what others do not use', async () => {
+    await start(240, 0); // global-default has 20 of its own, 10 of which it lends.
+    const { seats } = await enterMany(user('busy'), 60);
+    expect(seats).toHaveLength(60);
+  });
+
+  it('a client that is waited for holds no seat', async () => {
+    await start(24, 0);
+    const flood = await enterMany(user('flood'), 20);
+    const had = flood.seats.length;
+    for (const seat of [...flood.seats]) seat.pause();
+    await turn();
+    expect(flood.seats.length).toBe(Math.min(20, had * 2));
+  });
+
+  it('an administrator is never made to wait', async () => {
+    await start(1, 0);
+    const { seats } = await enterMany(user('root', 'system:masters'), 500);
+    expect(seats).toHaveLength(500);
+  });
+});
+
+describe('work', () => {
+  it('a list of many objects takes more seats than one object', async () => {
+    await start(4_000, 0);
+    const kind = FlowSchema;
+    for (let i = 0; i < 120; i++) {
+      const rule = {
+        subjects: [{ kind: 'User', user: { name: 'x' } }],
+        nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }],
+      };
+      const spec = { priorityLevelConfiguration: { name: 'system' }, rules: [rule] };
+      await world.create('flowschemas', { metadata: { name: `schema-${i}` }, spec }, FLOWCONTROL);
+    }
+    const list = about(joe, {
+      verb: 'list',
+      name: '',
+      resource: 'flowschemas',
+      group: 'flowcontrol.apiserver.k8s.io',
+      namespace: '',
+    });
+    const executing = () =>
+      Number(metric('current_executing_seats{priority_level="global-default"}')[0]!.split(' ')[1]);
+    const seat = await admitting.enter(entering(list, { kind }));
+    expect(executing()).toBe(2);
+    seat.leave();
+    expect(executing()).toBe(0);
+    const page = await admitting.enter(entering(list, { kind, options: { limit: 10 } }));
+    expect(executing()).toBe(1);
+    page.leave();
+  });
+});
+
+describe('strangers', () => {
+  it('of one address wait for each other, and not for those of another', async () => {
+    const first = Array.from({ length: 500 }, () => admitting.stranger('1.1.1.1', 1));
+    expect(first.filter((waiting) => waiting !== undefined).length).toBeGreaterThan(300);
+    expect(admitting.stranger('2.2.2.2', 1)).toBeUndefined();
+    await Promise.all(first);
+  });
+});
+
+describe('without flows', () => {
+  it('requests that read and those that write are counted, but for administrators', () => {
+    const limit = new InFlight({ reading: 2, mutating: 1 });
+    const read = () => limit.enter(entering(about(joe)));
+    const [one] = [read(), read()];
+    expect(read).toThrow('too many requests');
+    limit.enter(entering(about(joe, { verb: 'create' })));
+    expect(() => limit.enter(entering(about(joe, { verb: 'patch' })))).toThrow('too many requests');
+    limit.enter(entering(about(user('root', 'system:masters'))));
+    one!.leave();
+    read();
+  });
+});

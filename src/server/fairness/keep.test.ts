@@ -1,0 +1,92 @@
+import { beforeEach, expect, it } from 'vitest';
+import { type TestServer, testServer } from '../../../test/support/server.ts';
+import { Namespace } from '../../kinds/core/namespace.ts';
+import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
+import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import { defaultLevels, defaultSchemas } from './defaults.ts';
+
+const kinds = [Namespace, FlowSchema, PriorityLevelConfiguration];
+const AT = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', namespace: '' };
+const MERGE = { ...AT, patchType: 'merge' } as const;
+const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec';
+const fairness = { byFlow: true, reading: 400, mutating: 200, requestTimeout: 60_000 };
+const LEVELS = 'prioritylevelconfigurations';
+
+let world: TestServer;
+
+beforeEach(async () => {
+  world = await testServer(kinds, { fairness });
+});
+
+const again = () => testServer(kinds, { fairness, store: world.store, clock: world.clock });
+
+/** Until the server has looked at what was changed, and done something about it. */
+async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (isSo(found)) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const dangling = (schema: any) => schema.status.conditions?.find(({ type }: any) => type === 'Dangling');
+
+it('makes every default object, as it would be if somebody had sent it', async () => {
+  for (const [name, spec] of defaultSchemas) {
+    const found = await world.get('flowschemas', name, AT);
+    expect(found).toMatchObject({ spec, metadata: { generation: 1, annotations: { [AUTOUPDATE]: 'true' } } });
+    expect(dangling(found)).toMatchObject({ status: 'False', reason: 'Found' });
+    const sent = await world.update('flowschemas', found, { ...AT, name });
+    expect(sent.metadata.resourceVersion).toBe(found.metadata.resourceVersion);
+  }
+  for (const [name, spec] of defaultLevels) {
+    const found = await world.get(LEVELS, name, AT);
+    expect(found.spec).toEqual(spec);
+    const sent = await world.update(LEVELS, found, { ...AT, name });
+    expect(sent.metadata.resourceVersion).toBe(found.metadata.resourceVersion);
+  }
+});
+
+it('writes nothing where everything is in order', async () => {
+  const before = await world.store.revision();
+  await again();
+  expect(await world.store.revision()).toBe(before);
+});
+
+it('makes what was deleted again', async () => {
+  const { uid } = (await world.get('flowschemas', 'catch-all', AT)).metadata;
+  await world.delete('flowschemas', 'catch-all', AT);
+  const look = () => world.get('flowschemas', 'catch-all', AT).catch(() => undefined);
+  const found = await until(look, (object) => object !== undefined);
+  expect(found.metadata.uid).not.toBe(uid);
+});
+
+it('gives back its numbers to what follows the defaults, and leaves alone what does not', async () => {
+  const shares = { spec: { limited: { nominalConcurrencyShares: 77 } } };
+  await world.patch(LEVELS, 'system', shares, MERGE);
+  const mended = await until(
+    () => world.get(LEVELS, 'system', AT),
+    ({ spec }) => spec.limited.nominalConcurrencyShares === 30,
+  );
+  expect(mended.metadata.annotations[AUTOUPDATE]).toBe('true');
+  await world.patch(LEVELS, 'system', { metadata: { annotations: { [AUTOUPDATE]: 'false' } }, ...shares }, MERGE);
+  await again();
+  expect((await world.get(LEVELS, 'system', AT)).spec.limited.nominalConcurrencyShares).toBe(77);
+});
+
+it('says of every schema whether its level is there', async () => {
+  const rule = {
+    subjects: [{ kind: 'User', user: { name: 'x' } }],
+    nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }],
+  };
+  const spec = { priorityLevelConfiguration: { name: 'mine' }, rules: [rule] };
+  await world.create('flowschemas', { metadata: { name: 'mine' }, spec }, AT);
+  const look = () => world.get('flowschemas', 'mine', AT);
+  const missing = await until(look, (schema) => dangling(schema)?.status === 'True');
+  expect(dangling(missing).message).toBe(
+    'This FlowSchema references the PriorityLevelConfiguration object named "mine" but there is no such object',
+  );
+  const limited = { limitResponse: { type: 'Reject' } };
+  await world.create(LEVELS, { metadata: { name: 'mine' }, spec: { type: 'Limited', limited } }, AT);
+  await until(look, (schema) => dangling(schema)?.status === 'False');
+});
