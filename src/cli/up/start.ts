@@ -91,6 +91,16 @@ export async function start(site: Site): Promise<void> {
   log.info('ready', { server: url, seconds: Number(seconds) });
   steps.line(`\nReady in ${seconds} s: ${url}\n\n${nextSteps(kubeconfig, flags.name)}`);
   setImmediate(() => http.prepare());
+  schedule(site, { settings, server });
+}
+
+/** Once the cluster is ready: pods can wait that long. */
+function schedule(
+  { flags, cleanup, clock, random, log }: Site,
+  { settings, server }: Pick<Face, 'settings' | 'server'>,
+): void {
+  if (!isChosen(SCHEDULER, flags)) return;
+  cleanup.add(startScheduler(server, { clock, random, log, isShared: settings.store === 'etcd' }));
 }
 
 const home = () => join(homedir(), '.quarterdeck');
@@ -225,7 +235,6 @@ async function control(
     startControllers(controllers, server.handle, { clock, random, log, isShared: settings.store === 'etcd' }),
   );
   const schedules = isChosen(SCHEDULER, flags);
-  if (schedules) cleanup.add(startScheduler(server, { clock, random, log, isShared: settings.store === 'etcd' }));
   say([...controllers.map(({ name }) => name), ...(schedules ? [SCHEDULER] : [])].join(', '));
 }
 
