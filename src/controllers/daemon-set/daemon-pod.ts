@@ -44,12 +44,14 @@ export function bySetAndNode(pod: SeenPod): readonly string[] {
 
 export const setAndNode = (uid: string | undefined, node: string) => `${uid}/${node}`;
 
-/** It comes from the present template. */
-export function isUpdated({ metadata }: SeenPod, daemonSet: SeenDaemonSet, hash: string): boolean {
-  const { labels } = metadata;
-  if (labels?.[REVISION_LABEL] === hash) return true;
+export type PodTest = (pod: SeenPod) => boolean;
+
+/** Whether a pod comes from the present template. */
+export function updatedTest(daemonSet: SeenDaemonSet, hash: string): PodTest {
   const generation = templateGenerationOf(daemonSet);
-  return generation !== undefined && labels?.[GENERATION_LABEL] === String(generation);
+  const text = generation === undefined ? undefined : String(generation);
+  return ({ metadata: { labels } }) =>
+    labels?.[REVISION_LABEL] === hash || (text !== undefined && labels?.[GENERATION_LABEL] === text);
 }
 
 const toleration = (key: string, effect: string): SeenToleration => ({

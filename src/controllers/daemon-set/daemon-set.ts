@@ -11,7 +11,15 @@ import { forget, type History, history, REVISION_LABEL, type SeenRevision } from
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../ownership.ts';
 import { type Action, create, type Plan, type Report, remove, told, updateStatus } from '../plan.ts';
 import { nextAvailable } from '../pods/availability.ts';
-import { bySetAndNode, daemonPod, type SeenDaemonSet, type SeenPod, setAndNode } from './daemon-pod.ts';
+import {
+  bySetAndNode,
+  daemonPod,
+  type PodTest,
+  type SeenDaemonSet,
+  type SeenPod,
+  setAndNode,
+  updatedTest,
+} from './daemon-pod.ts';
 import { eligibility, type SeenNode } from './eligibility.ts';
 import { FailedPods, type Patience } from './failed-pods.ts';
 import { type Changes, keep } from './keep.ts';
@@ -88,10 +96,11 @@ export function planDaemonSet(
   const { present, older, collisions, actions } = historyOf(daemonSet, past.mine, { world, pods: claimed.mine });
   const sites = sitesOf(daemonSet, claimed.mine, world);
   const hash = hashOf(present);
-  const kept = keep(daemonSet, sites, { hash, now, patience });
-  const changes = changesOf(daemonSet, sites, { kept, hash, now });
+  const isUpdated = updatedTest(daemonSet, hash);
+  const kept = keep(daemonSet, sites, { isUpdated, now, patience });
+  const changes = changesOf(daemonSet, sites, { kept, isUpdated, now });
   const pending = perform(daemonSet, changes, hash);
-  const status = statusOf(daemonSet, sites, { hash, collisions, now });
+  const status = statusOf(daemonSet, sites, { isUpdated, collisions, now });
   // Pods that come or go bring the next plan, which has something to say. A collision is known to this one alone.
   const isSettling = pending.length > 0 && world.failures.length === 0;
   const isSilent = isSettling && collisions === daemonSet.status.collisionCount;
@@ -132,11 +141,11 @@ const hashOf = ({ metadata }: SeenRevision) => metadata.labels?.[REVISION_LABEL]
 function changesOf(
   daemonSet: SeenDaemonSet,
   sites: Sites,
-  { kept, hash, now }: { readonly kept: Changes; readonly hash: string; readonly now: number },
+  { kept, isUpdated, now }: { readonly kept: Changes; readonly isUpdated: PodTest; readonly now: number },
 ): Changes {
   const isKept = kept.create.length + kept.remove.length === 0;
   const rolls = daemonSet.spec.updateStrategy.type === 'RollingUpdate';
-  return isKept && rolls ? roll(daemonSet, sites, { hash, now }) : kept;
+  return isKept && rolls ? roll(daemonSet, sites, { isUpdated, now }) : kept;
 }
 
 function perform(daemonSet: SeenDaemonSet, changes: Changes, hash: string): readonly Action[] {

@@ -1,8 +1,8 @@
 /** One pod on every node that should have one, and none elsewhere, whatever template they come from. */
 import { type Action, event, requeueAfter } from '../plan.ts';
 import { isAvailable } from '../pods/availability.ts';
-import { readySince } from '../pods/pod-life.ts';
-import { isUpdated, type SeenDaemonSet, type SeenPod } from './daemon-pod.ts';
+import { isActive, readySince } from '../pods/pod-life.ts';
+import type { PodTest, SeenDaemonSet, SeenPod } from './daemon-pod.ts';
 import type { Patience } from './failed-pods.ts';
 import type { Site, Sites } from './sites.ts';
 import { stepsOf } from './steps.ts';
@@ -22,7 +22,7 @@ export interface Kept extends Changes {
 }
 
 export interface KeepInput {
-  readonly hash: string;
+  readonly isUpdated: PodTest;
   readonly now: number;
   readonly patience: Patience;
 }
@@ -55,6 +55,8 @@ class Keeping {
 
   see(site: Site): void {
     const { node, shouldRun, mayStay, pods } = site;
+    // Nearly all are like this.
+    if (mayStay && pods.length === 1 && isActive(pods[0] as SeenPod)) return;
     const present = pods.filter(({ metadata }) => !metadata.deletionTimestamp);
     if (shouldRun && pods.length === 0) this.#create.push(node);
     else if (!mayStay) this.#remove.push(...present);
@@ -93,13 +95,13 @@ class Keeping {
   /** One of them is enough. While the set surges, an old one may stay until the new one is available. */
   #thin({ node, shouldRun }: Site, running: readonly SeenPod[]): void {
     if (!this.#surges) {
-      this.#remove.push(...running.slice(1));
+      for (const pod of running.slice(1)) this.#remove.push(pod);
       return;
     }
     if (running.length === 0 && shouldRun) this.#create.push(node);
-    const { hash, now } = this.#input;
-    const [fresh, ...moreFresh] = running.filter((pod) => isUpdated(pod, this.#daemonSet, hash));
-    const [old, ...moreOld] = running.filter((pod) => !isUpdated(pod, this.#daemonSet, hash));
+    const { isUpdated, now } = this.#input;
+    const [fresh, ...moreFresh] = running.filter(isUpdated);
+    const [old, ...moreOld] = running.filter((pod) => !isUpdated(pod));
     this.#remove.push(...moreFresh, ...moreOld);
     if (!fresh || !old) return;
     const { minReadySeconds = 0 } = this.#daemonSet.spec;

@@ -1,12 +1,12 @@
 /** From pods of older templates to pods of the present one, node by node. */
 import { isAvailable } from '../pods/availability.ts';
-import { isUpdated, type SeenDaemonSet, type SeenPod } from './daemon-pod.ts';
+import type { PodTest, SeenDaemonSet, SeenPod } from './daemon-pod.ts';
 import type { Changes } from './keep.ts';
 import type { Site, Sites } from './sites.ts';
 import { stepsOf } from './steps.ts';
 
 export interface UpdateInput {
-  readonly hash: string;
+  readonly isUpdated: PodTest;
   readonly now: number;
 }
 
@@ -14,7 +14,7 @@ export interface UpdateInput {
 export function roll(daemonSet: SeenDaemonSet, all: Sites, input: UpdateInput): Changes {
   const { minReadySeconds = 0 } = daemonSet.spec;
   const { maxSurge, maxUnavailable } = stepsOf(daemonSet, all.desired);
-  const pairs = all.sites.map((site) => pairOf(site, (pod) => isUpdated(pod, daemonSet, input.hash)));
+  const pairs = all.sites.map((site) => pairOf(site, input.isUpdated));
   const isUp = (pod: SeenPod) => isAvailable(pod, minReadySeconds, input.now);
   return maxSurge === 0
     ? replace(pairs, { maxUnavailable, isUp })
@@ -30,14 +30,12 @@ interface Pair {
   readonly isCrowded: boolean;
 }
 
-function pairOf(site: Site, isFresh: (pod: SeenPod) => boolean): Pair {
+function pairOf(site: Site, isFresh: PodTest): Pair {
   const present = site.pods.filter(({ metadata }) => !metadata.deletionTimestamp);
   const [fresh, ...moreFresh] = present.filter(isFresh);
   const [old, ...moreOld] = present.filter((pod) => !isFresh(pod));
   return { site, fresh, old, isCrowded: moreFresh.length + moreOld.length > 0 };
 }
-
-type Test = (pod: SeenPod) => boolean;
 
 /**
  * Old pods go, and the nodes that are left without one get a new one. An old pod that is not available is no loss; of the
@@ -45,7 +43,7 @@ type Test = (pod: SeenPod) => boolean;
  */
 function replace(
   pairs: readonly Pair[],
-  { maxUnavailable, isUp }: { readonly maxUnavailable: number; readonly isUp: Test },
+  { maxUnavailable, isUp }: { readonly maxUnavailable: number; readonly isUp: PodTest },
 ): Changes {
   const broken: SeenPod[] = [];
   const working: SeenPod[] = [];
@@ -64,7 +62,7 @@ function replace(
  */
 function surge(
   pairs: readonly Pair[],
-  { maxSurge, desired, isUp }: { readonly maxSurge: number; readonly desired: number; readonly isUp: Test },
+  { maxSurge, desired, isUp }: { readonly maxSurge: number; readonly desired: number; readonly isUp: PodTest },
 ): Changes {
   const remove: SeenPod[] = [];
   const create: string[] = [];

@@ -32,7 +32,7 @@ export function sitesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[], { of
     byNode.delete(name);
     const verdict = judge(node);
     if (verdict.shouldRun) desired++;
-    if (verdict.shouldRun || found) sites.push({ node: name, ...verdict, pods: found?.sort(byAge) ?? [] });
+    if (verdict.shouldRun || found) sites.push({ node: name, ...verdict, pods: found ? sorted(found) : [] });
   }
   // Those that ran there are for the collection of pods without nodes.
   const stranded = [...byNode.values()]
@@ -54,6 +54,8 @@ function groupByNode(pods: readonly SeenPod[]): Map<string, SeenPod[]> {
   }
   return out;
 }
+
+const sorted = (pods: SeenPod[]) => (pods.length > 1 ? pods.sort(byAge) : pods);
 
 function byAge(a: SeenPod, b: SeenPod): number {
   if (!a.spec.nodeName !== !b.spec.nodeName) return a.spec.nodeName ? -1 : 1;

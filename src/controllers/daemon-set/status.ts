@@ -1,16 +1,16 @@
 /** What a DaemonSet says of itself: counts of nodes, not of pods. */
 import { isAvailable } from '../pods/availability.ts';
 import { readySince } from '../pods/pod-life.ts';
-import { isUpdated, type SeenDaemonSet } from './daemon-pod.ts';
+import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
 import type { Sites } from './sites.ts';
 
 export interface StatusInput {
-  readonly hash: string;
+  readonly isUpdated: PodTest;
   readonly collisions: number | undefined;
   readonly now: number;
 }
 
-export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { hash, collisions, now }: StatusInput): object {
+export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { isUpdated, collisions, now }: StatusInput): object {
   const { metadata, spec, status } = daemonSet;
   let current = 0;
   let misscheduled = 0;
@@ -27,7 +27,7 @@ export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { hash, collision
     current++;
     if (readySince(oldest) !== undefined) ready++;
     if (isAvailable(oldest, spec.minReadySeconds ?? 0, now)) available++;
-    if (isUpdated(oldest, daemonSet, hash)) updated++;
+    if (isUpdated(oldest)) updated++;
   }
   return {
     ...status,
