@@ -24,6 +24,7 @@ import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
 import type { Admitting } from '../fairness/admitting.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../registry.ts';
+import { answerBroken } from './broken-request.ts';
 import { Connections } from './connections.ts';
 import type { JsonDocument } from './documents.ts';
 import type { Exchange } from './exchange.ts';
@@ -200,6 +201,9 @@ class Listeners implements HttpServer {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const certificate = this.#certificates.get(request.socket);
       this.#serve(new Http1Exchange(request, response, certificate, limits.body), authenticate);
+    });
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      answerBroken(error, socket, this.#options.clock);
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const certificate = this.#certificates.get(socket);

@@ -1,0 +1,222 @@
+import { once } from 'node:events';
+import { connect as connectHttp2, constants } from 'node:http2';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { askHttp1 } from '../../../test/support/http-client.ts';
+import { itemOf, type RunningServer, startServer, TOKEN } from '../../../test/support/http-server.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import { InFlight } from '../fairness/in-flight.ts';
+import type { Limits } from './limits.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const HEADERS = { authorization: `Bearer ${TOKEN}` };
+
+let running: RunningServer;
+const sockets: TLSSocket[] = [];
+
+async function start(limits: Partial<Limits> = {}, more: Parameters<typeof startServer>[0] = {}): Promise<void> {
+  running = await startServer({ limits, ...more });
+}
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await running.server.close();
+});
+
+/** A client that writes what it likes. */
+async function raw(protocol = 'http/1.1'): Promise<TLSSocket> {
+  const socket = connect({
+    port: running.port,
+    host: '127.0.0.1',
+    ca: running.authority.ca,
+    ALPNProtocols: [protocol],
+  });
+  sockets.push(socket);
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** Everything that comes until the connection ends. */
+async function rest(socket: TLSSocket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'close');
+  return text;
+}
+
+const ask = (path: string, method = 'GET') =>
+  askHttp1({ path, method, headers: HEADERS, port: running.port, ca: running.authority.ca });
+
+const head = (method: string, ...headers: string[]) =>
+  `${[`${method} ${PODS} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${TOKEN}`, ...headers].join('\r\n')}\r\n`;
+
+const hurried = { headersTimeout: 150, bodyTimeout: 150, checkInterval: 25 };
+
+describe('a client that is slow', () => {
+  it('with its headers is told so, and closed', async () => {
+    await start(hurried);
+    const socket = await raw();
+    socket.write(head('GET'));
+    expect(await rest(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    expect(running.core.calls).toEqual([]);
+  });
+
+  it('with saying anything at all is closed', async () => {
+    await start(hurried);
+    await rest(await raw());
+  });
+
+  it('with its body is told so, and closed', async () => {
+    await start(hurried);
+    const socket = await raw();
+    socket.write(`${head('POST', 'Content-Type: application/json', 'Content-Length: 100')}\r\n{"metadata":`);
+    expect(await rest(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('with its body is told so on HTTP/2, and the connection stays', async () => {
+    await start(hurried);
+    const session = connectHttp2(`https://127.0.0.1:${running.port}`, { ca: running.authority.ca });
+    const slow = session.request({ ':method': 'POST', ':path': PODS, ...HEADERS, 'content-type': 'application/json' });
+    slow.on('error', () => undefined);
+    slow.write('{');
+    const [answer] = await once(slow, 'response');
+    expect(answer[':status']).toBe(408);
+    const other = session.request({ ':path': PODS, ...HEADERS });
+    expect((await once(other, 'response'))[0][':status']).toBe(200);
+    session.destroy();
+  });
+
+  it('with taking its answer is given up', async () => {
+    await start({ requestTimeout: 150 });
+    const large = {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { name: 'x'.repeat(16 * 1024 * 1024) },
+    } as unknown as KubeObject;
+    running.core.answer = () => ({ type: 'object', item: itemOf(large) });
+    const socket = await raw();
+    socket.pause();
+    socket.write(`${head('GET')}\r\n`);
+    // What the system has taken for it is all that it gets.
+    await once(socket.resume().pause(), 'readable');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    socket.resume();
+    expect((await rest(socket)).length).toBeLessThan(16 * 1024 * 1024);
+  });
+});
+
+describe('a client that wants too much', () => {
+  it('of headers gets 431', async () => {
+    await start();
+    const socket = await raw();
+    socket.write(`${head('GET', `X-Large: ${'x'.repeat(100_000)}`)}\r\n`);
+    expect(await rest(socket)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  it('of headers is refused on HTTP/2', async () => {
+    await start();
+    const session = connectHttp2(`https://127.0.0.1:${running.port}`, {
+      ca: running.authority.ca,
+      maxSendHeaderBlockLength: 2 ** 20,
+    });
+    session.on('error', () => undefined);
+    const stream = session.request({ ':path': PODS, ...HEADERS, 'x-large': 'x'.repeat(100_000) });
+    stream.on('error', () => undefined);
+    await new Promise((resolve) => stream.on('close', resolve));
+    expect(running.core.calls).toEqual([]);
+    session.destroy();
+  });
+
+  it('of streams has them refused, and those within the limit are served', async () => {
+    await start({ streams: 10 });
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    running.core.answer = async (call) => {
+      await gate;
+      return running.core.ordinary(call);
+    };
+    const session = connectHttp2(`https://127.0.0.1:${running.port}`, { ca: running.authority.ca });
+    // Before the server's settings are here, a client may open as many as it likes.
+    const streams = Array.from({ length: 50 }, () => session.request({ ':path': `${PODS}/a`, ...HEADERS }));
+    const codes = streams.map(
+      (stream) =>
+        new Promise<number>((resolve) => {
+          stream.on('error', () => undefined);
+          stream.on('response', (headers) => resolve(Number(headers[':status'])));
+          stream.on('close', () => resolve(-stream.rstCode));
+        }),
+    );
+    while (running.core.calls.length < 10) await new Promise((resolve) => setImmediate(resolve));
+    open();
+    const found = await Promise.all(codes);
+    const served = found.filter((code) => code === 200).length;
+    expect(served).toBeGreaterThanOrEqual(10);
+    for (const code of found) expect([200, -constants.NGHTTP2_REFUSED_STREAM]).toContain(code);
+    session.destroy();
+  });
+
+  it('of connections has them closed, and others are served when one is free', async () => {
+    await start({ connectionsPerAddress: 3 });
+    const first = [await raw(), await raw(), await raw()];
+    await expect(raw()).rejects.toThrow();
+    const closed = once(first[0]!, 'close');
+    first[0]!.destroy();
+    await closed;
+    for (;;) {
+      const answer = await ask(`${PODS}/a`).catch(() => undefined);
+      if (answer) return expect(answer.code).toBe(200);
+    }
+  });
+
+  it('of time gets 504', async () => {
+    await start({ requestTimeout: 100 });
+    running.core.answer = () => new Promise(() => undefined);
+    const answer = await ask(`${PODS}/a`);
+    expect(answer.code).toBe(504);
+    expect(answer.json()).toMatchObject({
+      reason: 'Timeout',
+      message: expect.stringContaining('did not complete within'),
+    });
+  });
+
+  it('of everything gets 429, and is told when to come back', async () => {
+    await start({}, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    running.core.answer = async (call) => {
+      if (call.name === 'slow') await held;
+      return running.core.ordinary(call);
+    };
+    const slow = ask(`${PODS}/slow`);
+    while (running.core.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const answer = await ask(`${PODS}/a`);
+    expect(answer.code).toBe(429);
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(answer.json()).toMatchObject({
+      kind: 'Status',
+      reason: 'TooManyRequests',
+      message: 'too many requests, please try again later',
+    });
+    expect((await ask(PODS, 'DELETE')).code).toBe(200);
+    release();
+    expect((await slow).code).toBe(200);
+  });
+});
+
+it('a watch may take longer than a request, and holds nobody else up', async () => {
+  await start({ requestTimeout: 100 }, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
+  const watching = ask(`${PODS}?watch=true`);
+  while (running.core.watches.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await running.core.watches[0]!.whenAttached;
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect((await ask(`${PODS}/a`)).code).toBe(200);
+  running.core.watches[0]!.consumer!.end();
+  expect((await watching).code).toBe(200);
+});
