@@ -17,7 +17,7 @@ export interface BindingOptions {
 }
 
 /** What an informer of claims does here. */
-export interface ClaimWaits {
+interface ClaimWaits {
   until(condition: (lister: Lister<PersistentVolumeClaim>) => boolean, signal?: AbortSignal): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import type { Plugin } from './framework/plugin.ts';
 import { scoresOf, totals } from './framework/ranking.ts';
 import type { WaitingPod } from './queue/waiting-pod.ts';
 
-export interface Verdict {
+interface Verdict {
   readonly plugin: string;
   /** Skipped: the rule does not concern the pod. */
   readonly result: 'Passed' | 'Refused' | 'Skipped';
@@ -17,7 +17,7 @@ export interface Verdict {
   readonly curable?: boolean;
 }
 
-export interface Score {
+interface Score {
   readonly plugin: string;
   /** Between 0 and 100. */
   readonly score: number;

@@ -7,7 +7,7 @@ import type { Client } from '../client/client.ts';
 import { Pod as PodKind } from '../kinds/core/pod.ts';
 import type { Pod } from './objects.ts';
 
-export interface Waiting {
+interface Waiting {
   readonly reason: 'Unschedulable' | 'SchedulerError';
   readonly message: string;
 }

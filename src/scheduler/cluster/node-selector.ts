@@ -5,7 +5,7 @@ import type { NodeSelector, NodeSelectorTerm } from '../../kinds/shapes/node-sel
 import type { Labels, Pod } from '../objects.ts';
 
 /** What is asked about a node. */
-export interface Place {
+interface Place {
   readonly name: string;
   readonly labels: Labels;
 }

@@ -2,7 +2,7 @@
 import type { Node, Pod } from '../objects.ts';
 import { thousandths, units } from './amounts.ts';
 
-export interface Resources {
+interface Resources {
   readonly cpu: number;
   readonly memory: number;
   readonly storage: number;

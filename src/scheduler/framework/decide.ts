@@ -14,7 +14,7 @@ export type Decision =
   | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly filters: Filters | undefined };
 
 /** Where the last search ended: the next begins there, so that all nodes get their turn. */
-export interface Turn {
+interface Turn {
   next: number;
 }
 

@@ -2,7 +2,7 @@
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
-import type { ClusterEvent, EventOf, Resource } from './events.ts';
+import type { EventOf, Resource } from './events.ts';
 
 /** Why a pod cannot go to a node, in the words of Kubernetes. */
 export interface Refusal {
@@ -46,5 +46,3 @@ export interface Plugin<F = any, S = any> {
   readonly normalise?: (scores: number[], nodes: readonly NodeInfo[], state: S) => void;
   readonly hints?: Hints;
 }
-
-export type { ClusterEvent };
