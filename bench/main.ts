@@ -13,6 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { largePod, smallPod } from './bodies.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
+import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
 import { measureRollout } from './nodes.ts';
@@ -97,6 +98,7 @@ async function main(): Promise<void> {
     await Promise.all([qd.stop(), bare.stop()]);
   }
   await measureRights();
+  await measureFloods();
   await measureEtcd();
   await measureNodes();
   await measureSchedulers();
@@ -218,6 +220,18 @@ async function measureRights(): Promise<void> {
   try {
     const more = await costOfRights(qd, { connections: 32, seconds, root, agent });
     record({ name: 'what rights add to a get', unit: '%', qd: more, promise: 5 });
+  } finally {
+    await qd.stop();
+  }
+}
+
+async function measureFloods(): Promise<void> {
+  if (!wanted('flood')) return;
+  const qd = await startQd(root, join(work, 'flood'));
+  try {
+    const { quiet, loud, perSecond } = await measureFlood(qd, root, agent);
+    record({ name: "p99 of one client beside another's flood", unit: 'ms', qd: loud, promise: 2 * quiet });
+    record({ name: 'gets by the flood', unit: '/s', qd: perSecond });
   } finally {
     await qd.stop();
   }

@@ -18,6 +18,8 @@ export interface Program extends Target {
 const TOKEN = 'bench-token';
 /** Of a user who has the rights that somebody gives him. */
 export const READER_TOKEN = 'reader-token';
+/** Of another one. */
+export const VISITOR_TOKEN = 'visitor-token';
 
 /** The built `qd up` in a directory. */
 export async function startQd(root: string, directory: string, flags: readonly string[] = []): Promise<Program> {
@@ -29,7 +31,7 @@ export async function startQd(root: string, directory: string, flags: readonly s
   return start(join(root, 'dist', 'qd.js'), args, /^Ready .*(https:\S+)/m);
 }
 
-export const tokenFile = `${TOKEN},bench,1,"system:masters"\n${READER_TOKEN},reader,2\n`;
+export const tokenFile = `${TOKEN},bench,1,"system:masters"\n${READER_TOKEN},reader,2\n${VISITOR_TOKEN},visitor,3\n`;
 
 export async function startBare(root: string, options: BareOptions): Promise<Program> {
   return start(join(root, '.cache', 'bench', 'bare.mjs'), [JSON.stringify(options)], /^\d+$/m);
