@@ -30,9 +30,9 @@ export function waitAfter({ count, last }: Failures, now: number): number {
 
 interface Remembered {
   readonly uid: string | undefined;
-  lastSuccess: number;
+  readonly lastSuccess: number;
   /** When pods failed, by their uid. */
-  failures: ReadonlyMap<string, number>;
+  readonly failures: ReadonlyMap<string, number>;
 }
 
 /**
@@ -45,17 +45,20 @@ export class FailureMemory {
   /** `key` is the Job's, `pods` what is there of its pods. */
   note(key: string, job: SeenJob, pods: readonly SeenPod[]): Failures {
     const { uid } = job.metadata;
-    const known = this.#jobs.get(key);
-    const record = known?.uid === uid && known ? known : { uid, lastSuccess: 0, failures: new Map() };
-    const failures = new Map(record.failures);
+    const before = this.#jobs.get(key);
+    const known = before?.uid === uid ? before : undefined;
+    let lastSuccess = known?.lastSuccess ?? 0;
+    const failures = new Map(known?.failures);
     for (const pod of pods) {
-      if (hasSucceeded(pod)) record.lastSuccess = Math.max(record.lastSuccess, finishedAt(pod));
+      // What is let go of was looked at before, by whoever let go of it.
+      if (known && !isTracked(pod)) continue;
+      if (hasSucceeded(pod)) lastSuccess = Math.max(lastSuccess, finishedAt(pod));
       else if (isFailure(pod, job)) failures.set(pod.metadata.uid ?? '', finishedAt(pod));
     }
-    const newest = [...failures].filter(([, time]) => time > record.lastSuccess).sort((a, b) => b[1] - a[1]);
-    record.failures = new Map(newest.slice(0, ENOUGH));
-    if (record.failures.size > 0 || record.lastSuccess > 0) this.#jobs.set(key, record);
-    return newest[0] ? { count: record.failures.size, last: newest[0][1] } : NO_FAILURES;
+    const since = [...failures].filter(([, time]) => time > lastSuccess).sort((a, b) => b[1] - a[1]);
+    const newest = since.slice(0, ENOUGH);
+    this.#jobs.set(key, { uid, lastSuccess, failures: new Map(newest) });
+    return newest[0] ? { count: newest.length, last: newest[0][1] } : NO_FAILURES;
   }
 
   forget(key: string): void {
