@@ -67,7 +67,8 @@ export class Fleet {
     const all = [...this.#nodes.values()];
     let next = 0;
     const worker = async () => {
-      for (let index = next++; index < all.length; index = next++) await this.#enter(all[index]!, (index + 1) / all.length);
+      for (let index = next++; index < all.length; index = next++)
+        await this.#enter(all[index]!, (index + 1) / all.length);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     const { nodes, signal } = this.#options;

@@ -4,8 +4,6 @@ import { readStage, stageNames } from './read-stage.ts';
 import { Reader, RuleError } from './reader.ts';
 import type { NodeRule, Outage, PodMatch, PodRule, Rules, Stages } from './rules.ts';
 
-export { RuleError } from './reader.ts';
-
 export const NO_RULES: Rules = { pods: [], nodes: [] };
 
 /** Throws a RuleError that says where the fault is. */

@@ -123,7 +123,7 @@ it('tells clients that ask for all at once of short names and categories only in
 it('lists only the subresources that are answered', () => {
   const { resources } = discovery().document('/api/v1') as { resources: { name: string }[] };
   const names = resources.map(({ name }) => name).filter((name) => name.startsWith('pods/'));
-  expect(names).toEqual(['pods/binding', 'pods/eviction', 'pods/status']);
+  expect(names).toEqual(['pods/binding', 'pods/eviction', 'pods/log', 'pods/status']);
 });
 
 it.each(['v2', 'v2beta1'])('tells all at once in %s', (form) => {

@@ -5,7 +5,7 @@
 import { ApiError } from '../../base/errors.ts';
 
 /** Which lines of which container. */
-export interface LogRequest {
+interface LogRequest {
   readonly node: string;
   readonly namespace: string;
   readonly pod: string;

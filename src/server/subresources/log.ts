@@ -52,11 +52,11 @@ function faultsOf({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: Ca
   above('tailLines', tailLines, 0, 'must be greater than or equal to 0');
   above('limitBytes', limitBytes, 1, 'must be greater than 0');
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
-    found.push(forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+    found.push(forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   } else above('sinceSeconds', sinceSeconds, 1, 'must be greater than 0');
   if (stream !== undefined && !STREAMS.includes(stream)) found.push(notSupported('stream', stream, STREAMS));
   if (stream !== undefined && stream !== 'All' && tailLines !== undefined) {
-    found.push(forbidden('', '`tailLines` and specific `stream` are mutually exclusive for now'));
+    found.push(forbidden('[]', '`tailLines` and specific `stream` are mutually exclusive for now'));
   }
   return found;
 }

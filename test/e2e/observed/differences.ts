@@ -44,10 +44,6 @@ const invalid = (kind: string, name: string, cause: { reason: string; message: s
 
 /** Cases of parts that are not there yet. */
 export const LATER: Readonly<Record<string, string>> = {
-  'pod-log-unscheduled': 'logs come with the node agent',
-  'pod-log-badparam': 'logs come with the node agent',
-  'pod-log-nocontainer': 'logs come with the node agent',
-  'pod-log-404': 'logs come with the node agent',
   'svc-proxy-none': 'proxies come with the node agent',
 };
 
@@ -264,6 +260,7 @@ const differences: Readonly<Record<string, Difference>> = {
   ...forDeployments,
   ...forServices,
   ...forDiscovery,
+  'pod-log-unscheduled': { reason: 'the specification: success is 200, and a log that is empty is one', code: 200 },
   'secret-badb64': {
     reason: 'the position was that of a decoder that 1.36 has not',
     body: (body) => ({ ...body, message: body.message.replace(/\[pos.*: illegal/, 'illegal') }),

@@ -12,7 +12,7 @@ const ADDED = [
 /** In 1.7, of kinds that are gone, and what comes with the node agent. */
 const NOT_HERE = [
   ...['ingresses', 'ingresses/status', 'networkpolicies', 'podsecuritypolicies', 'thirdpartyresources'],
-  ...['nodes/proxy', 'pods/attach', 'pods/exec', 'pods/log', 'pods/portforward', 'pods/proxy', 'services/proxy'],
+  ...['nodes/proxy', 'pods/proxy', 'services/proxy'],
 ];
 
 /** Versions of 1.7 that nothing of the specification is in, and that were gone long before 1.36. */
@@ -27,6 +27,10 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   nodes: ['verbs'],
   pods: ['verbs'],
   services: ['verbs', 'shortNames'],
+  // What opens a stream is named by its options, and can be asked for in two ways.
+  'pods/attach': ['kind', 'verbs'],
+  'pods/exec': ['kind', 'verbs'],
+  'pods/portforward': ['kind', 'verbs'],
   // Kinds of another group say so.
   'pods/eviction': ['group', 'version'],
   'replicationcontrollers/scale': ['group', 'version'],
