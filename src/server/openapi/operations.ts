@@ -11,6 +11,7 @@ import {
   DELETE_COLLECTION,
   GET,
   LIST,
+  LOG,
   NAMESPACE,
   nameParameter,
   type Parameter,
@@ -45,6 +46,7 @@ export interface Endpoint {
   readonly operations: readonly Operation[];
 }
 
+const TEXT = ['text/plain'];
 const ANYTHING = ['*/*'];
 export const OBJECTS = ['application/json', 'application/yaml'];
 const LISTS = [...OBJECTS, 'application/json;stream=watch'];
@@ -214,6 +216,7 @@ class Paths {
     const isLoose = subresource.name === 'log' || subresource.name === 'explain';
     const answer = isLoose ? undefined : definitionName(apiVersion, subresource.kind);
     const operation = { ...this.#operation(verb, VERBS[verb] + this.#infix + word), description, kind: named, answer };
+    if (subresource.name === 'log') return { ...operation, parameters: LOG, produces: TEXT };
     return verb === 'get' ? operation : this.#withBody(operation, verb);
   }
 

@@ -63,6 +63,17 @@ export const DELETE = [
   query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
 ];
 
+export const LOG = [
+  query('container', 'string', 'Whose log; may be left out where there is only one container.'),
+  query('follow', 'boolean', 'The answer goes on until the container ends.'),
+  query('limitBytes', 'integer', 'At most so many bytes; the last line may be cut.'),
+  query('previous', 'boolean', 'The log of the container that ran before this one.'),
+  query('sinceSeconds', 'integer', 'No lines that are older; not together with sinceTime.'),
+  query('stream', 'string', 'All, Stdout or Stderr.'),
+  query('tailLines', 'integer', 'At most so many lines, from the end.'),
+  query('timestamps', 'boolean', 'Every line begins with its time.'),
+];
+
 export const DELETE_COLLECTION = [...DELETE, ...SELECTION];
 
 /**
