@@ -1,4 +1,7 @@
-/** Starts a CronJob's Jobs when its schedule says so. */
+/**
+ * Starts a CronJob's Jobs when its schedule says so. How a schedule is read is the kind's business; here is when it is due
+ * (next-run.ts, due.ts), what is started then (start.ts), and what became of it.
+ */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
 import { CronJob } from '../../kinds/batch/cron-job.ts';

@@ -1,4 +1,8 @@
-/** Runs a Job's pods until enough of them have succeeded, or too much has failed. */
+/**
+ * Runs a Job's pods until enough of them have succeeded, or too much has failed. A plan counts (tally.ts), decides whether
+ * that is the end (ending.ts), says which pods come or go (sizing.ts) and which are done with (accounting.ts, by the rules of
+ * tracking.ts), and writes down how it stands (status.ts).
+ */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
 import { Job } from '../../kinds/batch/job.ts';

@@ -13,7 +13,7 @@ withEveryKubectl((kubectl) => {
     const [head, row] = await kubectl.lines('get', 'job', 'hello');
     expect(head).toMatch(/^NAME STATUS COMPLETIONS DURATION AGE$/);
     expect(row).toMatch(/^hello Complete 1\/1 \d+s \d+s$/);
-    const described = await kubectl.run('describe', 'job', 'hello');
+    const described = await describedWith(kubectl, 'hello', 'Completed');
     expect(described).toMatch(/Parallelism: +1\nCompletions: +1\n/);
     expect(described).toMatch(/Start Time: +\w/);
     expect(described).toMatch(/1 Succeeded/);
@@ -32,7 +32,7 @@ withEveryKubectl((kubectl) => {
     await kubectl.run('create', '-f', await kubectl.file('breaks.json', job));
     await endPod(kubectl, 'breaks', 'Failed');
     await kubectl.run('wait', '--for=condition=failed', '--timeout=30s', 'job/breaks');
-    expect(await kubectl.run('describe', 'job', 'breaks')).toMatch(
+    expect(await describedWith(kubectl, 'breaks', 'BackoffLimitExceeded')).toMatch(
       /Warning +BackoffLimitExceeded +\S+ +job-controller +Job has reached the specified backoff limit/,
     );
     await kubectl.outcome('delete', 'job', 'breaks');
@@ -80,6 +80,16 @@ async function endPod({ qd, namespace }: Driver, job: string, phase: 'Succeeded'
     expect(code).toBe(200);
     return;
   }
+}
+
+/** What is told of a job, once this is among it: events are written after what they tell of. */
+async function describedWith(kubectl: Driver, job: string, reason: string): Promise<string> {
+  let described = '';
+  await until(async () => {
+    described = await kubectl.run('describe', 'job', job);
+    return described.includes(` ${reason} `);
+  });
+  return described;
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
