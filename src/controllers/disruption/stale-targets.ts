@@ -19,7 +19,7 @@ export const staleDisruptionController: Controller = defineController<never>({
   plan: planStaleTarget,
 });
 
-export function planStaleTarget(_: undefined, { key, of }: Pick<Snapshot, 'key' | 'of'>, now: Date): Plan {
+function planStaleTarget(_: undefined, { key, of }: Pick<Snapshot, 'key' | 'of'>, now: Date): Plan {
   const pod = of(Pod).get(key.name, key.namespace);
   const target = pod && targetOf(pod);
   if (!target) return [];

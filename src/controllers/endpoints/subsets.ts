@@ -4,7 +4,7 @@ import type { Endpoints } from '../../kinds/core/endpoints.ts';
 
 export type Subset = DeepReadonly<NonNullable<Endpoints['subsets']>[number]>;
 export type Address = NonNullable<Subset['addresses']>[number];
-export type Port = NonNullable<Subset['ports']>[number];
+type Port = NonNullable<Subset['ports']>[number];
 
 /** How many addresses one object tells. */
 export const CAPACITY = 1000;

@@ -24,7 +24,7 @@ const PERIOD = 5000;
 type SeenNode = DeepReadonly<Node>;
 
 /** What was seen of a node. */
-export interface Watched {
+interface Watched {
   readonly heartbeat: Heartbeat;
   readonly isNew: boolean;
   /** How long until the node's pods may be driven off, in milliseconds; undefined when that is not asked for. */
@@ -108,7 +108,7 @@ class Memory {
 
 const leaseOf = ({ metadata }: SeenNode, { of }: Listers) => of(Lease).get(metadata.name ?? '', LEASES);
 
-export function planNode(
+function planNode(
   node: SeenNode | undefined,
   world: Pick<Snapshot<Watched | { readonly gone: SeenNode } | undefined>, 'of' | 'observed'>,
   now: Date,

@@ -60,7 +60,7 @@ async function exists(get: Promise<unknown>): Promise<boolean> {
   }
 }
 
-export function planOrphanedPods(
+function planOrphanedPods(
   _: unknown,
   { key, of, observed: since }: Pick<Snapshot<number | undefined>, 'key' | 'of' | 'observed'>,
   now: Date,

@@ -15,7 +15,7 @@ type SeenNode = DeepReadonly<Node>;
 type Taint = NonNullable<SeenNode['spec']['taints']>[number];
 
 /** Since when the pod's end has been counted down to, in milliseconds; undefined when it was not. */
-export type Countdown = { readonly since: number | undefined };
+type Countdown = { readonly since: number | undefined };
 
 export function taintEvictionController(): Controller {
   const counting = new Map<string, number>();
