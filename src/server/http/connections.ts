@@ -1,14 +1,19 @@
 import type { Socket } from 'node:net';
+import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { head } from '../metrics/text.ts';
 import type { Limits } from './limits.ts';
 
 export interface ConnectionsOptions {
   readonly limits: Pick<Limits, 'connections' | 'connectionsPerAddress'>;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Makes one wait who opens connections faster than others; undefined where he need not. */
   readonly pace?: ((address: string) => Promise<void> | undefined) | undefined;
 }
+
+/** Milliseconds between two words about refusals: there may be thousands a second. */
+const QUIET = 60_000;
 
 /**
  * Who is connected. A connection too many is closed before anything is read of it: a handshake costs as much as ten
@@ -19,7 +24,7 @@ export class Connections {
   readonly #open = new Set<Socket>();
   readonly #byAddress = new Map<string, number>();
   #refused = 0;
-  #isFull = false;
+  #saidAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -59,15 +64,16 @@ export class Connections {
       const left = (this.#byAddress.get(address) ?? 1) - 1;
       if (left > 0) this.#byAddress.set(address, left);
       else this.#byAddress.delete(address);
-      // Said again when it was over for good, and not for each that comes and goes.
-      if (this.#open.size < this.#options.limits.connections / 2) this.#isFull = false;
     });
   }
 
   #refuse(socket: Socket, address: string): void {
     this.#refused++;
-    if (!this.#isFull) this.#options.log.warn('connections are refused: too many are open', { address });
-    this.#isFull = true;
+    const { clock, log } = this.#options;
+    if (clock.now() - this.#saidAt >= QUIET) {
+      this.#saidAt = clock.now();
+      log.warn('connections are refused: too many are open', { address, refused: this.#refused });
+    }
     socket.on('error', () => undefined);
     socket.destroy();
   }

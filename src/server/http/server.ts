@@ -110,7 +110,7 @@ class Listeners implements HttpServer {
     this.#http2 = { limits: this.#limits, clock: options.clock };
     const { handle, registry, authorizer, isReady, log, version, clock, audit, admitting } = options;
     const pace = admitting && ((address: string) => admitting.stranger(address, HANDSHAKE));
-    this.#connections = new Connections({ limits: this.#limits, log, pace });
+    this.#connections = new Connections({ limits: this.#limits, clock, log, pace });
     const metrics = options.metrics ?? new Metrics(clock);
     metrics.add(this.#connections, audit, admitting);
     const serverAddress = () => options.advertised ?? this.#address;
