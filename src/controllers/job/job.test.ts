@@ -197,7 +197,7 @@ describe('planJob', () => {
         if (world.has('Complete')) expect(succeeded).toBeGreaterThanOrEqual(spec.completions);
         if (!world.has('Failed')) expect(failed).toBe(ended.Failed.size);
       }),
-      { numRuns: 100 },
+      { numRuns: 150 },
     );
   });
 
@@ -257,6 +257,15 @@ describe('planJob', () => {
       world.settle();
       expect(world.current.status.failed).toBe(failed);
     }
+  });
+
+  it('goes on deleting a pod that it let go of, although it is resumed meanwhile', () => {
+    const world = new World();
+    world.job({ completions: 1 });
+    world.pod('p', { metadata: { finalizers: [] } });
+    expect(deleted(world.plan())).toEqual(['p']);
+    world.settle();
+    expect(world.active.map(({ metadata }) => metadata.finalizers)).toEqual([[TRACKING]]);
   });
 
   it('removes pods that share an index or have none, and keeps the one that is furthest', () => {

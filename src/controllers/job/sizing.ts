@@ -7,9 +7,9 @@ import { firstToGo } from '../pods/deletion-order.ts';
 import { type Failures, waitAfter } from './backoff.ts';
 import { pendingIndexes, triesBefore } from './indexes.ts';
 import { newIndexedPod, newJobPod } from './new-job-pod.ts';
-import { completionIndex, finishedAt, waitsForTheEnd } from './outcome.ts';
+import { completionIndex, finishedAt, isCountable, waitsForTheEnd } from './outcome.ts';
 import type { Tally } from './tally.ts';
-import { untrack } from './tracking.ts';
+import { isTracked, untrack } from './tracking.ts';
 
 type SeenJob = DeepReadonly<Job>;
 type SeenPod = DeepReadonly<Pod>;
@@ -55,31 +55,39 @@ function wantedActive({ job, active, succeeded }: Tally): number {
   return Math.max(0, Math.min(parallelism, completions - succeeded));
 }
 
-/** At least so many, and in an indexed Job all whose index is none, or that of another. */
+/**
+ * At least so many, and all that are of no use: whose end would not be counted, because they were let go of before or have
+ * no index, and all but one of each index.
+ */
 function surplusOf(
   { job, active, indexes }: Tally,
   { count, now }: { readonly count: number; readonly now: number },
 ): readonly SeenPod[] {
   const choose = (pods: readonly SeenPod[], many: number) =>
     many > 0 ? firstToGo(pods, many, { related: [], now }) : [];
-  if (!indexes) return choose(active, count);
-  const byIndex = new Map<number, SeenPod[]>();
-  const useless: SeenPod[] = [];
-  for (const pod of active) {
-    const index = completionIndex(pod) ?? Number.POSITIVE_INFINITY;
-    if (index >= (job.spec.completions ?? 0)) useless.push(pod);
-    else byIndex.set(index, [...(byIndex.get(index) ?? []), pod]);
+  const useless = new Set(active.filter((pod) => !isTracked(pod) || !isCountable(pod, job)));
+  const useful = () => active.filter((pod) => !useless.has(pod));
+  if (indexes) {
+    for (const pods of byIndex(useful())) for (const pod of choose(pods, pods.length - 1)) useless.add(pod);
   }
-  for (const pods of byIndex.values()) useless.push(...choose(pods, pods.length - 1));
-  const chosen = new Set(useless);
-  const left = active.filter((pod) => !chosen.has(pod));
-  return [...useless, ...choose(left, count - useless.length)];
+  return [...useless, ...choose(useful(), count - useless.size)];
+}
+
+function byIndex(pods: readonly SeenPod[]): Iterable<readonly SeenPod[]> {
+  const groups = new Map<number | undefined, SeenPod[]>();
+  for (const pod of pods) {
+    const index = completionIndex(pod);
+    const group = groups.get(index);
+    if (group) group.push(pod);
+    else groups.set(index, [pod]);
+  }
+  return groups.values();
 }
 
 /** First the finalizers go, so that a pod that had to go is not taken for one that failed. */
 function letGo(job: SeenJob, pods: readonly SeenPod[]): Steps {
   const removals = pods.map((pod) => remove(Pod, pod, { report: removal(job) }));
-  return { ...NO_STEPS, deleted: pods, actions: [...pods.map(untrack), ...removals] };
+  return { ...NO_STEPS, deleted: pods, actions: [...pods.filter(isTracked).map(untrack), ...removals] };
 }
 
 /** Where failures are limited for each index, each waits for itself. */
