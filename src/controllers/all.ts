@@ -17,6 +17,7 @@ import { endpointSliceMirroringController } from './endpoints/mirroring.ts';
 import { type GarbageCollectorOptions, garbageCollectorController } from './garbage-collector/garbage-collector.ts';
 import { jobController } from './job/job.ts';
 import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
+import { type NodeIpamOptions, nodeIpamController } from './node-ipam/node-ipam.ts';
 import { nodeLifecycleController } from './node-lifecycle/node-lifecycle.ts';
 import { endedPodsController, orphanedPodsController, stuckPodsController } from './pod-garbage/pod-garbage.ts';
 import { replicaSetController } from './replica-set/replica-set.ts';
@@ -39,7 +40,8 @@ export type ControllerOptions = NamespaceControllerOptions &
   ApprovingOptions &
   ClusterInfoOptions &
   DisruptionControllerOptions &
-  GarbageCollectorOptions & { readonly signCertificate: SignCertificate };
+  GarbageCollectorOptions &
+  NodeIpamOptions & { readonly signCertificate: SignCertificate };
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
   approvingController(options),
@@ -59,6 +61,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   garbageCollectorController(options),
   jobController(),
   namespaceController(options),
+  ...(options.podRange ? [nodeIpamController(options.podRange)] : []),
   nodeLifecycleController(),
   orphanedPodsController(),
   replicaSetController,

@@ -224,6 +224,8 @@ async function control(
   const all = allControllers({
     kinds: () => server.registry.kinds,
     onKindsChange: (listener) => server.registry.onChange(listener),
+    // Simulated nodes bring their ranges along.
+    podRange: flags.runtime === 'simulated' ? undefined : (flags.clusterCidr ?? '10.244.0.0/16'),
     authority: pki.authority,
     mintToken: tokenSigner(pki.serviceAccountKey),
     signCertificate: signingAuthority({ ...pki.signing, longest: flags.clusterSigningDuration, clock, random }),

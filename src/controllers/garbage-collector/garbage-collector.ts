@@ -21,7 +21,7 @@ export interface GarbageCollectorOptions {
 const WORKERS = 64;
 
 export function garbageCollectorController({ kinds, onKindsChange }: GarbageCollectorOptions): Controller {
-  const graph = new OwnerGraph();
+  let graph = new OwnerGraph();
   const served = new ServedKinds(kinds);
   /** Objects of which nothing can be said before a kind of their owners is served. */
   const undecided = new Set<string>();
@@ -34,7 +34,12 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
   return defineController<never, Relations | undefined>({
     name: 'garbage-collector',
     workers: WORKERS,
-    feed: (tools) => followKinds(graph, { kinds, onKindsChange, changed }, tools),
+    feed: (tools) => {
+      // It may run again, after another server did: what is known from before is not.
+      graph = new OwnerGraph();
+      undecided.clear();
+      return followKinds(graph, { kinds, onKindsChange, changed }, tools);
+    },
     async observe(_, { key }, { client, signal }) {
       const node = graph.get(key.name);
       if (!node) {

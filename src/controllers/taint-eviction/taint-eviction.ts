@@ -18,7 +18,7 @@ type Taint = NonNullable<SeenNode['spec']['taints']>[number];
 type Countdown = { readonly since: number | undefined };
 
 export function taintEvictionController(): Controller {
-  const counting = new Map<string, number>();
+  const counting = new Map<string, { readonly uid: string | undefined; readonly since: number }>();
   return defineController<never, Countdown>({
     name: 'taint-eviction',
     component: 'taint-eviction-controller',
@@ -39,10 +39,13 @@ export function taintEvictionController(): Controller {
     ],
     async observe(_, { key, of }, { now }) {
       const text = `${key.namespace}/${key.name}`;
-      const since = counting.get(text);
       const pod = of(Pod).get(key.name, key.namespace);
       const node = pod && of(Node).get(pod.spec.nodeName ?? '');
-      if (pod && node && endOf(pod, taintsOf(node), 0) !== undefined) counting.set(text, since ?? now.getTime());
+      const known = counting.get(text);
+      const { uid } = pod?.metadata ?? {};
+      const since = known && known.uid === uid ? known.since : undefined;
+      const isCounted = pod && node && endOf(pod, taintsOf(node), 0) !== undefined;
+      if (isCounted) counting.set(text, { uid, since: since ?? now.getTime() });
       else counting.delete(text);
       return { since };
     },
