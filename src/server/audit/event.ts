@@ -171,7 +171,7 @@ function sourceIPs({ headers, remoteAddress }: Heard): string[] {
 }
 
 /** An IPv4 client of a socket for both families. */
-export function plainAddress(address: string): string {
+function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
 
