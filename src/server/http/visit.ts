@@ -76,7 +76,7 @@ export class Visit extends Deadline {
     }
     if (!admitting) return undefined;
     const seat = admitting.enter(this);
-    if (seat instanceof Promise) return seat.then((found) => this.#sit(found));
+    if (seat instanceof Promise) return seat.then((found) => this.#sitLate(found));
     this.#sit(seat);
     return undefined;
   }
@@ -135,6 +135,12 @@ export class Visit extends Deadline {
     const asked = isOther ? { client, sender, attributes: { ...attributes, user: sender }, memo: undefined } : this;
     this.record = this.#visitors.audit?.open(asked);
     if (this.record) client.standing = ['Audit-ID', this.record.id];
+  }
+
+  /** Who has left meanwhile would be worked on for nothing, and his body never comes. */
+  #sitLate(seat: Seat): void {
+    this.#sit(seat);
+    if (this.client.isGone) throw new Disconnected('the client left while its request waited');
   }
 
   #sit(seat: Seat): void {
