@@ -192,7 +192,7 @@ describe('what cannot be done is said in one line, with code 1', () => {
     [['--authorization-mode', 'RBAC,ABAC'], /"ABAC" is none of Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny/],
     [['--authorization-mode', 'RBAC,RBAC'], /A mode stands there twice/],
     [['--authorization-mode', 'Webhook', '--port', '0'], /--authorization-webhook-config-file need each other/],
-    [['--runtime', 'process'], /unknown option '--runtime'/],
+    [['--runtime', 'process'], /--runtime .*auto, simulated/],
     [['--nonsense'], /unknown option '--nonsense'/],
     [['surplus'], /too many arguments/],
     [['--bind-address', '192.0.2.1', '--port', '0'], /192\.0\.2\.1 is not an address of this machine/],
