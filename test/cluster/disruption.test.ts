@@ -3,6 +3,7 @@ import { Deployment } from '../../src/kinds/apps/deployment.ts';
 import { ConfigMap } from '../../src/kinds/core/config-map.ts';
 import { Event } from '../../src/kinds/core/event.ts';
 import { Namespace } from '../../src/kinds/core/namespace.ts';
+import { Node } from '../../src/kinds/core/node.ts';
 import { Pod } from '../../src/kinds/core/pod.ts';
 import { PodDisruptionBudget } from '../../src/kinds/policy/pod-disruption-budget.ts';
 import { makeReady } from '../support/pod-life.ts';
@@ -32,8 +33,9 @@ const evict = (name: string, deleteOptions: object = {}) =>
     .create({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions });
 const told = async () => (await cluster.client.of(Event).in('x').list()).items.map(({ reason }) => reason);
 
-/** A deployment whose pods are ready, on a node that nobody keeps: so they linger when they are deleted. */
+/** A deployment whose pods are ready, on a node that no agent is on: so they linger when they are deleted. */
 async function web(replicas: number): Promise<string[]> {
+  await cluster.client.of(Node).create({ metadata: { name: 'n' } } as any);
   const template = { metadata: { labels }, spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] } };
   await cluster.client.of(Deployment).create({
     metadata: { name: 'web', namespace: 'x' },

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReplicaSet } from '../../src/kinds/apps/replica-set.ts';
 import { Lease } from '../../src/kinds/coordination/lease.ts';
 import { Event } from '../../src/kinds/core/event.ts';
 import { Namespace } from '../../src/kinds/core/namespace.ts';
@@ -148,6 +149,22 @@ describe('a node', () => {
     await ready('a');
     await pass(1);
     expect(await taints('a')).toEqual([]);
+  });
+});
+
+describe('a node that was never there', () => {
+  it('does not make its owner and the garbage collector chase each other', async () => {
+    const labels = { app: 'lost' };
+    const template = { metadata: { labels }, spec: { nodeName: 'nowhere', containers: [{ name: 'c', image: 'i' }] } };
+    const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+    await cluster.client.of(ReplicaSet).create({ metadata: { name: 'lost', namespace: 'x' }, spec } as any);
+    const seen = new Set<string | undefined>();
+    for (let second = 0; second < 100; second++) {
+      await cluster.clock.advance(1000);
+      for (const { metadata } of (await pods().list()).items) seen.add(metadata.uid);
+    }
+    expect(seen.size).toBeGreaterThan(1);
+    expect(seen.size).toBeLessThanOrEqual(5);
   });
 });
 

@@ -17,6 +17,8 @@ type SeenPod = DeepReadonly<Pod>;
 
 /** How long a node may be missing before its pods are, in milliseconds. */
 const QUARANTINE = 40_000;
+/** No pod goes before this age: whoever made it would make the next one at once, and the two would chase each other. */
+const PACE = 20_000;
 /** So many pods that have ended are kept. */
 const KEPT = 12_500;
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
@@ -70,9 +72,13 @@ function planOrphanedPods(
   if (left > 0) return [requeueAfter(left)];
   const reason = 'DeletionByPodGC';
   const target = { type: 'DisruptionTarget', status: 'True', reason, message: 'PodGC: node no longer exists' };
-  return of(Pod)
-    .by(podsByNode, key.name)
-    .flatMap((pod) => ended(pod, [target], now));
+  const pods = of(Pod).by(podsByNode, key.name);
+  const waits = pods.map((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') + PACE - now.getTime());
+  const soonest = Math.min(...waits.filter((wait) => wait > 0));
+  return [
+    ...pods.filter((_, index) => !(waits[index]! > 0)).flatMap((pod) => ended(pod, [target], now)),
+    ...(Number.isFinite(soonest) ? [requeueAfter(soonest)] : []),
+  ];
 }
 
 /** Pods that were asked to go, and no node will let them. */
