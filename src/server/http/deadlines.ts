@@ -2,6 +2,8 @@ import type { Clock } from '../../base/clock.ts';
 
 /** Something that must be over in time. Belongs to one list at most. */
 export abstract class Deadline {
+  /** When it was set, and when it is due, in milliseconds since the epoch. */
+  began = 0;
   at = 0;
   before: Deadline | undefined;
   after: Deadline | undefined;
@@ -24,7 +26,8 @@ export class Deadlines {
   }
 
   set(deadline: Deadline): void {
-    deadline.at = this.#clock.now() + this.#delay;
+    deadline.began = this.#clock.now();
+    deadline.at = deadline.began + this.#delay;
     deadline.before = this.#last;
     if (this.#last) this.#last.after = deadline;
     else this.#first = deadline;

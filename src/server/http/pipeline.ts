@@ -163,11 +163,11 @@ export class Pipeline {
 
   /** Answers a request for objects, and counts it until its answer is complete. */
   async #serveRoute(exchange: Exchange, { route: found, query, user, visit }: Asked): Promise<void> {
-    const { clock, metrics } = this.#options;
+    const { metrics } = this.#options;
     const { route, verb } = found;
     const call = new RequestCall(exchange, verb, route, user);
     const series = metrics.requests.began(verb, route);
-    const target: Target = { route, query, call, series, visit, began: clock.now(), isOver: false };
+    const target: Target = { route, query, call, series, visit, isOver: false };
     try {
       const attributes = new RequestAttributes(call, route, query.options);
       const entering = visit.enter(attributes, route, query.options);
@@ -191,7 +191,7 @@ export class Pipeline {
     const { clock, metrics } = this.#options;
     if (target.isOver) return;
     target.isOver = true;
-    metrics.requests.ended(target.series, exchange.code || otherwise, (clock.now() - target.began) / 1000);
+    metrics.requests.ended(target.series, exchange.code || otherwise, (clock.now() - target.visit.began) / 1000);
   }
 
   async #fail(exchange: Exchange, error: unknown, { query, warnings }: Failing): Promise<void> {
@@ -379,7 +379,6 @@ interface Target {
   readonly call: RequestCall;
   readonly series: Series;
   readonly visit: Visit;
-  readonly began: number;
   isOver: boolean;
 }
 
