@@ -251,10 +251,11 @@ test('a directory that is copied while it is in use can be started beside the fi
 });
 
 describe.skipIf(missing)('on etcd', () => {
-  test('objects outlive the program and its directory', async () => {
+  test('objects outlive the program and its directory, given the key of its secrets', async () => {
     const etcd = await TestEtcd.start();
     try {
-      const flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint];
+      const key = ['--encryption-key-file', join(directory, 'encryption.key')];
+      const flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint, ...key];
       const first = await start(flags);
       expect((await first.request('POST', MAPS, map('kept'))).code).toBe(200);
       await first.stop();
