@@ -27,7 +27,7 @@ export type NextTurn = (task: () => void) => void;
 
 /** In seats. A get or a create is one. */
 const ALONE = 128;
-const SHARED = 4;
+const SHARED = 2;
 /** What a turn works off of what was parked, for all flows together. */
 const TOGETHER = 64;
 /** For so many turns after two flows were seen, others are reckoned with. */
