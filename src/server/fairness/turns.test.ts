@@ -33,6 +33,7 @@ it('a thousand requests of one client do not go before one of another', () => {
   // Whatever of the flood came first, the other's request is worked on in the turn in which it came.
   expect(count(order, 'other')).toBe(2);
   expect(count(order, 'flood')).toBeLessThanOrEqual(2);
+  turn();
   for (let i = 0; i < 50; i++) {
     order.splice(0);
     for (let j = 0; j < 2; j++) ask(flood);
@@ -89,7 +90,7 @@ it('requests whose clients have left cost nothing', () => {
   const { ask, order, turn } = world();
   const [flood, other] = [new Flow('flood'), new Flow('other')];
   ask(other);
-  for (let i = 0; i < 4; i++) ask(flood);
+  for (let i = 0; i < 2; i++) ask(flood);
   for (let i = 0; i < 500; i++) ask(flood, { client: { isGone: true }, name: 'gone' });
   ask(flood, { name: 'last' });
   order.splice(0);
