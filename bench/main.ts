@@ -37,6 +37,8 @@ const agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets
 const PODS = '/api/v1/namespaces/bench/pods';
 const FILL = '/api/v1/namespaces/fill/pods';
 const TEMPLATE = join(work, 'create.json');
+/** What the figures of requests are compared with is an API server without the components that drive objects. */
+const API_ALONE = ['--controllers', 'namespace,service-account,root-ca'];
 const figures: Figure[] = [];
 const say = (text: string) => void (flags.json ? process.stderr : process.stdout).write(`${text}\n`);
 const wanted = (name: string) => flags.only === '' || flags.only.split(',').some((word) => name.includes(word));
@@ -71,7 +73,7 @@ async function main(): Promise<void> {
     const times = await repeat(5, () => startQd(root, data));
     record({ name: 'ready with 1,000 objects', unit: 'ms', qd: median(times), promise: 500 });
   }
-  qd = await startQd(root, data);
+  qd = await startQd(root, data, API_ALONE);
   const idle = wanted('idle') ? await measureIdle(qd) : undefined;
   // Before anybody else has asked for the objects.
   const shown = wanted('table of 1,000') ? await latencyOf(qd, PODS, TABLE) : undefined;
@@ -242,7 +244,10 @@ async function measureEtcd(): Promise<void> {
   const etcd = await startEtcd(join(work, 'etcd'));
   if (!etcd) return say('etcd is not installed: no figure for it');
   try {
-    const qd = await startQd(root, join(work, 'on-etcd'), ['--store', 'etcd', '--etcd-servers', etcd.url]);
+    const qd = await startQd(root, join(work, 'on-etcd'), [
+      ...['--store', 'etcd', '--etcd-servers', etcd.url],
+      ...API_ALONE,
+    ]);
     try {
       await post(qd, '/api/v1/namespaces', '{"metadata":{"name":"fill"}}', agent);
       const traffic: Traffic = { type: 'create', path: FILL, template: TEMPLATE, run: 'load' };
