@@ -37,6 +37,7 @@ export class Cache {
   readonly #options: CacheOptions;
   readonly #tables = new Map<string, Table>();
   readonly #window: Window;
+  readonly #byKind = new WeakMap<object, Table>();
   #subscription: Subscription | undefined;
   #waiters: { revision: number; resolve: () => void }[] = [];
   #asking: Promise<void> | undefined;
@@ -68,8 +69,14 @@ export class Cache {
     this.#subscription?.stop();
   }
 
+  /** By the very object that names the kind, since putting its name together costs more than the look. */
   table(kind: Pick<Kind, 'group' | 'plural'>): Table {
-    return this.#tableNamed(tableName(kind));
+    let table = this.#byKind.get(kind);
+    if (!table) {
+      table = this.#tableNamed(tableName(kind));
+      this.#byKind.set(kind, table);
+    }
+    return table;
   }
 
   entry(key: string): Entry | undefined {

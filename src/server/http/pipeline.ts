@@ -37,7 +37,7 @@ import type { Limits } from './limits.ts';
 import { NO_QUERY, parseQuery, type Query, withoutDeleteOptions } from './query.ts';
 import { RequestCall } from './request-call.ts';
 import { bytesOf, isReadByPeople, sendError, sendReply, type Wish, warningHeaders } from './respond.ts';
-import { findRoute, type Route, splitPath, verbOf } from './route.ts';
+import { type Route, Routes, splitPath, verbOf } from './route.ts';
 import { TextStream } from './text-stream.ts';
 import { Visit, type Visitors } from './visit.ts';
 
@@ -75,6 +75,7 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #watches = new Set<Pick<WatchConsumer, 'end'>>();
   readonly #documents: Documents;
+  readonly #routes: Routes;
   readonly #gate: Gate;
   readonly #protobuf: ProtobufBodies;
   readonly #visitors: Visitors;
@@ -84,6 +85,7 @@ export class Pipeline {
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.#documents = new Documents(options);
+    this.#routes = new Routes(options.registry);
     this.#gate = new Gate(options.authorizer);
     this.#protobuf = new ProtobufBodies(options.registry, options.limits.depth);
     this.#checks = this.#healthChecks();
@@ -137,7 +139,7 @@ export class Pipeline {
   #routeOf(exchange: Exchange, unrouted: Unrouted): Found | undefined | Promise<Found | undefined> {
     const { path, query } = unrouted;
     try {
-      const route = findRoute(path, this.#options.registry);
+      const route = this.#routes.find(path, exchange.url);
       if (route) return { route, verb: verbOf(exchange.method, route, query.watch) };
     } catch (error) {
       const passing = this.#passUnrouted(exchange, unrouted);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
-import { findRoute, verbOf } from './route.ts';
+import { findRoute, Routes, verbOf } from './route.ts';
 
 const registry = smallRegistry();
 
@@ -90,10 +90,27 @@ describe('paths', () => {
   it('sees kinds come and go', () => {
     const live = smallRegistry();
     const pods = live.resource('v1', 'pods')!.kind;
+    const routes = new Routes(live);
+    const find = (url = '/api/v1/pods') => routes.find('/api/v1/pods', url);
+    expect(find()?.resource.kind).toBe(pods);
+    expect(find()).toBe(find());
     live.remove(pods);
-    expect(() => findRoute('/api/v1/pods', live)).toThrow('could not find');
+    expect(find).toThrow('could not find');
     live.add(pods);
-    expect(findRoute('/api/v1/pods', live)).toBeDefined();
+    expect(find()?.resource.kind).toBe(pods);
+  });
+
+  it('are remembered up to a number and a length, and without a query', () => {
+    const routes = new Routes(registry);
+    const find = (path: string, query = '') => routes.find(path, path + query);
+    const first = find('/api/v1/namespaces/a/pods/first');
+    expect(find('/api/v1/namespaces/a/pods/first', '?pretty=true')).toBe(first);
+    expect(find('/api/v1/pods', '?watch=true')).not.toBe(find('/api/v1/pods', '?watch=true'));
+    const long = `/api/v1/namespaces/a/pods/${'x'.repeat(300)}`;
+    expect(find(long)).not.toBe(find(long));
+    for (let i = 0; i < 1000; i++) find(`/api/v1/namespaces/a/pods/${i}`);
+    expect(find('/api/v1/namespaces/a/pods/first')).toEqual(first);
+    expect(find('/api/v1/namespaces/a/pods/first')).not.toBe(first);
   });
 });
 

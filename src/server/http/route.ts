@@ -56,6 +56,35 @@ export function findRoute(path: string, registry: Registry): Route | undefined {
   return { resource, namespace, name, subresource, watch };
 }
 
+/** So many routes are remembered, and none of a longer path. */
+const MOST = 1000;
+const LONGEST = 256;
+
+/** Finds routes, and remembers them until a kind comes or goes: clients ask for the same paths again and again. */
+export class Routes {
+  readonly #registry: Registry;
+  readonly #known = new Map<string, Route>();
+  #generation = 0;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  /** `url` is what the path is the beginning of. A part of a text keeps the whole of it: only whole ones are remembered. */
+  find(path: string, url: string): Route | undefined {
+    const { generation } = this.#registry;
+    if (generation !== this.#generation || this.#known.size >= MOST) {
+      this.#known.clear();
+      this.#generation = generation;
+    }
+    const known = this.#known.get(path);
+    if (known) return known;
+    const route = findRoute(path, this.#registry);
+    if (route && path.length <= LONGEST && path.length === url.length) this.#known.set(path, route);
+    return route;
+  }
+}
+
 /** The verb that a method means at a route. */
 export function verbOf(method: string, route: Route, watch: boolean): Verb {
   const verb = namedVerb(method, route, watch);
