@@ -32,7 +32,7 @@ import { preempt } from './preemption/preempt.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { WaitingPod } from './queue/waiting-pod.ts';
 import type { Recorder } from './recorder.ts';
-import { StatusWriter } from './status-writer.ts';
+import { isSaid, StatusWriter, type Waiting } from './status-writer.ts';
 
 export interface SchedulerOptions {
   readonly client: Client;
@@ -207,8 +207,11 @@ export class Scheduler {
       this.#queue.refuse(waiting, diagnosis.plugins);
     }
     if (nominatedNode === '') world.cluster.nominations.delete(info.uid);
-    recorder.event(info.pod, 'Warning', 'FailedScheduling', shortened(message));
-    this.#status.write({ pod: info.pod, waiting: { reason: 'Unschedulable', message }, nominatedNode });
+    const why: Waiting = { reason: 'Unschedulable', message };
+    // A scheduler that starts anew has no news of a pod which says the same since before.
+    const isNews = waiting.attempts > 1 || !isSaid(info.pod, why);
+    if (isNews) recorder.event(info.pod, 'Warning', 'FailedScheduling', shortened(message));
+    this.#status.write({ pod: info.pod, waiting: why, nominatedNode });
   }
 
   #preempt(info: PodInfo, candidate: Candidate): void {

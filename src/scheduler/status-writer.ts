@@ -7,7 +7,8 @@ import type { Client } from '../client/client.ts';
 import { Pod as PodKind } from '../kinds/core/pod.ts';
 import type { Pod } from './objects.ts';
 
-interface Waiting {
+/** Why a pod waits. */
+export interface Waiting {
   readonly reason: 'Unschedulable' | 'SchedulerError';
   readonly message: string;
 }
@@ -74,11 +75,20 @@ export class StatusWriter {
   }
 }
 
+/** Does the pod's own condition say it already? */
+export function isSaid(pod: Pod, { reason, message }: Waiting): boolean {
+  const said = scheduledCondition(pod);
+  return said?.status === 'False' && said.reason === reason && said.message === message;
+}
+
+function scheduledCondition({ status }: Pod) {
+  return status.conditions?.find(({ type }) => type === 'PodScheduled');
+}
+
 function changesOf({ pod, waiting, nominatedNode }: Wanted, now: number): object | undefined {
   const { status } = pod;
-  const before = status.conditions?.find(({ type }) => type === 'PodScheduled');
-  const isSame =
-    !waiting || (before?.status === 'False' && before.reason === waiting.reason && before.message === waiting.message);
+  const before = scheduledCondition(pod);
+  const isSame = !waiting || isSaid(pod, waiting);
   const isSameNode = nominatedNode === undefined || nominatedNode === (status.nominatedNodeName ?? '');
   if (isSame && isSameNode) return undefined;
   const since = before?.status === 'False' ? before.lastTransitionTime : undefined;

@@ -29,6 +29,7 @@ let server: Server;
 let client: Client;
 /** Looks at every call of the scheduler before the server does. */
 let intercept: (call: Call) => void;
+let stopScheduler: () => Promise<void>;
 let stop: () => Promise<void>;
 
 beforeEach(async () => {
@@ -37,6 +38,17 @@ beforeEach(async () => {
   const store = new MemoryStore({ clock });
   server = await createServer({ store, kinds: allKinds, clock, freeze: true });
   client = createClient(directTransport(server.handle, ADMIN));
+  startScheduler();
+  stop = async () => {
+    await stopScheduler();
+    server.close();
+    await store.close();
+  };
+});
+
+afterEach(() => stop());
+
+function startScheduler(): void {
   const handle: Handle = async (call) => {
     intercept(call);
     return server.handle(call);
@@ -49,16 +61,12 @@ beforeEach(async () => {
   const scheduler = new Scheduler({ ...common, informers, recorder });
   server.explainPodsBy((namespace, name) => scheduler.explain(namespace, name));
   const running = scheduler.run();
-  stop = async () => {
+  stopScheduler = async () => {
     ending.abort();
     await running;
     await informers.stopped();
-    server.close();
-    await store.close();
   };
-});
-
-afterEach(() => stop());
+}
 
 /** Lets everything happen that needs no time. */
 async function settled(): Promise<void> {
@@ -135,6 +143,25 @@ describe('a pod', () => {
     await addNode('node-1');
     await settled();
     expect(await nodeOf('web')).toBe('node-1');
+  });
+
+  it('that still does not fit when the scheduler starts anew is not written again', async () => {
+    await addNode('small', '1');
+    await addPod('web', '2');
+    await addPod('other', '2');
+    const before = [await eventsOf('web'), await eventsOf('other')];
+    const writes: string[] = [];
+    await stopScheduler();
+    intercept = ({ verb, plural }) => {
+      if (!['get', 'list', 'watch'].includes(verb)) writes.push(`${verb} ${plural}`);
+    };
+    startScheduler();
+    expect([await eventsOf('web'), await eventsOf('other')]).toEqual(before);
+    expect(before.flat()).toHaveLength(2);
+    expect(writes).toEqual([]);
+    await clock.advance(300_000);
+    await settled();
+    expect(writes, 'when it is tried again, it says so').toEqual(['create events', 'create events']);
   });
 
   it('with a gate waits until it is gone', async () => {
