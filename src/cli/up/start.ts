@@ -74,7 +74,7 @@ export async function start(site: Site): Promise<void> {
   };
   const http = await steps.run('HTTPS', (say) => listen(site, face, say));
   if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(site, http, say));
-  await steps.run('controllers', (say) => control(site, { settings, pki, server }, say));
+  const drive = await steps.run('controllers', async (say) => driving(site, { settings, pki, server }, say));
   if (nodes > 0) await steps.run('nodes', (say) => startNodes(flags, { ...site, server }, say));
   await directory.remember(settings);
   const url = serverUrl(settings.bindAddress, settings.port);
@@ -91,16 +91,7 @@ export async function start(site: Site): Promise<void> {
   log.info('ready', { server: url, seconds: Number(seconds) });
   steps.line(`\nReady in ${seconds} s: ${url}\n\n${nextSteps(kubeconfig, flags.name)}`);
   setImmediate(() => http.prepare());
-  schedule(site, { settings, server });
-}
-
-/** Once the cluster is ready: pods can wait that long. */
-function schedule(
-  { flags, cleanup, clock, random, log }: Site,
-  { settings, server }: Pick<Face, 'settings' | 'server'>,
-): void {
-  if (!isChosen(SCHEDULER, flags)) return;
-  cleanup.add(startScheduler(server, { clock, random, log, isShared: settings.store === 'etcd' }));
+  drive();
 }
 
 const home = () => join(homedir(), '.quarterdeck');
@@ -215,11 +206,12 @@ async function listenPlainly({ flags, log }: Site, http: HttpServer, say: Say): 
   say(`${address}, WITHOUT AUTHENTICATION: everybody on this machine is admin`);
 }
 
-async function control(
+/** Returns what starts those who drive the cluster: once it is ready, for they read all there is, and can wait that long. */
+function driving(
   { flags, cleanup, clock, random, log }: Site,
   { settings, pki, server }: Pick<Face, 'settings' | 'pki' | 'server'>,
   say: Say,
-): Promise<void> {
+): () => void {
   const { bindAddress, port, serviceClusterIpRange } = settings;
   const all = allControllers({
     kinds: () => server.registry.kinds,
@@ -233,11 +225,13 @@ async function control(
     server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
   const controllers = chosen(all, flags);
-  cleanup.add(
-    startControllers(controllers, server.handle, { clock, random, log, isShared: settings.store === 'etcd' }),
-  );
   const schedules = isChosen(SCHEDULER, flags);
   say([...controllers.map(({ name }) => name), ...(schedules ? [SCHEDULER] : [])].join(', '));
+  const tools = { clock, random, log, isShared: settings.store === 'etcd' };
+  return () => {
+    cleanup.add(startControllers(controllers, server.handle, tools));
+    if (schedules) cleanup.add(startScheduler(server, tools));
+  };
 }
 
 function nextSteps(kubeconfig: string | undefined, name: string): string {

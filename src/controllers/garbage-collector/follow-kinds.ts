@@ -1,6 +1,5 @@
 /** Keeps the graph of owners up to date: it follows every kind that is served, and those that come to be. */
 import { setMaxListeners } from 'node:events';
-import { sleep } from '../../base/clock.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { reflect, type Sink } from '../../client/reflector.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
@@ -22,9 +21,6 @@ interface Follower {
   readonly ended: Promise<void>;
 }
 
-/** What else starts goes first, in milliseconds: nothing that is collected is in a hurry. */
-const HEAD_START = 500;
-
 export function followKinds(graph: OwnerGraph, options: FollowOptions, tools: FeedTools): Feed {
   const followers = new Map<Kind, Follower>();
   const ending = new Set<Promise<void>>();
@@ -40,15 +36,12 @@ export function followKinds(graph: OwnerGraph, options: FollowOptions, tools: Fe
     for (const kind of served) if (!followers.has(kind)) followers.set(kind, follow(kind, graph, tools));
   };
   graph.wake = tools.wake;
-  let hasBegun = false;
   const begin = async () => {
-    await sleep(tools.clock, HEAD_START, tools.signal).catch(() => undefined);
-    hasBegun = true;
     refresh();
     await Promise.all([...followers.values()].map(({ synced }) => synced));
   };
   const leave = options.onKindsChange(() => {
-    if (hasBegun) refresh();
+    refresh();
     options.changed();
   });
   const ended = new Promise<void>((resolve) => {
