@@ -24,6 +24,8 @@ export type CSIStorageCapacity = DeepReadonly<CapacityKind>;
 export type VolumeAttachment = DeepReadonly<AttachmentKind>;
 export type Budget = DeepReadonly<BudgetKind>;
 
+export type Taint = NonNullable<Node['spec']['taints']>[number];
 export type Labels = Readonly<Record<string, string>>;
 
 export const NO_LABELS: Labels = Object.freeze({});
+export const NO_TAINTS: readonly Taint[] = Object.freeze([]);

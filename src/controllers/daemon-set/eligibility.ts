@@ -37,7 +37,7 @@ function judgeOf(spec: SeenDaemonSet['spec']['template']['spec']): Judge {
   const tolerations = tolerationsOf(spec as never);
   return (node) => {
     if (spec.nodeName && spec.nodeName !== node.metadata.name) return NO;
-    if (!isWanted(node)) return NO;
+    if (isWanted && !isWanted(node.metadata)) return NO;
     let verdict = YES;
     for (const taint of node.spec.taints ?? []) {
       if (taint.effect === 'PreferNoSchedule' || isTolerated(taint, tolerations)) continue;

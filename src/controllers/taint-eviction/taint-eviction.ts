@@ -4,7 +4,7 @@ import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
 import { Node } from '../../kinds/core/node.ts';
 import { Pod } from '../../kinds/core/pod.ts';
-import { isTolerated } from '../../kinds/placement/tolerations.ts';
+import { covers } from '../../kinds/placement/tolerations.ts';
 import { withConditions } from '../conditions.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { type Action, event, type Plan, remove, requeueAfter, updateStatus } from '../plan.ts';
@@ -86,7 +86,7 @@ const REASON = 'TaintManagerEviction';
 function endOf(pod: SeenPod, taints: readonly Taint[], since: number): number | undefined {
   if (taints.length === 0) return undefined;
   const tolerations = pod.spec.tolerations ?? [];
-  const used = taints.map((taint) => tolerations.find((toleration) => isTolerated(taint, [toleration])));
+  const used = taints.map((taint) => tolerations.find((toleration) => covers(toleration, taint)));
   if (used.includes(undefined)) return 0;
   const seconds = used.flatMap((each) => (each?.tolerationSeconds === undefined ? [] : [each.tolerationSeconds]));
   if (seconds.length === 0) return undefined;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { namedNode, requiredNodes } from './required-nodes.ts';
-import { isTolerated } from './tolerations.ts';
+import { namedNode, namedNodes, requiredNodes } from './required-nodes.ts';
+import { isKeptOff, isTolerated } from './tolerations.ts';
 
-const node = { metadata: { name: 'n', labels: { zone: 'a', cores: '8' } } };
+const node = { name: 'n', labels: { zone: 'a', cores: '8' } };
+const isMet = (wishes: Parameters<typeof requiredNodes>[0]) => requiredNodes(wishes)?.(node);
 const required = (...nodeSelectorTerms: object[]) =>
   ({
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
@@ -16,16 +17,17 @@ const named = (operator: string, ...values: string[]) => ({
 
 describe('the nodes that a pod requires', () => {
   it('are all where it asks for nothing', () => {
-    expect(requiredNodes({})(node)).toBe(true);
+    expect(requiredNodes({})).toBeUndefined();
+    expect(requiredNodes({ nodeSelector: {} })).toBeUndefined();
   });
 
   it('have all labels of the selector, and what one of the terms asks', () => {
-    expect(requiredNodes({ nodeSelector: { zone: 'a' } })(node)).toBe(true);
-    expect(requiredNodes({ nodeSelector: { zone: 'a', disk: 'ssd' } })(node)).toBe(false);
-    expect(requiredNodes({ nodeSelector: { zone: 'b' }, ...required(named('In', 'n')) })(node)).toBe(false);
-    expect(requiredNodes(required(label('zone', 'In', 'b'), named('In', 'n')))(node)).toBe(true);
-    expect(requiredNodes(required({ ...label('zone', 'In', 'b'), ...named('In', 'n') }))(node)).toBe(false);
-    expect(requiredNodes(required({}))(node)).toBe(false);
+    expect(isMet({ nodeSelector: { zone: 'a' } })).toBe(true);
+    expect(isMet({ nodeSelector: { zone: 'a', disk: 'ssd' } })).toBe(false);
+    expect(isMet({ nodeSelector: { zone: 'b' }, ...required(named('In', 'n')) })).toBe(false);
+    expect(isMet(required(label('zone', 'In', 'b'), named('In', 'n')))).toBe(true);
+    expect(isMet(required({ ...label('zone', 'In', 'b'), ...named('In', 'n') }))).toBe(false);
+    expect(isMet(required({}))).toBe(false);
   });
 
   it.each([
@@ -42,7 +44,7 @@ describe('the nodes that a pod requires', () => {
     ['Lt', ['many'], 'cores', false],
     ['Like', ['a'], 'zone', false],
   ] as const)('%s %j of %s: %s', (operator, values, key, holds) => {
-    expect(requiredNodes(required(label(key, operator, ...values)))(node)).toBe(holds);
+    expect(isMet(required(label(key, operator, ...values)))).toBe(holds);
   });
 
   it('can be the one that it names', () => {
@@ -50,6 +52,14 @@ describe('the nodes that a pod requires', () => {
     expect(namedNode(required(named('In', 'n', 'm')))).toBeUndefined();
     expect(namedNode(required(named('NotIn', 'n')))).toBeUndefined();
     expect(namedNode({})).toBeUndefined();
+  });
+
+  it('can be only those that every term names', () => {
+    expect(namedNodes(required(named('In', 'n', 'm'), named('In', 'o')))).toEqual(new Set(['n', 'm', 'o']));
+    const both = { matchFields: [...named('In', 'n', 'm').matchFields, ...named('In', 'm').matchFields] };
+    expect(namedNodes(required(both))).toEqual(new Set(['m']));
+    expect(namedNodes(required(named('In', 'n'), label('zone', 'Exists')))).toBeUndefined();
+    expect(namedNodes({})).toBeUndefined();
   });
 });
 
@@ -66,5 +76,6 @@ describe('a taint is tolerated', () => {
   ])('by %j: %s', (toleration, holds) => {
     expect(isTolerated(taint, [toleration])).toBe(holds);
     expect(isTolerated(taint, [])).toBe(false);
+    expect(isKeptOff([toleration], [{ ...taint, effect: 'PreferNoSchedule' }, taint])).toBe(!holds);
   });
 });

@@ -1,8 +1,7 @@
 /** A node with the pods on it, and the sums over them that filters and scores need. */
-import { type Labels, NO_LABELS, type Node } from '../objects.ts';
+import { type Labels, NO_LABELS, NO_TAINTS, type Node, type Taint } from '../objects.ts';
 import type { HostPort, PodInfo } from './pod-info.ts';
 import { type Allocatable, allocatableOf } from './resources.ts';
-import { NO_TAINTS, type Taint } from './tolerations.ts';
 
 const NOTHING: Allocatable = Object.freeze({ cpu: 0, memory: 0, storage: 0, others: undefined, pods: 0 });
 const NO_IMAGES: ReadonlyMap<string, number> = new Map();

@@ -1,6 +1,7 @@
 /** A pod as scheduling sees it: what it asks for, worked out once, when it is first asked for. */
+import type { NodeTest } from '../../kinds/placement/node-selector.ts';
+import { namedNodes, requiredNodes } from '../../kinds/placement/required-nodes.ts';
 import { type Labels, NO_LABELS, type Pod } from '../objects.ts';
-import { namedPlaces, type PlaceTest, requiredPlaces } from './node-selector.ts';
 import { type PodTerm, preferredTerms, requiredTerms, type WeightedTerm } from './pod-terms.ts';
 import { type Requests, requestsOf } from './resources.ts';
 
@@ -32,7 +33,7 @@ export class PodInfo {
   #terms: Terms | undefined;
   #ports: readonly HostPort[] | undefined;
   #claims: readonly string[] | undefined;
-  #places: PlaceTest | null | undefined;
+  #places: NodeTest | null | undefined;
   #named: ReadonlySet<string> | null | undefined;
 
   constructor(pod: Pod) {
@@ -67,14 +68,14 @@ export class PodInfo {
   }
 
   /** Which nodes its selector and required affinity allow; undefined: all. */
-  get places(): PlaceTest | undefined {
-    if (this.#places === undefined) this.#places = requiredPlaces(this.pod) ?? null;
+  get places(): NodeTest | undefined {
+    if (this.#places === undefined) this.#places = requiredNodes(this.pod.spec) ?? null;
     return this.#places ?? undefined;
   }
 
   /** The only nodes that its affinity names, where it names any. */
   get named(): ReadonlySet<string> | undefined {
-    if (this.#named === undefined) this.#named = namedPlaces(this.pod) ?? null;
+    if (this.#named === undefined) this.#named = namedNodes(this.pod.spec) ?? null;
     return this.#named ?? undefined;
   }
 

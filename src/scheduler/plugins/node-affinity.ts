@@ -1,15 +1,15 @@
 /** Nodes that the pod selects by labels or requires by affinity; preferred ones are better. */
-import { nodeSelectorTerm, type PlaceTest } from '../cluster/node-selector.ts';
+import { type NodeTest, nodeSelectorTerm } from '../../kinds/placement/node-selector.ts';
 import { type Plugin, refusal, SKIP } from '../framework/plugin.ts';
 import { proportional } from '../framework/scores.ts';
-import { type Labels, NO_LABELS, type Node } from '../objects.ts';
+import type { Node } from '../objects.ts';
 
 const MISMATCH = refusal("node(s) didn't match Pod's node affinity/selector");
 const CONFLICT = refusal('pod affinity terms conflict');
 
-type Preferences = readonly { readonly weight: number; readonly holds: PlaceTest }[];
+type Preferences = readonly { readonly weight: number; readonly holds: NodeTest }[];
 
-export const nodeAffinity: Plugin<PlaceTest, Preferences> = {
+export const nodeAffinity: Plugin<NodeTest, Preferences> = {
   name: 'NodeAffinity',
   preFilter(pod) {
     const { places, named } = pod;
@@ -34,12 +34,8 @@ export const nodeAffinity: Plugin<PlaceTest, Preferences> = {
   normalise: (scores) => proportional(scores),
   hints: {
     Node({ type, object, old }, { places }) {
-      const matches = (node: Node) => places?.(placeOf(node)) ?? true;
+      const matches = (node: Node) => places?.(node.metadata) ?? true;
       return matches(object) && (type === 'add' || (type === 'update' && !matches(old)));
     },
   },
 };
-
-function placeOf({ metadata }: Node): { name: string; labels: Labels } {
-  return { name: metadata.name ?? '', labels: metadata.labels ?? NO_LABELS };
-}

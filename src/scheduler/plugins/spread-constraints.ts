@@ -1,9 +1,9 @@
 /** Topology spread constraints, compiled: those of the pod, or those that every pod of a service or controller has. */
+import { isKeptOff } from '../../kinds/placement/tolerations.ts';
 import { fromLabelSelector, type LabelSelector } from '../../schema/selector.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { Question } from '../cluster/pod-counts.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
-import { isKeptOff } from '../cluster/tolerations.ts';
 import type { World } from '../cluster/world.ts';
 import type { Pod } from '../objects.ts';
 

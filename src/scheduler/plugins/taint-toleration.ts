@@ -1,7 +1,8 @@
 /** Taints keep pods off that do not tolerate them; mild ones make a node worse. */
-import { isKeptOff, NO_TAINTS, type Toleration, tolerates } from '../cluster/tolerations.ts';
+import { isKeptOff, isTolerated, type Toleration } from '../../kinds/placement/tolerations.ts';
 import { type Plugin, refusal, SKIP } from '../framework/plugin.ts';
 import { proportional } from '../framework/scores.ts';
+import { NO_TAINTS } from '../objects.ts';
 
 const TAINTED = refusal('node(s) had untolerated taint(s)');
 
@@ -25,7 +26,7 @@ export const taintToleration: Plugin<Tolerations, Tolerations> = {
   score(_, { taints }, tolerations) {
     let bothering = 0;
     for (const taint of taints) {
-      if (taint.effect === 'PreferNoSchedule' && !tolerates(tolerations, taint)) bothering++;
+      if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, tolerations)) bothering++;
     }
     return bothering;
   },

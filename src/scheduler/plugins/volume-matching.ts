@@ -1,8 +1,8 @@
 /** Which volume that is there suits a claim on a node. */
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
+import { nodeSelector } from '../../kinds/placement/node-selector.ts';
 import { fromLabelSelector } from '../../schema/selector.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
-import { nodeSelector } from '../cluster/node-selector.ts';
 import { classNameOf, type Storage } from '../cluster/storage.ts';
 import type { Claim, Volume } from '../objects.ts';
 
