@@ -2,6 +2,7 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { etcdMissing, TestEtcd } from '../support/etcd.ts';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
 
 const SECRETS = '/api/v1/namespaces/default/secrets';
@@ -11,8 +12,8 @@ const secret = (name: string) => ({ body: { metadata: { name }, stringData: { pa
 
 let directory: string;
 const running: Qd[] = [];
-const start = async (where = directory) => {
-  const qd = await startQd({ directory: where });
+const start = async (where = directory, flags: readonly string[] = []) => {
+  const qd = await startQd({ directory: where, flags });
   running.push(qd);
   return qd;
 };
@@ -63,6 +64,71 @@ describe('secrets at rest', () => {
     expect(first).toBe(`${rotated.stdout.slice(0, 8)}  encrypts`);
     expect(second).toBe(`${old}  decrypts what is left of it`);
     expect((await qd.request('GET', `${SECRETS}/one`)).body.data).toEqual(before.data);
+  });
+
+  test('a key that was rotated away goes when nothing needs it any more, and not before', async () => {
+    const qd = await start();
+    await qd.request('POST', SECRETS, secret('one'));
+    await qd.stop();
+    const [old] = (await run('encryption', 'show')).stdout.split(' ');
+    expect((await run('encryption', 'forget')).stdout).toBe(`${old} is the only key\n`);
+    expect((await run('encryption', 'forget', old!)).stderr).toBe(
+      `qd: ${old} is the key in use; qd encryption rotate makes another\n`,
+    );
+    const next = (await run('encryption', 'rotate')).stdout.slice(0, 8);
+    const early = await run('encryption', 'forget');
+    expect(early.code).toBe(1);
+    expect(early.stderr).toMatch(
+      new RegExp(`^qd: \\d+ Secrets are still encrypted with ${old}; a start of the cluster`),
+    );
+    expect((await run('encryption', 'show')).stdout).toContain(old);
+
+    const again = await start(directory, ['--log-level', 'info']);
+    await expect.poll(() => again.output()).toContain('secrets were encrypted with the newest key');
+    expect((await run('encryption', 'forget', 'deadbeef')).stderr).toContain('there is no key deadbeef');
+    expect(await run('encryption', 'forget')).toMatchObject({ code: 0, stderr: '' });
+    expect((await run('encryption', 'show')).stdout).toBe(`${next}  encrypts\n`);
+    expect((await again.request('POST', SECRETS, secret('two'))).code).toBe(200);
+    await again.stop('SIGKILL');
+    const last = await start();
+    for (const name of ['one', 'two']) expect((await last.request('GET', `${SECRETS}/${name}`)).code).toBe(200);
+  });
+
+  test('a key goes while a cluster takes a new one into use, and nothing is lost', async () => {
+    const qd = await start();
+    await Promise.all(Array.from({ length: 200 }, (_, i) => qd.request('POST', SECRETS, secret(`s-${i}`))));
+    for (let round = 0; round < 3; round++) {
+      await run('encryption', 'rotate');
+      // Refused until the last secret is written anew.
+      await expect.poll(async () => (await run('encryption', 'forget')).code, { timeout: 20_000 }).toBe(0);
+      expect((await qd.request('POST', SECRETS, secret(`round-${round}`))).code).toBe(200);
+    }
+    expect((await run('encryption', 'show')).stdout).toMatch(/^[0-9a-f]{8} {2}encrypts\n$/);
+    await qd.stop('SIGKILL');
+    const again = await start();
+    expect((await again.request('GET', SECRETS)).body.items.length).toBeGreaterThanOrEqual(203);
+  });
+
+  test.skipIf(etcdMissing() !== undefined)('on etcd, a key goes in the same order', async () => {
+    const etcd = await TestEtcd.start();
+    try {
+      const flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint, '--log-level', 'info'];
+      const qd = await start(directory, flags);
+      await qd.request('POST', SECRETS, secret('one'));
+      await qd.stop();
+      const [old] = (await run('encryption', 'show')).stdout.split(' ');
+      await run('encryption', 'rotate');
+      expect((await run('encryption', 'forget')).stderr).toContain(`still encrypted with ${old}`);
+      const again = await start(directory, flags);
+      await expect.poll(() => again.output()).toContain('secrets were encrypted with the newest key');
+      expect(await run('encryption', 'forget')).toMatchObject({ code: 0, stderr: '' });
+      expect((await again.request('GET', `${SECRETS}/one`)).code).toBe(200);
+      await again.stop();
+      expect((await (await start(directory, flags)).request('GET', `${SECRETS}/one`)).code).toBe(200);
+    } finally {
+      await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
+      await etcd.remove();
+    }
   });
 
   test('without its key file, or with one that others can read, a cluster does not start and loses nothing', async () => {

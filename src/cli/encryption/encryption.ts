@@ -7,7 +7,7 @@ import { keyFileIn, readKeys } from '../up/encryption.ts';
 import { ROTATED } from '../up/renewing.ts';
 import type { KeysFlags } from './flags.ts';
 
-const fileOf = (flags: KeysFlags) => flags.encryptionKeyFile ?? keyFileIn(directoryOf(flags));
+export const fileOf = (flags: KeysFlags) => flags.encryptionKeyFile ?? keyFileIn(directoryOf(flags));
 
 export async function showKeys(flags: KeysFlags): Promise<void> {
   const [current, ...older] = await readKeys(fileOf(flags));
@@ -27,6 +27,6 @@ export async function rotateKeys(flags: KeysFlags): Promise<void> {
   });
 }
 
-function say(line: string): void {
+export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -47,6 +47,11 @@ export async function openDirectory(path: string): Promise<Directory> {
   }
 }
 
+/** What the cluster of a directory remembers, whoever has it open; nothing where there is none. */
+export async function rememberedIn(path: string): Promise<Partial<Remembered>> {
+  return (await readCluster(join(path, 'cluster.json'))) ?? {};
+}
+
 /** What the other clusters below `home` remember: their ports and ranges are not given twice. */
 export async function otherClusters(home: string, path: string): Promise<readonly Partial<Remembered>[]> {
   const names = await readdir(home).catch((): string[] => []);

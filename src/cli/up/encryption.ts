@@ -42,35 +42,51 @@ interface Encryption {
 
 /** The store with Secrets encrypted. */
 export async function encrypting(inner: Store, { file, cleanup, log, random }: Encrypting): Promise<Encryption> {
-  const encrypted = new EncryptedStore(inner, { keys: await openKeys(file, random), prefixes: [SECRETS], random });
+  let keys = await openKeys(file, random);
+  const encrypted = new EncryptedStore(inner, { keys, prefixes: [SECRETS], random });
   const stop = new AbortController();
   let work = Promise.resolve();
-  const onSignal = () => {
-    work = work.then(async () => {
-      encrypted.useKeys(await readKeys(file));
-      await anew(encrypted, log, stop.signal);
-    });
-    work.catch((error: unknown) => log.error('new keys were not taken into use', { error }));
+  const after = (task: () => Promise<unknown>) => {
+    work = work.then(task).then(
+      () => undefined,
+      (error: unknown) => log.error('new keys were not taken into use', { error }),
+    );
   };
+  const onSignal = () =>
+    after(async () => {
+      const next = await readKeys(file);
+      // A key that is gone from the file is needed until nothing is left of what it encrypted.
+      keys = [...next, ...keys.filter(({ id }) => !next.some((key) => key.id === id))];
+      encrypted.useKeys(keys);
+      if (!(await anew(encrypted, log, stop.signal))) return;
+      keys = next;
+      encrypted.useKeys(keys);
+    });
   process.on(ROTATED, onSignal);
   cleanup.add(async () => {
     process.off(ROTATED, onSignal);
     stop.abort();
-    await work.catch(() => undefined);
+    await work;
   });
-  const begin = () => {
-    work = anew(encrypted, log, stop.signal);
-  };
+  const begin = () => after(() => anew(encrypted, log, stop.signal));
   return { store: encrypted, begin };
 }
 
-/** Failing, it leaves values under older keys, which are still known: the next start tries again. */
-async function anew(store: EncryptedStore, log: Logger, signal: AbortSignal): Promise<void> {
+/**
+ * Failing, it leaves values under older keys, which are still known: the next start tries again. History is forgotten
+ * with what was written anew, so that nothing is left that an older key, or none at all, would open.
+ */
+async function anew(store: EncryptedStore, log: Logger, signal: AbortSignal): Promise<boolean> {
   try {
     const count = await store.encryptAnew(signal);
-    if (count > 0) log.info('secrets were encrypted with the newest key', { count });
+    if (signal.aborted) return false;
+    if (count === 0) return true;
+    await store.compact(await store.revision());
+    log.info('secrets were encrypted with the newest key', { count });
+    return true;
   } catch (error) {
     if (!signal.aborted) log.error('secrets could not be encrypted with the newest key', { error });
+    return false;
   }
 }
 

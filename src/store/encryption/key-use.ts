@@ -1,0 +1,25 @@
+import { isSealed, keyIdOf } from './envelope.ts';
+
+/** How many values are encrypted with a key: what is stored now, and what history holds besides. */
+export interface KeyUse {
+  readonly stored: number;
+  readonly history: number;
+}
+
+/** Counts, by the names of keys, the values that cannot be read without them. */
+export class KeyUses {
+  readonly #uses = new Map<string, { stored: number; history: number }>();
+
+  add(value: Buffer, isNewest: boolean): void {
+    if (!isSealed(value)) return;
+    const id = keyIdOf(value);
+    const use = this.#uses.get(id) ?? { stored: 0, history: 0 };
+    if (isNewest) use.stored++;
+    else use.history++;
+    this.#uses.set(id, use);
+  }
+
+  of(id: string): KeyUse {
+    return this.#uses.get(id) ?? { stored: 0, history: 0 };
+  }
+}
