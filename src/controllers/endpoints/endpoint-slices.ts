@@ -9,27 +9,29 @@ import { type Controller, defineController, type Listers, related, type Snapshot
 import { controllerReference } from '../ownership.ts';
 import { type Plan, remove } from '../plan.ts';
 import { podsByNode } from '../pods/pods-by-node.ts';
+import { identityOf, portsOf } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
-  HEADLESS,
-  hostnameOf,
-  isHeadless,
   isKeptByOthers,
   isReady,
+  labelsFrom,
   podsBehindServices,
   podsOf,
-  portOf,
-  referenceTo,
   type SeenPod,
   type SeenService,
-  triggerTime,
-  withTriggerTime,
 } from './service-pods.ts';
-import { type EndpointGroup, pack, type Slice, type SliceEndpoint, type SlicePort } from './slice-packing.ts';
+import { MANAGED_BY, SERVICE_NAME, slicesManagedBy, slicesOf } from './service-slices.ts';
+import {
+  type EndpointGroup,
+  pack,
+  type Slice,
+  type SliceEndpoint,
+  type SlicePort,
+  slicePorts,
+} from './slice-packing.ts';
+import { triggerTime, withTriggerTime } from './trigger-time.ts';
 
-export const SERVICE_NAME = 'kubernetes.io/service-name';
-export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 const NAME = 'endpointslice-controller.k8s.io';
 const ZONE = 'topology.kubernetes.io/zone';
 const LIMIT = 100;
@@ -39,7 +41,7 @@ export const endpointSliceController: Controller = defineController<Service>({
   watches: Service,
   also: [
     podsBehindServices,
-    related(EndpointSlice, (slice) => (isManagedBy(slice, NAME) ? serviceOf(slice) : [])),
+    slicesManagedBy(NAME),
     related(
       Node,
       ({ metadata }, world) =>
@@ -53,24 +55,8 @@ export const endpointSliceController: Controller = defineController<Service>({
   plan: planEndpointSlices,
 });
 
-/** For an index: the slices that tell of a service, as `namespace/name`. */
-export const slicesByService = (slice: Slice): readonly string[] => serviceOf(slice);
-
-export function isManagedBy({ metadata }: Slice, name: string): boolean {
-  return metadata.labels?.[MANAGED_BY] === name;
-}
-
-function serviceOf({ metadata }: Slice): readonly string[] {
-  const name = metadata.labels?.[SERVICE_NAME];
-  return name ? [`${metadata.namespace}/${name}`] : [];
-}
-
 export function planEndpointSlices(service: SeenService | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
-  const { name, namespace } = world.key;
-  const slices = world
-    .of(EndpointSlice)
-    .by(slicesByService, `${namespace}/${name}`)
-    .filter((slice) => isManagedBy(slice, NAME) && !slice.metadata.deletionTimestamp);
+  const slices = slicesOf(world, NAME);
   // Slices of a service that is gone are the garbage collector's. Nothing is made for one that is about to go.
   if (!service || service.metadata.deletionTimestamp) return [];
   if (service.spec.type === 'ExternalName') return slices.map((slice) => remove(EndpointSlice, slice));
@@ -100,7 +86,7 @@ function groupsOf(service: SeenService, { pods, family, world }: Asked): Endpoin
     if (addresses.length === 0) continue;
     const node = world.of(Node).get(pod.spec.nodeName ?? '');
     if (!node && !service.spec.publishNotReadyAddresses) continue;
-    const ports = portsOf(service, pod);
+    const ports = slicePorts(portsOf(pod, service));
     const key = JSON.stringify(ports);
     const group = groups.get(key) ?? { ports, endpoints: [] };
     groups.set(key, group);
@@ -108,15 +94,6 @@ function groupsOf(service: SeenService, { pods, family, world }: Asked): Endpoin
   }
   if (groups.size === 0) return [{ addressType: family, ports: [], endpoints: [] }];
   return [...groups.values()].map((group) => ({ addressType: family, ...group }));
-}
-
-function portsOf({ spec }: SeenService, pod: SeenPod): SlicePort[] {
-  return (spec.ports ?? []).flatMap((port) => {
-    const number = portOf(pod, port);
-    if (number === undefined) return [];
-    const { name = '', protocol, appProtocol } = port;
-    return [{ name, port: number, protocol, ...(appProtocol ? { appProtocol } : {}) }];
-  });
 }
 
 function endpointOf(
@@ -127,15 +104,11 @@ function endpointOf(
   const serving = isReady(pod);
   const terminating = pod.metadata.deletionTimestamp !== undefined;
   const ready = service.spec.publishNotReadyAddresses || (serving && !terminating);
-  const hostname = hostnameOf(pod, service);
-  const { nodeName } = pod.spec;
-  const hints = ready ? hintsOf(service, { zone, nodeName }) : undefined;
+  const hints = ready ? hintsOf(service, { zone, nodeName: pod.spec.nodeName }) : undefined;
   return {
     addresses,
     conditions: { ready, serving, terminating },
-    ...(hostname ? { hostname } : {}),
-    targetRef: referenceTo(pod),
-    ...(nodeName ? { nodeName } : {}),
+    ...identityOf(pod, service),
     ...(zone ? { zone } : {}),
     ...(hints ? { hints } : {}),
   };
@@ -155,16 +128,10 @@ function hintsOf(
 function dress(service: SeenService, old: Slice | undefined, time: string | undefined): Draft<EndpointSlice> {
   const { name = '', namespace } = service.metadata;
   const annotations = withTriggerTime(old?.metadata.annotations, time);
-  const labels = labelsOf(service);
+  const labels = { ...labelsFrom(service), [SERVICE_NAME]: name, [MANAGED_BY]: NAME };
   if (old) return { ...old, metadata: { ...old.metadata, labels, annotations } } as Draft<EndpointSlice>;
   const ownerReferences = [controllerReference(service, Service)];
   return { metadata: { generateName: `${name}-`, namespace, labels, annotations, ownerReferences } };
-}
-
-function labelsOf(service: SeenService): Record<string, string> {
-  const { [HEADLESS]: _, ...labels } = service.metadata.labels ?? {};
-  const headless: Record<string, string> = isHeadless(service) ? { [HEADLESS]: '' } : {};
-  return { ...labels, ...headless, [SERVICE_NAME]: service.metadata.name ?? '', [MANAGED_BY]: NAME };
 }
 
 function isOwnedBy({ metadata }: Slice, service: SeenService): boolean {

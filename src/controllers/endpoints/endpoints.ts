@@ -7,24 +7,21 @@ import { Service } from '../../kinds/core/service.ts';
 import { ipFamily } from '../../kinds/shapes/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { type Action, create, type Plan, type Report, remove, told, update } from '../plan.ts';
+import { identityOf, portsOf } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
-  HEADLESS,
-  hostnameOf,
   isHeadless,
   isKeptByOthers,
   isReady,
+  labelsFrom,
   podsBehindServices,
   podsOf,
-  portOf,
-  referenceTo,
   type SeenPod,
   type SeenService,
-  triggerTime,
-  withTriggerTime,
 } from './service-pods.ts';
 import { type Address, packed, type Subset, truncated } from './subsets.ts';
+import { triggerTime, withTriggerTime } from './trigger-time.ts';
 
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
 const NAME = 'endpoint-controller';
@@ -63,27 +60,13 @@ function subsetsOf(service: SeenService, pod: SeenPod): Subset[] {
   const { ports = [], publishNotReadyAddresses } = service.spec;
   const list = publishNotReadyAddresses || isReady(pod) ? 'addresses' : 'notReadyAddresses';
   if (ports.length === 0) return isHeadless(service) ? [{ [list]: [address] }] : [];
-  return ports.flatMap((port) => {
-    const number = portOf(pod, port);
-    if (number === undefined) return [];
-    const { name, protocol, appProtocol } = port;
-    const described = { ...(name ? { name } : {}), port: number, protocol, ...(appProtocol ? { appProtocol } : {}) };
-    return [{ [list]: [address], ports: [described] }];
-  });
+  return portsOf(pod, service).map((port) => ({ [list]: [address], ports: [port] }));
 }
 
 function addressOf(service: SeenService, pod: SeenPod): Address | undefined {
   const [family] = familiesOf(service);
   const ip = addressesOf(pod).find((each) => ipFamily(each) === family);
-  if (!ip) return undefined;
-  const hostname = hostnameOf(pod, service);
-  const { nodeName } = pod.spec;
-  return {
-    ip,
-    ...(hostname ? { hostname } : {}),
-    ...(nodeName ? { nodeName } : {}),
-    targetRef: referenceTo(pod),
-  };
+  return ip ? { ip, ...identityOf(pod, service) } : undefined;
 }
 
 interface Found {
@@ -95,7 +78,7 @@ interface Found {
 function written(service: SeenService, { current, subsets, pods }: Found): Action[] {
   const fitting = truncated(subsets);
   const kept = fitting ?? subsets;
-  const labels = labelsOf(service);
+  const labels = { ...labelsFrom(service), [MANAGED_BY]: NAME };
   const isOver = current?.metadata.annotations?.[OVER_CAPACITY] === 'truncated';
   const isSame =
     current &&
@@ -122,11 +105,6 @@ function written(service: SeenService, { current, subsets, pods }: Found): Actio
     failed: ({ message }) => told('Warning', 'FailedToCreateEndpoint', `${words}: ${message}`),
   };
   return [create(Endpoints, object as Draft<Endpoints>, report)];
-}
-
-function labelsOf(service: SeenService): Record<string, string> {
-  const { [HEADLESS]: _, ...labels } = service.metadata.labels ?? {};
-  return { ...labels, ...(isHeadless(service) ? { [HEADLESS]: '' } : {}), [MANAGED_BY]: NAME };
 }
 
 /** Which pods are told, and whether as ready. */

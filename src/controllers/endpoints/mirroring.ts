@@ -8,10 +8,10 @@ import { ipFamily } from '../../kinds/shapes/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { controllerReference } from '../ownership.ts';
 import { type Action, event, type Plan, remove } from '../plan.ts';
-import { isManagedBy, MANAGED_BY, SERVICE_NAME, slicesByService } from './endpoint-slices.ts';
-import { TRIGGER_TIME } from './service-pods.ts';
-import { type EndpointGroup, pack, type Slice, type SliceEndpoint } from './slice-packing.ts';
+import { MANAGED_BY, SERVICE_NAME, slicesManagedBy, slicesOf } from './service-slices.ts';
+import { type EndpointGroup, pack, type Slice, type SliceEndpoint, slicePorts } from './slice-packing.ts';
 import { type Address, packed, type Subset } from './subsets.ts';
+import { TRIGGER_TIME } from './trigger-time.ts';
 
 const NAME = 'endpointslicemirroring-controller.k8s.io';
 const SKIP = 'endpointslice.kubernetes.io/skip-mirror';
@@ -24,19 +24,13 @@ type SeenEndpoints = DeepReadonly<Endpoints>;
 export const endpointSliceMirroringController: Controller = defineController<Endpoints>({
   name: 'endpoint-slice-mirroring',
   watches: Endpoints,
-  also: [
-    related(Service, (service) => [keyOf(service)]),
-    related(EndpointSlice, (slice) => (isManagedBy(slice, NAME) ? slicesByService(slice) : [])),
-  ],
+  also: [related(Service, (service) => [keyOf(service)]), slicesManagedBy(NAME)],
   plan: planMirroring,
 });
 
 export function planMirroring(endpoints: SeenEndpoints | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
   const { name, namespace } = world.key;
-  const slices = world
-    .of(EndpointSlice)
-    .by(slicesByService, `${namespace}/${name}`)
-    .filter((slice) => isManagedBy(slice, NAME) && !slice.metadata.deletionTimestamp);
+  const slices = slicesOf(world, NAME);
   const service = world.of(Service).get(name, namespace);
   if (!endpoints || !service || service.spec.selector || !isMirrored(endpoints)) {
     return slices.map((slice) => remove(EndpointSlice, slice));
@@ -67,10 +61,9 @@ function mirror({ addresses = [], notReadyAddresses = [], ports = [] }: Subset):
   ];
   const valid = all.filter(({ address }) => ipFamily(address.ip) !== undefined);
   const kept = valid.slice(0, LIMIT);
-  const slicePorts = ports.map(({ name = '', ...port }) => ({ name, ...port }));
   const groups = (['IPv4', 'IPv6'] as const).flatMap((addressType) => {
     const endpoints = kept.filter(({ address }) => ipFamily(address.ip) === addressType).map(endpointOf);
-    return endpoints.length > 0 ? [{ addressType, ports: slicePorts, endpoints }] : [];
+    return endpoints.length > 0 ? [{ addressType, ports: slicePorts(ports), endpoints }] : [];
   });
   return { groups, invalid: all.length - valid.length, beyond: valid.length - kept.length };
 }

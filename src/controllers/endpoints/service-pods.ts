@@ -1,4 +1,4 @@
-/** The pods behind a service, as all that tell of them see them. */
+/** Which pods are behind a service, and which services are told of. */
 import { deepEqual } from '../../base/tree.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
@@ -12,10 +12,8 @@ import { podsWith } from '../pods/pods-by-label.ts';
 
 export type SeenPod = DeepReadonly<Pod>;
 export type SeenService = DeepReadonly<Service>;
-type ServicePort = NonNullable<SeenService['spec']['ports']>[number];
 
-export const HEADLESS = 'service.kubernetes.io/headless';
-export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
+const HEADLESS = 'service.kubernetes.io/headless';
 
 /** Whether somebody else keeps its endpoints, or nobody. */
 export function isKeptByOthers({ spec }: SeenService): boolean {
@@ -23,6 +21,12 @@ export function isKeptByOthers({ spec }: SeenService): boolean {
 }
 
 export const isHeadless = ({ spec }: SeenService) => !spec.clusterIP || spec.clusterIP === 'None';
+
+/** The labels that what tells of a service takes from it. */
+export function labelsFrom(service: SeenService): Record<string, string> {
+  const { [HEADLESS]: _, ...labels } = service.metadata.labels ?? {};
+  return isHeadless(service) ? { ...labels, [HEADLESS]: '' } : labels;
+}
 
 /** Those that have an address. Whether one that is on its way out is among them is for the caller to say. */
 export function podsOf({ metadata, spec }: SeenService, world: Listers, withTerminating: boolean): readonly SeenPod[] {
@@ -62,49 +66,4 @@ export function addressesOf({ status }: SeenPod): readonly string[] {
 export function familiesOf({ spec }: SeenService): readonly IpFamily[] {
   if (spec.ipFamilies?.length) return spec.ipFamilies as readonly IpFamily[];
   return [(spec.clusterIP && ipFamily(spec.clusterIP)) || 'IPv4'];
-}
-
-/** The number of the pod's port that stands behind one of the service; undefined when the pod has none of the name. */
-export function portOf({ spec }: SeenPod, { targetPort, port, protocol }: ServicePort): number | undefined {
-  if (typeof targetPort !== 'string') return targetPort ?? port;
-  const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
-  for (const container of [...spec.containers, ...sidecars]) {
-    const found = container.ports?.find((each) => each.name === targetPort && each.protocol === protocol);
-    if (found) return found.containerPort;
-  }
-  return undefined;
-}
-
-/** The name that DNS has for the pod alone. */
-export function hostnameOf({ spec }: SeenPod, { metadata }: SeenService): string | undefined {
-  return spec.subdomain === metadata.name ? spec.hostname || undefined : undefined;
-}
-
-export function referenceTo({ metadata }: SeenPod) {
-  return { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
-}
-
-/** What the endpoints said of each pod by uid, and what they say now: the first of the differences that time explains. */
-export function triggerTime(
-  before: ReadonlyMap<string, unknown>,
-  after: ReadonlyMap<string, unknown>,
-  pods: readonly SeenPod[],
-): string | undefined {
-  let first: string | undefined;
-  for (const pod of pods) {
-    const uid = pod.metadata.uid ?? '';
-    if (deepEqual(before.get(uid), after.get(uid))) continue;
-    const time = pod.status.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
-    if (time && (first === undefined || time < first)) first = time;
-  }
-  return first;
-}
-
-/** The annotations with the time that the change goes back to; a change without one has none. */
-export function withTriggerTime(
-  annotations: Readonly<Record<string, string>> | undefined,
-  time: string | undefined,
-): Record<string, string> {
-  const { [TRIGGER_TIME]: _, ...others } = annotations ?? {};
-  return time === undefined ? others : { ...others, [TRIGGER_TIME]: time };
 }

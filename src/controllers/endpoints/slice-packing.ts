@@ -11,6 +11,11 @@ export type Slice = DeepReadonly<EndpointSlice>;
 export type SliceEndpoint = Slice['endpoints'][number];
 export type SlicePort = Slice['ports'][number];
 
+/** In a slice, a port always has a name, if an empty one. */
+export const slicePorts = (
+  ports: readonly (Omit<SlicePort, 'name'> & { readonly name?: string })[],
+): readonly SlicePort[] => ports.map(({ name = '', ...port }) => ({ name, ...port }));
+
 /** Endpoints with the same ports and the same type of address. */
 export interface EndpointGroup {
   readonly addressType: Slice['addressType'];
