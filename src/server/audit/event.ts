@@ -12,8 +12,8 @@ import type { Stage } from './policy.ts';
 export interface Heard {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Of the other end of the connection. */
-  readonly remoteAddress: string;
+  /** The other end of the connection. */
+  readonly peer: { readonly address: string };
 }
 
 export interface Sink {
@@ -164,10 +164,10 @@ function userInfo(user: User | undefined): object {
 }
 
 /** Those whom proxies name come first, as they were written; the end of the connection is the last. */
-function sourceIPs({ headers, remoteAddress }: Heard): string[] {
+function sourceIPs({ headers, peer }: Heard): string[] {
   const named = [headers['x-forwarded-for'], headers['x-real-ip']].flatMap((value) => String(value ?? '').split(','));
   const found = named.map((text) => text.trim()).filter((text) => isIP(text) !== 0);
-  return [...new Set([...found, plainAddress(remoteAddress)])].filter((text) => text !== '');
+  return [...new Set([...found, plainAddress(peer.address)])].filter((text) => text !== '');
 }
 
 /** An IPv4 client of a socket for both families. */

@@ -15,15 +15,21 @@ export const LARGE_REPLY = 64 * 1024;
 /** Every reply is one client's view at one moment. */
 export const CACHE_CONTROL = 'no-cache, private';
 
+/** The other end of a connection. */
+export interface Peer {
+  readonly address: string;
+  readonly certificate: ClientCertificate | undefined;
+  /** Whether it came through the port without TLS, where nobody is asked who he is. */
+  readonly isUnsecured: boolean;
+}
+
 /** One request and its reply, whatever the protocol beneath: HTTP/1, HTTP/2 or a WebSocket. */
 export interface Exchange extends Credentials {
   readonly method: string;
   /** Path and query, as sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  readonly certificate: ClientCertificate | undefined;
-  /** Of the other end of the connection; empty when it has gone. */
-  readonly remoteAddress: string;
+  readonly peer: Peer;
   /** Headers that the reply has, whatever it is. */
   standing: ExtraHeaders;
   /** Whether the client has left. */

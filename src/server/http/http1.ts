@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
-import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS } from './exchange.ts';
+import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS, type Peer } from './exchange.ts';
 import { readBody } from './read-body.ts';
 
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
@@ -13,7 +13,7 @@ export class Http1Exchange implements Exchange {
   constructor(
     protected readonly request: IncomingMessage,
     protected readonly response: ServerResponse,
-    readonly certificate: ClientCertificate | undefined,
+    readonly peer: Peer,
     private readonly bodyLimit: number,
   ) {}
 
@@ -37,8 +37,8 @@ export class Http1Exchange implements Exchange {
     return undefined;
   }
 
-  get remoteAddress(): string {
-    return this.request.socket.remoteAddress ?? '';
+  get certificate(): ClientCertificate | undefined {
+    return this.peer.certificate;
   }
 
   get isGone(): boolean {

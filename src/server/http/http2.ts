@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
 import { HttpError } from './errors.ts';
-import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS } from './exchange.ts';
+import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS, type Peer } from './exchange.ts';
 import type { Limits } from './limits.ts';
 import { readBody } from './read-body.ts';
 
@@ -23,7 +23,7 @@ export class Http2Exchange implements Exchange {
   constructor(
     private readonly stream: ServerHttp2Stream,
     readonly headers: IncomingHttpHeaders,
-    readonly certificate: ClientCertificate | undefined,
+    readonly peer: Peer,
     private readonly options: Http2Options,
   ) {
     // Resets arrive as errors; whoever waits hears of the close.
@@ -46,8 +46,8 @@ export class Http2Exchange implements Exchange {
     return undefined;
   }
 
-  get remoteAddress(): string {
-    return this.stream.session?.socket.remoteAddress ?? '';
+  get certificate(): ClientCertificate | undefined {
+    return this.peer.certificate;
   }
 
   get isGone(): boolean {

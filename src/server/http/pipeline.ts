@@ -5,7 +5,7 @@ import type { Verb } from '../../kinds/kind.ts';
 import type { Call, CallOptions, Handle, Reply, StreamReply, User, WatchConsumer, WatchReply } from '../api.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Outcome } from '../audit/event.ts';
-import { ANONYMOUS, type Authenticate } from '../authn/authenticator.ts';
+import { ANONYMOUS, type Authenticate, UNSECURED } from '../authn/authenticator.ts';
 import { attributesOfPath, RequestAttributes } from '../authz/attributes.ts';
 import type { Attributes, Authorizer } from '../authz/authorizer.ts';
 import { Gate } from '../authz/gate.ts';
@@ -44,6 +44,7 @@ import { Visit, type Visitors } from './visit.ts';
 export interface PipelineOptions {
   readonly handle: Handle;
   readonly registry: Registry;
+  readonly authenticate: Authenticate;
   readonly authorizer: Authorizer;
   readonly discovery: Discovery;
   readonly isReady: () => boolean;
@@ -96,7 +97,7 @@ export class Pipeline {
   }
 
   /** Answers one request, whatever happens. */
-  async serve(exchange: Exchange, authenticate: Authenticate): Promise<void> {
+  async serve(exchange: Exchange): Promise<void> {
     const { limits } = this.#options;
     const visit = new Visit(exchange, this.#visitors);
     let query = NO_QUERY;
@@ -107,7 +108,7 @@ export class Pipeline {
       const path = mark < 0 ? url : url.slice(0, mark);
       const search = mark < 0 ? '' : url.slice(mark + 1);
       const health = path.startsWith('/api') ? undefined : healthPath(path);
-      const found = PUBLIC.has(path) && hasNoCredentials(exchange) ? ANONYMOUS : authenticate(exchange);
+      const found = this.#senderOf(exchange, path);
       const sender = found instanceof Promise ? await found : found;
       visit.sender = sender;
       const acting = this.#gate.actingAs(sender, exchange.headers);
@@ -130,6 +131,11 @@ export class Pipeline {
       await this.#fail(exchange, error, { query });
       visit.failed(error);
     }
+  }
+
+  #senderOf(exchange: Exchange, path: string): User | Promise<User> {
+    if (exchange.peer.isUnsecured) return UNSECURED;
+    return PUBLIC.has(path) && hasNoCredentials(exchange) ? ANONYMOUS : this.#options.authenticate(exchange);
   }
 
   /**

@@ -124,7 +124,7 @@ export class Visit extends Deadline {
 
   /** Whoever has not said who he is waits behind the others of his address. */
   asStranger(): Promise<void> | undefined {
-    return this.sender ? undefined : this.#visitors.admitting?.stranger(this.client.remoteAddress, 1);
+    return this.sender ? undefined : this.#visitors.admitting?.stranger(this.client.peer.address, 1);
   }
 
   #open(): void {

@@ -2,9 +2,8 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import type { WatchBatch, WatchConsumer } from '../api.ts';
-import type { ClientCertificate } from '../authn/certificate.ts';
 import { Disconnected } from './errors.ts';
-import type { ExtraHeaders } from './exchange.ts';
+import type { ExtraHeaders, Peer } from './exchange.ts';
 import { Http1Exchange } from './http1.ts';
 
 /** A subprotocol that carries a bearer token, base64url behind it: browsers have no other place for it. */
@@ -38,13 +37,13 @@ export interface Upgrade {
 export class UpgradeExchange extends Http1Exchange {
   readonly #upgrade: Upgrade;
 
-  constructor(upgrade: Upgrade, certificate: ClientCertificate | undefined, bodyLimit: number) {
+  constructor(upgrade: Upgrade, peer: Peer, bodyLimit: number) {
     const { request, socket } = upgrade;
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
     response.once('finish', () => socket.end());
-    super(request, response, certificate, bodyLimit);
+    super(request, response, peer, bodyLimit);
     this.#upgrade = upgrade;
     socket.on('error', () => socket.destroy());
   }

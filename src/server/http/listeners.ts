@@ -1,0 +1,209 @@
+/** Ports that are listened on: sockets, TLS and HTTP in, exchanges out. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { certificateOf } from '../authn/certificate.ts';
+import { answerBroken } from './broken-request.ts';
+import { Connections } from './connections.ts';
+import type { Exchange, Peer } from './exchange.ts';
+import { Http1Exchange } from './http1.ts';
+import { Http2Exchange, type Http2Options } from './http2.ts';
+import type { Limits } from './limits.ts';
+import { UpgradeExchange } from './websocket.ts';
+
+export interface Tls {
+  readonly key: string | Buffer;
+  readonly cert: string | Buffer;
+  /** Who signs client certificates. */
+  readonly ca: string | Buffer;
+}
+
+export interface ListenersOptions {
+  readonly tls: Tls;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes one wait who opens connections faster than others; undefined where he need not. */
+  readonly pace: ((address: string) => Promise<void> | undefined) | undefined;
+  readonly serve: (exchange: Exchange) => void;
+}
+
+export interface Listeners {
+  /** Listens with TLS. Several addresses are several calls. */
+  listen(port: number, host: string): Promise<AddressInfo>;
+  /** Listens without TLS and without authentication: for loopback addresses only. */
+  listenInsecure(port: number, host: string): Promise<AddressInfo>;
+  /** Serves new connections with another certificate; those that are open stay. */
+  renew(tls: Pick<Tls, 'key' | 'cert'>): void;
+  /** Stops accepting, lets requests in flight finish for a while, then closes what is left. */
+  close(): Promise<void>;
+  /** Metrics, line by line. */
+  lines(): Iterable<string>;
+}
+
+/** Megabytes. Node refuses streams while this much waits; large replies on many streams are what watches are made of. */
+const SESSION_MEMORY = 1024;
+
+const MIN_VERSION = 'TLSv1.2';
+
+export function openListeners(options: ListenersOptions): Listeners {
+  return new NetListeners(options);
+}
+
+class NetListeners implements Listeners {
+  readonly #options: ListenersOptions;
+  #tls: Tls;
+  readonly #http2: Http2Options;
+  readonly #servers: (Http2SecureServer | Server)[] = [];
+  readonly #connections: Connections;
+  readonly #sessions = new Set<ServerHttp2Session>();
+  /** By socket for HTTP/1, by session for HTTP/2: looked at once a connection, never per request. */
+  readonly #peers = new WeakMap<object, Peer>();
+
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+    this.#tls = options.tls;
+    const { limits, clock } = options;
+    this.#http2 = { limits, clock };
+    this.#connections = new Connections(options);
+  }
+
+  listen(port: number, host: string): Promise<AddressInfo> {
+    const { limits, serve } = this.#options;
+    const server = createSecureServer({
+      ...this.#tls,
+      allowHTTP1: true,
+      minVersion: MIN_VERSION,
+      requestCert: true,
+      rejectUnauthorized: false,
+      handshakeTimeout: limits.headersTimeout,
+      maxSessionMemory: SESSION_MEMORY,
+      settings: { maxConcurrentStreams: limits.streams, maxHeaderListSize: limits.headers },
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      noDelay: true,
+    });
+    server.prependListener('secureConnection', (socket: TLSSocket) => this.#remember(socket, socket));
+    server.on('session', (session: ServerHttp2Session) => this.#onSession(session));
+    this.#onRequests(server, false);
+    // Taking requests has put Node's compatibility layer onto the streams; they are served without it.
+    server.removeAllListeners('stream');
+    server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      const { session } = stream;
+      if (session) serve(new Http2Exchange(stream, headers, this.#peer(session, false), this.#http2));
+      else stream.destroy();
+    });
+    return this.#start(server, port, host);
+  }
+
+  listenInsecure(port: number, host: string): Promise<AddressInfo> {
+    const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000, noDelay: true });
+    this.#onRequests(server, true);
+    return this.#start(server, port, host);
+  }
+
+  renew(tls: Pick<Tls, 'key' | 'cert'>): void {
+    this.#tls = { ...this.#tls, ...tls };
+    for (const server of this.#servers) {
+      if ('setSecureContext' in server) server.setSecureContext({ ...this.#tls, minVersion: MIN_VERSION });
+    }
+  }
+
+  async close(): Promise<void> {
+    const { clock, limits } = this.#options;
+    const closed = this.#servers.map((server) => {
+      // Connections that are busy now are closed when they have nothing more to do.
+      Object.assign(server, { keepAliveTimeout: 1 });
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    });
+    for (const session of this.#sessions) session.close();
+    const timer = clock.timer(limits.drain, () => {
+      this.#connections.destroyAll();
+    });
+    await Promise.all(closed);
+    timer.cancel();
+  }
+
+  lines(): Iterable<string> {
+    return this.#connections.lines();
+  }
+
+  #onRequests(server: Http2SecureServer | Server, isUnsecured: boolean): void {
+    const { limits, clock, serve } = this.#options;
+    Object.assign(server, {
+      maxHeaderSize: limits.headers,
+      headersTimeout: limits.headersTimeout,
+      requestTimeout: limits.headersTimeout + limits.bodyTimeout,
+      connectionsCheckingInterval: limits.checkInterval,
+      keepAliveTimeout: limits.idle,
+    });
+    const serving = server.listeners('connection');
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      this.#connections.admit(socket, () => {
+        for (const each of serving) each.call(server, socket);
+      });
+    });
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const { socket } = request;
+      serve(new Http1Exchange(request, response, this.#peer(socket, isUnsecured), limits.body));
+    });
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      answerBroken(error, socket, clock);
+    });
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      serve(new UpgradeExchange({ request, socket, head }, this.#peer(request.socket, isUnsecured), limits.body));
+    });
+  }
+
+  #onSession(session: ServerHttp2Session): void {
+    this.#remember(session, session.socket as TLSSocket);
+    this.#sessions.add(session);
+    session.once('close', () => this.#sessions.delete(session));
+    let open = 0;
+    session.on('stream', (stream) => {
+      open++;
+      stream.once('close', () => open--);
+    });
+    session.setTimeout(this.#options.limits.idle, () => {
+      if (open === 0) session.close();
+    });
+  }
+
+  #remember(key: object, socket: TLSSocket): void {
+    const address = socket.remoteAddress ?? '';
+    this.#peers.set(key, { address, certificate: certificateOf(socket), isUnsecured: false });
+  }
+
+  #peer(key: Socket | Http2Session, isUnsecured: boolean): Peer {
+    const known = this.#peers.get(key);
+    if (known) return known;
+    const { remoteAddress } = 'socket' in key ? key.socket : key;
+    const peer = { address: remoteAddress ?? '', certificate: undefined, isUnsecured };
+    this.#peers.set(key, peer);
+    return peer;
+  }
+
+  #start(server: Http2SecureServer | Server, port: number, host: string): Promise<AddressInfo> {
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        server.on('error', (error) => this.#options.log.error('the listener failed', { error }));
+        this.#servers.push(server);
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+}
