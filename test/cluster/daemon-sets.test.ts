@@ -2,31 +2,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControllerRevision } from '../../src/kinds/apps/controller-revision.ts';
 import { DaemonSet } from '../../src/kinds/apps/daemon-set.ts';
 import { Event } from '../../src/kinds/core/event.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
 import { Node } from '../../src/kinds/core/node.ts';
 import { Pod } from '../../src/kinds/core/pod.ts';
-import { admissionPlugins } from '../../src/server/admission/all.ts';
-import { bringPodsToLife, makeReady } from '../support/pod-life.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { makeReady } from '../support/pod-life.ts';
+import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 
-let cluster: Cluster;
-let life: Promise<void>;
-let stop: AbortController;
-let isReady: (pod: any) => boolean;
+let cluster: LivingCluster;
 
 beforeEach(async () => {
-  cluster = await startCluster({ admission: admissionPlugins() });
-  stop = new AbortController();
-  isReady = () => true;
-  await cluster.client.of(Namespace).create({ metadata: { name: 'x' } });
-  const { clock, client } = cluster;
-  life = bringPodsToLife(client, { signal: stop.signal, clock, becomesReady: (pod) => isReady(pod) });
+  cluster = await startLivingCluster();
 });
-afterEach(async () => {
-  stop.abort();
-  await life;
-  await cluster.stop();
-});
+afterEach(() => cluster.stop());
 
 const sets = () => cluster.client.of(DaemonSet).in('x');
 const old = () => cluster.client.of(DaemonSet, 'extensions/v1beta1').in('x');
@@ -172,13 +158,13 @@ describe('a DaemonSet, as the specification says', () => {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '30%' } };
     await sets().create(agent({ updateStrategy }));
     await rolledOut();
-    isReady = () => false;
+    cluster.becomesReady = () => false;
     await change({ template: template('two') });
     await cluster.eventually(async () => (await images()).join() === 'one,one,one,two,two');
     await cluster.clock.advance(5000);
     expect(await images()).toEqual(['one', 'one', 'one', 'two', 'two']);
     expect((await get()).status).toMatchObject({ numberUnavailable: 2, numberAvailable: 3, updatedNumberScheduled: 2 });
-    isReady = () => true;
+    cluster.becomesReady = () => true;
     await makeAllReady();
     await rolledOut();
     expect(await images()).toEqual(Array(5).fill('two'));
@@ -205,7 +191,7 @@ describe('a DaemonSet, as the specification says', () => {
 
   it('status: all counts are integers of nodes', async () => {
     await joinAll(3);
-    isReady = (pod) => nodeOf(pod) !== 'n2';
+    cluster.becomesReady = (pod) => nodeOf(pod) !== 'n2';
     await sets().create(agent());
     await cluster.eventually(async () => (await get()).status.numberReady === 2);
     await taint('n1', { key: 'example.com/no', effect: 'NoSchedule' });
@@ -324,12 +310,12 @@ describe('a DaemonSet', () => {
     const rollingUpdate = { maxUnavailable: 0, maxSurge: 1 };
     await sets().create(agent({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } }));
     await rolledOut();
-    isReady = () => false;
+    cluster.becomesReady = () => false;
     await change({ template: template('two') });
     await cluster.eventually(async () => (await images()).join() === 'one,one,one,two');
     await cluster.clock.advance(5000);
     expect(await images()).toEqual(['one', 'one', 'one', 'two']);
-    isReady = () => true;
+    cluster.becomesReady = () => true;
     await makeAllReady();
     await rolledOut();
     await cluster.eventually(async () => (await images()).join() === 'two,two,two');

@@ -2,31 +2,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deployment } from '../../src/kinds/apps/deployment.ts';
 import { ReplicaSet } from '../../src/kinds/apps/replica-set.ts';
 import { Event } from '../../src/kinds/core/event.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
 import { Pod } from '../../src/kinds/core/pod.ts';
 import { ResourceQuota } from '../../src/kinds/core/resource-quota.ts';
-import { admissionPlugins } from '../../src/server/admission/all.ts';
-import { bringPodsToLife, makeReady } from '../support/pod-life.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { makeReady } from '../support/pod-life.ts';
+import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 
-let cluster: Cluster;
-let life: Promise<void>;
-let stop: AbortController;
-let isReady: (pod: any) => boolean;
+let cluster: LivingCluster;
 
 beforeEach(async () => {
-  cluster = await startCluster({ admission: admissionPlugins() });
-  stop = new AbortController();
-  isReady = () => true;
-  await cluster.client.of(Namespace).create({ metadata: { name: 'x' } });
-  const { clock, client } = cluster;
-  life = bringPodsToLife(client, { signal: stop.signal, clock, becomesReady: (pod) => isReady(pod) });
+  cluster = await startLivingCluster();
 });
-afterEach(async () => {
-  stop.abort();
-  await life;
-  await cluster.stop();
-});
+afterEach(() => cluster.stop());
 
 const deployments = () => cluster.client.of(Deployment).in('x');
 const pods = async () => (await cluster.client.of(Pod).in('x').list()).items;
@@ -104,7 +90,7 @@ describe('a deployment', () => {
     await rolledOut();
     let fewest = 8;
     let most = 8;
-    isReady = () => true;
+    cluster.becomesReady = () => true;
     const look = async () => {
       const all = (await pods()).filter(({ metadata }) => !metadata.deletionTimestamp);
       const available = all.filter(({ status }) => status.conditions?.some(({ type }) => type === 'Ready'));
@@ -127,12 +113,12 @@ describe('a deployment', () => {
   it('keeps its proportions when it is scaled half way, and goes on afterwards', async () => {
     await deployments().create(web({ replicas: 10, strategy: { rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } } }));
     await rolledOut();
-    isReady = ({ spec }) => spec.containers[0].image !== 'two';
+    cluster.becomesReady = ({ spec }) => spec.containers[0].image !== 'two';
     await change({ template: template('two') });
     await cluster.eventually(async () => (await sizes()).join() === '8,5');
     await change({ replicas: 30 });
     await cluster.eventually(async () => (await sizes()).join() === '20,13');
-    isReady = () => true;
+    cluster.becomesReady = () => true;
     await makeAllReady();
     await rolledOut();
     expect(await sizes()).toEqual([0, 30]);
@@ -180,7 +166,7 @@ describe('a deployment', () => {
   it('says when it makes no progress in time, and still goes on', async () => {
     await deployments().create(web({ progressDeadlineSeconds: 60 }));
     await rolledOut();
-    isReady = () => false;
+    cluster.becomesReady = () => false;
     await change({ template: template('two') });
     await cluster.eventually(async () => (await sets()).length === 2);
     await cluster.clock.advance(55_000);
@@ -192,7 +178,7 @@ describe('a deployment', () => {
       reason: 'ProgressDeadlineExceeded',
       message: `ReplicaSet "${fresh?.metadata.name}" has timed out progressing.`,
     });
-    isReady = () => true;
+    cluster.becomesReady = () => true;
     await makeAllReady();
     await rolledOut();
     expect((await condition('Progressing'))?.reason).toBe('NewReplicaSetAvailable');

@@ -2,31 +2,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControllerRevision } from '../../src/kinds/apps/controller-revision.ts';
 import { StatefulSet } from '../../src/kinds/apps/stateful-set.ts';
 import { Event } from '../../src/kinds/core/event.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../src/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../src/kinds/core/pod.ts';
-import { admissionPlugins } from '../../src/server/admission/all.ts';
-import { bringPodsToLife, makeReady } from '../support/pod-life.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { makeReady } from '../support/pod-life.ts';
+import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 
-let cluster: Cluster;
-let life: Promise<void>;
-let stop: AbortController;
-let isReady: (pod: any) => boolean;
+let cluster: LivingCluster;
 
 beforeEach(async () => {
-  cluster = await startCluster({ admission: admissionPlugins() });
-  stop = new AbortController();
-  isReady = () => true;
-  await cluster.client.of(Namespace).create({ metadata: { name: 'x' } });
-  const { clock, client } = cluster;
-  life = bringPodsToLife(client, { signal: stop.signal, clock, becomesReady: (pod) => isReady(pod) });
+  cluster = await startLivingCluster();
 });
-afterEach(async () => {
-  stop.abort();
-  await life;
-  await cluster.stop();
-});
+afterEach(() => cluster.stop());
 
 const sets = () => cluster.client.of(StatefulSet).in('x');
 const get = () => sets().get('web');
@@ -91,14 +77,14 @@ const rolledOut = () =>
 
 describe('a StatefulSet', () => {
   it('starts its pods one after the other, each with a name of its own', async () => {
-    isReady = () => false;
+    cluster.becomesReady = () => false;
     await sets().create(web());
     await cluster.eventually(async () => (await names()).join() === 'web-0');
     await cluster.clock.advance(5000);
     expect(await names()).toEqual(['web-0']);
     await makeAllReady();
     await cluster.eventually(async () => (await names()).join() === 'web-0,web-1');
-    isReady = () => true;
+    cluster.becomesReady = () => true;
     await makeAllReady();
     await rolledOut();
     const [revision] = await revisions();
@@ -128,7 +114,7 @@ describe('a StatefulSet', () => {
   });
 
   it('starts all of them at once, when it is parallel', async () => {
-    isReady = () => false;
+    cluster.becomesReady = () => false;
     await sets().create(web({ podManagementPolicy: 'Parallel' }));
     await cluster.eventually(async () => (await names()).join() === 'web-0,web-1,web-2');
     await change({ replicas: 0 });
@@ -164,7 +150,7 @@ describe('a StatefulSet', () => {
   it('updates from the end, one after the other, and keeps the names', async () => {
     await sets().create(web());
     await rolledOut();
-    isReady = ({ spec }) => spec.containers[0].image !== 'two';
+    cluster.becomesReady = ({ spec }) => spec.containers[0].image !== 'two';
     await change({ template: template('two') });
     await cluster.eventually(async () => (await images()).join() === 'one,one,two');
     await cluster.clock.advance(5000);
@@ -177,7 +163,7 @@ describe('a StatefulSet', () => {
       updatedReplicas: 1,
       readyReplicas: 2,
     });
-    isReady = () => true;
+    cluster.becomesReady = () => true;
     await makeAllReady();
     await rolledOut();
     expect(await names()).toEqual(['web-0', 'web-1', 'web-2']);
@@ -204,12 +190,12 @@ describe('a StatefulSet', () => {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate };
     await sets().create(web({ replicas: 5, podManagementPolicy: 'Parallel', updateStrategy }));
     await rolledOut();
-    isReady = ({ spec }) => spec.containers[0].image !== 'two';
+    cluster.becomesReady = ({ spec }) => spec.containers[0].image !== 'two';
     await change({ template: template('two') });
     await cluster.eventually(async () => (await images()).join() === 'one,one,one,two,two');
     await cluster.clock.advance(5000);
     expect(await images()).toEqual(['one', 'one', 'one', 'two', 'two']);
-    isReady = () => true;
+    cluster.becomesReady = () => true;
     await makeAllReady();
     await rolledOut();
   });
