@@ -3,9 +3,10 @@ import type { DeepReadonly } from '../../client/object-types.ts';
 import { Deployment } from '../../kinds/apps/deployment.ts';
 import type { ReplicaSet } from '../../kinds/apps/replica-set.ts';
 import { controllerReference } from '../ownership.ts';
+import { templateHash } from '../pods/template-hash.ts';
 import { newestRevision, presentAnnotations } from './annotations.ts';
 import { roomForNew } from './rolling-update.ts';
-import { HASH_LABEL, sameTemplate, templateHash } from './template-hash.ts';
+import { HASH_LABEL, sameTemplate } from './same-template.ts';
 import { byAge, WorkingSet } from './working-set.ts';
 
 /** The longest name that an object may have. */

@@ -4,7 +4,7 @@ import { Deployment } from '../../kinds/apps/deployment.ts';
 import { ROLLBACK_ANNOTATION } from '../../kinds/conversion/rollback-to.ts';
 import { type Action, event, update } from '../plan.ts';
 import { earlierAnnotations, lastRevision, revisionOf, withoutRollback } from './annotations.ts';
-import { sameTemplate, withoutHash } from './template-hash.ts';
+import { sameTemplate, withoutHash } from './same-template.ts';
 import type { WorkingSet } from './working-set.ts';
 
 /** The revision that is asked for, 0 for the last one; undefined when none is. */

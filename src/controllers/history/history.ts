@@ -9,9 +9,9 @@ import { ControllerRevision } from '../../kinds/apps/controller-revision.ts';
 import { Pod } from '../../kinds/core/pod.ts';
 import type { PodTemplateSpec } from '../../kinds/shapes/pod-template.ts';
 import type { Listers } from '../define.ts';
-import { templateHash } from '../deployment/template-hash.ts';
 import { controllerReference } from '../ownership.ts';
 import { type Action, create, type Named, patch, remove } from '../plan.ts';
+import { templateHash } from '../pods/template-hash.ts';
 
 export type SeenRevision = DeepReadonly<ControllerRevision>;
 export type Template = DeepReadonly<PodTemplateSpec>;
@@ -92,7 +92,7 @@ function newRevision(
   const { name: prefix = '', namespace, annotations } = keeper.metadata;
   const { template } = keeper.spec;
   for (let collisions = before; ; collisions = (collisions ?? 0) + 1) {
-    const hash = templateHash(template as never, collisions);
+    const hash = templateHash(template, collisions);
     const name = `${prefix.slice(0, LONGEST_PREFIX)}-${hash}`;
     // Whoever has it, what it holds is not the present template, or it belongs to somebody else.
     if (world.of(ControllerRevision).get(name, namespace)) continue;

@@ -2,7 +2,7 @@
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Pod } from '../../kinds/core/pod.ts';
 import { type Action, requeueAfter } from '../plan.ts';
-import { availableFrom } from './pod-life.ts';
+import { readySince } from './pod-life.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
@@ -19,4 +19,14 @@ export function nextAvailable(pods: readonly SeenPod[], minReadySeconds: number,
     if (from !== undefined && from > now && from < next) next = from;
   }
   return next === Number.POSITIVE_INFINITY ? [] : [requeueAfter(next - now)];
+}
+
+/**
+ * When it counts, or began to count, as available: it has been ready for so many seconds. Undefined when that is not in
+ * sight.
+ */
+function availableFrom(pod: SeenPod, minReadySeconds: number): number | undefined {
+  const since = readySince(pod);
+  if (since === undefined || minReadySeconds === 0) return since;
+  return since === 0 ? undefined : since + minReadySeconds * 1000;
 }

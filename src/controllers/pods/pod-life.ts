@@ -25,13 +25,3 @@ export function readySince({ status }: SeenPod): number | undefined {
   if (condition?.status !== 'True') return undefined;
   return condition.lastTransitionTime ? Date.parse(condition.lastTransitionTime) : 0;
 }
-
-/**
- * When it counts, or began to count, as available: it has been ready for so many seconds. Undefined when that is not in
- * sight.
- */
-export function availableFrom(pod: SeenPod, minReadySeconds: number): number | undefined {
-  const since = readySince(pod);
-  if (since === undefined || minReadySeconds === 0) return since;
-  return since === 0 ? undefined : since + minReadySeconds * 1000;
-}

@@ -8,10 +8,11 @@ import { fromLabels } from '../../schema/selector.ts';
 import { withConditions, withoutCondition } from '../conditions.ts';
 import type { Failure, Listers, Snapshot } from '../define.ts';
 import { claim, type Ownership } from '../ownership.ts';
-import { type Action, create, type Plan, type Report, remove, requeueAfter, told, updateStatus } from '../plan.ts';
+import { type Action, create, type Plan, type Report, remove, told, updateStatus } from '../plan.ts';
+import { isAvailable, nextAvailable } from '../pods/availability.ts';
 import { firstToGo } from '../pods/deletion-order.ts';
 import { newPod } from '../pods/new-pod.ts';
-import { availableFrom, isActive, isTerminating, readySince } from '../pods/pod-life.ts';
+import { isActive, isTerminating, readySince } from '../pods/pod-life.ts';
 
 type Owner = ReplicaSet | ReplicationController;
 type SeenPod = DeepReadonly<Pod>;
@@ -89,7 +90,7 @@ function statusOf<T extends Owner>(
 ): object {
   const { minReadySeconds = 0, template } = owner.spec;
   const fullLabels = fromLabels((template as any)?.metadata?.labels ?? {});
-  const available = pods.filter((pod) => (availableFrom(pod, minReadySeconds) ?? Number.POSITIVE_INFINITY) <= now);
+  const available = pods.filter((pod) => isAvailable(pod, minReadySeconds, now));
   const { conditions: present, ...rest } = owner.status;
   // The first failure is told until all is well: words that change with every try would be written with every try.
   const isTold = present?.some(({ type }) => type === FAILURE);
@@ -133,17 +134,6 @@ function failureOf(failures: readonly Failure[]): Told | undefined {
     }
   }
   return undefined;
-}
-
-/** Time alone makes a pod available. */
-function nextAvailable(pods: readonly SeenPod[], minReadySeconds: number, now: number): Action[] {
-  if (minReadySeconds === 0) return [];
-  let next = Number.POSITIVE_INFINITY;
-  for (const pod of pods) {
-    const from = availableFrom(pod, minReadySeconds);
-    if (from !== undefined && from > now && from < next) next = from;
-  }
-  return next === Number.POSITIVE_INFINITY ? [] : [requeueAfter(next - now)];
 }
 
 /** The pods that such an owner counts: those that are on their way out or have ended do not. */

@@ -3,6 +3,7 @@
  * at the same time is done in one go.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { Heap } from '../../base/heap.ts';
 
 /** Something that is woken. It is in the agenda once at most. */
 export interface Sleeper {
@@ -18,7 +19,7 @@ interface Entry {
 
 export class Agenda {
   readonly #clock: Clock;
-  readonly #heap: Entry[] = [];
+  readonly #heap = new Heap<Entry>((a, b) => a.at < b.at);
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   #isWorking = false;
 
@@ -31,7 +32,7 @@ export class Agenda {
     if (sleeper.wakesAt === at) return;
     sleeper.wakesAt = at;
     if (at === undefined) return;
-    this.#push({ at, sleeper });
+    this.#heap.push({ at, sleeper });
     this.#arm();
   }
 
@@ -39,15 +40,15 @@ export class Agenda {
   close(): void {
     this.#timer?.timer.cancel();
     this.#timer = undefined;
-    this.#heap.length = 0;
+    this.#heap.clear();
   }
 
   #work(): void {
     this.#timer = undefined;
     this.#isWorking = true;
     const now = this.#clock.now();
-    for (let first = this.#heap[0]; first && first.at <= now; first = this.#heap[0]) {
-      this.#pop();
+    for (let first = this.#heap.peek(); first && first.at <= now; first = this.#heap.peek()) {
+      this.#heap.pop();
       const { at, sleeper } = first;
       // Entries of those that were told another time meanwhile are left behind.
       if (sleeper.wakesAt !== at) continue;
@@ -59,38 +60,9 @@ export class Agenda {
   }
 
   #arm(): void {
-    const at = this.#heap[0]?.at;
+    const at = this.#heap.peek()?.at;
     if (at === undefined || this.#isWorking || (this.#timer && this.#timer.at <= at)) return;
     this.#timer?.timer.cancel();
     this.#timer = { at, timer: this.#clock.timer(at - this.#clock.now(), () => this.#work()) };
-  }
-
-  #push(entry: Entry): void {
-    const heap = this.#heap;
-    let at = heap.length;
-    heap.push(entry);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (heap[parent]!.at <= entry.at) break;
-      heap[at] = heap[parent]!;
-      at = parent;
-    }
-    heap[at] = entry;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (heap.length === 0 || last === undefined) return;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child++;
-      if (last.at <= heap[child]!.at) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = last;
   }
 }

@@ -4,12 +4,12 @@
  */
 import { backoffDelay } from '../../base/backoff.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { Heap } from '../../base/heap.ts';
 import type { Random } from '../../base/random.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
 import type { ClusterEvent } from '../framework/events.ts';
 import type { Hints, Plugin } from '../framework/plugin.ts';
-import { Heap } from './heap.ts';
 import { WaitingPod } from './waiting-pod.ts';
 
 export interface SchedulingQueueOptions {

@@ -12,6 +12,9 @@ it('gives out the least first, whatever the order of coming', () => {
       expect(heap.peek()).toBe(sorted[0]);
       expect(numbers.map(() => heap.pop())).toEqual(sorted);
       expect(heap.pop()).toBeUndefined();
+      for (const each of numbers) heap.push(each);
+      heap.clear();
+      expect([heap.size, heap.peek()]).toEqual([0, undefined]);
     }),
   );
 });

@@ -15,6 +15,10 @@ export class Heap<T> {
     return this.#items[0];
   }
 
+  clear(): void {
+    this.#items.length = 0;
+  }
+
   push(item: T): void {
     const items = this.#items;
     let at = items.length;

@@ -1,30 +1,14 @@
-/** What tells the pods of one template from those of another: a label that each ReplicaSet of a Deployment has. */
-import { deepEqual } from '../../base/tree.ts';
+/** A short name for a template of pods, which tells the pods that come from it from those of another. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
-
-export const HASH_LABEL = 'pod-template-hash';
-
-type Template = DeepReadonly<Deployment['spec']['template']>;
+import type { PodTemplateSpec } from '../../kinds/shapes/pod-template.ts';
 
 /** No vowels and no look-alikes, so that a hash spells no word. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** The same for the same template, in whatever order its fields stand; another one for every collision before. */
-export function templateHash(template: Template, collisions: number | undefined): string {
+export function templateHash(template: DeepReadonly<PodTemplateSpec>, collisions: number | undefined): string {
   const hash = fnv1a(canonical(template) + (collisions === undefined ? '' : `\n${collisions}`));
   return [...String(hash)].map((digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join('');
-}
-
-export function sameTemplate(a: Template, b: Template): boolean {
-  return deepEqual(withoutHash(a), withoutHash(b));
-}
-
-export function withoutHash(template: Template): Template {
-  const { labels } = template.metadata ?? {};
-  if (labels?.[HASH_LABEL] === undefined) return template;
-  const { [HASH_LABEL]: _, ...rest } = labels;
-  return { ...template, metadata: { ...template.metadata, labels: rest } };
 }
 
 /** JSON with sorted keys. */

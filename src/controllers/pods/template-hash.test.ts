@@ -1,0 +1,12 @@
+import { describe, expect, it } from 'vitest';
+import { templateHash } from './template-hash.ts';
+
+describe('the hash of a template', () => {
+  it('does not depend on the order of fields, and differs with every collision', () => {
+    const one = { metadata: { labels: { a: '1', b: '2' } }, spec: { containers: [] } } as any;
+    const same = { spec: { containers: [] }, metadata: { labels: { b: '2', a: '1' } } } as any;
+    expect(templateHash(one, undefined)).toBe(templateHash(same, undefined));
+    expect(templateHash(one, undefined)).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
+    expect(new Set([undefined, 0, 1, 2].map((count) => templateHash(one, count))).size).toBe(4);
+  });
+});
