@@ -8,7 +8,6 @@ import { coordination } from './coordination.ts';
 import { core } from './core.ts';
 import { discovery } from './discovery.ts';
 import { events } from './events.ts';
-import { extensions } from './extensions.ts';
 import type { FieldNumbers } from './field-numbers.ts';
 import { flowcontrol } from './flowcontrol.ts';
 import { meta } from './meta.ts';
@@ -31,7 +30,6 @@ const all: FieldNumbers = {
   ...core,
   ...discovery,
   ...events,
-  ...extensions,
   ...flowcontrol,
   ...meta,
   ...networking,
