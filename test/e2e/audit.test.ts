@@ -1,5 +1,8 @@
 /** The audit log of the built program, as an operator finds it. */
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
@@ -119,5 +122,69 @@ describe('with flags', () => {
     const { code, stderr } = await runQd(['up', ...where, '--audit-policy-file', policy]);
     expect(code).toBe(1);
     expect(stderr).toContain('rules[0].level: Unsupported value: "Everything"');
+  });
+});
+
+describe('a webhook', () => {
+  it('gets what the log gets, in batches, with the token of its kubeconfig, and what it did not take is counted', async () => {
+    const directory = await newDirectory();
+    const received: any[] = [];
+    let isAway = true;
+    let tries = 0;
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        tries++;
+        expect(request.headers.authorization).toBe('Bearer for-the-collector');
+        if (!isAway) received.push(...JSON.parse(Buffer.concat(chunks).toString()).items);
+        response.writeHead(isAway ? 503 : 200).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const config = join(directory, 'webhook.yaml');
+    const { port } = server.address() as AddressInfo;
+    await writeFile(
+      config,
+      JSON.stringify({
+        clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}/events` } }],
+        users: [{ name: 'u', user: { token: 'for-the-collector' } }],
+        contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+        'current-context': 'x',
+      }),
+    );
+    const flags = ['--audit-webhook-config-file', config, '--audit-webhook-batch-max-wait', '100ms'];
+    const qd = await startQd({ directory, flags: [...flags, '--audit-webhook-initial-backoff', '100ms'] });
+    try {
+      const create = (name: string) => qd.request('POST', SECRETS, { body: { metadata: { name } } });
+      const lost = async () => (await qd.request('GET', '/metrics')).text.match(/plugin="webhook"} (\d+)/)?.[1];
+      await create('nobody-heard');
+      await expect.poll(lost, { timeout: 20_000 }).not.toBe('0');
+      expect(tries).toBeGreaterThanOrEqual(5);
+      isAway = false;
+      await create('heard');
+      await expect.poll(() => received.map(({ objectRef }) => objectRef?.name)).toContain('heard');
+      await create('at-the-end');
+      await qd.stop();
+      const names = (list: any[]) => list.map(({ objectRef }) => objectRef?.name);
+      const logged = names(await events(join(directory, 'data', 'audit', 'audit.log')));
+      expect(logged.slice(logged.indexOf('heard'))).toEqual(names(received).slice(names(received).indexOf('heard')));
+      expect(names(received)).toContain('at-the-end');
+    } finally {
+      await qd.stop('SIGKILL');
+      server.closeAllConnections();
+      server.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('that no kubeconfig describes keeps the cluster from starting', async () => {
+    const directory = await newDirectory();
+    const where = ['--data-dir', join(directory, 'data'), '--port', '0', '--kubeconfig', join(directory, 'kubeconfig')];
+    const file = join(directory, 'missing.yaml');
+    const { code, stderr } = await runQd(['up', ...where, '--audit-webhook-config-file', file]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`qd: --audit-webhook-config-file ${file} cannot be used: `);
+    await rm(directory, { recursive: true, force: true });
   });
 });

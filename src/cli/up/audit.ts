@@ -5,14 +5,15 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { Audit } from '../../server/audit/audit.ts';
+import { Audit, type Backend } from '../../server/audit/audit.ts';
 import { defaultPolicy } from '../../server/audit/default-policy.ts';
 import { LogFile } from '../../server/audit/log-file.ts';
 import { type Policy, PolicyError, parsePolicy } from '../../server/audit/policy.ts';
 import { CliError } from '../cli-error.ts';
+import { type AuditWebhookFlags, auditWebhook, withAuditWebhookFlags } from './audit-webhook.ts';
 import type { Cleanup } from './cleanup.ts';
 
-export interface AuditFlags {
+export interface AuditFlags extends AuditWebhookFlags {
   readonly auditPolicyFile?: string;
   readonly auditLogPath?: string;
   /** Days. */
@@ -23,7 +24,7 @@ export interface AuditFlags {
 }
 
 export function withAuditFlags(command: Command): Command {
-  return command
+  return withAuditWebhookFlags(command)
     .option('--audit-policy-file <file>', 'which requests the audit log notes, and how much of each')
     .option('--audit-log-path <file>', 'where it goes; -: standard output, "": nowhere (default: DIR/audit/audit.log)')
     .option('--audit-log-maxage <days>', 'how long older files are kept; 0: for good', whole, 30)
@@ -56,39 +57,36 @@ interface AuditSite {
 const DAY = 86_400_000;
 
 /** Undefined where nothing is to be noted. */
-export async function openAudit({
-  flags,
-  directory,
-  cleanup,
-  clock,
-  random,
-  log,
-}: AuditSite): Promise<Audit | undefined> {
-  const { auditPolicyFile: file, auditLogPath: given } = flags;
-  if (given === '') {
-    if (file !== undefined)
-      throw new CliError('--audit-policy-file has no use without a log: --audit-log-path is empty');
-    return undefined;
-  }
+export async function openAudit(site: AuditSite): Promise<Audit | undefined> {
+  const { flags, cleanup, clock, random } = site;
+  const { auditPolicyFile: file } = flags;
   const policy = file === undefined ? defaultPolicy : await readPolicy(file);
-  if (given === '-') {
-    const sink = { dropped: 0, write: (line: string) => void process.stdout.write(line) };
-    return new Audit({ policy, sink, clock, random });
-  }
-  const path = given === undefined ? join(directory, 'audit', 'audit.log') : resolve(given);
-  const sink = new LogFile({
-    path,
+  const closing = [await openLog(site), await auditWebhook(flags, site)].filter((backend) => backend !== undefined);
+  for (const backend of closing) cleanup.add(() => backend.close());
+  const backends = flags.auditLogPath === '-' ? [standardOutput, ...closing] : closing;
+  if (backends.length > 0) return new Audit({ policy, backends, clock, random });
+  if (file === undefined) return undefined;
+  throw new CliError('--audit-policy-file has no use without a log or a webhook: --audit-log-path is empty');
+}
+
+const standardOutput: Backend = { lost: {}, write: (line) => void process.stdout.write(line) };
+
+/** Undefined where the log is no file. */
+async function openLog({ flags, directory, clock, log }: AuditSite): Promise<LogFile | undefined> {
+  const { auditLogPath: given } = flags;
+  if (given === '' || given === '-') return undefined;
+  const file = new LogFile({
+    path: given === undefined ? join(directory, 'audit', 'audit.log') : resolve(given),
     maxSize: flags.auditLogMaxsize * 1024 * 1024,
     maxBackups: flags.auditLogMaxbackup,
     maxAge: flags.auditLogMaxage * DAY,
     clock,
     log,
   });
-  await sink.open().catch((cause: unknown) => {
+  await file.open().catch((cause: unknown) => {
     throw new CliError(`the audit log cannot be written: ${(cause as Error).message}`, { cause });
   });
-  cleanup.add(() => sink.close());
-  return new Audit({ policy, sink, clock, random });
+  return file;
 }
 
 async function readPolicy(file: string): Promise<Policy> {

@@ -1,8 +1,8 @@
 /**
  * The audit log: who asked for what, when, from where, and what became of it. A policy says which requests are noted and
  * how much of each (policy.ts, evaluator.ts; default-policy.ts where none is given), a record gathers what is known of a
- * request while it is served (event.ts), and a sink takes finished lines (log-file.ts). The HTTP front end opens and ends
- * records; what a request means is not known here. Calls inside the process are not noted: they are the server's own work.
+ * request while it is served (event.ts), and backends take finished lines (log-file.ts, webhook.ts). The HTTP front end
+ * opens and ends records; what a request means is not known here. Calls inside the process are not noted: they are the server's own work.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -14,9 +14,15 @@ import { Evaluator } from './evaluator.ts';
 import { AuditRecord, type Heard, type Sink } from './event.ts';
 import { type Level, levels, type Policy } from './policy.ts';
 
+/** Where events go. */
+export interface Backend extends Sink {
+  /** Events that it could not pass on, by which part of it gave up. */
+  readonly lost: Readonly<Record<string, number>>;
+}
+
 export interface AuditOptions {
   readonly policy: Policy;
-  readonly sink: Sink & { readonly dropped: number };
+  readonly backends: readonly Backend[];
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -46,7 +52,7 @@ export class Audit {
     this.#sink = {
       write: (line) => {
         this.#events++;
-        options.sink.write(line);
+        for (const backend of options.backends) backend.write(line);
       },
     };
   }
@@ -77,8 +83,11 @@ export class Audit {
   *lines(): Generator<string> {
     yield head('apiserver_audit_event_total', 'counter', 'Lines of the audit log.');
     yield `apiserver_audit_event_total ${this.#events}`;
-    yield head('apiserver_audit_error_total', 'counter', 'Lines of the audit log that the disk did not take.');
-    yield `apiserver_audit_error_total{plugin="log"} ${this.#options.sink.dropped}`;
+    yield head('apiserver_audit_error_total', 'counter', 'Lines of the audit log that did not get where they should.');
+    for (const { lost } of this.#options.backends) {
+      for (const [plugin, count] of Object.entries(lost))
+        yield `apiserver_audit_error_total{plugin="${plugin}"} ${count}`;
+    }
     yield head('apiserver_audit_level_total', 'counter', 'Requests by how much is noted of them.');
     for (const level of levels) yield `apiserver_audit_level_total{level="${level}"} ${this.#levels[level]}`;
   }

@@ -82,7 +82,7 @@ it('drops and counts what the disk cannot follow', async () => {
   const file = await opened({ maxSize: 2 ** 40 });
   const large = 'x'.repeat(1024 * 1024);
   for (let i = 0; i < 20; i++) file.write(large);
-  expect(file.dropped).toBe(4);
+  expect(file.lost).toEqual({ log: 4 });
   await file.close();
   expect((await content('audit.log')).length).toBe(16 * 1024 * 1024);
 });
@@ -100,6 +100,6 @@ it('counts what could not be written, and says so once', async () => {
   await file.close();
   file.write('c\n');
   await file.close();
-  expect(file.dropped).toBe(3);
+  expect(file.lost).toEqual({ log: 3 });
   expect(said).toEqual(['the audit log cannot be written']);
 });

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/p
 import { basename, dirname, extname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Sink } from './event.ts';
+import type { Backend } from './audit.ts';
 
 export interface LogFileOptions {
   readonly path: string;
@@ -23,7 +23,7 @@ const WAITING = 16 * 1024 * 1024;
  * A file of lines that turns over when it is full: `audit.log`, and `audit-2030-01-01T00-00-00.000.log` for what was in it
  * before. Lines of one turn of the loop are one write, nobody waits for it, and only the owner may read the files.
  */
-export class LogFile implements Sink {
+export class LogFile implements Backend {
   readonly #options: LogFileOptions;
   #lines: string[] = [];
   #waiting = 0;
@@ -32,10 +32,14 @@ export class LogFile implements Sink {
   #writing: Promise<void> | undefined;
   #isBroken = false;
   #lastTurn = 0;
-  dropped = 0;
+  #lost = 0;
 
   constructor(options: LogFileOptions) {
     this.#options = options;
+  }
+
+  get lost() {
+    return { log: this.#lost };
   }
 
   /** Makes the folder and the file, so that what is wrong with them is found at the start. */
@@ -47,7 +51,7 @@ export class LogFile implements Sink {
 
   write(line: string): void {
     if (this.#waiting + line.length > WAITING) {
-      this.dropped++;
+      this.#lost++;
       return;
     }
     this.#waiting += line.length;
@@ -84,7 +88,7 @@ export class LogFile implements Sink {
       if (this.#isBroken) log.info('the audit log is written again');
       this.#isBroken = false;
     } catch (error) {
-      this.dropped += lines.length;
+      this.#lost += lines.length;
       if (!this.#isBroken) log.error('the audit log cannot be written', { path: this.#options.path, error });
       this.#isBroken = true;
     }

@@ -27,9 +27,9 @@ const authorizer: Authorizer = {
 
 async function start(policy: Policy): Promise<void> {
   lines = [];
-  const sink = { dropped: 0, write: (line: string) => void lines.push(line) };
+  const backend = { lost: {}, write: (line: string) => void lines.push(line) };
   running = await startServer({
-    audit: new Audit({ policy, sink, clock: systemClock, random: systemRandom }),
+    audit: new Audit({ policy, backends: [backend], clock: systemClock, random: systemRandom }),
     authorizer,
   });
 }
