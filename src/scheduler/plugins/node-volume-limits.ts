@@ -5,6 +5,7 @@ import { classNameOf } from '../cluster/storage.ts';
 import type { World } from '../cluster/world.ts';
 import { type Plugin, refusal, SKIP } from '../framework/plugin.ts';
 import type { CSINode } from '../objects.ts';
+import { ownClaim } from './volume-hints.ts';
 
 const TOO_MANY = refusal('node(s) exceed max volume count', true);
 
@@ -36,8 +37,7 @@ export const nodeVolumeLimits: Plugin<World> = {
       return [...limitsOf(object)].some(([driver, limit]) => limit > (before.get(driver) ?? 0));
     },
     Pod: ({ type, object }) => type === 'delete' && Boolean(object.spec.volumes?.length),
-    PersistentVolumeClaim: ({ type, object }, { namespace, claims }) =>
-      type !== 'delete' && object.metadata.namespace === namespace && claims.includes(object.metadata.name ?? ''),
+    PersistentVolumeClaim: ownClaim,
     VolumeAttachment: ({ type }) => type === 'delete',
   },
 };

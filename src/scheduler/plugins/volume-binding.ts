@@ -8,6 +8,7 @@ import { classNameOf, isBound, type VolumePlan } from '../cluster/storage.ts';
 import type { World } from '../cluster/world.ts';
 import { type Plugin, type Refusal, refusal, SKIP } from '../framework/plugin.ts';
 import type { Claim } from '../objects.ts';
+import { otherPlace, ownClaim } from './volume-hints.ts';
 import { findVolume, isReachable } from './volume-matching.ts';
 
 const WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity";
@@ -49,11 +50,8 @@ export const volumeBinding: Plugin<State> = {
     return Array.isArray(found) ? refusalOf(found) : undefined;
   },
   hints: {
-    Node: ({ type, object, old }) =>
-      type === 'add' ||
-      (type === 'update' && JSON.stringify(object.metadata.labels) !== JSON.stringify(old.metadata.labels)),
-    PersistentVolumeClaim: ({ type, object }, { namespace, claims }) =>
-      type !== 'delete' && object.metadata.namespace === namespace && claims.includes(object.metadata.name ?? ''),
+    Node: otherPlace,
+    PersistentVolumeClaim: ownClaim,
     PersistentVolume: ({ type }) => type !== 'delete',
     StorageClass: ({ type, object, old }) =>
       type === 'add' ||
