@@ -20,6 +20,8 @@ import type { Machine } from './machine.ts';
 import { SimulatedPods } from './pods.ts';
 import { Reporter } from './reporter.ts';
 import type { Rules } from './rules.ts';
+import { Sharers } from './sharers.ts';
+import { type NodeUsage, usageOf } from './usage.ts';
 
 export interface SimulatedNodesOptions {
   readonly client: Client;
@@ -40,6 +42,8 @@ export interface SimulatedNodes {
   has(node: string): boolean;
   /** Rejects with an ApiError in the words of an agent. */
   logs(request: LogRequest): Promise<AsyncIterable<Buffer>>;
+  /** What a node and its pods use now; undefined when it is none of these, or down. */
+  usage(node: string): NodeUsage | undefined;
   /** Resolves when nothing of them is under way any more. */
   stop(): Promise<void>;
 }
@@ -80,7 +84,9 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
     await end();
     throw error;
   }
-  informers.of(Pod).onChange((change) => pods.onChange(change));
+  const podInformer = informers.of(Pod);
+  const sharers = new Sharers(podInformer.lister, clock);
+  podInformer.onChange((change) => pods.onChange(change));
   return {
     has: (node) => fleet.node(node) !== undefined,
     async logs(request) {
@@ -89,6 +95,11 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
         throw new ApiError('InternalError', `the agent of node "${request.node}" does not answer`);
       }
       return logLines({ clock, life, run: logRun(life, request) }, request);
+    },
+    usage(name) {
+      const node = fleet.node(name);
+      if (!node?.isUp) return undefined;
+      return usageOf(pods.livesOn(node), { now: clock.now(), sharers: (life) => sharers.of(life) });
     },
     stop: end,
   };
