@@ -10,9 +10,11 @@ import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import { InformerFactory } from '../../client/informer-factory.ts';
 import { Node } from '../../kinds/core/node.ts';
+import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
 import { Pod } from '../../kinds/core/pod.ts';
 import { formatAddress, parseAddress, subnetsOf } from './addresses.ts';
 import { Agenda } from './agenda.ts';
+import { Directories } from './directories.ts';
 import { Teller } from './events.ts';
 import { Fleet } from './fleet.ts';
 import { type LogRequest, logLines, logRun } from './logs.ts';
@@ -69,13 +71,18 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const nodes = informers.of(Node);
   const fleet: Fleet = new Fleet({
     ...{ ...common, agenda, nodes, machines: machinesOf(options), rules: rules.nodes },
-    onUp: (node) => pods.resume(node),
+    onUp: (node) => {
+      pods.resume(node);
+      directories.resume(node.name);
+    },
     onGone: (node) => pods.forget(node),
   });
+  const directories = new Directories({ ...common, isUp: (name) => fleet.node(name)?.isUp ?? false });
   const end = async () => {
     stop.abort();
     agenda.close();
-    await Promise.all([reporter.stopped(), fleet.stopped(), teller.flushed(), informers.stopped()]);
+    const parts = [reporter, fleet, directories, informers].map((part) => part.stopped());
+    await Promise.all([...parts, teller.flushed()]);
   };
   try {
     await nodes.synced;
@@ -87,6 +94,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const podInformer = informers.of(Pod);
   const sharers = new Sharers(podInformer.lister, clock);
   podInformer.onChange((change) => pods.onChange(change));
+  directories.follow(informers.of(PersistentVolume));
   return {
     has: (node) => fleet.node(node) !== undefined,
     async logs(request) {
