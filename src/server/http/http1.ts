@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
 import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS, type Peer } from './exchange.ts';
-import { readBody } from './read-body.ts';
+import { discardBody, readBody } from './read-body.ts';
 
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
 export class Http1Exchange implements Exchange {
@@ -82,6 +82,7 @@ export class Http1Exchange implements Exchange {
     this.#isLarge = body.length > LARGE_REPLY;
     response.writeHead(code, head);
     response.end(body);
+    if (code >= 400 && this.hasBody()) discardBody(this.request, this.bodyLimit);
   }
 
   startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer | Promise<WatchConsumer> {
