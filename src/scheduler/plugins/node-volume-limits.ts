@@ -1,7 +1,7 @@
 /** A node can have only so many volumes of a driver at a time. */
+import { classNameOf } from '../../kinds/volumes/binding.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
-import { classNameOf } from '../cluster/storage.ts';
 import type { World } from '../cluster/world.ts';
 import { type Plugin, refusal, SKIP } from '../framework/plugin.ts';
 import type { CSINode } from '../objects.ts';
@@ -55,10 +55,11 @@ function volumesOf({ claims, namespace }: PodInfo, { storage: { objects } }: Wor
   for (const name of claims) {
     const claim = objects.claim(namespace, name);
     if (!claim) continue;
-    const csi = claim.spec.volumeName ? objects.volume(claim.spec.volumeName)?.spec.csi : undefined;
-    if (csi) {
-      found.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver);
-    } else if (!claim.spec.volumeName) {
+    const volume = claim.spec.volumeName ? objects.volume(claim.spec.volumeName) : undefined;
+    if (volume) {
+      const { csi } = volume.spec;
+      if (csi) found.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver);
+    } else {
       // It will be made by the driver of its class.
       const driver = objects.class(classNameOf(claim))?.provisioner;
       if (driver) found.set(`${driver}/to be made/${namespace}/${name}`, driver);

@@ -1,5 +1,5 @@
 /** A volume with labels of a zone or region is used there alone. */
-import { classNameOf } from '../cluster/storage.ts';
+import { classNameOf } from '../../kinds/volumes/binding.ts';
 import { type Opening, type Plugin, refusal, SKIP } from '../framework/plugin.ts';
 import type { Volume } from '../objects.ts';
 import { otherPlace, ownClaim } from './volume-hints.ts';
