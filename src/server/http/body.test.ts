@@ -34,6 +34,20 @@ describe('an object', () => {
     await expect(object(text)).rejects.toThrow(message);
   });
 
+  it.each([
+    ['{"data":{"password":"c3dvcmRmaXNo"', 'json', 'c3dvcmRmaXNo'],
+    ['password: swordfish: oops', 'yaml', Buffer.from('swordfish').toString('hex')],
+  ] as const)('%s is refused without a word of it, where it is a secret', (text, format, secret) => {
+    const failure = (async () => decodeObject(Buffer.from(text), format, { ...purpose, kind: 'Secret' }))();
+    return failure.then(
+      () => expect.fail('it was taken'),
+      ({ message }) => {
+        expect(message).toMatch(/\(<secret contents redacted>\)$/);
+        expect(message).not.toContain(secret);
+      },
+    );
+  });
+
   it('is refused in YAML with the line', async () => {
     await expect(object('a: b\nc: d: e', 'yaml')).rejects.toThrow(
       'the object provided is unrecognized (must be of type Pod): error converting YAML to JSON: yaml: line 2: ',

@@ -63,13 +63,17 @@ export interface Purpose {
   readonly duplicates?: ((paths: readonly string[]) => void) | undefined;
 }
 
+/** Kinds of which nothing is repeated: what is answered is also noted in the audit log. */
+const CONFIDENTIAL: ReadonlySet<string> = new Set(['Secret', 'TokenReview']);
+const REDACTED = '<secret contents redacted>';
+
 /** The object that a create or an update sends. At once where it is JSON, as nearly all are. */
 export function decodeObject(bytes: Buffer, format: Format, purpose: Purpose): object | Promise<object> {
   const refuse = (error: unknown): never => {
     if (!(error instanceof DecodeError)) throw error;
     const { message } = error;
     const start = `the object provided is unrecognized (must be of type ${purpose.kind})`;
-    throw badRequest(`${start}: ${message} (${summary(bytes)})`, error);
+    throw badRequest(`${start}: ${message} (${CONFIDENTIAL.has(purpose.kind) ? REDACTED : summary(bytes)})`, error);
   };
   try {
     const decoded = decode(bytes, format, purpose);
