@@ -36,7 +36,7 @@ function shrinkOld(deployment: DeepReadonly<Deployment>, fresh: WorkingSet, old:
   const most = sum(all, (set) => set.replicas) - enough - (fresh.replicas - fresh.available);
   if (active.length === 0 || most <= 0) return false;
   // Pods that serve nobody go first, whichever set they are in.
-  const ailing = take(deployment, active, { most, of: (set) => set.replicas - set.available });
+  const ailing = take(deployment, active, { most, of: (set) => set.dispensable });
   const surplus = Math.min(sum(all, (set) => set.available) - enough, most - ailing);
   const healthy = take(deployment, active, { most: surplus, of: (set) => set.replicas });
   return ailing + healthy > 0;

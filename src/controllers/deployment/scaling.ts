@@ -19,17 +19,17 @@ export function scale(
 ): void {
   const { replicas, strategy } = deployment.spec;
   const all = fresh ? [...old, fresh] : old;
+  const active = all.filter(({ isActive }) => isActive);
   const only = onlyOne(fresh, old);
   if (only) {
     only.scaleTo(replicas, deployment);
   } else if (fresh && isSaturated(deployment, fresh)) {
     for (const set of old) set.scaleTo(0, deployment);
   } else if (strategy.type === 'RollingUpdate') {
-    share(
-      deployment,
-      all.filter(({ isActive }) => isActive),
-    );
+    share(deployment, active);
   }
+  // Also where a size is right already: else the set would count as sized for another number for ever.
+  for (const set of active) set.noteSizes(deployment);
 }
 
 /** The one that has pods; when none has, the newest. */
@@ -41,8 +41,7 @@ function onlyOne(fresh: WorkingSet | undefined, old: readonly WorkingSet[]): Wor
 
 function isSaturated({ spec }: DeepReadonly<Deployment>, fresh: WorkingSet): boolean {
   const { replicas } = spec;
-  const available = fresh.set.status.availableReplicas ?? 0;
-  return fresh.replicas === replicas && desiredReplicas(fresh.set) === replicas && available === replicas;
+  return fresh.replicas === replicas && desiredReplicas(fresh.set) === replicas && fresh.available === replicas;
 }
 
 /** Half way through a rollout the sets keep their proportions, so that what was proven and what was not stay as they are. */
@@ -61,7 +60,6 @@ function share(deployment: DeepReadonly<Deployment>, sets: readonly WorkingSet[]
   for (const [index, set] of ordered.entries()) {
     const leftover = index === 0 ? toAdd - added : 0;
     set.scaleTo(Math.max(0, (sizes[index] as number) + leftover), deployment);
-    set.noteSizes(deployment);
   }
 }
 

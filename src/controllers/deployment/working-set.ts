@@ -31,9 +31,29 @@ export class WorkingSet {
     return this.replicas > 0;
   }
 
-  /** Never more than it is to keep: its status may not know yet that it was made smaller. */
+  /**
+   * How many are available for sure once it has its size: the status may not know yet that it was made smaller. Those that
+   * are not ready go first, but of those that are ready any may go.
+   */
   get available(): number {
-    return Math.min(this.set.status.availableReplicas ?? 0, this.replicas);
+    if (this.#isUnclear) return 0;
+    const { readyReplicas = 0, availableReplicas = 0 } = this.set.status;
+    return Math.max(0, availableReplicas - Math.max(0, readyReplicas - this.replicas));
+  }
+
+  /** How many it can lose without losing an available one. */
+  get dispensable(): number {
+    if (this.#isUnclear) return 0;
+    return this.available === 0 ? this.replicas : Math.max(0, this.replicas - (this.set.status.readyReplicas ?? 0));
+  }
+
+  /**
+   * Whether its size was changed more than once since its status was written. After one change the status still says what
+   * is left; but a set that was made smaller and larger again has new pods in place of those that the status speaks of.
+   */
+  get #isUnclear(): boolean {
+    const { metadata, status } = this.set;
+    return (metadata.generation ?? 0) - (status.observedGeneration ?? 0) > 1;
   }
 
   /** Whether that changes its size. */

@@ -98,7 +98,8 @@ function statusOf<T extends Owner>(
   const conditions = failure ? told : withoutCondition(present, FAILURE);
   return {
     ...rest,
-    observedGeneration: owner.metadata.generation,
+    // Where pods are still too many, because they could not be deleted, the counts do not speak of the new size yet.
+    observedGeneration: pods.length > owner.spec.replicas ? owner.status.observedGeneration : owner.metadata.generation,
     replicas: pods.length,
     fullyLabeledReplicas: counted(pods.filter(({ metadata }) => fullLabels.matches(metadata.labels)).length),
     readyReplicas: counted(pods.filter((pod) => readySince(pod) !== undefined).length),

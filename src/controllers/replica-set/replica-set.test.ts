@@ -182,6 +182,24 @@ describe('planReplicaSet', () => {
     expect(later).toHaveLength(1);
   });
 
+  it('does not say that it has seen its new size while pods that should be gone cannot be deleted', async () => {
+    const world = new World();
+    world.set({ replicas: 1 });
+    world.pod('a', { status: ready() });
+    await settle(world, () => world.plan());
+    const set = world.of(ReplicaSet).get('web', 'x');
+    world.put(ReplicaSet, { ...set, metadata: { ...set.metadata, generation: 2 }, spec: { ...set.spec, replicas: 0 } });
+    const [removal] = world.plan();
+    expect(removal?.type).toBe('delete');
+    world.failures = [{ action: removal, error: new Error('no') }];
+    world.apply(world.plan().filter(({ type }) => type === 'updateStatus'));
+    const status = () => world.of(ReplicaSet).get('web', 'x').status;
+    expect(status()).toMatchObject({ observedGeneration: 1, replicas: 1, availableReplicas: 1 });
+    world.failures = [];
+    await settle(world, () => world.plan());
+    expect(status()).toMatchObject({ observedGeneration: 2, replicas: 0 });
+  });
+
   it('tells the first failure to create, and is silent again when all is well', () => {
     const world = new World();
     world.set({ replicas: 1 });
