@@ -24,6 +24,7 @@ export interface NodeFlags {
   readonly nodes?: number;
   readonly simulation?: string;
   readonly clusterCidr?: string;
+  readonly volumesDir?: string;
 }
 
 const MOST_NODES = 50_000;
@@ -37,7 +38,8 @@ export function withNodeFlags(command: Command): Command {
       '--cluster-cidr <cidr>',
       'addresses of pods (default: 10.244.0.0/16, and 10.128.0.0/9 for more than 256 nodes)',
       value.serviceRange,
-    );
+    )
+    .option('--volumes-dir <dir>', 'where nodes make the volumes of claims (default: volumes in the data directory)');
 }
 
 function count(text: string): number {

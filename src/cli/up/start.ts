@@ -74,7 +74,7 @@ export async function start(site: Site): Promise<void> {
   };
   const http = await steps.run('HTTPS', (say) => listen(site, face, say));
   if (flags.insecurePort > 0) await steps.run('plain HTTP', (say) => listenPlainly(site, http, say));
-  const drive = await steps.run('controllers', async (say) => driving(site, { settings, pki, server }, say));
+  const drive = await steps.run('controllers', async (say) => driving(site, { settings, pki, server, directory }, say));
   if (nodes > 0) await steps.run('nodes', (say) => startNodes(flags, { ...site, server }, say));
   await directory.remember(settings);
   const url = serverUrl(settings.bindAddress, settings.port);
@@ -209,7 +209,7 @@ async function listenPlainly({ flags, log }: Site, http: HttpServer, say: Say): 
 /** Returns what starts those who drive the cluster: once it is ready, for they read all there is, and can wait that long. */
 function driving(
   { flags, cleanup, clock, random, log }: Site,
-  { settings, pki, server }: Pick<Face, 'settings' | 'pki' | 'server'>,
+  { settings, pki, server, directory }: Pick<Face, 'settings' | 'pki' | 'server'> & Pick<Place, 'directory'>,
   say: Say,
 ): () => void {
   const { bindAddress, port, serviceClusterIpRange } = settings;
@@ -218,6 +218,7 @@ function driving(
     onKindsChange: (listener) => server.registry.onChange(listener),
     // Simulated nodes bring their ranges along.
     podRange: flags.runtime === 'simulated' ? undefined : (flags.clusterCidr ?? '10.244.0.0/16'),
+    volumesDirectory: resolve(flags.volumesDir ?? join(directory.path, 'volumes')),
     authority: pki.authority,
     mintToken: tokenSigner(pki.serviceAccountKey),
     signCertificate: signingAuthority({ ...pki.signing, longest: flags.clusterSigningDuration, clock, random }),
