@@ -89,7 +89,7 @@ async function deciding(client: Client): Promise<number> {
     cluster,
     storage: new Storage({
       ...{ claim: none, volume: none, class: none, csiNode: none, driver: none },
-      ...{ volumesOf: nothing, capacities: nothing, attachments: nothing },
+      ...{ freeVolumes: nothing, volumesFor: nothing, capacities: nothing, attachments: nothing },
     }),
     namespaces: nothing,
     namespaceLabels: () => NO_LABELS,

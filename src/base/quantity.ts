@@ -180,6 +180,15 @@ function binaryText(bytes: bigint): string {
   return `${left}${BINARY_SUFFIX[step]}`;
 }
 
+/** The amount times a power of ten, as a whole number; what is left over counts as one more. */
+export function scaled({ mantissa, exponent }: Quantity, power: number): bigint {
+  const shift = exponent + power;
+  if (shift >= 0) return mantissa * 10n ** BigInt(shift);
+  const divisor = 10n ** BigInt(-shift);
+  const whole = mantissa / divisor;
+  return mantissa > 0n && mantissa % divisor !== 0n ? whole + 1n : whole;
+}
+
 /** Negative when a is less, positive when a is more, 0 when they are the same amount. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   const [left, right] = aligned(a, b);

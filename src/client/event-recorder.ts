@@ -4,6 +4,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import { type Logger, silent } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { timestamp } from '../base/timestamp.ts';
 import { Event } from '../kinds/core/event.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 import type { Client } from './client.ts';
@@ -157,8 +158,6 @@ class Recorder implements EventRecorder {
     return (BigInt(Math.floor(time)) * 1_000_000n + BigInt(this.#options.random.int(1_000_000))).toString(16);
   }
 }
-
-const timestamp = (time: number) => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
 /** What lives in no namespace has its events in `default`. */
 const namespaceOf = ({ metadata }: EventSubject) => metadata.namespace || 'default';

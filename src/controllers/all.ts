@@ -14,11 +14,20 @@ import { staleDisruptionController } from './disruption/stale-targets.ts';
 import { endpointSliceController } from './endpoints/endpoint-slices.ts';
 import { endpointsController } from './endpoints/endpoints.ts';
 import { endpointSliceMirroringController } from './endpoints/mirroring.ts';
+import { ephemeralVolumeController } from './ephemeral-volume/ephemeral-volume.ts';
 import { type GarbageCollectorOptions, garbageCollectorController } from './garbage-collector/garbage-collector.ts';
+import {
+  type HorizontalPodAutoscalerOptions,
+  horizontalPodAutoscalerController,
+} from './horizontal-pod-autoscaler/horizontal-pod-autoscaler.ts';
 import { jobController } from './job/job.ts';
 import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
+import { defaultClassController } from './node-directory/default-class.ts';
+import { type NodeDirectoryOptions, nodeDirectoryController } from './node-directory/provisioner.ts';
 import { type NodeIpamOptions, nodeIpamController } from './node-ipam/node-ipam.ts';
 import { nodeLifecycleController } from './node-lifecycle/node-lifecycle.ts';
+import { volumeBinderController } from './persistent-volume/binder.ts';
+import { volumeExpanderController } from './persistent-volume/expander.ts';
 import { endedPodsController, orphanedPodsController, stuckPodsController } from './pod-garbage/pod-garbage.ts';
 import { replicaSetController } from './replica-set/replica-set.ts';
 import { replicationControllerController } from './replication-controller/replication-controller.ts';
@@ -41,6 +50,8 @@ export type ControllerOptions = NamespaceControllerOptions &
   ClusterInfoOptions &
   DisruptionControllerOptions &
   GarbageCollectorOptions &
+  HorizontalPodAutoscalerOptions &
+  NodeDirectoryOptions &
   NodeIpamOptions & { readonly signCertificate: SignCertificate };
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
@@ -52,15 +63,19 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   cronJobController(),
   csrCleaningController,
   daemonSetController(),
+  defaultClassController,
   deploymentController,
   disruptionController(options),
   endpointSliceController,
   endpointSliceMirroringController,
   endpointsController,
   endedPodsController,
+  ephemeralVolumeController,
   garbageCollectorController(options),
+  horizontalPodAutoscalerController(options),
   jobController(),
   namespaceController(options),
+  nodeDirectoryController(options),
   ...(options.podRange ? [nodeIpamController(options.podRange)] : []),
   nodeLifecycleController(),
   orphanedPodsController(),
@@ -76,5 +91,7 @@ export const allControllers = (options: ControllerOptions): readonly Controller[
   taintEvictionController(),
   tokenCleaningController,
   ttlAfterFinishedController,
+  volumeBinderController,
+  volumeExpanderController,
   volumeProtectionController,
 ];

@@ -1,4 +1,5 @@
 /** Conditions: what a controller says of an object, each with the time since when its status holds. */
+import { timestamp } from '../base/timestamp.ts';
 
 export interface Condition {
   readonly type: string;
@@ -32,9 +33,4 @@ export function withoutCondition<T extends Pick<Condition, 'type'>>(
   type: string,
 ): T[] {
   return present?.filter((condition) => condition.type !== type) ?? [];
-}
-
-/** The time as objects carry it: RFC 3339 in UTC, in whole seconds. */
-export function timestamp(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}Z`;
 }

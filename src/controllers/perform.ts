@@ -106,6 +106,7 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
       const { name = '', namespace } = action.object.metadata ?? {};
       const body = { apiVersion: kind.hub.apiVersion, kind: kind.kind, ...action.object };
       version(await resource.in(namespace).subresource(name, action.subresource).update(body, { signal }));
+      tell(action, (report) => report.done?.(name), record);
       return;
     }
     case 'delete': {

@@ -22,6 +22,7 @@ export type Action =
       readonly kind: KindRef;
       readonly subresource: string;
       readonly object: Sent;
+      readonly report?: Report;
     }
   /** Only the object with this uid. That it is gone already is no failure. Like creates, together where they stand so. */
   | {
@@ -60,7 +61,7 @@ export interface Told {
 /** The events that are recorded of an action, once it is known how it went. */
 export interface Report {
   readonly about: EventSubject;
-  /** `name`: of the object that was created or deleted. */
+  /** `name`: of the object that was written or deleted. */
   done?(name: string): Told;
   failed?(error: Error): Told;
 }

@@ -37,6 +37,8 @@ import { EndpointSlice } from './discovery/endpoint-slice.ts';
 import { FlowSchema } from './flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from './flowcontrol/priority-level-configuration.ts';
 import type { Kind } from './kind.ts';
+import { NodeMetrics } from './metrics/node-metrics.ts';
+import { PodMetrics } from './metrics/pod-metrics.ts';
 import { Ingress } from './networking/ingress.ts';
 import { IngressClass } from './networking/ingress-class.ts';
 import { IPAddress } from './networking/ip-address.ts';
@@ -119,4 +121,6 @@ export const allKinds: readonly Kind[] = [
   ResourceClaim,
   ResourceClaimTemplate,
   ResourceSlice,
+  NodeMetrics,
+  PodMetrics,
 ];

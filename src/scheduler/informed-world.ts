@@ -8,14 +8,14 @@ import { CSINode } from '../kinds/storage/csi-node.ts';
 import { CSIStorageCapacity } from '../kinds/storage/csi-storage-capacity.ts';
 import { StorageClass } from '../kinds/storage/storage-class.ts';
 import { VolumeAttachment } from '../kinds/storage/volume-attachment.ts';
+import { freeByClass, volumesByClaim } from '../kinds/volumes/binding.ts';
 import { Cluster } from './cluster/cluster.ts';
-import { classNameOf, Storage } from './cluster/storage.ts';
+import { Storage } from './cluster/storage.ts';
 import type { World } from './cluster/world.ts';
 import type { ClusterEvent } from './framework/events.ts';
-import { type VolumeAttachment as Attachment, NO_LABELS, type Volume } from './objects.ts';
+import { type VolumeAttachment as Attachment, NO_LABELS } from './objects.ts';
 import { Siblings } from './siblings.ts';
 
-const byClass = (volume: Volume) => [classNameOf(volume)];
 const byNode = ({ spec }: Attachment) => [spec.nodeName];
 
 export interface InformedWorld extends World {
@@ -50,7 +50,8 @@ export function informedWorld(informers: InformerFactory): InformedWorld {
     storage: new Storage({
       claim: (namespace, name) => claims.lister.get(name, namespace),
       volume: (name) => volumes.lister.get(name),
-      volumesOf: (className) => volumes.lister.by(byClass, className),
+      freeVolumes: (className) => volumes.lister.by(freeByClass, className),
+      volumesFor: (claim) => volumes.lister.by(volumesByClaim, claim),
       class: (name) => classes.lister.get(name),
       csiNode: (name) => csiNodes.lister.get(name),
       driver: (name) => drivers.lister.get(name),

@@ -12,10 +12,11 @@ import type { Informer } from '../client/informer.ts';
 import type { InformerFactory } from '../client/informer-factory.ts';
 import type { Change } from '../client/object-cache.ts';
 import { Node as NodeKind } from '../kinds/core/node.ts';
+import { PersistentVolume } from '../kinds/core/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts';
 import { Pod as PodKind } from '../kinds/core/pod.ts';
 import { PodDisruptionBudget } from '../kinds/policy/pod-disruption-budget.ts';
-import { type BindingOptions, bind, bindVolumes } from './binding.ts';
+import { bind } from './binding.ts';
 import type { NodeInfo } from './cluster/node-info.ts';
 import { PodInfo } from './cluster/pod-info.ts';
 import type { VolumePlan } from './cluster/storage.ts';
@@ -33,6 +34,7 @@ import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { WaitingPod } from './queue/waiting-pod.ts';
 import type { Recorder } from './recorder.ts';
 import { isSaid, StatusWriter, type Waiting } from './status-writer.ts';
+import { VolumeBinder } from './volume-binding.ts';
 
 export interface SchedulerOptions {
   readonly client: Client;
@@ -62,14 +64,14 @@ export class Scheduler {
   readonly #budgets: Informer<PodDisruptionBudget>;
   readonly #pods: Informer<PodKind>;
   readonly #nodes: Informer<NodeKind>;
-  readonly #binding: BindingOptions;
+  readonly #volumes: VolumeBinder;
   readonly #turn = { next: 0 };
   readonly #errands = new Set<Promise<void>>();
   #bindings = 0;
   #wake = () => {};
 
   constructor(options: SchedulerOptions) {
-    const { informers, client, clock, signal } = options;
+    const { informers } = options;
     this.#options = options;
     this.#name = options.name ?? 'default-scheduler';
     this.#world = informedWorld(informers);
@@ -77,7 +79,8 @@ export class Scheduler {
     this.#budgets = informers.of(PodDisruptionBudget);
     this.#pods = informers.of(PodKind);
     this.#nodes = informers.of(NodeKind);
-    this.#binding = { client, clock, signal, claims: informers.of(PersistentVolumeClaim) };
+    const storage = { claims: informers.of(PersistentVolumeClaim), volumes: informers.of(PersistentVolume) };
+    this.#volumes = new VolumeBinder({ ...options, ...storage });
     this.#queue = new SchedulingQueue({ ...options, plugins, world: this.#world, onReady: () => this.#wake() });
   }
 
@@ -141,41 +144,44 @@ export class Scheduler {
     cluster.assume(waiting.info, node.name);
     cluster.nominations.delete(waiting.info.uid);
     if (plan) storage.assume(plan, node.name);
-    this.#errand(this.#bind(waiting, node.name, plan));
+    this.#errand(this.#bind(waiting, node, plan));
   }
 
-  async #bind(waiting: WaitingPod, nodeName: string, plan: VolumePlan | undefined): Promise<void> {
+  async #bind(waiting: WaitingPod, node: NodeInfo, plan: VolumePlan | undefined): Promise<void> {
     const { recorder, signal } = this.#options;
     const { info } = waiting;
+    let step = 'running PreBind plugin "VolumeBinding"';
     try {
-      if (plan) await bindVolumes(plan, nodeName, this.#binding);
+      if (plan) await this.#volumes.bind(plan, info, node);
+      step = 'running Bind plugin "DefaultBinder"';
       this.#bindings++;
       try {
-        await bind(info, nodeName, this.#binding);
+        await bind(info, node.name, this.#options);
       } finally {
         this.#bindings--;
         if (this.#queue.isReady) this.#wake();
       }
-      const message = `Successfully assigned ${info.namespace}/${info.name} to ${nodeName}`;
+      const message = `Successfully assigned ${info.namespace}/${info.name} to ${node.name}`;
       recorder.event(info.pod, 'Normal', 'Scheduled', message);
     } catch (error) {
       if (signal.aborted) return;
       this.#world.cluster.forget(info.uid);
       // It made room again.
       this.#queue.note({ resource: 'Pod', type: 'delete', object: info.pod });
-      this.#notBound(waiting, error);
+      this.#notBound(waiting, error, step);
     } finally {
       if (plan) this.#world.storage.forget(plan);
     }
   }
 
-  #notBound(waiting: WaitingPod, error: unknown): void {
+  #notBound(waiting: WaitingPod, error: unknown, step: string): void {
     const { log } = this.#options;
-    const { namespace, name } = waiting.info;
+    const { namespace, name, uid } = waiting.info;
     // It is gone, or has a node by now: the informer says which.
-    if (isApiError(error, 'NotFound', 'Conflict')) log.debug('a binding came too late', { namespace, name, error });
+    const isLate = isApiError(error, 'NotFound', 'Conflict') || this.#queue.get(uid) !== waiting;
+    if (isLate) log.debug('a binding came too late', { namespace, name, error });
     else log.warn('a pod could not be bound', { namespace, name, error });
-    this.#failed(waiting, `binding rejected: ${error instanceof Error ? error.message : String(error)}`);
+    this.#failed(waiting, `${step}: ${error instanceof Error ? error.message : String(error)}`);
   }
 
   #failed(waiting: WaitingPod, message: string): void {
@@ -268,6 +274,7 @@ export class Scheduler {
     const { cluster } = this.#world;
     const wasSomewhere = cluster.nodeOf(uid) !== undefined || cluster.nominations.nodeOf(uid) !== undefined;
     this.#queue.delete(uid);
+    this.#volumes.giveUp(uid);
     cluster.nominations.delete(uid);
     cluster.remove(uid);
     if (wasSomewhere) this.#queue.note({ resource: 'Pod', type: 'delete', object });

@@ -3,6 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { timestamp } from '../base/timestamp.ts';
 import type { Client } from '../client/client.ts';
 import { Pod as PodKind } from '../kinds/core/pod.ts';
 import type { Pod } from './objects.ts';
@@ -97,8 +98,4 @@ function changesOf({ pod, waiting, nominatedNode }: Wanted, now: number): object
     ...(isSame ? {} : { conditions: [condition] }),
     ...(isSameNode ? {} : { nominatedNodeName: nominatedNode || null }),
   };
-}
-
-export function timestamp(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19)}Z`;
 }

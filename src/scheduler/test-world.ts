@@ -5,10 +5,11 @@ import { PersistentVolume } from '../kinds/core/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts';
 import { Pod as PodKind } from '../kinds/core/pod.ts';
 import { create } from '../kinds/test-object.ts';
+import { freeByClass, volumesByClaim } from '../kinds/volumes/binding.ts';
 import type { LabelSelector } from '../schema/selector.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { PodInfo } from './cluster/pod-info.ts';
-import { classNameOf, Storage } from './cluster/storage.ts';
+import { Storage } from './cluster/storage.ts';
 import type { World } from './cluster/world.ts';
 import { Filters } from './framework/filters.ts';
 import type { Plugin } from './framework/plugin.ts';
@@ -125,7 +126,8 @@ export class TestWorld implements World {
   readonly storage = new Storage({
     claim: (namespace, name) => this.claims.find(({ metadata: m }) => m.namespace === namespace && m.name === name),
     volume: (name) => named(this.volumes, name),
-    volumesOf: (className) => this.volumes.filter((volume) => classNameOf(volume) === className),
+    freeVolumes: (className) => this.volumes.filter((volume) => freeByClass(volume).includes(className)),
+    volumesFor: (claim) => this.volumes.filter((volume) => volumesByClaim(volume).includes(claim)),
     class: (name) => named(this.classes, name),
     csiNode: (name) => named(this.csiNodes, name),
     driver: (name) => named(this.drivers, name),

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { timestamp } from '../base/timestamp.ts';
 import type { HookContext } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionChain } from './admission/chain.ts';
@@ -16,6 +17,8 @@ import type { NodeConnection } from './nodes/connection.ts';
 import type { Registry } from './registry.ts';
 import type { ExplainPod } from './subresources/explain.ts';
 import type { Watches } from './watches/watches.ts';
+
+export { timestamp };
 
 /** What the verbs work with. */
 export interface Core {
@@ -46,19 +49,6 @@ export interface Core {
   readonly lists: ListBodies;
   /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */
   readonly writing: Map<string, Promise<unknown>>;
-}
-
-let second = -1;
-let text = '';
-
-/** The time as objects carry it: RFC 3339 in UTC, in whole seconds. */
-export function timestamp(milliseconds: number): string {
-  const asked = Math.floor(milliseconds / 1000);
-  if (asked !== second) {
-    second = asked;
-    text = `${new Date(asked * 1000).toISOString().slice(0, 19)}Z`;
-  }
-  return text;
 }
 
 /** What a kind's hooks learn of the call they run in. */

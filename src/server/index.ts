@@ -121,6 +121,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     identify: (token, audiences) => identify(token, audiences),
     nodes: {
       logs: (request) => nodes.logs(request),
+      usage: (node) => nodes.usage(node),
       refusal: (node, action) => nodes.refusal(node, action),
     },
     tokenIssuer: options.tokenIssuer,

@@ -16,6 +16,16 @@ export interface Selection {
 export function selectionOf(resource: Resource, call: Call): Selection {
   const { kind } = resource;
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
+  const check = checkOf(resource, call);
+  return {
+    matches: (entry) => check(entry.hub(kind)),
+    text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
+  };
+}
+
+/** The same for objects in the stored version's shape. */
+export function checkOf(resource: Resource, call: Call): (object: KubeObject) => boolean {
+  const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
   const checks: ((object: KubeObject) => boolean)[] = [];
   try {
     const labels = parseLabelSelector(labelSelector);
@@ -28,13 +38,9 @@ export function selectionOf(resource: Resource, call: Call): Selection {
   if (call.name) checks.unshift((object) => object.metadata.name === call.name);
   // What an initializer still works on is nobody else's business.
   if (!includeUninitialized) checks.push((object) => !object.metadata.initializers?.pending?.length);
-  return {
-    matches: (entry) => {
-      const object = entry.hub(kind);
-      for (const check of checks) if (!check(object)) return false;
-      return true;
-    },
-    text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
+  return (object) => {
+    for (const check of checks) if (!check(object)) return false;
+    return true;
   };
 }
 

@@ -233,7 +233,9 @@ describe('bindings', () => {
     await settled();
     expect(await nodeOf('web')).toBeUndefined();
     expect(await conditionOf('web')).toMatchObject({ reason: 'SchedulerError' });
-    expect(await eventsOf('web')).toEqual(['Warning FailedScheduling binding rejected: the disk is on fire']);
+    expect(await eventsOf('web')).toEqual([
+      'Warning FailedScheduling running Bind plugin "DefaultBinder": the disk is on fire',
+    ]);
     await addPod('other');
     await settled();
     expect(await nodeOf('other')).toBe('node-1');
@@ -381,8 +383,103 @@ describe('a claim that waits for its first pod', () => {
     await clock.advance(1_000);
     await settled();
     expect((await conditionOf('web'))?.message).toBe(
-      'binding rejected: binding volumes: timed out waiting for volumes to be bound',
+      'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded',
     );
+  });
+
+  describe('whose pod has chosen', () => {
+    const claims = () => client.of(PersistentVolumeClaim).in('default');
+    const volumes = () => client.of(PersistentVolume);
+    const spec = {
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'slow',
+      resources: { requests: { storage: '1Gi' } },
+    };
+    const on = (node: string) => {
+      const matchExpressions = [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }];
+      return { required: { nodeSelectorTerms: [{ matchExpressions }] } };
+    };
+    const volume = async (name: string, fields: object = {}) => {
+      const { storageClassName, accessModes } = spec;
+      const local = { local: { path: '/x' }, capacity: { storage: '1Gi' }, nodeAffinity: on('node-1') };
+      await volumes().create({
+        metadata: { name },
+        spec: { storageClassName, accessModes, ...local, ...fields },
+      } as never);
+      await volumes().updateStatus({ ...(await volumes().get(name)), status: { phase: 'Available' } } as never);
+    };
+    const merge = (changes: object) => ({ type: 'merge', changes }) as const;
+    const bindTo = (volumeName: string) => {
+      const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
+      return claims().patch('data', merge({ metadata: { annotations }, spec: { volumeName } }));
+    };
+    const message = async () => (await conditionOf('web'))?.message;
+    const begin = async () => {
+      const volumeBindingMode = 'WaitForFirstConsumer';
+      const metadata = { name: 'slow' };
+      await client.of(StorageClass).create({ metadata, provisioner: 'x.io/y', volumeBindingMode } as never);
+      await claims().create({ metadata: { name: 'data' }, spec } as never);
+      await addPod('web', '1', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] });
+      await settled();
+    };
+    const PRE = 'running PreBind plugin "VolumeBinding": binding volumes:';
+
+    beforeEach(() => addNode('node-1'));
+
+    it('gets the volume that was there', async () => {
+      await volume('disk');
+      await begin();
+      const { metadata, spec: now } = await volumes().get('disk');
+      expect(now.claimRef).toMatchObject({ name: 'data', uid: (await claims().get('data')).metadata.uid });
+      expect(metadata.annotations).toEqual({ 'pv.kubernetes.io/bound-by-controller': 'yes' });
+      expect(await nodeOf('web')).toBeUndefined();
+      await bindTo('disk');
+      await settled();
+      expect(await nodeOf('web')).toBe('node-1');
+    });
+
+    it('tries again when that is taken away', async () => {
+      await volume('disk');
+      await begin();
+      await volumes().patch('disk', merge({ spec: { claimRef: null } }));
+      await settled();
+      expect(await message()).toBe(`${PRE} ClaimRef got reset for pv "disk"`);
+    });
+
+    it('tries again when its provisioner gives it back', async () => {
+      await begin();
+      await claims().patch(
+        'data',
+        merge({ metadata: { annotations: { 'volume.kubernetes.io/selected-node': null } } }),
+      );
+      await settled();
+      expect(await message()).toBe(`${PRE} provisioning failed for PVC "data"`);
+    });
+
+    it('tries again when its volume is made elsewhere', async () => {
+      await begin();
+      await volume('elsewhere', { nodeAffinity: on('node-2') });
+      await bindTo('elsewhere');
+      await settled();
+      expect(await message()).toBe(
+        `${PRE} pv "elsewhere" node affinity doesn't match node "node-1": no matching NodeSelectorTerms`,
+      );
+    });
+
+    it('is free to choose again when its pod is gone', async () => {
+      await begin();
+      await addNode('node-2');
+      await pods().delete('web');
+      await claims().patch(
+        'data',
+        merge({ metadata: { annotations: { 'volume.kubernetes.io/selected-node': null } } }),
+      );
+      const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }];
+      await addPod('other', '1', { volumes, nodeSelector: { 'kubernetes.io/hostname': 'node-2' } });
+      await settled();
+      const annotations = { 'volume.kubernetes.io/selected-node': 'node-2' };
+      expect((await claims().get('data')).metadata.annotations).toEqual(annotations);
+    });
   });
 });
 

@@ -46,6 +46,41 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     expect(await run('auth', 'can-i', '--list', '--as=ann')).toContain('selfsubjectaccessreviews.authorization.k8s.io');
   });
 
+  test('acts as somebody else for one thing only', async () => {
+    await run('create', 'namespace', 'narrow');
+    const rules = [
+      {
+        verbs: ['impersonate:user-info'],
+        apiGroups: ['authentication.k8s.io'],
+        resources: ['users'],
+        resourceNames: ['joe'],
+      },
+      { verbs: ['impersonate-on:user-info:list'], apiGroups: [''], resources: ['configmaps'] },
+    ];
+    const role = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'as-joe' },
+      rules,
+    };
+    await writeFile(join(home, 'role.json'), JSON.stringify(role));
+    await run('apply', '-f', join(home, 'role.json'));
+    await run('create', 'clusterrolebinding', 'as-joe', '--clusterrole=as-joe', '--user=ann');
+    await run('-n', 'narrow', 'create', 'rolebinding', 'joe', '--clusterrole=view', '--user=joe');
+    const list = ['-n', 'narrow', 'get', 'configmaps', '-o', 'name', '--as=joe'];
+    expect(await asAnn(...list)).toContain('configmap/');
+    const refused = (...args: string[]) => asAnn(...args).then(String, ({ stderr }) => stderr);
+    expect(await refused('-n', 'narrow', 'get', 'configmap', 'kube-root-ca.crt', '--as=joe')).toBe(
+      'Error from server (Forbidden): configmaps "kube-root-ca.crt" is forbidden: User "ann" cannot impersonate-on:user-info:get resource "configmaps" in API group "" in the namespace "narrow"\n',
+    );
+    expect(await refused(...list.slice(0, -1), '--as=bob')).toContain('cannot impersonate:user-info resource "users"');
+    expect(await refused(...list, '--as-group=system:masters')).toContain(
+      'impersonating the system:masters group is not allowed',
+    );
+    await run('delete', 'clusterrolebinding', 'as-joe');
+    expect(await refused(...list)).toContain('cannot impersonate-on:user-info:list resource "configmaps"');
+  });
+
   test('gives a role in a namespace, which counts at once, and takes it away', async () => {
     await run('create', 'namespace', 'shop');
     await run('-n', 'shop', 'create', 'role', 'reader', '--verb=get,list', '--resource=configmaps,pods/log');
@@ -78,7 +113,9 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
       stderr: expect.stringContaining('not currently held'),
     });
     await expect(asAnn('-n', 'team', 'get', 'pods', '--as=root', '--as-group=system:masters')).rejects.toMatchObject({
-      stderr: expect.stringContaining('cannot impersonate resource "users" in API group "" at the cluster scope'),
+      stderr: expect.stringContaining(
+        'cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "team"',
+      ),
     });
     // Who may edit may act as the service accounts there.
     const asAccount = ['can-i', 'list', 'pods', '--as=system:serviceaccount:team:default'];

@@ -58,6 +58,8 @@ export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': '- - -',
   'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status': '- - -',
   limitranges: '- read read',
+  'metrics.k8s.io/nodes': '- read read',
+  'metrics.k8s.io/pods': '- read read',
   namespaces: '- read read',
   'namespaces/finalize': '- - -',
   'namespaces/status': '- read read',

@@ -4,6 +4,7 @@ import { keyOf, ObjectCache } from '../../src/client/object-cache.ts';
 import type { KindRef } from '../../src/client/object-types.ts';
 import type { Listers } from '../../src/controllers/define.ts';
 import type { Action, Named, Plan } from '../../src/controllers/plan.ts';
+import { applyMergePatch } from '../../src/schema/merge-patch.ts';
 
 /** When what has finalizers was deleted. */
 const DELETED = '2030-01-01T00:30:00Z';
@@ -77,7 +78,7 @@ export class PlannerWorld implements Listers {
     const changes = patch.changes as any;
     const asked = changes.metadata?.uid;
     if (asked && asked !== old.metadata.uid) throw new Error('the plan was for another object');
-    const merged = merge(old, changes) as any;
+    const merged = applyMergePatch(old, changes) as any;
     if (patch.type === 'strategic' && changes.metadata?.ownerReferences) {
       const references = owners(old.metadata.ownerReferences ?? [], changes.metadata.ownerReferences);
       merged.metadata.ownerReferences = references;
@@ -93,16 +94,6 @@ export class PlannerWorld implements Listers {
     if (old?.metadata.resourceVersion !== object.metadata.resourceVersion) throw new Error('the plan came too late');
     this.put(kind, object);
   }
-}
-
-function merge(target: any, patch: any): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const out = { ...target };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete out[key];
-    else out[key] = merge(out[key], value);
-  }
-  return out;
 }
 
 function owners(present: readonly any[], changes: readonly any[]): unknown[] {

@@ -8,6 +8,7 @@ import { clone, deepEqual, deepFreeze } from '../../src/base/tree.ts';
 import type { KindRef } from '../../src/client/object-types.ts';
 import type { Answer, RawEvent, Request, Transport, WatchStream } from '../../src/client/transport.ts';
 import { WatchPipe } from '../../src/client/watch-pipe.ts';
+import { applyMergePatch } from '../../src/schema/merge-patch.ts';
 
 export interface TestObject {
   apiVersion: string;
@@ -175,7 +176,7 @@ export class ScriptedApi implements Transport {
         return { type: 'object', object: this.#update(request) };
       case 'patch': {
         const old = this.#existing(request);
-        return { type: 'object', object: this.put(plural, merge(old, request.body)) };
+        return { type: 'object', object: this.put(plural, applyMergePatch(old, request.body) as TestObject) };
       }
       case 'delete':
         this.#delete(plural, this.#existing(request), request.body);
@@ -287,14 +288,4 @@ function isFinished({ metadata, kind, spec }: TestObject): boolean {
 
 function matches(request: Request, plural: string, { metadata }: TestObject): boolean {
   return request.plural === plural && (request.namespace === undefined || request.namespace === metadata.namespace);
-}
-
-function merge(target: any, patch: any): any {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const out = { ...target };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete out[key];
-    else out[key] = merge(out[key], value);
-  }
-  return out;
 }

@@ -9,6 +9,7 @@ import { CliError } from '../cli-error.ts';
 import { type ClusterFlags, directoryOf, withCluster } from '../cluster-process.ts';
 import { readIfThere } from '../files.ts';
 import { forgetFormer, rotate } from '../pki/rotate.ts';
+import { table } from '../table.ts';
 import { ROTATED } from '../up/renewing.ts';
 import type { Rotatable } from './flags.ts';
 
@@ -28,14 +29,7 @@ export async function showCerts(flags: ClusterFlags): Promise<void> {
     if (found.length === 0) rows.push([what, '<made at the next start>', '', '']);
     for (const [index, each] of found.entries()) rows.push(rowOf(index === 0 ? what : `${what} before`, each));
   }
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  for (const row of rows)
-    say(
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('   ')
-        .trimEnd(),
-    );
+  for (const line of table(rows)) say(line);
 }
 
 function certificatesIn(text: string): X509Certificate[] {

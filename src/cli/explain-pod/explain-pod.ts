@@ -4,7 +4,10 @@ import { httpsTransport } from '../../client/https-transport.ts';
 import { Pod } from '../../kinds/core/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
 import { connectionFor } from '../connection.ts';
+import { table } from '../table.ts';
 import type { ExplainFlags } from './flags.ts';
+
+const HEAD = ['NODE', 'FITS', 'SCORE', 'WHY'];
 
 export async function explainPod(name: string, flags: ExplainFlags): Promise<void> {
   const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-explain-pod' });
@@ -27,7 +30,7 @@ export function report(pod: string, said: Explanation, isWhole: boolean): string
     node.total === undefined ? '-' : String(node.total),
     why(node, isWhole),
   ]);
-  return [`${pod}: ${where(said)}`, `${said.message}.`, ...(rows.length > 0 ? ['', ...table(rows)] : [])];
+  return [`${pod}: ${where(said)}`, `${said.message}.`, ...(rows.length > 0 ? ['', ...table([HEAD, ...rows])] : [])];
 }
 
 function where({ nodeName, nominatedNodeName, queue }: Explanation): string {
@@ -47,15 +50,4 @@ function why({ filters, scores }: NodeVerdict, isWhole: boolean): string {
     ...(scores ?? []).map(({ plugin, score, weight }) => `${plugin} ${weight > 1 ? `${weight}×` : ''}${score}`),
     ...others.map(({ plugin, result }) => `${plugin} ${result.toLowerCase()}`),
   ].join('; ');
-}
-
-function table(rows: readonly (readonly string[])[]): string[] {
-  const all = [['NODE', 'FITS', 'SCORE', 'WHY'], ...rows];
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('   ')
-      .trimEnd(),
-  );
 }

@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { testAuthority } from '../../../test/support/tls.ts';
 import { systemRandom } from '../../base/random.ts';
-import { authorityHash, joinLine, newToken, secretOf, table } from './token.ts';
+import { authorityHash, joinLine, newToken, secretOf, tokenTable } from './token.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const flags = { ttl: 3_600_000, groups: ['system:bootstrappers:a'], usages: ['signing', 'authentication'] };
@@ -45,7 +45,7 @@ test('a list shows what there is, without secrets', () => {
   const data = (given: Record<string, string>) =>
     Object.fromEntries(Object.entries(given).map(([key, value]) => [key, btoa(value)]));
   const secret = (given: Record<string, string>) => ({ metadata: { name: 'x' }, data: data(given) }) as never;
-  const lines = table(
+  const lines = tokenTable(
     [
       secret({ 'token-id': 'aaaaaa', 'token-secret': 'hidden', expiration: '2030-01-01T02:30:00Z' }),
       secret({ 'token-id': 'bbbbbb', 'usage-bootstrap-signing': 'true', expiration: '2029-01-01T02:30:00Z' }),

@@ -3,6 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { systemClock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import { type Random, systemRandom } from '../../base/random.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/https-transport.ts';
 import type { Connection } from '../../client/kubeconfig.ts';
@@ -11,6 +12,7 @@ import { ConfigMap } from '../../kinds/core/config-map.ts';
 import { Secret } from '../../kinds/core/secret.ts';
 import { CliError } from '../cli-error.ts';
 import { type ConnectionFlags, connectionFor } from '../connection.ts';
+import { table } from '../table.ts';
 import type { CreateFlags } from './flags.ts';
 import { letNodesJoin } from './joining-rights.ts';
 
@@ -37,7 +39,7 @@ export async function listTokens(flags: ConnectionFlags): Promise<void> {
       .of(Secret)
       .in(NAMESPACE)
       .list({ fieldSelector: `type=${TYPE}` });
-    for (const line of table(items, systemClock.now())) say(line);
+    for (const line of tokenTable(items, systemClock.now())) say(line);
   });
 }
 
@@ -64,7 +66,7 @@ export function newToken(random: Random): string {
 
 export function secretOf(token: string, flags: CreateFlags, now: number) {
   const [id = '', secret = ''] = token.split('.');
-  const expiration = flags.ttl > 0 ? `${new Date(now + flags.ttl).toISOString().slice(0, 19)}Z` : undefined;
+  const expiration = flags.ttl > 0 ? timestamp(now + flags.ttl) : undefined;
   const stringData = {
     'token-id': id,
     'token-secret': secret,
@@ -101,7 +103,7 @@ async function publishedAddress(client: Client): Promise<string | undefined> {
 
 type ReadSecret = DeepReadonly<Secret>;
 
-export function table(secrets: readonly ReadSecret[], now: number): string[] {
+export function tokenTable(secrets: readonly ReadSecret[], now: number): string[] {
   const rows = secrets.map((secret) => {
     const text = (key: string) => Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8');
     const usages = ['authentication', 'signing'].filter((usage) => text(`usage-bootstrap-${usage}`) === 'true');
@@ -113,14 +115,7 @@ export function table(secrets: readonly ReadSecret[], now: number): string[] {
       text('description') || '<none>',
     ];
   });
-  const all = [['ID', 'ENDS IN', 'USAGES', 'GROUPS', 'DESCRIPTION'], ...rows];
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('   ')
-      .trimEnd(),
-  );
+  return table([['ID', 'ENDS IN', 'USAGES', 'GROUPS', 'DESCRIPTION'], ...rows]);
 }
 
 function timeLeft(expiration: string, now: number): string {

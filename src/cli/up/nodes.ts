@@ -96,7 +96,11 @@ function reach(server: Server, nodes: SimulatedNodes): void {
     nodes.has(node)
       ? `node "${node}" is simulated: it runs no processes that one could connect to`
       : `the agent of node "${node}" cannot be reached`;
-  server.reachNodesBy({ logs: (request) => nodes.logs(request), refusal: why });
+  server.reachNodesBy({
+    logs: (request) => nodes.logs(request),
+    usage: async (node) => nodes.usage(node),
+    refusal: why,
+  });
 }
 
 async function rulesOf(file: string | undefined): Promise<Rules> {

@@ -1,4 +1,5 @@
 /** Signs the requests for certificates that were approved, for those signers that are the cluster's own. */
+import { timestamp } from '../../base/timestamp.ts';
 import { DerError } from '../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../base/x509/request.ts';
 import { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts';
@@ -77,7 +78,7 @@ export function planSigning(
     status: 'True',
     reason: 'SignerValidationFailure',
     message: observed.failure,
-    lastUpdateTime: `${now.toISOString().slice(0, 19)}Z`,
+    lastUpdateTime: timestamp(now),
   };
   const conditions = [...(request.status.conditions ?? []), failed];
   return [updateStatus(CertificateSigningRequest, { ...request, status: { ...request.status, conditions } })];

@@ -2,11 +2,12 @@
  * Starts a CronJob's Jobs when its schedule says so. How a schedule is read is the kind's business; here is when it is due
  * (next-run.ts, due.ts), what is started then (start.ts), and what became of it.
  */
+
+import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
 import { CronJob } from '../../kinds/batch/cron-job.ts';
 import { Job } from '../../kinds/batch/job.ts';
-import { timestamp } from '../conditions.ts';
 import { type Controller, defineController, type Failure, type Snapshot } from '../define.ts';
 import { endOf, isFinished } from '../job/conditions.ts';
 import { type Action, event, type Plan, updateStatus } from '../plan.ts';
@@ -79,7 +80,7 @@ function lookAt(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: ReadonlySe
     const { name, uid, deletionTimestamp } = job.metadata;
     const outcome = endOf(job)?.type;
     const run = runOf(job, cronJob);
-    if (run !== undefined) lastRun = later(lastRun, timestamp(new Date(run)));
+    if (run !== undefined) lastRun = later(lastRun, timestamp(run));
     if (outcome === 'Complete') lastSuccess = later(lastSuccess, job.status.completionTime);
     if (outcome) {
       const message = `Saw completed job: ${name}, condition: ${outcome}`;

@@ -1,9 +1,10 @@
 /** Starting the run of a CronJob that is due. */
+
+import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { CronJob } from '../../kinds/batch/cron-job.ts';
 import { isTimeZone, parseCronSchedule } from '../../kinds/batch/cron-schedule.ts';
 import { Job } from '../../kinds/batch/job.ts';
-import { timestamp } from '../conditions.ts';
 import type { Listers } from '../define.ts';
 import { type Action, create, event, requeueAfter, told } from '../plan.ts';
 import { type Due, dueRun } from './due.ts';
@@ -106,7 +107,7 @@ function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Cir
     status: {
       ...status,
       ...(isReplacing ? { active: undefined } : {}),
-      lastScheduleTime: timestamp(new Date(run)),
+      lastScheduleTime: timestamp(run),
     } as Status,
     actions: [
       ...warnings,

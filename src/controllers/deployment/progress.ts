@@ -1,8 +1,10 @@
 /** The conditions of a Deployment: whether it is available, and whether its rollout moves on. */
+
+import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Deployment } from '../../kinds/apps/deployment.ts';
 import { UNLIMITED } from '../../kinds/conversion/unlimited.ts';
-import { timestamp, withoutCondition } from '../conditions.ts';
+import { withoutCondition } from '../conditions.ts';
 import { type Action, requeueAfter } from '../plan.ts';
 import type { WorkingSet } from './working-set.ts';
 
@@ -35,7 +37,7 @@ export function withCondition(conditions: Conditions, condition: Said, now: numb
 
 function replaced(conditions: Conditions, condition: Said, now: number): Conditions {
   const old = find(conditions, condition.type);
-  const time = timestamp(new Date(now));
+  const time = timestamp(now);
   const since = old?.status === condition.status ? (old.lastTransitionTime ?? time) : time;
   const next = { ...condition, lastUpdateTime: time, lastTransitionTime: since };
   return [...withoutCondition(conditions, condition.type), next];

@@ -1,7 +1,8 @@
 /** What a Job says of itself: how it ended, or is about to, and whether it is suspended. */
+
+import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Job } from '../../kinds/batch/job.ts';
-import { timestamp } from '../conditions.ts';
 
 type SeenJob = DeepReadonly<Job>;
 type JobConditions = NonNullable<SeenJob['status']['conditions']>;

@@ -1,7 +1,8 @@
 /** What a Job says of itself, and tells people about it. */
+
+import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Job } from '../../kinds/batch/job.ts';
-import { timestamp } from '../conditions.ts';
 import { type Action, event } from '../plan.ts';
 import type { Account } from './accounting.ts';
 import { type Ending, withEnding, withSuspension } from './conditions.ts';

@@ -2,12 +2,13 @@
  * Keeps an eye on nodes. One that is silent for too long is said to be unknown, its pods are not ready any more, and taints
  * keep new pods away and, in time, drive the old ones off (see taint-eviction).
  */
+
+import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
 import { Lease } from '../../kinds/coordination/lease.ts';
 import { Node } from '../../kinds/core/node.ts';
 import { Pod } from '../../kinds/core/pod.ts';
-import { timestamp } from '../conditions.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../define.ts';
 import { type Action, event, type Plan, patch, requeueAfter, updateStatus } from '../plan.ts';
 import { readySince } from '../pods/pod-life.ts';

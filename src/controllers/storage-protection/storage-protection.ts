@@ -2,6 +2,7 @@
  * Lets go of storage that is to be deleted once nobody uses it any more: claims of pods, volumes of claims, classes of
  * both. That it is held at all is the server's doing, when it is created.
  */
+import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
@@ -10,6 +11,7 @@ import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { VolumeAttributesClass } from '../../kinds/storage/volume-attributes-class.ts';
 import { type Controller, defineController, type Listers, related } from '../define.ts';
 import { type Plan, update } from '../plan.ts';
+import { podsByClaim } from '../pods/pods-by-claim.ts';
 
 const CLAIM = 'kubernetes.io/pvc-protection';
 const VOLUME = 'kubernetes.io/pv-protection';
@@ -22,7 +24,7 @@ type Class = DeepReadonly<VolumeAttributesClass>;
 export const claimProtectionController: Controller = defineController<PersistentVolumeClaim>({
   name: 'pvc-protection',
   watches: PersistentVolumeClaim,
-  also: [related(Pod, (pod) => claimsOf(pod).map((name) => `${pod.metadata.namespace}/${name}`))],
+  also: [related(Pod, podsByClaim)],
   plan: planClaim,
 });
 
@@ -41,10 +43,9 @@ export const classProtectionController: Controller = defineController<VolumeAttr
 
 export function planClaim(claim: Claim | undefined, world: Listers): Plan {
   if (!claim || !isHeld(claim, CLAIM)) return [];
-  const { name = '', namespace } = claim.metadata;
+  const pods = world.of(Pod).by(podsByClaim, keyOf(claim));
   // A pod that no node has seen yet is not started with a claim that is on its way out.
-  const isUsed = (pod: DeepReadonly<Pod>) => Boolean(pod.spec.nodeName) && claimsOf(pod).includes(name);
-  return world.of(Pod).list(namespace).some(isUsed) ? [] : letGo(PersistentVolumeClaim, claim, CLAIM);
+  return pods.some(({ spec }) => spec.nodeName) ? [] : letGo(PersistentVolumeClaim, claim, CLAIM);
 }
 
 export function planVolume(volume: Volume | undefined): Plan {
@@ -74,14 +75,6 @@ function isHeld({ metadata }: DeepReadonly<KubeObject>, finalizer: string): bool
 function letGo<T extends KubeObject>(kind: Kind<T>, object: DeepReadonly<T>, finalizer: string): Plan {
   const finalizers = object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
   return [update<KubeObject>(kind, { ...object, metadata: { ...object.metadata, finalizers } } as KubeObject)];
-}
-
-/** The claims that a pod names, and those that are made for it. */
-function claimsOf({ metadata, spec }: DeepReadonly<Pod>): string[] {
-  return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
-    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
-    return ephemeral ? [`${metadata.name}-${name}`] : [];
-  });
 }
 
 function classesOfClaim({ spec, status }: Claim): string[] {

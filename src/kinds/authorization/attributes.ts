@@ -1,8 +1,9 @@
 /** What somebody wants to do: with an object, or with a path that is none. */
 import { s } from '../../schema/builders.ts';
-import { type FieldError, forbidden, invalid, required, under } from '../../schema/field-error.ts';
+import { type FieldError, invalid, required, under } from '../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../schema/names.ts';
 import type { ObjectType, TypeOf } from '../../schema/schema.ts';
+import { operatorValues } from '../shapes/operator-values.ts';
 
 const text = (description: string) => s.string({ omitZero: true, description });
 
@@ -107,17 +108,6 @@ function labelRequirement(requirement: Requirement): FieldError[] {
 }
 
 /** A client that is newer than the server may know more operators. */
-function comparison({ operator, values = [] }: Requirement): FieldError[] {
-  switch (operator) {
-    case 'In':
-    case 'NotIn':
-      return values.length ? [] : [required('values', "must be specified when `operator` is 'In' or 'NotIn'")];
-    case 'Exists':
-    case 'DoesNotExist':
-      return values.length
-        ? [forbidden('values', "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")]
-        : [];
-    default:
-      return [];
-  }
+function comparison({ operator, values }: Requirement): FieldError[] {
+  return operatorValues(operator, values) ?? [];
 }

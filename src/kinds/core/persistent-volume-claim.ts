@@ -10,6 +10,7 @@ import { claimSpec } from '../shapes/claim-rules.ts';
 import { PersistentVolumeClaimSpec } from '../shapes/persistent-volume-claim-spec.ts';
 import { StatusAmounts } from '../shapes/storage.ts';
 import { conditionFields } from '../shapes/workload-status.ts';
+import { CLASS_ANNOTATION } from '../volumes/binding.ts';
 import { claimSpecWarnings } from '../warnings/fractions.ts';
 
 const resizeStates = [
@@ -103,7 +104,6 @@ function isClaimOrSnapshot({ apiGroup = '', kind }: NonNullable<Spec['dataSource
 
 const FIXED =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 /** A claim stays as it is, but it may be given its volume and its class once, and may grow when it is bound. */
 function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: RuleContext): FieldError[] {
@@ -158,11 +158,9 @@ function resizeWords(states: Readonly<Record<string, string>>): FieldError[] {
     .map(([resource]) => notSupported('', resource, resizeStates));
 }
 
-const OLD_CLASS = 'volume.beta.kubernetes.io/storage-class';
-
 function claimWarnings({ metadata: { annotations }, spec }: PersistentVolumeClaim): string[] {
   const found = claimSpecWarnings('spec', spec);
-  if (annotations?.[OLD_CLASS] === undefined) return found;
+  if (annotations?.[CLASS_ANNOTATION] === undefined) return found;
   const words = 'deprecated since v1.8; use "storageClassName" attribute instead';
-  return [`metadata.annotations[${OLD_CLASS}]: ${words}`, ...found];
+  return [`metadata.annotations[${CLASS_ANNOTATION}]: ${words}`, ...found];
 }

@@ -146,4 +146,15 @@ describe('a PersistentVolume', () => {
     const { object: old } = create(PersistentVolume, volume(before));
     expect(update(PersistentVolume, old, volume(after)).errors).toEqual(errors);
   });
+
+  it('notes since when it has been in its phase, unless it is told', () => {
+    const { object } = create(PersistentVolume, volume(plain));
+    const old = { ...object, status: { phase: 'Available', lastPhaseTransitionTime: '2030-01-01T00:00:00Z' } };
+    const since = (status: object) =>
+      update(PersistentVolume, old, { ...old, status }, { subresource: 'status' }).object.status
+        .lastPhaseTransitionTime;
+    expect(since({ phase: 'Available' })).toBe('2030-01-01T00:00:00Z');
+    expect(since({ ...old.status, phase: 'Bound' })).not.toBe('2030-01-01T00:00:00Z');
+    expect(since({ phase: 'Bound', lastPhaseTransitionTime: '2031-01-01T00:00:00Z' })).toBe('2031-01-01T00:00:00Z');
+  });
 });

@@ -83,6 +83,7 @@ export const PersistentVolume = defineKind({
   onCreate: (volume: PersistentVolume, { now }: HookContext) => {
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
   },
+  onStatusUpdate: notePhase,
   rules: [oneSource, fitsItsSource, attributesClass, fixedFields],
   warnings: persistentVolumeWarnings,
   columns: [
@@ -110,6 +111,15 @@ export const PersistentVolume = defineKind({
     wide(text('VolumeMode', 'Whether it holds files or is a bare device.', ({ spec }) => spec?.volumeMode ?? UNSET)),
   ],
 });
+
+/** Since when it has been in its phase, unless the client says so itself. */
+function notePhase(volume: PersistentVolume, { status: old }: PersistentVolume, context?: HookContext): void {
+  const { status } = volume;
+  const told = status.lastPhaseTransitionTime;
+  if (told !== undefined && told !== old.lastPhaseTransitionTime) return;
+  const since = status.phase === old.phase ? old.lastPhaseTransitionTime : context?.now;
+  if (since !== undefined && since !== told) volume.status = { ...status, lastPhaseTransitionTime: since };
+}
 
 type Source = keyof typeof persistentVolumeSources;
 const sourceNames = Object.keys(persistentVolumeSources) as Source[];

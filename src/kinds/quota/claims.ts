@@ -1,6 +1,7 @@
 import { compareQuantities, parseQuantity, type Quantity } from '../../base/quantity.ts';
 import type { PersistentVolumeClaim } from '../core/persistent-volume-claim.ts';
 import type { Amounts } from '../shapes/pod-resources.ts';
+import { classNameOf } from '../volumes/binding.ts';
 import { ONE } from './amounts.ts';
 import { type QuotaEvaluator, selects } from './evaluator.ts';
 
@@ -8,7 +9,6 @@ const COUNT = 'count/persistentvolumeclaims';
 const known = ['persistentvolumeclaims', 'requests.storage'];
 /** `gold.storageclass.storage.k8s.io/requests.storage`. */
 const OF_CLASS = '.storageclass.storage.k8s.io/';
-const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 export const claimUsage: QuotaEvaluator<PersistentVolumeClaim> = {
   counts(resource) {
@@ -20,7 +20,7 @@ export const claimUsage: QuotaEvaluator<PersistentVolumeClaim> = {
       [COUNT, ONE],
       ['persistentvolumeclaims', ONE],
     ]);
-    const className = claim.metadata.annotations?.[CLASS_ANNOTATION] ?? claim.spec.storageClassName;
+    const className = classNameOf(claim);
     if (className) used.set(`${className}${OF_CLASS}persistentvolumeclaims`, ONE);
     const storage = sizeOf(claim);
     if (!storage) return used;

@@ -1,9 +1,10 @@
 /** How one object picks others by their labels. */
 import { s } from '../../schema/builders.ts';
-import { type FieldError, forbidden, invalid, required } from '../../schema/field-error.ts';
+import { type FieldError, invalid } from '../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../schema/names.ts';
 import type { TypeOf } from '../../schema/schema.ts';
 import { fromLabelSelector } from '../../schema/selector.ts';
+import { operatorValues, unknownOperator } from './operator-values.ts';
 
 /** A rule of a map of labels: keys and values are such that a selector can name them. */
 export function labels(map: Readonly<Record<string, string>>): FieldError[] {
@@ -50,21 +51,7 @@ export function selectorMatches(selector: LabelSelector, labels: Readonly<Record
 }
 
 function requirement({ key, operator, values = [] }: LabelSelectorRequirement): FieldError[] {
-  const found: FieldError[] = [];
-  switch (operator) {
-    case 'In':
-    case 'NotIn':
-      if (values.length === 0) found.push(required('values', "must be specified when `operator` is 'In' or 'NotIn'"));
-      break;
-    case 'Exists':
-    case 'DoesNotExist':
-      if (values.length > 0) {
-        found.push(forbidden('values', "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-      }
-      break;
-    default:
-      found.push(invalid('operator', operator, 'not a valid selector operator'));
-  }
+  const found = operatorValues(operator, values) ?? [unknownOperator(operator)];
   for (const complaint of qualifiedName(key)) found.push(invalid('key', key, complaint));
   values.forEach((value, index) => {
     for (const complaint of labelValue(value)) found.push(invalid(`values[${index}]`, value, complaint));

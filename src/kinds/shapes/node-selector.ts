@@ -1,8 +1,9 @@
 /** Which nodes something may use, told by their labels and fields. */
 import { s } from '../../schema/builders.ts';
-import { type FieldError, forbidden, invalid, required, under } from '../../schema/field-error.ts';
+import { type FieldError, invalid, required, under } from '../../schema/field-error.ts';
 import { dnsSubdomain, labelValue, qualifiedName } from '../../schema/names.ts';
 import type { Rule, TypeOf } from '../../schema/schema.ts';
+import { operatorValues, unknownOperator } from './operator-values.ts';
 
 const requirement = {
   key: s.string({ zero: true }),
@@ -48,39 +49,23 @@ function labels(requirement: NodeSelectorRequirement): FieldError[] {
   return found;
 }
 
-function anyValues({ key, operator, values = [] }: NodeSelectorRequirement): FieldError[] {
-  const found: FieldError[] = [];
-  switch (operator) {
-    case 'In':
-    case 'NotIn':
-      if (values.length === 0) {
-        found.push(required('values', "must be specified when `operator` is 'In' or 'NotIn'"));
-      }
-      break;
-    case 'Exists':
-    case 'DoesNotExist':
-      if (values.length > 0) {
-        found.push(forbidden('values', "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-      }
-      break;
-    case 'Gt':
-    case 'Lt':
-      if (values.length !== 1) {
-        found.push(required('values', "must be specified single value when `operator` is 'Lt' or 'Gt'"));
-      }
-      break;
-    default:
-      found.push(invalid('operator', operator, 'not a valid selector operator'));
-  }
+function anyValues({ key, operator, values }: NodeSelectorRequirement): FieldError[] {
+  const found = operatorValues(operator, values) ?? comparison(operator, values);
   for (const complaint of qualifiedName(key)) found.push(invalid('key', key, complaint));
   return found;
+}
+
+function comparison(operator: string, values: readonly string[] = []): FieldError[] {
+  if (operator !== 'Gt' && operator !== 'Lt') return [unknownOperator(operator)];
+  if (values.length === 1) return [];
+  return [required('values', "must be specified single value when `operator` is 'Lt' or 'Gt'")];
 }
 
 /** Of a node's fields only the name can be asked for. */
 function field({ key, operator, values = [] }: NodeSelectorRequirement): FieldError[] {
   const found: FieldError[] = [];
   if (operator !== 'In' && operator !== 'NotIn') {
-    found.push(invalid('operator', operator, 'not a valid selector operator'));
+    found.push(unknownOperator(operator));
   } else if (values.length !== 1) {
     found.push(required('values', "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
   }

@@ -1,7 +1,8 @@
 /** What holds for a pod, in the words that an agent has for it. */
+
+import { timestamp } from '../../base/timestamp.ts';
 import { type ContainerRun, hasStarted, isReady, isThrough, type SeenPod } from './container-run.ts';
 import { isOver, type Phase } from './phase.ts';
-import { timestamp } from './timestamp.ts';
 
 export interface Condition {
   readonly type: string;

@@ -1,9 +1,10 @@
 /** All that an agent reports of a pod. */
+
+import { timestamp } from '../../base/timestamp.ts';
 import { type Condition, conditionsOf, type Observed } from './conditions.ts';
 import type { Role } from './container-run.ts';
 import { containerStatus } from './container-status.ts';
 import { containerOf } from './phase.ts';
-import { timestamp } from './timestamp.ts';
 
 export interface Report extends Observed {
   readonly startTime: number;

@@ -25,6 +25,7 @@ const stages: fc.Arbitrary<Stages> = fc.record({
   run: fc.option(ending, { nil: undefined }),
   stop: span,
   logs: fc.constant(DEFAULT_STAGES.logs),
+  usage: fc.constant(DEFAULT_STAGES.usage),
 });
 const containers = (prefix: string, least: number) =>
   fc

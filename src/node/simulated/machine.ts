@@ -1,7 +1,8 @@
 /** What a simulated node says of itself. */
+
+import { timestamp } from '../../base/timestamp.ts';
 import type { Draft } from '../../client/object-types.ts';
 import type { Node } from '../../kinds/core/node.ts';
-import { timestamp } from '../pod/timestamp.ts';
 import { RUNTIME } from './ids.ts';
 import { fitsAny } from './pattern.ts';
 import type { NodeRule } from './rules.ts';

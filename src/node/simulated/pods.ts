@@ -69,6 +69,11 @@ export class SimulatedPods {
     return this.#residents.get(`${namespace}/${name}`)?.life;
   }
 
+  /** Of all pods on a node. */
+  *livesOn(node: SimulatedNode): Iterable<Life> {
+    for (const { life } of this.#byNode.get(node) ?? []) yield life;
+  }
+
   /** A node has come back: what was due meanwhile happens now. */
   resume(node: SimulatedNode): void {
     for (const resident of this.#byNode.get(node) ?? []) this.#look(resident, true);

@@ -18,6 +18,7 @@ pods:
       run: { takes: 1m, exitCode: 137, reason: OOMKilled, times: 3, containers: app }
       stop: 2s
       logs: { every: 1s, lines: ['{n} of {pod}'] }
+      usage: { cpu: 20%..80%, memory: 64Mi, containers: app, shared: true }
   - stages: { run: forever }
 nodes:
   - names: '*-1'
@@ -39,6 +40,12 @@ test('a file is read as it stands', () => {
     run: { takes: { least: 60_000, most: 60_000 }, exitCode: 137, reason: 'OOMKilled', times: 3, containers: ['app'] },
     stop: { least: 2_000, most: 2_000 },
     logs: { every: 1_000, lines: ['{n} of {pod}'] },
+    usage: {
+      cpu: { isShare: true, least: 20, most: 80 },
+      memory: { isShare: false, least: 64 * 1024 * 1024, most: 64 * 1024 * 1024 },
+      containers: ['app'],
+      shared: true,
+    },
   });
   expect(pods[1]).toEqual({ match: {}, stages: { run: undefined } });
   expect(nodes).toEqual([
@@ -66,6 +73,9 @@ test.each([
   ['pods: [{stages: {run: 3s exit 300}}]', 'pods[0].stages.run: it must be a span of time'],
   ['pods: [{stages: {run: {exitCode: 1}}}]', 'pods[0].stages.run.takes: it must be given'],
   ['pods: [{stages: {logs: {every: 0}}}]', 'pods[0].stages.logs.every: it must be longer than no time'],
+  ['pods: [{stages: {usage: {cpu: much}}}]', 'pods[0].stages.usage.cpu: it must be an amount such as 250m or 40%'],
+  ['pods: [{stages: {usage: 90%}}]', 'pods[0].stages.usage: it must be a map, or amounts such as cpu=90%,memory=1Gi'],
+  ['pods: [{stages: {usage: disk=1}}]', 'pods[0].stages.usage.disk: there is no such field'],
   ['nodes: [{down: {for: 3s}}]', 'nodes[0].down.after: it must be given'],
 ])('%s is refused', (text, message) => {
   expect(() => readRules(parse(text))).toThrow(message);

@@ -1,6 +1,15 @@
 /** One stage as a rule file or an annotation has it: a span of time, or a map that says more. */
+import { type Amount, type Measured, parseAmount } from './amount.ts';
 import { Reader, RuleError } from './reader.ts';
-import { DEFAULT_STAGES, type Ending, type Logs, type Pull, type StageName, type Stages } from './rules.ts';
+import {
+  DEFAULT_STAGES,
+  type Ending,
+  type Logs,
+  type Pull,
+  type StageName,
+  type Stages,
+  type UsageRule,
+} from './rules.ts';
 import { parseSpan, type Span } from './span.ts';
 
 export const stageNames = Object.keys(DEFAULT_STAGES) as readonly StageName[];
@@ -13,6 +22,7 @@ const readers: { readonly [Name in StageName]: (value: unknown, path: string) =>
   run: (value, path) => (value === 'forever' ? undefined : endingOf(value, path)),
   stop: spanOf,
   logs: logsOf,
+  usage: usageOf,
 };
 
 /** Throws a RuleError. */
@@ -72,4 +82,33 @@ function logsOf(value: unknown, path: string): Logs {
   if (lines.length === 0) throw new RuleError(`${path}.lines: there must be one`);
   reader.end();
   return { every, lines };
+}
+
+/** `cpu=90%,memory=1Gi`, for short. */
+function usageOf(value: unknown, path: string): UsageRule {
+  const reader = Reader.of(isPlain(value) ? pairsOf(String(value), path) : value, path);
+  const read: UsageRule = {
+    ...reader.optional('cpu', (name) => amountOf(reader, name)),
+    ...reader.optional('memory', (name) => amountOf(reader, name)),
+    ...reader.optional('containers', (name) => reader.texts(name)),
+    ...reader.optional('shared', (name) => reader.boolean(name)),
+  };
+  reader.end();
+  return read;
+}
+
+function pairsOf(text: string, path: string): Readonly<Record<string, string>> {
+  const pairs = text.split(',').map((part) => part.split('=').map((each) => each.trim()));
+  if (pairs.some(({ length }) => length !== 2)) {
+    throw new RuleError(`${path}: it must be a map, or amounts such as cpu=90%,memory=1Gi`);
+  }
+  return Object.fromEntries(pairs);
+}
+
+function amountOf(reader: Reader, name: Measured): Amount | undefined {
+  const value = reader.take(name);
+  if (value === undefined) return undefined;
+  const amount = isPlain(value) ? parseAmount(String(value), name) : undefined;
+  if (amount) return amount;
+  throw new RuleError(`${reader.path}.${name}: it must be an amount such as 250m or 40%, or from one to another`);
 }

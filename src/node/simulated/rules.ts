@@ -1,5 +1,6 @@
 /** What is made up about nodes and pods: the form that a rule file has once it is read, and what holds without one. */
 import type { LabelSelector } from '../../schema/selector.ts';
+import type { Amount } from './amount.ts';
 import type { Span } from './span.ts';
 
 /** How a container ends by itself. */
@@ -26,6 +27,16 @@ export interface Logs {
   readonly lines: readonly string[];
 }
 
+/** What a container uses while it runs; of what is left out, as much as without a rule. */
+export interface UsageRule {
+  readonly cpu?: Amount;
+  readonly memory?: Amount;
+  /** Which containers; absent: all. */
+  readonly containers?: readonly string[];
+  /** Whether it is for all pods of the same owner together: each uses its part. */
+  readonly shared?: boolean;
+}
+
 /** The stages of a pod's life. A rule says something about some of them. */
 export interface Stages {
   /** From the binding until the pod has its address. */
@@ -41,6 +52,7 @@ export interface Stages {
   /** From the deletion until the containers have ended; the grace period ends them earlier. */
   readonly stop: Span;
   readonly logs: Logs;
+  readonly usage: UsageRule;
 }
 
 export type StageName = keyof Stages;
@@ -98,6 +110,11 @@ export const DEFAULT_RULES: readonly PodRule[] = [
     match: { owner: 'Job', restartPolicy: ['Never', 'OnFailure'] },
     stages: { run: { takes: span(500, 1_500), exitCode: 0 } },
   },
+  // They empty volumes that are to be used again.
+  {
+    match: { names: ['recycler-for-*'], namespaces: ['default'] },
+    stages: { run: { takes: span(500, 1_500), exitCode: 0 } },
+  },
   { match: { readinessProbe: true }, stages: { ready: span(200, 500) } },
 ];
 
@@ -109,4 +126,5 @@ export const DEFAULT_STAGES: Stages = {
   run: undefined,
   stop: span(100, 300),
   logs: { every: 10_000, lines: ['{container} of {pod} is well, line {n}'] },
+  usage: { cpu: { isShare: true, least: 10, most: 10 }, memory: { isShare: true, least: 50, most: 50 } },
 };

@@ -10,9 +10,11 @@ import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import { InformerFactory } from '../../client/informer-factory.ts';
 import { Node } from '../../kinds/core/node.ts';
+import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
 import { Pod } from '../../kinds/core/pod.ts';
 import { formatAddress, parseAddress, subnetsOf } from './addresses.ts';
 import { Agenda } from './agenda.ts';
+import { Directories } from './directories.ts';
 import { Teller } from './events.ts';
 import { Fleet } from './fleet.ts';
 import { type LogRequest, logLines, logRun } from './logs.ts';
@@ -20,6 +22,8 @@ import type { Machine } from './machine.ts';
 import { SimulatedPods } from './pods.ts';
 import { Reporter } from './reporter.ts';
 import type { Rules } from './rules.ts';
+import { Sharers } from './sharers.ts';
+import { type NodeUsage, usageOf } from './usage.ts';
 
 export interface SimulatedNodesOptions {
   readonly client: Client;
@@ -40,6 +44,8 @@ export interface SimulatedNodes {
   has(node: string): boolean;
   /** Rejects with an ApiError in the words of an agent. */
   logs(request: LogRequest): Promise<AsyncIterable<Buffer>>;
+  /** What a node and its pods use now; undefined when it is none of these, or down. */
+  usage(node: string): NodeUsage | undefined;
   /** Resolves when nothing of them is under way any more. */
   stop(): Promise<void>;
 }
@@ -65,13 +71,18 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const nodes = informers.of(Node);
   const fleet: Fleet = new Fleet({
     ...{ ...common, agenda, nodes, machines: machinesOf(options), rules: rules.nodes },
-    onUp: (node) => pods.resume(node),
+    onUp: (node) => {
+      pods.resume(node);
+      directories.resume(node.name);
+    },
     onGone: (node) => pods.forget(node),
   });
+  const directories = new Directories({ ...common, isUp: (name) => fleet.node(name)?.isUp ?? false });
   const end = async () => {
     stop.abort();
     agenda.close();
-    await Promise.all([reporter.stopped(), fleet.stopped(), teller.flushed(), informers.stopped()]);
+    const parts = [reporter, fleet, directories, informers].map((part) => part.stopped());
+    await Promise.all([...parts, teller.flushed()]);
   };
   try {
     await nodes.synced;
@@ -80,7 +91,10 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
     await end();
     throw error;
   }
-  informers.of(Pod).onChange((change) => pods.onChange(change));
+  const podInformer = informers.of(Pod);
+  const sharers = new Sharers(podInformer.lister, clock);
+  podInformer.onChange((change) => pods.onChange(change));
+  directories.follow(informers.of(PersistentVolume));
   return {
     has: (node) => fleet.node(node) !== undefined,
     async logs(request) {
@@ -89,6 +103,11 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
         throw new ApiError('InternalError', `the agent of node "${request.node}" does not answer`);
       }
       return logLines({ clock, life, run: logRun(life, request) }, request);
+    },
+    usage(name) {
+      const node = fleet.node(name);
+      if (!node?.isUp) return undefined;
+      return usageOf(pods.livesOn(node), { now: clock.now(), sharers: (life) => sharers.of(life) });
     },
     stop: end,
   };

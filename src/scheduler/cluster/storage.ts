@@ -1,4 +1,5 @@
 /** Claims, volumes and what provides them, with what the scheduler has decided and not yet written. */
+import { SELECTED_NODE } from '../../kinds/volumes/binding.ts';
 import type {
   Claim,
   CSIDriver,
@@ -13,7 +14,10 @@ import type {
 export interface StorageObjects {
   claim(namespace: string, name: string): Claim | undefined;
   volume(name: string): Volume | undefined;
-  volumesOf(className: string): readonly Volume[];
+  /** Those of the class that nobody has. */
+  freeVolumes(className: string): readonly Volume[];
+  /** Those that are a claim's or are kept for it, by `namespace/name`. */
+  volumesFor(claim: string): readonly Volume[];
   class(name: string): StorageClass | undefined;
   csiNode(nodeName: string): CSINode | undefined;
   driver(name: string): CSIDriver | undefined;
@@ -29,54 +33,49 @@ export interface VolumePlan {
   readonly provision: readonly Claim[];
 }
 
-export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
-const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
-
 export class Storage {
   readonly objects: StorageObjects;
   readonly #nodeOfClaim = new Map<string, string>();
-  readonly #claimOfVolume = new Map<string, string>();
+  readonly #volumeOfClaim = new Map<string, string>();
+  readonly #promised = new Set<string>();
 
   constructor(objects: StorageObjects) {
     this.objects = objects;
   }
 
   assume({ bind, provision }: VolumePlan, nodeName: string): void {
-    for (const { claim, volume } of bind) this.#claimOfVolume.set(volume.metadata.name ?? '', keyOf(claim));
-    for (const claim of provision) this.#nodeOfClaim.set(keyOf(claim), nodeName);
+    for (const { claim, volume } of bind) {
+      const { name = '' } = volume.metadata;
+      this.#volumeOfClaim.set(claimKey(claim), name);
+      this.#promised.add(name);
+    }
+    for (const claim of provision) this.#nodeOfClaim.set(claimKey(claim), nodeName);
   }
 
   /** What was assumed is written, or will not be. */
   forget({ bind, provision }: VolumePlan): void {
-    for (const { volume } of bind) this.#claimOfVolume.delete(volume.metadata.name ?? '');
-    for (const claim of provision) this.#nodeOfClaim.delete(keyOf(claim));
+    for (const { claim, volume } of bind) {
+      this.#volumeOfClaim.delete(claimKey(claim));
+      this.#promised.delete(volume.metadata.name ?? '');
+    }
+    for (const claim of provision) this.#nodeOfClaim.delete(claimKey(claim));
   }
 
   /** The node for which a volume is being made. */
   selectedNode(claim: Claim): string | undefined {
-    return this.#nodeOfClaim.get(keyOf(claim)) ?? claim.metadata.annotations?.[SELECTED_NODE];
+    return this.#nodeOfClaim.get(claimKey(claim)) ?? claim.metadata.annotations?.[SELECTED_NODE];
   }
 
-  /** Whether the volume was given to another claim a moment ago. */
-  isPromised(volume: Volume, claim: Claim): boolean {
-    const holder = this.#claimOfVolume.get(volume.metadata.name ?? '');
-    return holder !== undefined && holder !== keyOf(claim);
+  /** The volume that was given to the claim a moment ago. */
+  promisedTo(claim: Claim): Volume | undefined {
+    const name = this.#volumeOfClaim.get(claimKey(claim));
+    return name === undefined ? undefined : this.objects.volume(name);
+  }
+
+  /** Whether the volume was given to a claim a moment ago. */
+  isPromised({ metadata }: Volume): boolean {
+    return this.#promised.has(metadata.name ?? '');
   }
 }
 
-const keyOf = ({ metadata }: Claim) => `${metadata.namespace}/${metadata.name}`;
-
-export function isBound({ spec, metadata }: Claim): boolean {
-  return Boolean(spec.volumeName) && metadata.annotations?.[BIND_COMPLETED] !== undefined;
-}
-
-/** The class that a claim asks for; the annotation is what it was before there was a field. */
-export function classNameOf({
-  metadata,
-  spec,
-}: {
-  metadata: Claim['metadata'];
-  spec: { storageClassName?: string };
-}): string {
-  return metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec.storageClassName ?? '';
-}
+export const claimKey = ({ metadata }: Claim) => `${metadata.namespace}/${metadata.name}`;

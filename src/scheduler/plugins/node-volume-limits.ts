@@ -1,10 +1,11 @@
 /** A node can have only so many volumes of a driver at a time. */
+import { classNameOf } from '../../kinds/volumes/binding.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
-import { classNameOf } from '../cluster/storage.ts';
 import type { World } from '../cluster/world.ts';
 import { type Plugin, refusal, SKIP } from '../framework/plugin.ts';
 import type { CSINode } from '../objects.ts';
+import { ownClaim } from './volume-hints.ts';
 
 const TOO_MANY = refusal('node(s) exceed max volume count', true);
 
@@ -36,8 +37,7 @@ export const nodeVolumeLimits: Plugin<World> = {
       return [...limitsOf(object)].some(([driver, limit]) => limit > (before.get(driver) ?? 0));
     },
     Pod: ({ type, object }) => type === 'delete' && Boolean(object.spec.volumes?.length),
-    PersistentVolumeClaim: ({ type, object }, { namespace, claims }) =>
-      type !== 'delete' && object.metadata.namespace === namespace && claims.includes(object.metadata.name ?? ''),
+    PersistentVolumeClaim: ownClaim,
     VolumeAttachment: ({ type }) => type === 'delete',
   },
 };
@@ -55,10 +55,11 @@ function volumesOf({ claims, namespace }: PodInfo, { storage: { objects } }: Wor
   for (const name of claims) {
     const claim = objects.claim(namespace, name);
     if (!claim) continue;
-    const csi = claim.spec.volumeName ? objects.volume(claim.spec.volumeName)?.spec.csi : undefined;
-    if (csi) {
-      found.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver);
-    } else if (!claim.spec.volumeName) {
+    const volume = claim.spec.volumeName ? objects.volume(claim.spec.volumeName) : undefined;
+    if (volume) {
+      const { csi } = volume.spec;
+      if (csi) found.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver);
+    } else {
       // It will be made by the driver of its class.
       const driver = objects.class(classNameOf(claim))?.provisioner;
       if (driver) found.set(`${driver}/to be made/${namespace}/${name}`, driver);

@@ -138,3 +138,58 @@ describe('a claim that waits for its first pod', () => {
     });
   });
 });
+
+it('gives pods that share a claim the same volume, before anybody knows that it is taken', () => {
+  const world = zones();
+  world.classes.push(classObject('slow', { provisioner: 'kubernetes.io/no-provisioner' }));
+  world.claims.push(waiting('data'));
+  const of = (name: string, zone: string) => volumeObject(name, { storageClassName: 'slow', ...inZone(zone) });
+  world.volumes.push(of('in-east', 'east'), of('in-west', 'west'));
+  expect(world.verdicts(volumeBinding, using('data'))).toEqual({ a: 'fits', b: 'fits' });
+  world.storage.assume(volumePlan(using('data'), world.cluster.node('b')!, world)!, 'b');
+  expect(world.verdicts(volumeBinding, using('data'))).toEqual({ a: NOTHING, b: 'fits' });
+});
+
+it('takes the volume that is kept for the claim, and no other', () => {
+  const world = zones();
+  world.classes.push(classObject('slow', { provisioner: 'kubernetes.io/no-provisioner' }));
+  world.claims.push(waiting('data'));
+  const claimRef = { name: 'data', namespace: 'default' };
+  world.volumes.push(
+    volumeObject('free', { storageClassName: 'slow' }),
+    volumeObject('kept', { storageClassName: 'slow', claimRef, ...inZone('west') }),
+  );
+  expect(world.verdicts(volumeBinding, using('data'))).toEqual({ a: NOTHING, b: 'fits' });
+});
+
+describe('a pod that was refused is woken', () => {
+  const world = zones();
+  world.claims.push(waiting('data'), boundClaim('lost', 'gone'));
+  const { PersistentVolume, StorageClass, CSIStorageCapacity } = volumeBinding.hints!;
+  const volume = (name: string, storageClassName: string) => volumeObject(name, { storageClassName });
+
+  it.each<[string, object, string, boolean]>([
+    ['of the class that its claim asks for', volume('v', 'slow'), 'add', true],
+    ['of that class, which has changed', volume('v', 'slow'), 'update', true],
+    ['of that class, which is gone', volume('v', 'slow'), 'delete', false],
+    ['of another class', volume('v', 'fast'), 'add', false],
+    ['that it missed', volume('gone', 'fast'), 'add', true],
+  ])('or not by a volume %s', (_, object, type, isWoken) => {
+    const pod = using('data', 'lost');
+    expect(PersistentVolume!({ resource: 'PersistentVolume', type, object } as never, pod, world)).toBe(isWoken);
+  });
+
+  it('by its own class alone', () => {
+    const added = (name: string) => ({ resource: 'StorageClass', type: 'add', object: classObject(name) }) as never;
+    expect(StorageClass!(added('slow'), using('data'), world)).toBe(true);
+    expect(StorageClass!(added('fast'), using('data'), world)).toBe(false);
+  });
+
+  it('by more room alone', () => {
+    const room = (capacity: string) => ({ storageClassName: 'slow', capacity });
+    const changed = (capacity: string) =>
+      ({ resource: 'CSIStorageCapacity', type: 'update', object: room(capacity), old: room('2Gi') }) as never;
+    expect(CSIStorageCapacity!(changed('3Gi'), using('data'), world)).toBe(true);
+    expect(CSIStorageCapacity!(changed('1Gi'), using('data'), world)).toBe(false);
+  });
+});

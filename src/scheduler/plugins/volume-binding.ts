@@ -1,14 +1,19 @@
 /** A pod can use a node when its volumes can: those that are there, and those that would be made for it. */
 
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
+import type { NodeTest } from '../../kinds/placement/node-selector.ts';
+import { classNameOf, isBound } from '../../kinds/volumes/binding.ts';
+import { isMore } from '../../kinds/volumes/growth.ts';
+import { requestOf } from '../../kinds/volumes/matching.ts';
 import { fromLabelSelector } from '../../schema/selector.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
-import { classNameOf, isBound, type VolumePlan } from '../cluster/storage.ts';
+import type { VolumePlan } from '../cluster/storage.ts';
 import type { World } from '../cluster/world.ts';
 import { type Plugin, type Refusal, refusal, SKIP } from '../framework/plugin.ts';
-import type { Claim } from '../objects.ts';
-import { findVolume, isReachable } from './volume-matching.ts';
+import type { Claim, CSIStorageCapacity, Volume } from '../objects.ts';
+import { otherPlace, ownClaim } from './volume-hints.ts';
+import { offersFor, reachOf } from './volume-matching.ts';
 
 const WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity";
 const NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind";
@@ -16,11 +21,20 @@ const TOO_SMALL = 'node(s) did not have enough free storage';
 const NO_SUCH_VOLUME = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
 const UNBOUND = refusal('pod has unbound immediate PersistentVolumeClaims');
 
+/** A claim that waits for its first pod. */
+interface Waiting {
+  readonly claim: Claim;
+  readonly selected: string | undefined;
+  /** Volumes that are there for it. */
+  readonly offers: readonly Volume[];
+}
+
 interface State {
   readonly world: World;
-  readonly bound: readonly Claim[];
-  /** Claims that wait for their first pod. */
-  readonly waiting: readonly Claim[];
+  /** Where the volumes can be reached that its claims have; undefined: one of them does not exist. */
+  readonly reaches: readonly NodeTest[] | undefined;
+  /** The smallest first, so that each gets what fits it best. */
+  readonly waiting: readonly Waiting[];
 }
 
 export const volumeBinding: Plugin<State> = {
@@ -42,26 +56,31 @@ export const volumeBinding: Plugin<State> = {
         return { type: 'refuse', refusal: UNBOUND };
       }
     }
-    return { type: 'go', state: { world, bound, waiting } };
+    const state = {
+      world,
+      reaches: reachesOf(bound, world),
+      waiting: bySize(waiting).map((each) => seen(each, world)),
+    };
+    return { type: 'go', state };
   },
   filter(_, node, state) {
     const found = planOrReasons(node, state);
     return Array.isArray(found) ? refusalOf(found) : undefined;
   },
   hints: {
-    Node: ({ type, object, old }) =>
-      type === 'add' ||
-      (type === 'update' && JSON.stringify(object.metadata.labels) !== JSON.stringify(old.metadata.labels)),
-    PersistentVolumeClaim: ({ type, object }, { namespace, claims }) =>
-      type !== 'delete' && object.metadata.namespace === namespace && claims.includes(object.metadata.name ?? ''),
-    PersistentVolume: ({ type }) => type !== 'delete',
-    StorageClass: ({ type, object, old }) =>
-      type === 'add' ||
-      (type === 'update' && JSON.stringify(object.allowedTopologies) !== JSON.stringify(old.allowedTopologies)),
-    CSINode: ({ type }) => type === 'add',
+    Node: otherPlace,
+    PersistentVolumeClaim: ownClaim,
+    PersistentVolume: ({ type, object }, pod, world) =>
+      type !== 'delete' && claimsOf(pod, world).some((claim) => couldServe(object, claim, type === 'add')),
+    StorageClass: ({ type, object, old }, pod, world) =>
+      (type === 'add' ||
+        (type === 'update' && JSON.stringify(object.allowedTopologies) !== JSON.stringify(old.allowedTopologies))) &&
+      claimsOf(pod, world).some((claim) => classNameOf(claim) === object.metadata.name),
     CSIDriver: ({ type, object, old }) =>
       type === 'update' && Boolean(old.spec.storageCapacity) && !object.spec.storageCapacity,
-    CSIStorageCapacity: ({ type }) => type !== 'delete',
+    CSIStorageCapacity: ({ type, object, old }, pod, world) =>
+      (type === 'add' || (type === 'update' && isMore(roomIn(object) ?? '0', roomIn(old) ?? '0'))) &&
+      claimsOf(pod, world).some((claim) => classNameOf(claim) === object.storageClassName),
   },
 };
 
@@ -101,31 +120,29 @@ function refusalOf(reasons: readonly string[]): Refusal {
   return { reasons, isCurable: false };
 }
 
+function reachesOf(bound: readonly Claim[], { storage: { objects } }: World): readonly NodeTest[] | undefined {
+  const volumes = bound.map(({ spec }) => objects.volume(spec.volumeName ?? ''));
+  return volumes.every((volume) => volume !== undefined) ? volumes.map(reachOf) : undefined;
+}
+
+function seen(claim: Claim, { storage }: World): Waiting {
+  const selected = storage.selectedNode(claim);
+  return { claim, selected, offers: selected === undefined ? offersFor(claim, storage) : [] };
+}
+
 /** Reasons are a list. */
-function planOrReasons(node: NodeInfo, { world, bound, waiting }: State): VolumePlan | string[] {
+function planOrReasons(node: NodeInfo, { world, reaches, waiting }: State): VolumePlan | string[] {
   const reasons: string[] = [];
-  const { storage } = world;
-  for (const { spec } of bound) {
-    const volume = storage.objects.volume(spec.volumeName ?? '');
-    const reason = !volume ? NO_SUCH_VOLUME : isReachable(volume, node) ? undefined : WRONG_NODE;
-    if (reason) {
-      reasons.push(reason);
-      break;
-    }
-  }
+  if (!reaches) reasons.push(NO_SUCH_VOLUME);
+  else if (!reaches.every((reaches) => reaches(node))) reasons.push(WRONG_NODE);
   const bind: VolumePlan['bind'][number][] = [];
   const provision: Claim[] = [];
-  const taken = new Set<string>();
-  for (const claim of bySize(waiting)) {
-    const selected = storage.selectedNode(claim);
+  for (const { claim, selected, offers } of waiting) {
     if (selected !== undefined && selected !== node.name) return [...reasons, NOTHING_TO_BIND];
-    const volume = selected === undefined ? findVolume(claim, node, { storage, taken }) : undefined;
-    if (volume) {
-      taken.add(volume.metadata.name ?? '');
-      bind.push({ claim, volume });
-    } else {
-      provision.push(claim);
-    }
+    const isTaken = (volume: Volume) => bind.some((other) => other.volume === volume);
+    const volume = offers.find((offer) => !isTaken(offer) && reachOf(offer)(node));
+    if (volume) bind.push({ claim, volume });
+    else provision.push(claim);
   }
   for (const claim of provision) {
     const reason = whyNotMade(claim, node, world);
@@ -136,7 +153,7 @@ function planOrReasons(node: NodeInfo, { world, bound, waiting }: State): Volume
 
 function bySize(claims: readonly Claim[]): readonly Claim[] {
   if (claims.length < 2) return claims;
-  const size = ({ spec }: Claim) => parseQuantity(spec.resources?.requests?.storage ?? '0');
+  const size = (claim: Claim) => parseQuantity(requestOf(claim));
   return [...claims].sort((a, b) => compareQuantities(size(a), size(b)));
 }
 
@@ -163,9 +180,23 @@ function hasRoom(
   const wanted = claim.spec.resources?.requests?.storage;
   if (wanted === undefined || !objects.driver(provisioner)?.spec.storageCapacity) return true;
   const size = parseQuantity(wanted);
-  return objects.capacities().some(({ storageClassName, capacity, maximumVolumeSize, nodeTopology }) => {
-    const most = maximumVolumeSize ?? capacity;
+  return objects.capacities().some((capacity) => {
+    const most = roomIn(capacity);
+    const { storageClassName, nodeTopology } = capacity;
     if (storageClassName !== classNameOf(claim) || most === undefined || !nodeTopology) return false;
     return compareQuantities(parseQuantity(most), size) >= 0 && fromLabelSelector(nodeTopology).matches(node.labels);
   });
+}
+
+/** The largest volume that can be made of it. */
+const roomIn = ({ maximumVolumeSize, capacity }: CSIStorageCapacity) => maximumVolumeSize ?? capacity;
+
+function claimsOf({ claims, namespace }: PodInfo, { storage: { objects } }: World): readonly Claim[] {
+  return claims.flatMap((name) => objects.claim(namespace, name) ?? []);
+}
+
+/** Whether a volume that has come or changed is one that the claim lacks, or could take. */
+function couldServe(volume: Volume, claim: Claim, isNew: boolean): boolean {
+  if (claim.spec.volumeName) return isNew && claim.spec.volumeName === volume.metadata.name;
+  return classNameOf(volume) === classNameOf(claim);
 }

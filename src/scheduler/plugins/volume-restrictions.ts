@@ -3,6 +3,7 @@ import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
 import { type Plugin, refusal, SKIP } from '../framework/plugin.ts';
 import type { Pod } from '../objects.ts';
+import { ownClaim } from './volume-hints.ts';
 
 const DISK = refusal('node(s) had no available disk', true);
 const CLAIM = refusal(
@@ -50,8 +51,7 @@ export const volumeRestrictions: Plugin<State> = {
         return pod.spec.volumes?.some((volume) => conflict(volume, freed)) ?? false;
       });
     },
-    PersistentVolumeClaim: ({ type, object }, { namespace, claims }) =>
-      type !== 'delete' && object.metadata.namespace === namespace && claims.includes(object.metadata.name ?? ''),
+    PersistentVolumeClaim: ownClaim,
   },
 };
 

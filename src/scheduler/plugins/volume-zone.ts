@@ -1,7 +1,8 @@
 /** A volume with labels of a zone or region is used there alone. */
-import { classNameOf } from '../cluster/storage.ts';
+import { classNameOf } from '../../kinds/volumes/binding.ts';
 import { type Opening, type Plugin, refusal, SKIP } from '../framework/plugin.ts';
 import type { Volume } from '../objects.ts';
+import { otherPlace, ownClaim } from './volume-hints.ts';
 
 const ELSEWHERE = refusal('node(s) had no available volume zone');
 
@@ -51,11 +52,8 @@ export const volumeZone: Plugin<readonly Zone[]> = {
     return undefined;
   },
   hints: {
-    Node: ({ type, object, old }) =>
-      type === 'add' ||
-      (type === 'update' && JSON.stringify(object.metadata.labels) !== JSON.stringify(old.metadata.labels)),
-    PersistentVolumeClaim: ({ type, object }, { namespace, claims }) =>
-      type !== 'delete' && object.metadata.namespace === namespace && claims.includes(object.metadata.name ?? ''),
+    Node: otherPlace,
+    PersistentVolumeClaim: ownClaim,
     PersistentVolume: ({ type }) => type !== 'delete',
     StorageClass: ({ type, object }) => type === 'add' && object.volumeBindingMode === 'WaitForFirstConsumer',
   },

@@ -2,11 +2,11 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import type { Client } from '../../client/client.ts';
 import { Pod as PodKind } from '../../kinds/core/pod.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { Recorder } from '../recorder.ts';
-import { timestamp } from '../status-writer.ts';
 import type { Candidate } from './importance.ts';
 
 export interface EvictOptions {

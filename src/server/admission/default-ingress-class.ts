@@ -1,12 +1,14 @@
+import { markedDefault } from '../../kinds/marked-default.ts';
 import { Ingress } from '../../kinds/networking/ingress.ts';
 import { IngressClass } from '../../kinds/networking/ingress-class.ts';
-import { defaultClass } from './default-class.ts';
+import { derivedFrom } from './lookup.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
 /** Where an Ingress could name its class before there was a field for it. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
-const theDefault = defaultClass(IngressClass, ['ingressclass.kubernetes.io/is-default-class']);
+const MARKS = ['ingressclass.kubernetes.io/is-default-class'];
+const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes, MARKS));
 
 /** An Ingress that names no class gets the cluster's default one. */
 export const defaultIngressClass: AdmissionPlugin = {

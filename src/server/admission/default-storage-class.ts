@@ -1,13 +1,11 @@
 import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
 import { StorageClass } from '../../kinds/storage/storage-class.ts';
-import { defaultClass } from './default-class.ts';
+import { classAskedFor } from '../../kinds/volumes/binding.ts';
+import { defaultClass } from '../../kinds/volumes/default-class.ts';
+import { derivedFrom } from './lookup.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
-/** Where a claim could name its class before there was a field for it. */
-export const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
-
-const marks = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
-const theDefault = defaultClass(StorageClass, marks);
+const theDefault = derivedFrom(StorageClass, defaultClass);
 
 /** A claim that names no class gets the cluster's default one; an empty name asks for none. */
 export const defaultStorageClass: AdmissionPlugin = {
@@ -16,9 +14,9 @@ export const defaultStorageClass: AdmissionPlugin = {
   handles: (kind, operation, subresource) => kind === PersistentVolumeClaim && operation === 'CREATE' && !subresource,
 
   admit(core, { object }) {
-    const { spec, metadata } = object as PersistentVolumeClaim;
-    if (spec.storageClassName !== undefined || metadata.annotations?.[CLASS_ANNOTATION] !== undefined) return;
+    const claim = object as PersistentVolumeClaim;
+    if (classAskedFor(claim) !== undefined) return;
     const name = theDefault(core);
-    if (name !== undefined) spec.storageClassName = name;
+    if (name !== undefined) claim.spec.storageClassName = name;
   },
 };

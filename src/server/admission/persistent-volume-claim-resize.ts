@@ -1,8 +1,8 @@
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
 import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { classNameOf } from '../../kinds/volumes/binding.ts';
 import type { Core } from '../core.ts';
-import { CLASS_ANNOTATION } from './default-storage-class.ts';
 import { objectNamed } from './lookup.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import { refused } from './refusal.ts';
@@ -28,12 +28,8 @@ export const persistentVolumeClaimResize: AdmissionPlugin = {
 
 const sizeOf = ({ spec }: PersistentVolumeClaim) => parseQuantity(spec.resources.requests?.storage ?? '0');
 
-function classOf({ spec, metadata }: PersistentVolumeClaim): string {
-  return metadata.annotations?.[CLASS_ANNOTATION] ?? spec.storageClassName ?? '';
-}
-
 function mayGrow(core: Core, claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
-  const name = classOf(claim);
-  if (!name || name !== classOf(old)) return false;
+  const name = classNameOf(claim);
+  if (!name || name !== classNameOf(old)) return false;
   return objectNamed(core, StorageClass, '', name)?.allowVolumeExpansion ?? false;
 }

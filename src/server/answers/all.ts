@@ -8,13 +8,18 @@ import { expectedBody, readBody } from '../objects/body.ts';
 import { checkContent } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
 import type { Resource } from '../registry.ts';
+import { checkOf } from '../selection.ts';
 import { accessReviews } from './access.ts';
 import type { Answer } from './answer.ts';
 import { componentStatus } from './components.ts';
 import { selfSubjectReview, tokenReview } from './identity.ts';
+import { nodeMetrics, podMetrics } from './usage.ts';
 
 const answers = new Map(
-  [selfSubjectReview, tokenReview, componentStatus, ...accessReviews].map((answer) => [answer.kind, answer]),
+  [selfSubjectReview, tokenReview, componentStatus, nodeMetrics, podMetrics, ...accessReviews].map((answer) => [
+    answer.kind,
+    answer,
+  ]),
 );
 
 /** How a call for such a kind is done; undefined for a kind that is stored. */
@@ -30,15 +35,21 @@ async function perform(answer: Answer, core: Core, resource: Resource, call: Cal
     case 'create':
       return { type: 'object', item: plainItem(await ask(answer, core, resource, call)) };
     case 'get': {
-      const found = (await answer.all?.(core))?.find(({ metadata }) => metadata.name === call.name);
+      const [found] = await wanted(answer, core, resource, call);
       if (!found) throw notFound(resource.kind, call.name ?? '');
       return { type: 'object', item: plainItem(found) };
     }
     case 'list':
-      return listOf(resource, (await answer.all?.(core)) ?? []);
+      return listOf(resource, call.namespace ?? '', await wanted(answer, core, resource, call));
     default:
       throw methodNotAllowed();
   }
+}
+
+async function wanted(answer: Answer, core: Core, resource: Resource, call: Call): Promise<readonly KubeObject[]> {
+  const matches = checkOf(resource, call);
+  const found = (await answer.all?.(core, { namespace: call.namespace ?? '', matches })) ?? [];
+  return found.filter(matches);
 }
 
 async function ask(answer: Answer, core: Core, resource: Resource, call: Call): Promise<KubeObject> {
@@ -53,8 +64,8 @@ async function ask(answer: Answer, core: Core, resource: Resource, call: Call): 
   return object;
 }
 
-function listOf({ kind, version }: Resource, objects: readonly KubeObject[]): Reply {
-  const metadata = { selfLink: selfLinkOf(kind, version, { namespace: '' }), resourceVersion: '' };
+function listOf({ kind, version }: Resource, namespace: string, objects: readonly KubeObject[]): Reply {
+  const metadata = { selfLink: selfLinkOf(kind, version, { namespace }), resourceVersion: '' };
   const shape = { kind: kind.listKind, apiVersion: version.apiVersion, metadata };
   const json = () => Buffer.from(JSON.stringify({ ...shape, items: objects }));
   return { type: 'list', ...shape, items: objects.map(plainItem), json, gzip: undefined };

@@ -57,3 +57,79 @@ describe('the parts of the control plane', () => {
     await expect(api.get('componentstatuses', 'none', cluster)).rejects.toMatchObject({ code: 404 });
   });
 });
+
+describe('what is in use', () => {
+  const metrics = { ...cluster, apiVersion: 'metrics.k8s.io/v1beta1' };
+  const inDefault = { ...metrics, namespace: 'default' };
+  const running = (name: string, app: string, nodeName = 'n1') => ({
+    metadata: { name, labels: { app } },
+    spec: { nodeName, containers: [{ name: 'c', image: 'x' }] },
+  });
+  const run = async (name: string, app: string, nodeName?: string) => {
+    await api.create('pods', running(name, app, nodeName));
+    const status = { phase: 'Running' };
+    await api.patch('pods', name, { status }, { subresource: 'status', patchType: 'merge' });
+  };
+  const names = async (options: object, at = inDefault) =>
+    (await api.list('pods', { ...at, options })).items.map(({ object }) => object.metadata.name);
+
+  beforeEach(async () => {
+    await api.create('nodes', { metadata: { name: 'n1', labels: { zone: 'a' } } }, cluster);
+    await api.create('nodes', { metadata: { name: 'n2' } }, cluster);
+    await run('web', 'web');
+    await run('db', 'db');
+    await run('lost', 'web', 'n2');
+    await api.create('pods', running('new', 'web'));
+    const pod = (name: string) => ({
+      ...{ namespace: 'default', name, containers: [{ name: 'c', cpu: 12_345_678, memory: 2048 }] },
+    });
+    const usage = {
+      time: Date.parse('2030-01-01T00:00:00Z'),
+      ...{ window: 10_000, node: { cpu: 1_500_000_000, memory: 1024 ** 3 }, pods: ['web', 'db', 'new'].map(pod) },
+    };
+    api.server.reachNodesBy({
+      logs: () => Promise.reject(new Error('no logs')),
+      usage: async (node) => (node === 'n1' ? usage : undefined),
+      refusal: () => '',
+    });
+  });
+
+  it('is told of nodes that have measured it', async () => {
+    const list = await api.list('nodes', metrics);
+    expect(list).toMatchObject({ kind: 'NodeMetricsList', apiVersion: 'metrics.k8s.io/v1beta1' });
+    expect(list.items.map(({ object }) => object)).toEqual([
+      {
+        kind: 'NodeMetrics',
+        apiVersion: 'metrics.k8s.io/v1beta1',
+        metadata: {
+          ...{ name: 'n1', labels: { zone: 'a' }, selfLink: '/apis/metrics.k8s.io/v1beta1/nodes/n1' },
+          creationTimestamp: expect.any(String),
+        },
+        ...{ timestamp: '2030-01-01T00:00:00Z', window: '10s', usage: { cpu: '1500m', memory: '1Gi' } },
+      },
+    ]);
+    await expect(api.get('nodes', 'n2', metrics)).rejects.toMatchObject({
+      message: 'nodes.metrics.k8s.io "n2" not found',
+    });
+  });
+
+  it('is told of pods that run, by namespace, labels and name', async () => {
+    expect(await names({})).toEqual(['db', 'web']);
+    expect(await names({}, metrics)).toEqual(['db', 'web']);
+    expect(await names({ labelSelector: 'app=web' })).toEqual(['web']);
+    expect(await names({ fieldSelector: 'metadata.name=db' })).toEqual(['db']);
+    expect(await names({}, { ...metrics, namespace: 'kube-system' })).toEqual([]);
+    expect(await api.get('pods', 'web', inDefault)).toMatchObject({
+      metadata: { namespace: 'default', selfLink: '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/web' },
+      containers: [{ name: 'c', usage: { cpu: '12345678n', memory: '2Ki' } }],
+    });
+    await expect(api.get('pods', 'new', inDefault)).rejects.toMatchObject({ code: 404 });
+  });
+
+  it('is not to be written or watched', async () => {
+    const refused = { code: 405 };
+    await expect(api.create('pods', {}, inDefault)).rejects.toMatchObject(refused);
+    await expect(api.delete('pods', 'web', inDefault)).rejects.toMatchObject(refused);
+    await expect(api.watch('pods', inDefault)).rejects.toMatchObject(refused);
+  });
+});

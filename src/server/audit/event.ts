@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Status } from '../../base/errors.ts';
 import type { User } from '../api.ts';
 import type { Attributes, Decision } from '../authz/authorizer.ts';
+import { constraintOn } from '../authz/impersonation/impersonation.ts';
 import type { Verdict } from './evaluator.ts';
 import { withoutManagedFields } from './managed-fields.ts';
 import type { Stage } from './policy.ts';
@@ -112,6 +113,7 @@ export class AuditRecord {
       verb: attributes.verb,
       user: userInfo(sender),
       impersonatedUser: this.#impersonated && userInfo(this.#impersonated),
+      authenticationMetadata: this.#impersonated && metadataOf(this.#impersonated),
       sourceIPs: sourceIPs(heard),
       userAgent: userAgent(heard),
       objectRef: this.#objectRef,
@@ -161,6 +163,12 @@ function userInfo(user: User | undefined): object {
   if (!user) return {};
   const { name, uid, groups, extra } = user;
   return { username: name, ...(uid && { uid }), groups, ...(extra && { extra }) };
+}
+
+/** By which right somebody was acted as, where that was one for a few things only. */
+function metadataOf(impersonated: User): object | undefined {
+  const constraint = constraintOn(impersonated);
+  return constraint === undefined ? undefined : { impersonationConstraint: constraint };
 }
 
 /** Those whom proxies name come first, as they were written; the end of the connection is the last. */

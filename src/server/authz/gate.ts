@@ -1,21 +1,23 @@
 /** Where the HTTP front end asks: one gate for every request, objects and other paths alike. */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { User } from '../api.ts';
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 import { refusal } from './forbidden.ts';
-import { impersonated, wantedUser } from './impersonation.ts';
+import { Impersonation } from './impersonation/impersonation.ts';
+import type { Wanted } from './impersonation/wanted.ts';
 
 export class Gate {
   readonly #authorizer: Authorizer;
 
+  readonly impersonation: Impersonation;
+
   constructor(authorizer: Authorizer) {
     this.#authorizer = authorizer;
+    this.impersonation = new Impersonation(authorizer);
   }
 
-  /** Who the request is made as: whoever sent it, or whom he may act as. */
-  actingAs(user: User, headers: IncomingHttpHeaders): User | Promise<User> {
-    const wanted = wantedUser(headers);
-    return wanted ? impersonated(this.#authorizer, user, wanted) : user;
+  /** Whom a request is made as that asks to act as somebody else. Rejects with a Forbidden. */
+  actingAs(wanted: Wanted, asked: Attributes): Promise<User> {
+    return this.impersonation.userFor(wanted, asked);
   }
 
   /** Undefined when it is allowed at once. Throws, or rejects with, a Forbidden. `noting` hears what was decided. */

@@ -15,11 +15,12 @@ const everything = (level: 'Metadata' | 'Request' | 'RequestResponse'): Policy =
 let running: RunningServer;
 let lines: string[];
 
-/** Nobody may delete, or be somebody else than bob. */
+/** Nobody may delete, or be somebody else than bob, or, for some things only, carol. */
 const authorizer: Authorizer = {
   authorize: (asked) => {
-    const isRefused =
-      asked.verb === 'delete' || (asked.verb === 'impersonate' && !('name' in asked && asked.name === 'bob'));
+    const isBeing = asked.verb === 'impersonate' || asked.verb === 'impersonate:user-info';
+    const who = asked.verb === 'impersonate' ? 'bob' : 'carol';
+    const isRefused = asked.verb === 'delete' || (isBeing && !('name' in asked && asked.name === who));
     return isRefused ? { ...NO_OPINION, reason: 'not for him' } : { ...ALLOW, reason: 'why not' };
   },
   rulesFor: () => NO_RULES,
@@ -118,6 +119,13 @@ describe('at the level of metadata', () => {
   it('who acts as another is noted as both', async () => {
     await send({ path: PODS, headers: { 'impersonate-user': 'bob' } });
     expect(events()[1]).toMatchObject({ user: { username: 'alice' }, impersonatedUser: { username: 'bob' } });
+    expect(events()[1]).not.toHaveProperty('authenticationMetadata');
+    lines = [];
+    await send({ path: PODS, headers: { 'impersonate-user': 'carol' } });
+    expect(events()[1]).toMatchObject({
+      impersonatedUser: { username: 'carol' },
+      authenticationMetadata: { impersonationConstraint: 'impersonate:user-info' },
+    });
     lines = [];
     await send({ path: PODS, headers: { 'impersonate-user': 'eve' } });
     expect(events()[1]).toMatchObject({ user: { username: 'alice' }, responseStatus: { code: 403 } });

@@ -11,7 +11,7 @@ import {
   type Peer,
   type WatchForm,
 } from './exchange.ts';
-import { readBody } from './read-body.ts';
+import { discardBody, readBody } from './read-body.ts';
 
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
 export class Http1Exchange implements Exchange {
@@ -94,6 +94,7 @@ export class Http1Exchange implements Exchange {
     this.#isLarge = body.length > LARGE_REPLY;
     response.writeHead(code, head);
     response.end(body);
+    if (code >= 400 && this.hasBody()) discardBody(this.request, this.bodyLimit);
   }
 
   startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {

@@ -20,6 +20,7 @@ import type { Exchange, Peer } from './exchange.ts';
 import { Http1Exchange } from './http1.ts';
 import { Http2Exchange, type Http2Options } from './http2.ts';
 import type { Limits } from './limits.ts';
+import { SECURE } from './secure.ts';
 import { UpgradeExchange } from './websocket.ts';
 
 export interface Tls {
@@ -59,8 +60,6 @@ export interface Listeners {
 /** Megabytes. Node refuses streams while this much waits; large replies on many streams are what watches are made of. */
 const SESSION_MEMORY = 1024;
 
-const MIN_VERSION = 'TLSv1.2';
-
 export function openListeners(options: ListenersOptions): Listeners {
   return new NetListeners(options);
 }
@@ -88,7 +87,7 @@ class NetListeners implements Listeners {
     const server = createSecureServer({
       ...this.#tls,
       allowHTTP1: true,
-      minVersion: MIN_VERSION,
+      ...SECURE,
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: limits.headersTimeout,
@@ -120,7 +119,7 @@ class NetListeners implements Listeners {
   renew(tls: Pick<Tls, 'key' | 'cert'>): void {
     this.#tls = { ...this.#tls, ...tls };
     for (const server of this.#servers) {
-      if ('setSecureContext' in server) server.setSecureContext({ ...this.#tls, minVersion: MIN_VERSION });
+      if ('setSecureContext' in server) server.setSecureContext({ ...this.#tls, ...SECURE });
     }
   }
 

@@ -130,6 +130,32 @@ describe('a client that wants too much', () => {
     session.destroy();
   });
 
+  it('of a body that nobody reads gets its answer, and is closed when it goes on', async () => {
+    await start({ body: 100_000 });
+    const socket = await raw();
+    socket.write(
+      `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900000000\r\n\r\n`,
+    );
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    while (!socket.destroyed) {
+      socket.write(Buffer.alloc(16_384));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(socket.bytesWritten).toBeLessThan(50_000_000);
+  });
+
+  it('is served on the same connection, where the body was small', async () => {
+    await start({ body: 100_000 });
+    const socket = await raw();
+    const post = `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`;
+    socket.write(`${post}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(await rest(socket)).toMatch(/^HTTP\/1\.1 401 [\s\S]*HTTP\/1\.1 200 /);
+  });
+
   it('of streams has them refused, and those within the limit are served', async () => {
     await start({ streams: 10 });
     let open: () => void = () => undefined;

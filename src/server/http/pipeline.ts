@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { badRequest, isApiError } from '../../base/errors.ts';
+import { ApiError, badRequest, isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import type { Call, CallOptions, Handle, Reply, StreamReply, User, WatchConsumer, WatchReply } from '../api.ts';
@@ -9,6 +9,7 @@ import { ANONYMOUS, type Authenticate, UNSECURED } from '../authn/authenticator.
 import { attributesOfPath, RequestAttributes } from '../authz/attributes.ts';
 import type { Attributes, Authorizer } from '../authz/authorizer.ts';
 import { Gate } from '../authz/gate.ts';
+import { wantedUser } from '../authz/impersonation/wanted.ts';
 import type { Discovery, VersionInfo } from '../discovery/discovery.ts';
 import type { Admitting } from '../fairness/admitting.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -88,6 +89,7 @@ export class Pipeline {
     this.#documents = new Documents(options);
     this.#routes = new Routes(options.registry);
     this.#gate = new Gate(options.authorizer);
+    options.metrics.add(this.#gate.impersonation);
     this.#protobuf = new ProtobufBodies(options.registry, options.limits.depth);
     this.#checks = this.#healthChecks();
     const { audit, admitting, clock, limits } = options;
@@ -111,8 +113,8 @@ export class Pipeline {
       const found = this.#senderOf(exchange, path);
       const sender = found instanceof Promise ? await found : found;
       visit.sender = sender;
-      const acting = this.#gate.actingAs(sender, exchange.headers);
-      const user = acting instanceof Promise ? await acting : acting;
+      const wanted = wantedUser(exchange.headers);
+      const user = wanted ? await this.#gate.actingAs(wanted, this.#aimOf(exchange, path, search, sender)) : sender;
       if (health) {
         await this.#pass(visit, { user, verb: exchange.method.toLowerCase(), path });
         await this.#answerHealth(exchange, health, search);
@@ -155,6 +157,20 @@ export class Pipeline {
       });
     }
     return this.#passUnrouted(exchange, unrouted)?.then(() => undefined);
+  }
+
+  /** What a request wants, as its sender's own. */
+  #aimOf(exchange: Exchange, path: string, search: string, user: User): Attributes {
+    const { method, url } = exchange;
+    const { watch, options } = search === '' ? NO_QUERY : parseQuery(search);
+    try {
+      const route = this.#routes.find(path, url);
+      if (route) return new RequestAttributes({ user, verb: verbOf(method, route, watch) }, route, options);
+    } catch (error) {
+      // What there is not is told later, to those who may know.
+      if (!(error instanceof ApiError)) throw error;
+    }
+    return attributesOfPath({ user, method, path, parts: splitPath(path), watch });
   }
 
   #passUnrouted({ method }: Exchange, { path, query, user, visit }: Unrouted): Promise<void> | undefined {

@@ -35,3 +35,15 @@ export function readBody(source: Readable, declared: string | undefined, limit: 
     source.on('error', (cause) => reject(new Disconnected('the request broke off', { cause })));
   });
 }
+
+/**
+ * Reads away what a client still sends of a body that nobody wants: a connection that is closed at once would be reset
+ * under it, and the answer lost. Who goes on and on is closed.
+ */
+export function discardBody(source: Readable & { readonly socket: { destroy(): unknown } }, limit: number): void {
+  let size = 0;
+  source.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limit) source.socket.destroy();
+  });
+}

@@ -58,13 +58,16 @@ export const SCALARS = {
   patch: `${META_PACKAGE}.Patch`,
 } as const;
 
+/** Groups whose shapes Kubernetes keeps beside those of all others. */
+const PACKAGES: Readonly<Record<string, string>> = { 'metrics.k8s.io': 'io.k8s.metrics.pkg.apis.metrics' };
+
 /** `io.k8s.api.apps.v1.Deployment`; of a group with a domain of its own, `com.example.stable.v1.Backup`. */
 export function definitionName(home: string, shape: string): string {
   if (home === META) return `${META_PACKAGE}.${shape}`;
   const [group, version] = splitApiVersion(home);
   const own = group.includes('.') && !group.endsWith('.k8s.io');
-  const root = own ? group.split('.').reverse().join('.') : `io.k8s.api.${group.split('.')[0] || 'core'}`;
-  return `${root}.${version}.${shape}`;
+  const usual = own ? group.split('.').reverse().join('.') : `io.k8s.api.${group.split('.')[0] || 'core'}`;
+  return `${PACKAGES[group] ?? usual}.${version}.${shape}`;
 }
 
 /** What stands between verb and kind in the name of an operation: `RbacAuthorizationV1`. */

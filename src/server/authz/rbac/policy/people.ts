@@ -70,3 +70,6 @@ export const peoplesRules: Readonly<Record<'admin' | 'edit' | 'view', readonly P
     on('resource.k8s.io', 'resourceclaims resourceclaims/status resourceclaimtemplates', READ),
   ],
 };
+
+/** Part of all three: what pods and nodes use. Where a cluster gets its measurements from elsewhere, they bring this role. */
+export const metricsReader: readonly PolicyRule[] = [on('metrics.k8s.io', 'nodes pods', READ)];

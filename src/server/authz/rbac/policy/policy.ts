@@ -5,7 +5,7 @@ import type { Subject } from '../../../../kinds/rbac/subject.ts';
 import { GROUP } from '../../../../kinds/rbac/versions.ts';
 import { controllerRules } from './controllers.ts';
 import { namespacedRoles } from './namespaced.ts';
-import { peoplesRules } from './people.ts';
+import { metricsReader, peoplesRules } from './people.ts';
 import { on, onPaths } from './rule.ts';
 import { systemRules } from './system.ts';
 
@@ -64,6 +64,12 @@ function clusterRoles(): DefaultRole[] {
       metadata: metadata(`system:aggregate-to-${name}`, { labels: partOf(name) }),
       rules,
     })),
+    {
+      metadata: metadata('system:aggregated-metrics-reader', {
+        labels: { ...partOf('admin'), ...partOf('edit'), ...partOf('view') },
+      }),
+      rules: metricsReader,
+    },
   ];
   // Each with the rules it gathers, so that nobody has to wait for the controller that keeps them so.
   const all = [...plain];

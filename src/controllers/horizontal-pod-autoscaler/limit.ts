@@ -1,0 +1,108 @@
+/** Keeps a number between its bounds, and from changing faster than it may. */
+import type { Remembered } from './remembered.ts';
+import type { Behavior } from './stabilize.ts';
+
+export interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface Limited {
+  readonly replicas: number;
+  /** What has kept it from being what was wanted, or that nothing has. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+interface Asked extends Bounds {
+  readonly current: number;
+  readonly wanted: number;
+}
+
+const FREE = { reason: 'DesiredWithinRange', message: 'the desired count is within the acceptable range' };
+const TOO_FEW = {
+  reason: 'TooFewReplicas',
+  message: 'the desired replica count is less than the minimum replica count',
+};
+const TOO_MANY = {
+  reason: 'TooManyReplicas',
+  message: 'the desired replica count is more than the maximum replica count',
+};
+const TOO_FAST_UP = {
+  reason: 'ScaleUpLimit',
+  message: 'the desired replica count is increasing faster than the maximum scale rate',
+};
+const TOO_FAST_DOWN = {
+  reason: 'ScaleDownLimit',
+  message: 'the desired replica count is decreasing faster than the maximum scale rate',
+};
+
+/** Without behavior: to twice as many at a time, or to four. */
+export function limitPlainly({ current, wanted, min, max }: Asked): Limited {
+  const fastest = Math.max(2 * current, 4);
+  if (wanted < min) return { replicas: min, ...TOO_FEW };
+  if (wanted <= Math.min(max, fastest)) return { replicas: wanted, ...FREE };
+  return max > fastest ? { replicas: fastest, ...TOO_FAST_UP } : { replicas: max, ...TOO_MANY };
+}
+
+export function limitByPolicies(
+  { current, wanted, min, max }: Asked,
+  behavior: Behavior,
+  { changes, now }: Pick<Remembered, 'changes'> & { readonly now: number },
+): Limited {
+  if (wanted > current) {
+    const fastest = Math.max(current, fastestUp(behavior.scaleUp, current, changesWithin(changes, now)));
+    if (wanted <= Math.min(max, fastest)) return { replicas: wanted, ...FREE };
+    return max > fastest ? { replicas: fastest, ...TOO_FAST_UP } : { replicas: max, ...TOO_MANY };
+  }
+  if (wanted < current) {
+    const fastest = Math.min(current, fastestDown(behavior.scaleDown, current, changesWithin(changes, now)));
+    if (wanted >= Math.max(min, fastest)) return { replicas: wanted, ...FREE };
+    return min < fastest ? { replicas: fastest, ...TOO_FAST_DOWN } : { replicas: min, ...TOO_FEW };
+  }
+  return { replicas: wanted, ...FREE };
+}
+
+/** By how much the number has grown within so many seconds, together with what was taken back. */
+type GrowthWithin = (seconds: number) => number;
+
+function changesWithin(changes: Remembered['changes'], now: number): GrowthWithin {
+  return (seconds) => changes.reduce((sum, { by, at }) => (at > now - seconds * 1000 ? sum + by : sum), 0);
+}
+
+type Rules = Behavior['scaleUp'] | Behavior['scaleDown'];
+
+/** The most that may be reached now. */
+function fastestUp(rules: Rules, current: number, growth: GrowthWithin): number {
+  const reach = rules.policies.map(({ type, value, periodSeconds }) => {
+    const start = current - growth(periodSeconds);
+    // Rounded up: a small number must be able to grow at all.
+    return type === 'Pods' ? start + value : Math.ceil(start * (1 + value / 100));
+  });
+  return chosen(rules, current, { most: () => Math.max(...reach), least: () => Math.min(...reach) });
+}
+
+/** The least that may be reached now. */
+function fastestDown(rules: Rules, current: number, growth: GrowthWithin): number {
+  const reach = rules.policies.map(({ type, value, periodSeconds }) => {
+    const start = current - growth(periodSeconds);
+    return type === 'Pods' ? start - value : Math.trunc(start * (1 - value / 100));
+  });
+  return chosen(rules, current, { most: () => Math.min(...reach), least: () => Math.max(...reach) });
+}
+
+/** `most` and `least`: by the policy that allows that change. */
+function chosen(
+  { selectPolicy }: Rules,
+  current: number,
+  { most, least }: { readonly most: () => number; readonly least: () => number },
+): number {
+  switch (selectPolicy) {
+    case 'Disabled':
+      return current;
+    case 'Min':
+      return least();
+    default:
+      return most();
+  }
+}

@@ -1,0 +1,162 @@
+/** What pods that are not at work, or of which nothing is known, do to the number that is asked for. */
+import { describe, expect, test } from 'vitest';
+import { groupPods, type PodGroups } from './pod-groups.ts';
+import type { Sample } from './samples.ts';
+import { weighAverage, weighShare, weighTotal, weighUtilization } from './weigh.ts';
+
+const NOW = Date.parse('2030-01-01T01:00:00Z');
+const tolerance = { up: 0.1, down: 0.1 };
+const sample = (value: number, { ago = 0, window = 10 } = {}): Sample => ({
+  value: BigInt(value),
+  time: NOW - ago * 1000,
+  window: window * 1000,
+});
+const at = (ago: number) => new Date(NOW - ago * 1000).toISOString();
+
+interface PodState {
+  readonly phase?: string;
+  readonly ready?: boolean;
+  /** Seconds since it started, and since it became ready or not. */
+  readonly started?: number;
+  readonly changed?: number;
+  readonly isDeleted?: boolean;
+}
+
+const pod = (name: string, state: PodState = {}): any => {
+  const { phase = 'Running', ready = true, started = 3600, changed = 3590, isDeleted = false } = state;
+  const condition = { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: at(changed) };
+  return {
+    metadata: { name, ...(isDeleted ? { deletionTimestamp: at(1) } : {}) },
+    status: { phase, startTime: at(started), conditions: [condition] },
+  };
+};
+
+/** Pods p0, p1, …, of which each uses so much, or nothing is known. */
+const measured = (...values: (number | undefined)[]): ReadonlyMap<string, Sample> =>
+  new Map(values.flatMap((value, index) => (value === undefined ? [] : [[`p${index}`, sample(value)] as const])));
+const group = (values: (number | undefined)[], states: PodState[] = []): PodGroups =>
+  groupPods(
+    values.map((_, index) => pod(`p${index}`, states[index])),
+    { samples: measured(...values), resource: 'cpu', now: NOW },
+  );
+
+describe('a pod', () => {
+  const groupOf = (state: PodState, resource = 'cpu', found = sample(1)) => {
+    const { ready, unready, missing, samples } = groupPods([pod('p', state)], {
+      ...{ samples: new Map([['p', found]]), resource, now: NOW },
+    });
+    return samples.size === 0 && unready.length === 0
+      ? 'ignored'
+      : ready
+        ? 'ready'
+        : unready[0]
+          ? 'unready'
+          : missing[0];
+  };
+
+  test.each<[string, PodState, string]>([
+    ['that is ready counts', {}, 'ready'],
+    ['that has failed does not', { phase: 'Failed' }, 'ignored'],
+    ['that is to go does not', { isDeleted: true }, 'ignored'],
+    ['that is pending is not at work', { phase: 'Pending', ready: false }, 'unready'],
+    ['that has just started and is not ready is not at work', { started: 60, changed: 60, ready: false }, 'unready'],
+    ['that has been ready for less than one measurement is not at work', { started: 60, changed: 5 }, 'unready'],
+    ['that has been ready for as long as one measurement counts', { started: 60, changed: 10 }, 'ready'],
+    ['that was never ready is not at work', { ready: false, started: 3600, changed: 3580 }, 'unready'],
+    ['that was ready once counts', { ready: false, started: 3600, changed: 100 }, 'ready'],
+  ])('%s', (_, state, expected) => {
+    expect(groupOf(state)).toBe(expected);
+  });
+
+  test('uses memory from its start', () => {
+    expect(groupOf({ started: 5, changed: 5, ready: false }, 'memory')).toBe('ready');
+  });
+});
+
+describe('the use of what is requested', () => {
+  const requests = (...values: number[]) => new Map(values.map((value, index) => [`p${index}`, BigInt(value)]));
+  const weighed = (values: (number | undefined)[], { states = [], target = 50, replicas = values.length }: any = {}) =>
+    weighUtilization(group(values, states), requests(...values.map(() => 100)), { target, replicas, tolerance });
+
+  test('above the target asks for more, below for fewer', () => {
+    expect(weighed([100, 100])).toEqual({ replicas: 4, utilization: 100, average: 100n });
+    expect(weighed([10, 20, 30]).replicas).toBe(2);
+    expect(weighed([30, 50])).toMatchObject({ replicas: 2, utilization: 40 });
+  });
+
+  test('close to the target asks for nothing', () => {
+    expect(weighed([54, 55]).replicas).toBe(2);
+    expect(weighed([46, 45]).replicas).toBe(2);
+    expect(weighed([55, 56]).replicas).toBe(2);
+    expect(weighed([57, 56]).replicas).toBe(3);
+  });
+
+  test('of pods that are not at work counts as none when more are asked for', () => {
+    const starting = { started: 60, changed: 60, ready: false };
+    // Two at 80 would ask for four; a third that is about to help makes three enough.
+    expect(weighed([80, 80]).replicas).toBe(4);
+    expect(weighed([80, 80, 5], { states: [{}, {}, starting] }).replicas).toBe(3);
+    expect(weighed([200, 200, 5], { states: [{}, {}, starting] }).replicas).toBe(8);
+  });
+
+  test('of pods that are not at work does not count when fewer are asked for', () => {
+    const states = [{}, {}, { phase: 'Pending' }];
+    expect(weighed([10, 10, undefined], { states }).replicas).toBe(1);
+    expect(weighed([46, 46, undefined], { states }).replicas).toBe(3);
+  });
+
+  test('of pods that were not measured counts as none upwards and as all downwards', () => {
+    expect(weighed([90, 90, undefined]).replicas).toBe(4);
+    expect(weighed([75, undefined]).replicas).toBe(2);
+    expect(weighed([10, 10, undefined]).replicas).toBe(3);
+    expect(weighed([10, 10, 10, undefined]).replicas).toBe(3);
+  });
+
+  test('never turns round for pods of which nothing is known', () => {
+    // Without the two that miss it would be more; with them at nothing it would be fewer.
+    expect(weighed([60, undefined, undefined]).replicas).toBe(3);
+    expect(weighed([40, undefined]).replicas).toBe(2);
+  });
+
+  test('is nothing to go by where nothing is requested', () => {
+    expect(() => weighUtilization(group([10]), requests(0), { target: 50, replicas: 1, tolerance })).toThrow(
+      'no metrics returned matched known pods',
+    );
+  });
+
+  test('has a tolerance for each direction', () => {
+    const weigh = (value: number, tolerance: { up: number; down: number }) =>
+      weighUtilization(group([value, value]), requests(100, 100), { target: 50, replicas: 2, tolerance }).replicas;
+    expect(weigh(70, { up: 0.5, down: 0 })).toBe(2);
+    expect(weigh(51, { up: 0, down: 0.5 })).toBe(3);
+    expect(weigh(26, { up: 0, down: 0.5 })).toBe(2);
+    expect(weigh(24, { up: 0, down: 0.5 })).toBe(1);
+  });
+});
+
+test('an average is weighed in the same way', () => {
+  expect(weighAverage(group([1500, 2500]), { target: 1000n, replicas: 2, tolerance })).toEqual({
+    ...{ replicas: 4, average: 2000n },
+  });
+  expect(weighAverage(group([500, undefined]), { target: 1000n, replicas: 2, tolerance }).replicas).toBe(2);
+  expect(weighAverage(group([200, 200, undefined]), { target: 1000n, replicas: 3, tolerance }).replicas).toBe(2);
+});
+
+test('one value for all is weighed by the pods that are ready', () => {
+  const weigh = (total: number, ready: number, replicas = 3) =>
+    weighTotal(BigInt(total), () => ready, { target: 100n, replicas, tolerance });
+  expect(weigh(200, 3)).toBe(6);
+  expect(weigh(200, 1)).toBe(2);
+  expect(weigh(105, 1)).toBe(3);
+  expect(weigh(50, 3)).toBe(2);
+  expect(weigh(350, 0, 0)).toBe(4);
+  expect(weigh(2 ** 50, 1000)).toBe(2 ** 31 - 1);
+});
+
+test('one value that pods share is divided among them', () => {
+  const weigh = (total: number, observed: number) => weighShare(BigInt(total), { target: 100n, observed, tolerance });
+  expect(weigh(1000, 5)).toEqual({ replicas: 10, average: 200n });
+  expect(weigh(310, 3)).toEqual({ replicas: 3, average: 104n });
+  expect(weigh(0, 3)).toEqual({ replicas: 0, average: 0n });
+  expect(weigh(250, 0)).toMatchObject({ replicas: 3 });
+});

@@ -1,0 +1,175 @@
+/**
+ * Sees to the claims of a pod before it is bound: tells the server which volumes they get, or for which node one is to be
+ * made, and waits until all of them have one that the node can reach.
+ */
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Client } from '../client/client.ts';
+import type { Lister } from '../client/object-cache.ts';
+import { PersistentVolume } from '../kinds/core/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts';
+import { BOUND_BY_CONTROLLER, isBound, isFor, SELECTED_NODE } from '../kinds/volumes/binding.ts';
+import type { NodeInfo } from './cluster/node-info.ts';
+import type { PodInfo } from './cluster/pod-info.ts';
+import type { VolumePlan } from './cluster/storage.ts';
+import type { Claim, Volume } from './objects.ts';
+import { reachOf } from './plugins/volume-matching.ts';
+
+export interface VolumeBinderOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly claims: Waits<PersistentVolumeClaim>;
+  readonly volumes: Waits<PersistentVolume>;
+}
+
+/** What an informer does here. */
+interface Waits<T> {
+  readonly lister: Lister<T>;
+  until(condition: (lister: Lister<T>) => boolean, signal?: AbortSignal): Promise<void>;
+}
+
+/** How long volumes may take until the pod is tried elsewhere. */
+const PATIENCE = 600_000;
+
+export class VolumeBinder {
+  readonly #options: VolumeBinderOptions;
+  readonly #under = new Map<string, AbortController>();
+
+  constructor(options: VolumeBinderOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all claims of the plan have volumes that the node can reach. Rejects when the pod is given up, too. */
+  async bind(plan: VolumePlan, { uid }: PodInfo, node: NodeInfo): Promise<void> {
+    const { signal } = this.#options;
+    signal.throwIfAborted();
+    const stop = new AbortController();
+    const end = () => stop.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+    this.#under.set(uid, stop);
+    try {
+      await bindVolumes(plan, node, { ...this.#options, signal: stop.signal });
+    } finally {
+      this.#under.delete(uid);
+      signal.removeEventListener('abort', end);
+      stop.abort();
+    }
+  }
+
+  /** The pod is gone: nobody waits for its volumes any more. */
+  giveUp(uid: string): void {
+    this.#under.get(uid)?.abort();
+  }
+}
+
+async function bindVolumes(plan: VolumePlan, node: NodeInfo, options: VolumeBinderOptions): Promise<void> {
+  const written: Written = { claims: new Map(), volumes: new Map() };
+  for (const { volume, claim } of plan.bind) written.volumes.set(volume, await give(volume, claim, options));
+  for (const claim of plan.provision) written.claims.set(claim, await choose(claim, node.name, options));
+  await allBound({ plan, node, written }, options);
+}
+
+/** The versions at which the server has what was decided. What the caches show of before is no answer to it. */
+interface Written {
+  readonly claims: Map<Claim, number>;
+  readonly volumes: Map<Volume, number>;
+}
+
+async function give(volume: Volume, claim: Claim, { client, signal }: VolumeBinderOptions): Promise<number> {
+  const { name, namespace, uid, resourceVersion } = claim.metadata;
+  if (isFor(volume, claim) && volume.spec.claimRef?.uid === uid) return versionOf(volume);
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid, resourceVersion };
+  // What a person has kept for the claim is not marked as found by the cluster.
+  const annotations = isFor(volume, claim) ? {} : { [BOUND_BY_CONTROLLER]: 'yes' };
+  const metadata = { annotations, resourceVersion: volume.metadata.resourceVersion };
+  const patch = { type: 'merge', changes: { metadata, spec: { claimRef } } } as const;
+  return versionOf(await client.of(PersistentVolume).patch(volume.metadata.name ?? '', patch, { signal }));
+}
+
+async function choose(claim: Claim, nodeName: string, { client, signal }: VolumeBinderOptions): Promise<number> {
+  const { name = '', namespace, uid, resourceVersion, annotations } = claim.metadata;
+  if (annotations?.[SELECTED_NODE] === nodeName) return versionOf(claim);
+  const changes = { metadata: { uid, resourceVersion, annotations: { [SELECTED_NODE]: nodeName } } };
+  return versionOf(
+    await client.of(PersistentVolumeClaim).in(namespace).patch(name, { type: 'merge', changes }, { signal }),
+  );
+}
+
+const versionOf = ({ metadata }: Claim | Volume) => Number(metadata.resourceVersion);
+
+type State = { readonly type: 'waits' | 'done' } | { readonly type: 'failed'; readonly why: string };
+
+const WAITS: State = { type: 'waits' };
+const DONE: State = { type: 'done' };
+const failed = (why: string): State => ({ type: 'failed', why });
+
+/** The signal is aborted when this has ended, so that no wait is left over. */
+async function allBound(check: Check, { clock, claims, volumes, signal }: VolumeBinderOptions): Promise<void> {
+  let state = WAITS;
+  const look = () => {
+    state = stateOf(check, { claims: claims.lister, volumes: volumes.lister });
+    return state.type !== 'waits';
+  };
+  const late = () => {
+    state = failed('context deadline exceeded');
+  };
+  const patience = sleep(clock, PATIENCE, signal).then(late);
+  await Promise.race([claims.until(look, signal), volumes.until(look, signal), patience]);
+  if (state.type === 'failed') throw new Error(`binding volumes: ${state.why}`);
+}
+
+interface Check {
+  readonly plan: VolumePlan;
+  readonly node: NodeInfo;
+  readonly written: Written;
+}
+
+interface Caches {
+  readonly claims: Lister<PersistentVolumeClaim>;
+  readonly volumes: Lister<PersistentVolume>;
+}
+
+function stateOf({ plan, node, written }: Check, caches: Caches): State {
+  if (!node.node) return failed(`failed to get node "${node.name}": node "${node.name}" not found`);
+  let state = DONE;
+  const note = (next: State) => {
+    if (state.type === 'done' || (state.type === 'waits' && next.type === 'failed')) state = next;
+  };
+  for (const { claim, volume } of plan.bind) note(stateOfGiven({ claim, volume }, written, caches));
+  for (const claim of plan.provision) note(stateOfChosen(claim, { node, written }, caches));
+  const all = [...plan.bind.map(({ claim }) => claim), ...plan.provision];
+  for (const claim of all) note(stateOfClaim(claim, node, caches));
+  return state;
+}
+
+/** Whether the volume is still the claim's. */
+function stateOfGiven({ claim, volume }: VolumePlan['bind'][number], written: Written, { volumes }: Caches): State {
+  const { name = '' } = volume.metadata;
+  const now = volumes.get(name);
+  if (!now) return failed(`failed to check binding: persistentvolume "${name}" not found`);
+  if (versionOf(now) < (written.volumes.get(volume) ?? 0)) return WAITS;
+  return now.spec.claimRef?.uid === claim.metadata.uid ? DONE : failed(`ClaimRef got reset for pv "${name}"`);
+}
+
+/** Whether its provisioner is still at it. One that cannot help gives the claim back. */
+function stateOfChosen(claim: Claim, { node, written }: Omit<Check, 'plan'>, { claims }: Caches): State {
+  const { name = '', namespace } = claim.metadata;
+  const now = claims.get(name, namespace);
+  if (!now || versionOf(now) < (written.claims.get(claim) ?? 0)) return WAITS;
+  const isOurs = now.metadata.annotations?.[SELECTED_NODE] === node.name;
+  return isOurs ? DONE : failed(`provisioning failed for PVC "${name}"`);
+}
+
+/** Whether the claim has a volume that the node can reach. */
+function stateOfClaim({ metadata }: Claim, node: NodeInfo, { claims, volumes }: Caches): State {
+  const { name = '', namespace, uid } = metadata;
+  const now = claims.get(name, namespace);
+  if (now?.metadata.uid !== uid) return failed(`failed to check binding: persistentvolumeclaim "${name}" not found`);
+  const volume = now?.spec.volumeName ? volumes.get(now.spec.volumeName) : undefined;
+  if (!volume) return WAITS;
+  if (!reachOf(volume)(node)) {
+    const names = `pv "${volume.metadata.name}" node affinity doesn't match node "${node.name}"`;
+    return failed(`${names}: no matching NodeSelectorTerms`);
+  }
+  return now && isBound(now) ? DONE : WAITS;
+}

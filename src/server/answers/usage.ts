@@ -1,0 +1,77 @@
+/** What nodes and pods use, as the agents of the nodes have measured it: nothing is asked for until somebody wants to know. */
+import { formatQuantity } from '../../base/quantity.ts';
+import { timestamp } from '../../base/timestamp.ts';
+import { Node } from '../../kinds/core/node.ts';
+import { Pod } from '../../kinds/core/pod.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import { NodeMetrics } from '../../kinds/metrics/node-metrics.ts';
+import { PodMetrics } from '../../kinds/metrics/pod-metrics.ts';
+import { selfLinkOf } from '../cache/encoding.ts';
+import type { Core } from '../core.ts';
+import type { NodeUsage, Usage } from '../nodes/connection.ts';
+import type { Answer, Wanted } from './answer.ts';
+
+export const nodeMetrics: Answer = {
+  kind: NodeMetrics,
+  async all(core, wanted) {
+    const nodes = await known<Node>(core, Node, wanted);
+    const measured = await Promise.all(nodes.map(({ metadata }) => core.nodes.usage(metadata.name ?? '')));
+    return nodes.flatMap((node, index) => {
+      const found = measured[index];
+      return found ? [{ ...head(core, NodeMetrics, node, found), usage: amounts(found.node) }] : [];
+    });
+  },
+};
+
+export const podMetrics: Answer = {
+  kind: PodMetrics,
+  async all(core, wanted) {
+    const pods = (await known<Pod>(core, Pod, wanted)).filter(({ status }) => status.phase === 'Running');
+    const nodes = new Set(pods.map(({ spec }) => spec.nodeName ?? ''));
+    const measured = new Map<string, readonly [NodeUsage, NodeUsage['pods'][number]]>();
+    const ask = async (node: string) => {
+      const found = await core.nodes.usage(node);
+      for (const pod of found?.pods ?? []) measured.set(`${pod.namespace}/${pod.name}`, [found as NodeUsage, pod]);
+    };
+    await Promise.all([...nodes].map(ask));
+    return pods.flatMap((pod) => {
+      const [found, used] = measured.get(`${pod.metadata.namespace}/${pod.metadata.name}`) ?? [];
+      if (!found || !used) return [];
+      const containers = used.containers.map(({ name, ...usage }) => ({ name, usage: amounts(usage) }));
+      return [{ ...head(core, PodMetrics, pod, found), containers }];
+    });
+  },
+};
+
+async function known<T extends KubeObject>(
+  core: Core,
+  kind: Kind<T>,
+  { namespace, matches }: Wanted,
+): Promise<readonly T[]> {
+  await core.cache.fresh();
+  const objects = core.cache.table(kind).entries(namespace);
+  return objects.map((entry) => entry.hub(kind)).filter(matches) as T[];
+}
+
+/** Labels are those of what was measured, so that both are found by the same. */
+function head(core: Core, kind: Kind, { metadata }: KubeObject, { time, window }: NodeUsage) {
+  const { name = '', namespace = '', labels } = metadata;
+  return {
+    kind: kind.kind,
+    apiVersion: kind.hub.apiVersion,
+    metadata: {
+      name,
+      ...(namespace ? { namespace } : {}),
+      selfLink: selfLinkOf(kind, kind.hub, { namespace, name }),
+      creationTimestamp: timestamp(core.clock.now()),
+      ...(labels ? { labels } : {}),
+    },
+    timestamp: timestamp(time),
+    window: `${window / 1000}s`,
+  };
+}
+
+const amounts = ({ cpu, memory }: Usage) => ({
+  cpu: formatQuantity({ mantissa: BigInt(Math.round(cpu)), exponent: -9, format: 'DecimalSI' }),
+  memory: formatQuantity({ mantissa: BigInt(Math.round(memory)), exponent: 0, format: 'BinarySI' }),
+});
