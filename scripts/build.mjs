@@ -11,30 +11,34 @@ import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
 const dist = join(root, 'dist');
-const MAIN = 'qd.main-';
+const HASHED = ['qd.main-', 'qd.front-'];
 
 /** Builds, unless what is built is newer than everything it is made of. */
 export async function build() {
   if (isUpToDate()) return;
   mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
-  const written = await bundle(
+  const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
+  const main = await hashed(
     { 'qd.main': 'src/cli/qd.ts' },
-    {
-      ...{ entryNames: '[name]-[hash]', metafile: true },
-      define: { BUILD: JSON.stringify(provenance()) },
-    },
+    { BUILD: JSON.stringify(provenance()), FRONT_NAME: JSON.stringify(front) },
   );
-  const name = basename(Object.keys(written.metafile.outputs).find((file) => file.endsWith('.js')));
   const programs = { 'qd.next': 'src/cli/launch.ts', 'qdfed.next': 'src/cli/qdfed.ts' };
-  await bundle(programs, { define: { BUNDLE_NAME: JSON.stringify(name) }, sourcemap: false });
+  await bundle(programs, { define: { BUNDLE_NAME: JSON.stringify(main) }, sourcemap: false });
   for (const program of ['qd', 'qdfed']) {
     chmodSync(join(dist, `${program}.next.js`), 0o755);
     renameSync(join(dist, `${program}.next.js`), join(dist, `${program}.js`));
   }
   await keepCompiled();
-  const isOld = (file) => file.startsWith(MAIN) && !file.startsWith(name);
+  const isOld = (file) =>
+    HASHED.some((name) => file.startsWith(name)) && ![main, front].some((name) => file.startsWith(name));
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
+}
+
+/** Builds a bundle whose name holds a hash of its content, and returns that name. */
+async function hashed(entryPoint, define = {}) {
+  const written = await bundle(entryPoint, { entryNames: '[name]-[hash]', metafile: true, define });
+  return basename(Object.keys(written.metafile.outputs).find((file) => file.endsWith('.js')));
 }
 
 /** What the program is made of, as far as git says: the same sources give the same program. */

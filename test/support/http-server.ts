@@ -1,3 +1,4 @@
+import { MessageChannel } from 'node:worker_threads';
 import { systemClock } from '../../src/base/clock.ts';
 import { notFound, type Status } from '../../src/base/errors.ts';
 import { silent } from '../../src/base/log.ts';
@@ -6,6 +7,8 @@ import type { Call, Handle, Item, Reply, WatchBatch, WatchConsumer, WatchReply }
 import { createAuthenticator } from '../../src/server/authn/authenticator.ts';
 import { tokenFile } from '../../src/server/authn/token-file.ts';
 import { alwaysAllow } from '../../src/server/authz/always.ts';
+import { remoteListeners } from '../../src/server/http/front/back.ts';
+import { serveFront } from '../../src/server/http/front/front.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/server/http/server.ts';
 import { Registry } from '../../src/server/registry.ts';
 import { type TestAuthority, testAuthority } from './tls.ts';
@@ -169,6 +172,19 @@ export interface RunningServer {
   readonly port: number;
 }
 
+/** Where the sockets of servers live that say nothing of it themselves. */
+let open: HttpServerOptions['open'];
+
+/** From here on in this test file, servers are reached through messages, as when their sockets have a thread of their own. */
+export function socketsElsewhere(): void {
+  open = (options) => {
+    const { port1, port2 } = new MessageChannel();
+    for (const port of [port1, port2]) port.unref();
+    serveFront(port1, options.clock);
+    return remoteListeners(port2, options);
+  };
+}
+
 /** A listening server on loopback in front of a FakeCore. */
 export async function startServer(options: Partial<HttpServerOptions> = {}): Promise<RunningServer> {
   const authority = await testAuthority();
@@ -198,6 +214,7 @@ export async function startServer(options: Partial<HttpServerOptions> = {}): Pro
       platform: 'linux/arm64',
     },
     isReady: () => true,
+    open,
     ...options,
   });
   const { port } = await server.listen(0, '127.0.0.1');

@@ -9,7 +9,7 @@ import { allKinds } from '../../kinds/all.ts';
 import type { Audit } from '../../server/audit/audit.ts';
 import { issuerDocuments, KEYS_PATH } from '../../server/authn/issuer-documents.ts';
 import { answering, type HealthCheck } from '../../server/http/health.ts';
-import { createHttpServer, type HttpServer } from '../../server/http/server.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../server/http/server.ts';
 import { createServer, type Server } from '../../server/index.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
 import type { Store } from '../../store/index.ts';
@@ -27,6 +27,7 @@ import { chosen, isChosen, SCHEDULER } from './controllers-flag.ts';
 import { type Directory, openDirectory, otherClusters } from './directory.ts';
 import { encrypting, keyFileIn } from './encryption.ts';
 import type { UpFlags } from './flags.ts';
+import { startFront } from './front-thread.ts';
 import { publishAccess, serverUrl } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
 import { fairness, limits } from './load-flags.ts';
@@ -52,6 +53,7 @@ export interface Site {
 export async function start(site: Site): Promise<void> {
   const { flags, steps, log, clock } = site;
   const nodes = wantedNodes(flags);
+  const openListeners = startFront(site.cleanup);
   steps.line(`Quarterdeck ${version}, cluster "${flags.name}"`);
   const directory = await steps.run('directory', (say) => takeDirectory(site, say));
   const settings = await settleAll(flags, directory);
@@ -63,6 +65,7 @@ export async function start(site: Site): Promise<void> {
   const server = await steps.run('API', (say) => serve(site, { settings, store: measured, tokens }, say));
   const state = { isReady: false };
   const face = {
+    openListeners,
     audit: await openAudit({ ...site, directory: directory.path }),
     settings,
     pki,
@@ -160,6 +163,7 @@ async function serve(
 }
 
 interface Face {
+  readonly openListeners: HttpServerOptions['open'];
   readonly audit: Audit | undefined;
   readonly tokens: TokenSettings;
   readonly settings: Remembered;
@@ -172,7 +176,7 @@ interface Face {
 
 async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const { flags, cleanup, clock, log } = site;
-  const { settings, pki, tokens, server, state, metrics, checks, audit } = face;
+  const { settings, pki, tokens, server, state, metrics, checks, audit, openListeners } = face;
   const { handle, registry, authorizer, admitting } = server;
   const { serving, authority } = pki;
   const { bindAddress, port } = settings;
@@ -190,6 +194,7 @@ async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
     },
     documents: issuerDocuments({ issuer, keysUrl: `${at}${KEYS_PATH}`, keys: tokens.keys }),
     authenticate,
+    open: openListeners,
     isReady: () => state.isReady,
   });
   cleanup.add(() => http.close());

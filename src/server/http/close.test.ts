@@ -74,7 +74,9 @@ it('breaks off what does not finish in time', async () => {
     request({ host: '127.0.0.1', port, path: PODS, ca: authority.ca, headers }).on('error', resolve).end();
   });
   await reached;
+  const before = clock.waiting;
   const closed = server.close();
+  await expect.poll(() => clock.waiting).toBeGreaterThan(before);
   await clock.advance(1000);
   await closed;
   expect(await broken).toBeInstanceOf(Error);
@@ -83,11 +85,11 @@ it('breaks off what does not finish in time', async () => {
 it('closes connections that are idle, and no others', async () => {
   const { server, core, port, authority } = await startServer({ limits: { idle: 50 } });
   const open = () => connect(`https://127.0.0.1:${port}`, { ca: authority.ca });
-  const idle = open();
+  const idleClosed = new Promise((resolve) => open().once('close', resolve));
   const watching = open();
   const watch = watching.request({ ':path': `${PODS}?watch=true`, ...headers });
   await new Promise((resolve) => watch.once('response', resolve));
-  await new Promise((resolve) => idle.once('close', resolve));
+  await idleClosed;
   expect(watching.closed).toBe(false);
   core.watches[0]?.consumer?.end();
   watch.resume();

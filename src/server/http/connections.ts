@@ -10,6 +10,21 @@ export interface ConnectionsOptions {
   readonly log: Logger;
   /** Makes one wait who opens connections faster than others; undefined where he need not. */
   readonly pace?: ((address: string) => Promise<void> | undefined) | undefined;
+  /** Told whenever they change. */
+  readonly counted?: ((counts: ConnectionCounts) => void) | undefined;
+}
+
+/** How many are open, and how many were closed because of a limit. */
+export interface ConnectionCounts {
+  readonly open: number;
+  readonly refused: number;
+}
+
+export function* connectionLines({ open, refused }: ConnectionCounts): Generator<string> {
+  yield head('apiserver_open_connections', 'gauge', 'Connections that are open.');
+  yield `apiserver_open_connections ${open}`;
+  yield head('apiserver_refused_connections_total', 'counter', 'Connections that were closed because of a limit.');
+  yield `apiserver_refused_connections_total ${refused}`;
 }
 
 /** Milliseconds between two words about refusals: there may be thousands a second. */
@@ -49,18 +64,17 @@ export class Connections {
     for (const socket of this.#open) socket.destroy();
   }
 
-  *lines(): Generator<string> {
-    yield head('apiserver_open_connections', 'gauge', 'Connections that are open.');
-    yield `apiserver_open_connections ${this.#open.size}`;
-    yield head('apiserver_refused_connections_total', 'counter', 'Connections that were closed because of a limit.');
-    yield `apiserver_refused_connections_total ${this.#refused}`;
+  lines(): Iterable<string> {
+    return connectionLines({ open: this.#open.size, refused: this.#refused });
   }
 
   #add(socket: Socket, address: string, count: number): void {
     this.#open.add(socket);
     this.#byAddress.set(address, count + 1);
+    this.#count();
     socket.once('close', () => {
       this.#open.delete(socket);
+      this.#count();
       const left = (this.#byAddress.get(address) ?? 1) - 1;
       if (left > 0) this.#byAddress.set(address, left);
       else this.#byAddress.delete(address);
@@ -69,6 +83,7 @@ export class Connections {
 
   #refuse(socket: Socket, address: string): void {
     this.#refused++;
+    this.#count();
     const { clock, log } = this.#options;
     if (clock.now() - this.#saidAt >= QUIET) {
       this.#saidAt = clock.now();
@@ -76,5 +91,9 @@ export class Connections {
     }
     socket.on('error', () => undefined);
     socket.destroy();
+  }
+
+  #count(): void {
+    this.#options.counted?.({ open: this.#open.size, refused: this.#refused });
   }
 }

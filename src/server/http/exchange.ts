@@ -15,6 +15,19 @@ export const LARGE_REPLY = 64 * 1024;
 /** Every reply is one client's view at one moment. */
 export const CACHE_CONTROL = 'no-cache, private';
 
+export type WatchForm = 'lines' | 'frames';
+
+/** Events as they are written: each for itself, and all of them as lines in one piece. */
+export interface EventBytes {
+  readonly events: readonly { json(): Buffer }[];
+  json(): Buffer;
+}
+
+/** Whoever writes a watch to its client: it need not know what the bytes are about. */
+export interface EventWriter extends WatchConsumer {
+  events(batch: EventBytes): void;
+}
+
 /** The other end of a connection. */
 export interface Peer {
   readonly address: string;
@@ -36,6 +49,8 @@ export interface Exchange extends Credentials {
   readonly isGone: boolean;
   /** Whether a large part of the reply still waits for the client to take it. */
   readonly isUnsent: boolean;
+  /** How events are written, if it is a watch: as lines, or as the frames of a WebSocket. */
+  readonly watchForm: WatchForm;
   /** Aborted when the client goes before it has its reply. Made when somebody asks for it. */
   readonly signal: AbortSignal;
   /** Of the reply; 0 as long as there is none. */
@@ -46,9 +61,11 @@ export interface Exchange extends Credentials {
   body(): Promise<Buffer>;
   reply(code: number, contentType: string, body: Buffer, extra?: ExtraHeaders): void;
   /** Starts a reply that goes on; `gone` runs once when the client has left or the reply has ended. */
-  startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer | Promise<WatchConsumer>;
+  startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter>;
   /** Starts a reply of text, which whoever asked for it writes and ends. */
   startText(contentType: string, extra: ExtraHeaders): Writable;
+  /** Runs once, when the client has left or has all of its reply. Of a WebSocket nothing is heard here. */
+  whenGone(listener: () => void): void;
   /** The reply must be the last one on its connection. */
   lastOne(): void;
   /** Gives the client up, and what it was to get. */

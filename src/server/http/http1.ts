@@ -1,7 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
-import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS, type Peer } from './exchange.ts';
+import {
+  CACHE_CONTROL,
+  type EventBytes,
+  type EventWriter,
+  type Exchange,
+  type ExtraHeaders,
+  LARGE_REPLY,
+  NO_HEADERS,
+  type Peer,
+  type WatchForm,
+} from './exchange.ts';
 import { discardBody, readBody } from './read-body.ts';
 
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
@@ -37,6 +46,10 @@ export class Http1Exchange implements Exchange {
     return undefined;
   }
 
+  get watchForm(): WatchForm {
+    return 'lines';
+  }
+
   get certificate(): ClientCertificate | undefined {
     return this.peer.certificate;
   }
@@ -53,8 +66,7 @@ export class Http1Exchange implements Exchange {
     if (!this.#abort) {
       const abort = new AbortController();
       this.#abort = abort;
-      if (this.response.destroyed) abort.abort();
-      else this.response.once('close', () => abort.abort());
+      this.whenGone(() => abort.abort());
     }
     return this.#abort.signal;
   }
@@ -85,10 +97,9 @@ export class Http1Exchange implements Exchange {
     if (code >= 400 && this.hasBody()) discardBody(this.request, this.bodyLimit);
   }
 
-  startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer | Promise<WatchConsumer> {
+  startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {
     const { response } = this;
-    if (response.destroyed) gone();
-    else response.once('close', gone);
+    this.whenGone(gone);
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...this.standing, ...extra];
     response.writeHead(200, head);
     response.flushHeaders();
@@ -103,6 +114,11 @@ export class Http1Exchange implements Exchange {
     return response;
   }
 
+  whenGone(listener: () => void): void {
+    if (this.response.destroyed) listener();
+    else this.response.once('close', listener);
+  }
+
   lastOne(): void {
     this.response.shouldKeepAlive = false;
   }
@@ -113,10 +129,10 @@ export class Http1Exchange implements Exchange {
 }
 
 /** Events as lines, those of one turn in one chunk. */
-class ChunkedWatch implements WatchConsumer {
+class ChunkedWatch implements EventWriter {
   constructor(private readonly response: ServerResponse) {}
 
-  events(batch: WatchBatch): void {
+  events(batch: EventBytes): void {
     if (!this.response.writableEnded) this.response.write(batch.json());
   }
 

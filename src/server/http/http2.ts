@@ -1,10 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../base/clock.ts';
-import type { WatchBatch, WatchConsumer } from '../api.ts';
 import type { ClientCertificate } from '../authn/certificate.ts';
 import { HttpError } from './errors.ts';
-import { CACHE_CONTROL, type Exchange, type ExtraHeaders, LARGE_REPLY, NO_HEADERS, type Peer } from './exchange.ts';
+import {
+  CACHE_CONTROL,
+  type EventBytes,
+  type EventWriter,
+  type Exchange,
+  type ExtraHeaders,
+  LARGE_REPLY,
+  NO_HEADERS,
+  type Peer,
+  type WatchForm,
+} from './exchange.ts';
 import type { Limits } from './limits.ts';
 import { readBody } from './read-body.ts';
 
@@ -46,6 +55,10 @@ export class Http2Exchange implements Exchange {
     return undefined;
   }
 
+  get watchForm(): WatchForm {
+    return 'lines';
+  }
+
   get certificate(): ClientCertificate | undefined {
     return this.peer.certificate;
   }
@@ -62,8 +75,7 @@ export class Http2Exchange implements Exchange {
     if (!this.#abort) {
       const abort = new AbortController();
       this.#abort = abort;
-      if (this.stream.destroyed) abort.abort();
-      else this.stream.once('close', () => abort.abort());
+      this.whenGone(() => abort.abort());
     }
     return this.#abort.signal;
   }
@@ -73,7 +85,7 @@ export class Http2Exchange implements Exchange {
   }
 
   hasBody(): boolean {
-    return !this.stream.endAfterHeaders && this.headers['content-length'] !== '0';
+    return !this.stream.endAfterHeaders;
   }
 
   body(): Promise<Buffer> {
@@ -99,7 +111,7 @@ export class Http2Exchange implements Exchange {
     this.#discardRest();
   }
 
-  startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer {
+  startWatch(extra: ExtraHeaders, gone: () => void): EventWriter {
     const { stream } = this;
     if (stream.destroyed) gone();
     else {
@@ -114,6 +126,11 @@ export class Http2Exchange implements Exchange {
     this.#code = 200;
     if (!stream.destroyed) stream.respond(headersOf(200, contentType, this.#all(extra)));
     return stream;
+  }
+
+  whenGone(listener: () => void): void {
+    if (this.stream.destroyed) listener();
+    else this.stream.once('close', listener);
   }
 
   lastOne(): void {
@@ -152,10 +169,10 @@ function headersOf(code: number, contentType: string, extra: ExtraHeaders): Outg
 }
 
 /** Events as lines, those of one turn in one write. */
-class StreamWatch implements WatchConsumer {
+class StreamWatch implements EventWriter {
   constructor(private readonly stream: ServerHttp2Stream) {}
 
-  events(batch: WatchBatch): void {
+  events(batch: EventBytes): void {
     if (!this.stream.writableEnded && !this.stream.destroyed) this.stream.write(batch.json());
   }
 

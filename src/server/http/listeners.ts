@@ -15,7 +15,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { certificateOf } from '../authn/certificate.ts';
 import { answerBroken } from './broken-request.ts';
-import { Connections } from './connections.ts';
+import { type ConnectionCounts, Connections } from './connections.ts';
 import type { Exchange, Peer } from './exchange.ts';
 import { Http1Exchange } from './http1.ts';
 import { Http2Exchange, type Http2Options } from './http2.ts';
@@ -37,6 +37,10 @@ export interface ListenersOptions {
   readonly log: Logger;
   /** Makes one wait who opens connections faster than others; undefined where he need not. */
   readonly pace: ((address: string) => Promise<void> | undefined) | undefined;
+  /** Told whenever connections come, go or are refused. */
+  readonly counted?: ((counts: ConnectionCounts) => void) | undefined;
+  /** Told when a connection that had requests has ended. */
+  readonly left?: ((peer: Peer) => void) | undefined;
   readonly serve: (exchange: Exchange) => void;
 }
 
@@ -180,17 +184,22 @@ class NetListeners implements Listeners {
     });
   }
 
-  #remember(key: object, socket: TLSSocket): void {
+  #remember(key: Socket | Http2Session, socket: TLSSocket): void {
     const address = socket.remoteAddress ?? '';
-    this.#peers.set(key, { address, certificate: certificateOf(socket), isUnsecured: false });
+    this.#keep(key, { address, certificate: certificateOf(socket), isUnsecured: false });
   }
 
   #peer(key: Socket | Http2Session, isUnsecured: boolean): Peer {
     const known = this.#peers.get(key);
     if (known) return known;
     const { remoteAddress } = 'socket' in key ? key.socket : key;
-    const peer = { address: remoteAddress ?? '', certificate: undefined, isUnsecured };
+    return this.#keep(key, { address: remoteAddress ?? '', certificate: undefined, isUnsecured });
+  }
+
+  #keep(key: Socket | Http2Session, peer: Peer): Peer {
+    const { left } = this.#options;
     this.#peers.set(key, peer);
+    if (left) key.once('close', () => left(peer));
     return peer;
   }
 

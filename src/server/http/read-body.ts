@@ -9,6 +9,8 @@ import { Disconnected, tooLarge } from './errors.ts';
 export function readBody(source: Readable, declared: string | undefined, limit: number): Promise<Buffer> {
   if (declared !== undefined && Number(declared) > limit) return Promise.reject(tooLarge(limit));
   if (source.destroyed) return Promise.reject(new Disconnected('the client left before its request was read'));
+  // Node ends a stream without content by itself, perhaps before anybody came to read it.
+  if (source.readableEnded) return Promise.resolve(Buffer.alloc(0));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -1,9 +1,8 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
-import type { WatchBatch, WatchConsumer } from '../api.ts';
 import { Disconnected } from './errors.ts';
-import type { ExtraHeaders, Peer } from './exchange.ts';
+import type { EventBytes, EventWriter, ExtraHeaders, Peer, WatchForm } from './exchange.ts';
 import { Http1Exchange } from './http1.ts';
 
 /** A subprotocol that carries a bearer token, base64url behind it: browsers have no other place for it. */
@@ -53,12 +52,16 @@ export class UpgradeExchange extends Http1Exchange {
     return carrier && (Buffer.from(carrier.slice(BEARER.length), 'base64url').toString('utf8') || undefined);
   }
 
-  override startWatch(extra: ExtraHeaders, gone: () => void): WatchConsumer | Promise<WatchConsumer> {
-    if (this.headers.upgrade?.toLowerCase() !== 'websocket') return super.startWatch(extra, gone);
+  override get watchForm(): WatchForm {
+    return this.headers.upgrade?.toLowerCase() === 'websocket' ? 'frames' : 'lines';
+  }
+
+  override startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {
+    if (this.watchForm === 'lines') return super.startWatch(extra, gone);
     return this.#accept(gone);
   }
 
-  async #accept(gone: () => void): Promise<WatchConsumer> {
+  async #accept(gone: () => void): Promise<EventWriter> {
     const { request, socket, head } = this.#upgrade;
     const sockets = await server();
     this.response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
@@ -81,13 +84,13 @@ export class UpgradeExchange extends Http1Exchange {
 }
 
 /** Each event is a text frame of its own; those of one turn leave together. */
-class FramedWatch implements WatchConsumer {
+class FramedWatch implements EventWriter {
   constructor(
     private readonly webSocket: WebSocket,
     private readonly socket: Duplex,
   ) {}
 
-  events(batch: WatchBatch): void {
+  events(batch: EventBytes): void {
     if (this.webSocket.readyState !== this.webSocket.OPEN) return;
     this.socket.cork();
     for (const event of batch.events) this.webSocket.send(event.json(), { binary: false });

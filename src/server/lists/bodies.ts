@@ -86,7 +86,7 @@ function squeeze(json: Buffer): Promise<Buffer> {
 export function listJson(head: string, views: readonly View[]): Buffer {
   let length = Buffer.byteLength(head) + 2;
   for (const view of views) length += view.itemJson().length + 1;
-  const out = Buffer.allocUnsafe(length + (views.length === 0 ? 0 : views.length - 1));
+  const out = memory(length + (views.length === 0 ? 0 : views.length - 1));
   let at = out.write(head, 0);
   let first = true;
   for (const view of views) {
@@ -97,6 +97,14 @@ export function listJson(head: string, views: readonly View[]): Buffer {
   }
   out.write(']}', at);
   return out;
+}
+
+/** From here on, copying a list for the thread that sends it would cost more than the sending. */
+const LARGE = 128 * 1024;
+
+/** What is large lies where every thread can read it. */
+function memory(length: number): Buffer {
+  return length < LARGE ? Buffer.allocUnsafe(length) : Buffer.from(new SharedArrayBuffer(length));
 }
 
 const COMMA = 0x2c;
