@@ -1,4 +1,7 @@
-/** Which requests a proxy lets through. A page in a browser must not reach it under another name. */
+/**
+ * Which requests a proxy lets through. A page in a browser must not reach it under another name, nor, where browsers let
+ * it, from another place: a socket, or a form, asks nobody.
+ */
 export interface Filter {
   readonly acceptPaths: readonly RegExp[];
   readonly rejectPaths: readonly RegExp[];
@@ -12,12 +15,24 @@ export interface Asked {
   readonly path: string;
   /** The Host header. */
   readonly host: string;
+  /** The Origin header; only browsers send one. */
+  readonly origin?: string | undefined;
 }
 
 export function isAccepted({ acceptPaths, rejectPaths, acceptHosts, rejectMethods }: Filter, asked: Asked): boolean {
   const path = decoded(asked.path);
   if (path === undefined || matches(rejectPaths, path) || matches(rejectMethods, asked.method)) return false;
-  return matches(acceptPaths, path) && hostForms(asked.host).some((host) => matches(acceptHosts, host));
+  return matches(acceptPaths, path) && isHost(acceptHosts, asked.host) && isOrigin(acceptHosts, asked.origin);
+}
+
+function isHost(accepted: readonly RegExp[], host: string): boolean {
+  return hostForms(host).some((form) => matches(accepted, form));
+}
+
+function isOrigin(accepted: readonly RegExp[], origin: string | undefined): boolean {
+  if (origin === undefined) return true;
+  const [, host] = /^https?:\/\/(.*)$/.exec(origin) ?? [];
+  return host !== undefined && isHost(accepted, host);
 }
 
 function matches(patterns: readonly RegExp[], text: string): boolean {

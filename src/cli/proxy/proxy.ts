@@ -70,7 +70,7 @@ function targetOf(flags: Settings, { method = '', url = '', headers }: IncomingM
   if (!path.startsWith(apiPrefix) && `${path}/` !== apiPrefix) return NOT_FOUND;
   // A prefix that is the API's own path stays.
   const rest = apiPrefix.startsWith('/api') ? url : `/${url.slice(apiPrefix.length)}`;
-  const asked = { method, path: rest.split('?', 1)[0] ?? '', host: headers.host ?? '' };
+  const asked = { method, path: rest.split('?', 1)[0] ?? '', host: headers.host ?? '', origin: headers.origin };
   if (!flags.disableFilter && !isAccepted(flags, asked)) return FORBIDDEN;
   return { type: 'api', path: rest };
 }

@@ -55,12 +55,6 @@ export const ANONYMOUS: User = Object.freeze({
   groups: Object.freeze(['system:unauthenticated']),
 });
 
-/** Everyone who comes through the port without TLS. */
-export const UNSECURED: User = Object.freeze({
-  name: 'system:unsecured',
-  groups: Object.freeze(['system:masters', 'system:authenticated']),
-});
-
 const unauthorized = (cause?: unknown) => new ApiError('Unauthorized', 'Unauthorized', { cause });
 
 /** A user as every source makes it: proven, so a member of `system:authenticated`. */

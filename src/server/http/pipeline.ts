@@ -5,7 +5,8 @@ import type { Verb } from '../../kinds/kind.ts';
 import type { Call, CallOptions, Handle, Reply, StreamReply, User, WatchConsumer, WatchReply } from '../api.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Outcome } from '../audit/event.ts';
-import { ANONYMOUS, type Authenticate, UNSECURED } from '../authn/authenticator.ts';
+import { ANONYMOUS, type Authenticate } from '../authn/authenticator.ts';
+import { unsecuredUser } from '../authn/unsecured.ts';
 import { attributesOfPath, RequestAttributes } from '../authz/attributes.ts';
 import type { Attributes, Authorizer } from '../authz/authorizer.ts';
 import { Gate } from '../authz/gate.ts';
@@ -136,7 +137,7 @@ export class Pipeline {
   }
 
   #senderOf(exchange: Exchange, path: string): User | Promise<User> {
-    if (exchange.peer.isUnsecured) return UNSECURED;
+    if (exchange.peer.isUnsecured) return unsecuredUser(exchange.headers);
     return PUBLIC.has(path) && hasNoCredentials(exchange) ? ANONYMOUS : this.#options.authenticate(exchange);
   }
 

@@ -473,6 +473,10 @@ it('trusts everyone on the insecure port', async () => {
   const answer = await fetch(`http://127.0.0.1:${port}${PODS}/a`);
   expect(await answer.json()).toEqual(objectNamed('a'));
   expect(core.lastCall.user).toEqual({ name: 'system:unsecured', groups: ['system:masters', 'system:authenticated'] });
+  const calls = core.calls.length;
+  const foreign = await fetch(`http://127.0.0.1:${port}${PODS}`, { headers: { origin: 'https://evil.example' } });
+  expect(foreign.status).toBe(403);
+  expect(core.calls).toHaveLength(calls);
   await server.close();
 });
 
