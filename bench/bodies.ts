@@ -25,7 +25,7 @@ export function largePod(index: number): object {
         { name: 'cache', emptyDir: { sizeLimit: '64Mi' } },
         { name: 'tls', secret: { secretName: 'shop-tls' } },
       ],
-      containers: [container('web', 8080), container('worker', 8081), container('metrics', 9090)],
+      containers: [container('web', 8080), container('metrics', 9090)],
     },
   };
 }

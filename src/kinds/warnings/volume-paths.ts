@@ -4,75 +4,110 @@ import type { PodSpec } from '../shapes/pod-spec.ts';
 type Volume = NonNullable<PodSpec['volumes']>[number];
 type VolumeProjection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 
-/** A path inside a volume, and what puts a file there. */
+/** A path inside a volume, and what puts a file there: told only where it is in somebody's way. */
 interface Placed {
   readonly path: string;
-  readonly source: string;
+  readonly by: VolumeProjection | undefined;
+  /** Where that puts several files there by different fields. */
+  readonly part?: string;
 }
 
+/** Runs for every pod that is written: what has nothing to say makes nothing. */
 export function overlapWarnings(volumes: readonly Volume[]): string[] {
-  return volumes.flatMap((volume) => {
-    const { name, configMap, secret, downwardAPI, projected } = volume;
-    const told = (what: string, placed: readonly Placed[]) =>
-      overlaps(placed).map((text) => `volume ${JSON.stringify(name)} (${what}): overlapping paths: ${text}`);
-    if (configMap?.items) return told(`ConfigMap ${JSON.stringify(configMap.name ?? '')}`, placedBy(configMap.items));
-    if (secret?.items) return told(`Secret ${JSON.stringify(secret.secretName ?? '')}`, placedBy(secret.items));
-    if (downwardAPI?.items) return told('DownwardAPI', placedBy(downwardAPI.items));
-    if (!projected) return [];
-    const sources = projected.sources ?? [];
-    const empty = sources.filter((source) => Object.keys(source).length === 0);
-    return [
-      ...empty.map(() => `volume ${JSON.stringify(name)} (Projected) has no sources provided`),
-      ...told('Projected', sources.flatMap(placedBySource)),
-    ];
-  });
-}
-
-function placedBy(items: readonly { readonly path: string }[], source = ''): Placed[] {
-  return items.map(({ path }) => ({ path, source }));
-}
-
-function placedBySource(source: VolumeProjection): Placed[] {
-  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
-  if (configMap?.items) return placedBy(configMap.items, `ConfigMap ${JSON.stringify(configMap.name ?? '')}`);
-  if (secret?.items) return placedBy(secret.items, `Secret ${JSON.stringify(secret.name ?? '')}`);
-  if (downwardAPI?.items) return placedBy(downwardAPI.items, 'DownwardAPI');
-  if (serviceAccountToken) return placedBy([serviceAccountToken], 'ServiceAccountToken');
-  if (clusterTrustBundle) {
-    const { name, signerName = '' } = clusterTrustBundle;
-    return placedBy([clusterTrustBundle], `ClusterTrustBundle ${JSON.stringify(name ?? signerName)}`);
+  const found: string[] = [];
+  for (const volume of volumes) {
+    const { configMap, secret, downwardAPI, projected } = volume;
+    if (configMap?.items) {
+      compare(found, volume, {
+        what: `ConfigMap ${JSON.stringify(configMap.name ?? '')}`,
+        placed: placedBy(configMap.items),
+      });
+    } else if (secret?.items) {
+      compare(found, volume, {
+        what: `Secret ${JSON.stringify(secret.secretName ?? '')}`,
+        placed: placedBy(secret.items),
+      });
+    } else if (downwardAPI?.items) {
+      compare(found, volume, { what: 'DownwardAPI', placed: placedBy(downwardAPI.items) });
+    } else if (projected?.sources) addProjected(found, volume, projected.sources);
   }
-  if (!podCertificate) return [];
-  return [
-    { path: podCertificate.certificateChainPath ?? '', source: 'PodCertificate chain' },
-    { path: podCertificate.keyPath ?? '', source: 'PodCertificate key' },
-    { path: podCertificate.credentialBundlePath ?? '', source: 'PodCertificate credential bundle' },
-  ];
+  return found;
+}
+
+function addProjected(found: string[], volume: Volume, sources: readonly VolumeProjection[]): void {
+  const placed: Placed[] = [];
+  for (const source of sources) {
+    if (isEmpty(source)) found.push(`volume ${JSON.stringify(volume.name)} (Projected) has no sources provided`);
+    else place(placed, source);
+  }
+  compare(found, volume, { what: 'Projected', placed });
+}
+
+function isEmpty(source: VolumeProjection): boolean {
+  for (const _ in source) return false;
+  return true;
+}
+
+function placedBy(items: readonly { readonly path: string }[]): Placed[] {
+  return items.map(({ path }) => ({ path, by: undefined }));
+}
+
+function place(placed: Placed[], by: VolumeProjection): void {
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = by;
+  const items = configMap?.items ?? secret?.items ?? downwardAPI?.items;
+  if (items) for (const { path } of items) placed.push({ path, by });
+  else if (serviceAccountToken) placed.push({ path: serviceAccountToken.path, by });
+  else if (clusterTrustBundle) placed.push({ path: clusterTrustBundle.path, by });
+  else if (podCertificate) {
+    const { certificateChainPath, keyPath, credentialBundlePath } = podCertificate;
+    placed.push({ path: certificateChainPath ?? '', by, part: 'chain' });
+    placed.push({ path: keyPath ?? '', by, part: 'key' });
+    placed.push({ path: credentialBundlePath ?? '', by, part: 'credential bundle' });
+  }
 }
 
 /** More paths of one volume are not compared with each other. */
 const MOST = 500;
 
-function overlaps(placed: readonly Placed[]): string[] {
-  const found: string[] = [];
-  const before: Placed[] = [];
-  for (const { path, source } of placed.slice(0, MOST)) {
-    const here = { path: path.replace(/\/+$/, ''), source };
-    if (!here.path) continue;
-    for (const other of before) {
-      if (isWithin(other.path, here.path) || isWithin(here.path, other.path)) {
-        found.push(`${shown(here)} with ${shown(other)}`);
-      }
+function compare(
+  found: string[],
+  { name }: Volume,
+  { what, placed }: { readonly what: string; readonly placed: readonly Placed[] },
+): void {
+  const most = Math.min(placed.length, MOST);
+  for (let i = 1; i < most; i++) {
+    const here = withoutSlashes(placed[i]!.path);
+    if (!here) continue;
+    for (let j = 0; j < i; j++) {
+      const other = withoutSlashes(placed[j]!.path);
+      if (!other || !(isWithin(other, here) || isWithin(here, other))) continue;
+      const told = `${shown(here, placed[i]!)} with ${shown(other, placed[j]!)}`;
+      found.push(`volume ${JSON.stringify(name)} (${what}): overlapping paths: ${told}`);
     }
-    before.push(here);
   }
-  return found;
+}
+
+function withoutSlashes(path: string): string {
+  return path.endsWith('/') ? path.replace(/\/+$/, '') : path;
 }
 
 function isWithin(path: string, folder: string): boolean {
   return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
 }
 
-function shown({ path, source }: Placed): string {
-  return source ? `${JSON.stringify(path)} (${source})` : JSON.stringify(path);
+function shown(path: string, { by, part }: Placed): string {
+  return by ? `${JSON.stringify(path)} (${sourceOf(by, part)})` : JSON.stringify(path);
+}
+
+function sourceOf(
+  { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle }: VolumeProjection,
+  part = '',
+): string {
+  if (configMap?.items) return `ConfigMap ${JSON.stringify(configMap.name ?? '')}`;
+  if (secret?.items) return `Secret ${JSON.stringify(secret.name ?? '')}`;
+  if (downwardAPI?.items) return 'DownwardAPI';
+  if (serviceAccountToken) return 'ServiceAccountToken';
+  if (!clusterTrustBundle) return `PodCertificate ${part}`;
+  const { name, signerName = '' } = clusterTrustBundle;
+  return `ClusterTrustBundle ${JSON.stringify(name ?? signerName)}`;
 }

@@ -173,6 +173,7 @@ function metadataOf(impersonated: User): object | undefined {
 
 /** Those whom proxies name come first, as they were written; the end of the connection is the last. */
 function sourceIPs({ headers, peer }: Heard): string[] {
+  if (!headers['x-forwarded-for'] && !headers['x-real-ip']) return peer.address ? [plainAddress(peer.address)] : [];
   const named = [headers['x-forwarded-for'], headers['x-real-ip']].flatMap((value) => String(value ?? '').split(','));
   const found = named.map((text) => text.trim()).filter((text) => isIP(text) !== 0);
   return [...new Set([...found, plainAddress(peer.address)])].filter((text) => text !== '');
@@ -195,6 +196,14 @@ function responseStatus({ code, status }: Outcome): object {
   return { metadata: {}, status: status.status, message, reason, details, code };
 }
 
+let lastTime = Number.NaN;
+let lastText = '';
+
+/** Several requests come in the same millisecond, and each says it twice. */
 function micro(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
+  if (milliseconds !== lastTime) {
+    lastTime = milliseconds;
+    lastText = `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
+  }
+  return lastText;
 }
