@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptedApi, type TestObject } from '../../test/support/scripted-api.ts';
 import { ControlledClock } from '../base/clock.ts';
 import { ApiError } from '../base/errors.ts';
+import { silent } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { createClient } from './client.ts';
 import { createEventRecorder, type EventRecorder } from './event-recorder.ts';
@@ -108,6 +109,37 @@ describe('the event recorder', () => {
     recorder.event(object('noisy', 'x'), 'Warning', 'Later', 'no');
     await recorder.flushed();
     expect(events().filter(({ involvedObject }) => involvedObject.name === 'noisy')).toHaveLength(26);
+  });
+
+  it('loses nothing of a burst about many objects, and sends it in its order', async () => {
+    const names = Array.from({ length: 10_000 }, (_, i) => `web-${i}`);
+    for (const name of names) recorder.event(object(name, 'x'), 'Normal', 'Scheduled', `to a node: ${name}`);
+    await recorder.flushed();
+    expect(events().map(({ involvedObject }) => involvedObject.name)).toEqual(names);
+  });
+
+  it('sends what comes at any moment of the sending of another', async () => {
+    for (let moment = 0; moment < 60; moment++) {
+      const before = events().length;
+      recorder.event(object(`first-${moment}`, 'x'), 'Normal', 'Scheduled', 'there');
+      for (let ticks = 0; ticks < moment; ticks++) await Promise.resolve();
+      recorder.event(object(`second-${moment}`, 'x'), 'Normal', 'Scheduled', 'there');
+      await recorder.flushed();
+      expect(events()).toHaveLength(before + 2);
+    }
+  });
+
+  it('says how many were lost, when more came than there is room for', async () => {
+    const said: unknown[] = [];
+    const log = { ...silent, warn: (message: string, fields: unknown) => void said.push([message, fields]) };
+    const client = createClient(api);
+    const full = createEventRecorder({ client, clock, random: systemRandom, component: 'c', room: 10, log });
+    for (let i = 0; i < 15; i++) full.event(object(`web-${i}`, 'x'), 'Normal', 'Scheduled', 'there');
+    full.event(object('web-14', 'x'), 'Normal', 'Scheduled', 'there');
+    await full.flushed();
+    // The first was on its way already.
+    expect(events()).toHaveLength(11);
+    expect(said).toEqual([['events are lost: too many came at once', { count: 5 }]]);
   });
 
   it('tries again when the server is away, and drops what the server refuses', async () => {

@@ -24,6 +24,8 @@ export interface EventRecorderOptions {
   readonly log?: Logger;
   /** Ends recording; what was not sent by then is lost. */
   readonly signal?: AbortSignal;
+  /** How many events may wait to be written; more are lost. Default: 100,000. */
+  readonly room?: number;
 }
 
 /** What an event is about: a whole object, or as much as a reference to it needs. */
@@ -36,12 +38,25 @@ export interface EventRecorder {
   flushed(): Promise<void>;
 }
 
-/** Events that wait to be written; more are dropped. */
-const WAITING = 1000;
+/**
+ * A burst leaves a long line, which is worked off when there is time: what was not left out as too much of the same is not
+ * to be lost. So many take some tens of megabytes.
+ */
+const ROOM = 100_000;
 const TRIES = 12;
 
+/** What an event needs to know of its object, which is not held on to. */
+interface Reference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+}
+
 interface Pending {
-  readonly object: EventSubject;
+  readonly about: Reference;
   readonly type: EventType;
   readonly reason: string;
   readonly record: EventRecord;
@@ -55,38 +70,45 @@ class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #log: Logger;
   readonly #correlation: EventCorrelation;
+  readonly #room: number;
   /** An event that is counted again while it waits is written once. */
   readonly #waiting = new Map<EventRecord, Pending>();
   #sending: Promise<void> | undefined;
+  #lost = 0;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#log = options.log ?? silent;
     this.#correlation = new EventCorrelation(options.clock);
+    this.#room = options.room ?? ROOM;
   }
 
   event(object: EventSubject, type: EventType, reason: string, message: string): void {
     if (this.#options.signal?.aborted) return;
-    const record = this.#correlation.take(identityOf(object), { type, reason, message });
-    if (!record || this.#waiting.size >= WAITING) return;
-    this.#waiting.set(record, { object, type, reason, record });
-    this.#sending ??= this.#send().finally(() => {
-      this.#sending = undefined;
-    });
+    const about = referenceTo(object);
+    const record = this.#correlation.take(identityOf(about), { type, reason, message });
+    if (!record) return;
+    if (this.#waiting.size >= this.#room && !this.#waiting.has(record)) {
+      this.#lost++;
+      return;
+    }
+    this.#waiting.set(record, { about, type, reason, record });
+    this.#sending ??= this.#send();
   }
 
   async flushed(): Promise<void> {
     while (this.#sending) await this.#sending;
   }
 
-  /** One after the other, so that the events of an object come in their order. */
+  /** One after the other, so that the events of an object come in their order. Those that come meanwhile are sent, too. */
   async #send(): Promise<void> {
-    for (;;) {
-      const [next] = this.#waiting.values();
-      if (!next) return;
-      this.#waiting.delete(next.record);
+    for (const [record, next] of this.#waiting) {
+      this.#waiting.delete(record);
       await this.#write(next);
     }
+    this.#sending = undefined;
+    if (this.#lost > 0) this.#log.warn('events are lost: too many came at once', { count: this.#lost });
+    this.#lost = 0;
   }
 
   async #write(pending: Pending): Promise<void> {
@@ -115,7 +137,7 @@ class Recorder implements EventRecorder {
   async #once(pending: Pending): Promise<void> {
     const { record } = pending;
     const { client, signal } = this.#options;
-    const events = client.of(Event).in(namespaceOf(pending.object));
+    const events = client.of(Event).in(namespaceOf(pending.about));
     const write = signal ? { signal } : {};
     if (record.name !== undefined) {
       const { count, message } = record;
@@ -134,13 +156,11 @@ class Recorder implements EventRecorder {
     record.name = event.metadata.name;
   }
 
-  #eventOf({ object, type, reason, record }: Pending) {
+  #eventOf({ about, type, reason, record }: Pending) {
     const { component, host } = this.#options;
-    const { name = '', namespace, uid, resourceVersion } = object.metadata;
-    const { apiVersion, kind } = object;
     return {
-      metadata: { name: `${name}.${this.#hex(record.last)}`, namespace: namespaceOf(object) },
-      involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
+      metadata: { name: `${about.name}.${this.#hex(record.last)}`, namespace: namespaceOf(about) },
+      involvedObject: about,
       type,
       reason,
       message: record.message,
@@ -159,9 +179,14 @@ class Recorder implements EventRecorder {
   }
 }
 
-/** What lives in no namespace has its events in `default`. */
-const namespaceOf = ({ metadata }: EventSubject) => metadata.namespace || 'default';
+function referenceTo({ apiVersion, kind, metadata }: EventSubject): Reference {
+  const { name = '', namespace, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, name, namespace, uid, resourceVersion };
+}
 
-function identityOf({ apiVersion, kind, metadata }: EventSubject): string {
-  return [apiVersion, kind, metadata.namespace, metadata.name, metadata.uid].join('/');
+/** What lives in no namespace has its events in `default`. */
+const namespaceOf = ({ namespace }: Reference) => namespace || 'default';
+
+function identityOf({ apiVersion, kind, namespace, name, uid }: Reference): string {
+  return [apiVersion, kind, namespace, name, uid].join('/');
 }

@@ -46,3 +46,12 @@ it('the documents of an issuer show its public keys, and nothing of the private 
   expect(isSignedBy(parseJwt(jwtSigner(keys.ES256!)({}))!, verified[0]!)).toBe(true);
   expect(shown.some((jwk) => 'd' in jwk)).toBe(false);
 });
+
+it.each<[string, object]>([
+  ['names something critical', { alg: 'ES256', crit: ['exp'], exp: 1 }],
+  ['names no algorithm', { kid: 'x' }],
+])('a token whose header %s is none', (_what, header) => {
+  const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url');
+  expect(parseJwt(`${part(header)}.${part({})}.AA`)).toBeUndefined();
+  expect(parseJwt(`${part({ alg: 'ES256' })}.${part({})}.AA`)).toBeDefined();
+});

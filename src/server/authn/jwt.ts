@@ -46,7 +46,8 @@ export function parseJwt(token: string): Jwt | undefined {
   if (more.length > 0 || !head || !body || !signature) return undefined;
   const header = jsonOf(head);
   const claims = jsonOf(body);
-  if (!claims || typeof header?.alg !== 'string') return undefined;
+  // What a header calls critical is not known here, and must not be passed over.
+  if (!claims || typeof header?.alg !== 'string' || header.crit !== undefined) return undefined;
   return {
     alg: header.alg,
     kid: typeof header.kid === 'string' ? header.kid : undefined,

@@ -11,6 +11,7 @@ import type { Cache } from '../cache/cache.ts';
 import type { Admitting, Entering, Seat } from './admitting.ts';
 import type { Level } from './level.ts';
 import { flowLines } from './metrics.ts';
+import { networkOf } from './network.ts';
 import { type Belongs, Schemas } from './schemas.ts';
 import { mayTake } from './seats.ts';
 import { Flow, type NextTurn, Turns } from './turns.ts';
@@ -64,11 +65,12 @@ export class Fairness implements Admitting {
 
   /** Turning him away takes as long as serving others. */
   stranger(address: string, cost: number): Promise<void> | undefined {
-    let flow = this.#strangers.get(address);
+    const network = networkOf(address);
+    let flow = this.#strangers.get(network);
     if (!flow) {
       if (this.#strangers.size >= STRANGERS) this.#strangers.clear();
-      flow = new Flow(address);
-      this.#strangers.set(address, flow);
+      flow = new Flow(network);
+      this.#strangers.set(network, flow);
     }
     if (this.#turns.take(flow, cost)) return undefined;
     const waiting = flow;

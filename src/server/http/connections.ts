@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { networkOf } from '../fairness/network.ts';
 import { head } from '../metrics/text.ts';
 import type { Limits } from './limits.ts';
 
@@ -37,7 +38,7 @@ const QUIET = 60_000;
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Socket>();
-  readonly #byAddress = new Map<string, number>();
+  readonly #byNetwork = new Map<string, number>();
   #refused = 0;
   #saidAt = Number.NEGATIVE_INFINITY;
 
@@ -48,13 +49,14 @@ export class Connections {
   /** Runs `serve` for a connection that may stay, at once or when it is its turn. */
   admit(socket: Socket, serve: () => void): void {
     const address = socket.remoteAddress ?? '';
-    const count = this.#byAddress.get(address) ?? 0;
+    const network = networkOf(address);
+    const count = this.#byNetwork.get(network) ?? 0;
     const { limits, pace } = this.#options;
     if (this.#open.size >= limits.connections || count >= limits.connectionsPerAddress) {
       this.#refuse(socket, address);
       return;
     }
-    this.#add(socket, address, count);
+    this.#add(socket, network, count);
     const waiting = pace?.(address);
     if (!waiting) serve();
     else void waiting.then(() => (socket.destroyed ? undefined : serve()));
@@ -68,16 +70,16 @@ export class Connections {
     return connectionLines({ open: this.#open.size, refused: this.#refused });
   }
 
-  #add(socket: Socket, address: string, count: number): void {
+  #add(socket: Socket, network: string, count: number): void {
     this.#open.add(socket);
-    this.#byAddress.set(address, count + 1);
+    this.#byNetwork.set(network, count + 1);
     this.#count();
     socket.once('close', () => {
       this.#open.delete(socket);
       this.#count();
-      const left = (this.#byAddress.get(address) ?? 1) - 1;
-      if (left > 0) this.#byAddress.set(address, left);
-      else this.#byAddress.delete(address);
+      const left = (this.#byNetwork.get(network) ?? 1) - 1;
+      if (left > 0) this.#byNetwork.set(network, left);
+      else this.#byNetwork.delete(network);
     });
   }
 

@@ -7,9 +7,10 @@ import { type Driver, withEveryKubectl } from './driver.ts';
 const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'kinds');
 const examples = readdirSync(EXAMPLES).map((file) => join(EXAMPLES, file));
 
-/** They are answered and not kept; a component's status can only be read. */
+/** They are answered and not kept; a component's status and what is measured can only be read. */
 const isAsked = (file: string) => file.endsWith('-review.yaml');
-const isOther = (file: string) => ['binding.yaml', 'component-status.yaml'].includes(basename(file));
+const OTHERS = new Set(['binding.yaml', 'component-status.yaml', 'node-metrics.yaml', 'pod-metrics.yaml']);
+const isOther = (file: string) => OTHERS.has(basename(file));
 const kept = examples.filter((file) => !isAsked(file) && !isOther(file));
 
 /** What some of them name is in this namespace. */
