@@ -9,7 +9,7 @@ import { classesOf } from '../../kinds/quota/claims.ts';
 import type { QuotaEvaluator } from '../../kinds/quota/evaluator.ts';
 import { covers, evaluatorOf } from '../../kinds/quota/objects.ts';
 import type { Amounts } from '../../kinds/shapes/pod-resources.ts';
-import { encode } from '../cache/encoding.ts';
+import { encodeChange } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
@@ -147,9 +147,9 @@ function write(
     metadata,
     status: { ...quota.status, used: listOf(after) },
   } as ResourceQuota;
-  const stored = encode(object);
-  const written = { at: entry.at, object, stored };
+  const encoded = encodeChange(object);
+  const written = { at: entry.at, object, encoded };
   core.cache.announce(written);
   request.onSettled(() => core.cache.forget(written));
-  request.also.push({ key: entry.at.key, value: stored, expect: entry.revision });
+  request.also.push({ key: entry.at.key, value: encoded.bytes, expect: entry.revision });
 }

@@ -9,6 +9,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { type Change, type Row, type Store, StoreCompacted, type Subscription } from '../../store/store.ts';
 import { ChangeRecord } from './change-record.ts';
+import type { Encoded } from './encoding.ts';
 import { Entry, type Place } from './entry.ts';
 import { parseKey, ROOT, tableName } from './keys.ts';
 import { Table } from './table.ts';
@@ -28,7 +29,7 @@ export interface CacheOptions {
 export interface Written {
   readonly at: Place;
   readonly object: KubeObject;
-  readonly stored: Buffer;
+  readonly encoded: Encoded;
 }
 
 const PAGE = 2000;
@@ -84,8 +85,13 @@ export class Cache {
     return parts && this.#tables.get(parts.table)?.get(parts.namespace, parts.name);
   }
 
-  entryOf(at: Place, revision: number, stored: Buffer, written?: KubeObject): Entry {
-    return new Entry(at, revision, { stored, written, current: written !== undefined, frozen: this.#options.freeze });
+  entryOf(at: Place, revision: number, stored: Buffer): Entry {
+    return new Entry(at, revision, { stored, current: false, frozen: this.#options.freeze });
+  }
+
+  #ownEntry({ at, object, encoded }: Written, revision: number): Entry {
+    const { bytes: stored, parts } = encoded;
+    return new Entry(at, revision, { stored, parts, written: object, current: true, frozen: this.#options.freeze });
   }
 
   /** Runs after each batch of changes has been applied. */
@@ -173,7 +179,9 @@ export class Cache {
     const at = written?.at ?? previous?.at ?? { key: change.key, namespace: parts.namespace, name: parts.name };
     if (change.value) {
       // Our own bytes lie among others that stay; those of a store may lie in what a socket read.
-      const entry = this.entryOf(at, change.revision, written?.stored ?? change.value, written?.object);
+      const entry = written
+        ? this.#ownEntry(written, change.revision)
+        : this.entryOf(at, change.revision, change.value);
       table.put(entry);
       this.#record(table, new ChangeRecord(change.revision, at, entry, previous), time);
     } else if (previous) {
@@ -185,7 +193,8 @@ export class Cache {
   /** A store hands back the very bytes that it was given, or, over a network, the same ones. */
   #ownWrite(key: string, value: Buffer): Written | undefined {
     const written = this.#written.get(key);
-    return written && (written.stored === value || written.stored.equals(value)) ? written : undefined;
+    const bytes = written?.encoded.bytes;
+    return bytes && (bytes === value || bytes.equals(value)) ? written : undefined;
   }
 
   #record(table: Table, record: ChangeRecord, time: number): void {

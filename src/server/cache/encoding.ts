@@ -4,12 +4,60 @@
  * is then a splice behind that head, not a second encoding, and an item of a list is the same bytes without the head's
  * first two fields.
  */
+import type { Tree } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 
 /** The object as JSON, its fields in the order the splice relies on. */
 export function encode(object: KubeObject): Buffer {
-  const { kind, apiVersion, metadata, ...rest } = object;
-  return keep(JSON.stringify({ kind, apiVersion, metadata, ...rest }));
+  return encodeChange(object).bytes;
+}
+
+/** An object as JSON, and where its parts are in it. */
+export interface Encoded {
+  readonly bytes: Buffer;
+  /** Of every field behind the metadata: its name, and where its value begins and ends. */
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly field: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What an object was before it was changed. */
+export interface Before {
+  readonly object: KubeObject;
+  readonly encoded: Encoded;
+}
+
+/**
+ * The same for an object that was changed. A field whose value is the very one of before has the same bytes: most writes
+ * leave either the spec or the status alone, and encoding is the dearest part of a write.
+ */
+export function encodeChange(object: KubeObject, before?: Before): Encoded {
+  const { kind, apiVersion, metadata } = object;
+  const tree = object as KubeObject & Tree;
+  const pieces: (string | Buffer)[] = [
+    `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)}`,
+  ];
+  const fields: string[] = [];
+  for (const field in tree) {
+    if (field === 'kind' || field === 'apiVersion' || field === 'metadata') continue;
+    const value = bytesBefore(tree, field, before) ?? JSON.stringify(tree[field]);
+    if (value === undefined) continue;
+    pieces.push(`,${JSON.stringify(field)}:`, value);
+    fields.push(field);
+  }
+  pieces.push('}');
+  return keep(pieces, fields);
+}
+
+function bytesBefore(object: Tree, field: string, before: Before | undefined): Buffer | undefined {
+  if (!before || object[field] !== (before.object as Tree & KubeObject)[field]) return undefined;
+  const { bytes, parts } = before.encoded;
+  for (const part of parts) if (part.field === field) return bytes.subarray(part.start, part.end);
+  return undefined;
 }
 
 /**
@@ -20,16 +68,28 @@ const SLAB = 256 * 1024;
 let slab = Buffer.alloc(0);
 let used = 0;
 
-function keep(text: string): Buffer {
-  const most = text.length * 3;
-  if (most > SLAB / 4) return Buffer.from(text);
-  if (used + most > slab.length) {
+/** `fields` are those of the values, which are every other piece from the third on. */
+function keep(pieces: readonly (string | Buffer)[], fields: readonly string[]): Encoded {
+  let most = 0;
+  for (const piece of pieces) most += typeof piece === 'string' ? piece.length * 3 : piece.length;
+  const isLarge = most > SLAB / 4;
+  if (!isLarge && used + most > slab.length) {
     slab = Buffer.allocUnsafeSlow(SLAB);
     used = 0;
   }
-  const start = used;
-  used += slab.write(text, start);
-  return slab.subarray(start, used);
+  const target = isLarge ? Buffer.allocUnsafeSlow(most) : slab;
+  const start = isLarge ? 0 : used;
+  const parts: Part[] = [];
+  let at = start;
+  pieces.forEach((piece, i) => {
+    const from = at;
+    at += typeof piece === 'string' ? target.write(piece, at) : piece.copy(target, at);
+    if (i >= 2 && i % 2 === 0) parts.push({ field: fields[i / 2 - 1]!, start: from - start, end: at - start });
+  });
+  if (!isLarge) used = at;
+  const bytes = target.subarray(start, at);
+  // What is large was given room for the worst case.
+  return { bytes: isLarge ? Buffer.from(bytes) : bytes, parts };
 }
 
 function typedHead(kind: string, apiVersion: string): string {

@@ -3,7 +3,7 @@ import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { Item } from '../api.ts';
 import type { Resource } from '../registry.ts';
-import { encode, headOf, selfLinkOf, splice } from './encoding.ts';
+import { type Before, type Encoded, encode, headOf, selfLinkOf, splice } from './encoding.ts';
 
 /** Where an object stands. */
 export interface Place {
@@ -14,6 +14,8 @@ export interface Place {
 
 export interface Content {
   readonly stored: Buffer;
+  /** Where the parts of the bytes are, as far as this process wrote them. */
+  readonly parts?: Encoded['parts'] | undefined;
   /** The object as this process wrote it. */
   readonly written?: KubeObject | undefined;
   /** Whether this release made the bytes: then they are served as they are. */
@@ -25,6 +27,7 @@ export interface Content {
 /** One object at one revision. It never changes; every form it is served in is made at most once, when first asked for. */
 export class Entry {
   readonly #stored: Buffer;
+  readonly #parts: Encoded['parts'] | undefined;
   readonly #current: boolean;
   readonly #frozen: boolean;
   /** The object as this process wrote it: then nothing has to be parsed. */
@@ -38,6 +41,7 @@ export class Entry {
     content: Content,
   ) {
     this.#stored = content.stored;
+    this.#parts = content.parts;
     this.#current = content.current;
     this.#frozen = content.frozen;
     this.#written = content.written;
@@ -45,6 +49,16 @@ export class Entry {
 
   get size(): number {
     return this.#stored.length;
+  }
+
+  get stored(): Buffer {
+    return this.#stored;
+  }
+
+  /** What a change of it can take over; nothing, where the object is not to the letter what is stored. */
+  before(kind: Kind): Before | undefined {
+    if (!this.#current || !this.#parts) return undefined;
+    return { object: this.hub(kind), encoded: { bytes: this.#stored, parts: this.#parts } };
   }
 
   /** The object as a version of its kind shows it. */

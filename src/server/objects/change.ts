@@ -60,6 +60,7 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
         if (wish.part === 'object') countGeneration(kind, object, old);
       }
       const also = core.allocation.onWrite(kind, object, old);
+      shareUnchanged(object, old);
       const subresource = wish.part === 'status' ? 'status' : call.subresource;
       checkObject(kind, object, { old, subresource, apiVersion: version.apiVersion });
       noteWarnings(kind, object, { call, old, status: wish.part === 'status' });
@@ -75,7 +76,8 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
         await commitRemoval(core, current, core.allocation.onRemoval(kind, old));
         return { entry: undefined, object };
       }
-      const draft = { at: current.at, object, expect: current.revision, also: withAdmission(also, admission) };
+      const before = { entry: current, kind };
+      const draft = { at: current.at, object, expect: current.revision, before, also: withAdmission(also, admission) };
       return { entry: await commitObject(core, draft), object };
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
@@ -165,6 +167,15 @@ function keepPart(object: any, old: any, part: Wish['part']): void {
     if (field === 'status' || field === 'metadata') continue;
     if (old[field] === undefined) delete object[field];
     else object[field] = old[field];
+  }
+}
+
+/** What says the same as before is the very same from here on: it need not be compared, encoded or kept twice. */
+function shareUnchanged(object: any, old: any): void {
+  for (const field in object) {
+    const value = object[field];
+    if (field === 'metadata' || typeof value !== 'object' || value === old[field]) continue;
+    if (deepEqual(value, old[field])) object[field] = old[field];
   }
 }
 

@@ -1,7 +1,7 @@
-import type { KubeObject } from '../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Condition, Write } from '../../store/store.ts';
 import type { AdmissionRequest } from '../admission/plugin.ts';
-import { encode } from '../cache/encoding.ts';
+import { encodeChange } from '../cache/encoding.ts';
 import type { Entry, Place } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 
@@ -12,6 +12,8 @@ export interface Draft {
   readonly object: KubeObject;
   /** The revision the key must have; 0: it must be new. */
   readonly expect: number;
+  /** What it was until now; absent: it is new. */
+  readonly before?: { readonly entry: Entry; readonly kind: Kind };
   /** What must be written with it or not at all. */
   readonly also?: readonly Write[];
   /** What must be as it was. */
@@ -28,16 +30,17 @@ export function withAdmission(
 
 /** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */
 export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
-  const { at, object, expect, also = [], conditions } = draft;
-  const stored = encode(object);
-  const written = { at, object, stored };
+  const { at, object, expect, before, also = [], conditions } = draft;
+  const encoded = encodeChange(object, before?.entry.before(before.kind));
+  const written = { at, object, encoded };
   core.cache.announce(written);
   try {
-    const writes = [{ key: at.key, value: stored, expect }, ...also];
+    const own = { key: at.key, value: encoded.bytes, expect, ...(before && { replaces: before.entry.stored }) };
+    const writes = [own, ...also];
     const revision = await track(core, at.key, core.store.commit(writes, conditions));
     await core.cache.reached(revision);
     const cached = core.cache.entry(at.key);
-    return cached?.revision === revision ? cached : core.cache.entryOf(at, revision, stored);
+    return cached?.revision === revision ? cached : core.cache.entryOf(at, revision, encoded.bytes);
   } finally {
     core.cache.forget(written);
   }

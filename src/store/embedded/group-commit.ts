@@ -125,7 +125,7 @@ export class GroupCommit {
     this.#checkOpen();
     checkWrites(writes, LONGEST_KEY);
     if (writes.length > MOST_WRITES) throw new RangeError(`a commit takes ${MOST_WRITES} writes`);
-    const known = writes.map(({ key }) => this.#known(key));
+    const known = writes.map((write) => this.#known(write));
     for (const [i, { key, expect }] of writes.entries()) {
       const revision = known[i]?.row?.revision ?? 0;
       if (expect === undefined || expect === revision) continue;
@@ -178,12 +178,13 @@ export class GroupCommit {
     return entry && !entry.deleted ? entry.revision : 0;
   }
 
-  #known(key: string): Known {
+  #known({ key, expect, replaces }: Write): Known {
     const pending = this.#pending(key);
     if (pending) return pending;
     const entry = this.#options.database.entry(key);
     if (!entry || entry.deleted) return { entry, row: undefined };
-    const value = valueIn(this.#options.database.record(entry) as Buffer) as Buffer;
+    const isKnown = replaces !== undefined && expect === entry.revision;
+    const value = isKnown ? replaces : (valueIn(this.#options.database.record(entry) as Buffer) as Buffer);
     return { entry, row: { key, value, revision: entry.revision } };
   }
 

@@ -122,7 +122,8 @@ export class EncryptedStore implements Store {
     if (value === null || !this.#covers(key)) return write;
     const sealed = this.#envelopes.seal(key, value);
     this.#plain.set(sealed, value);
-    return { ...write, value: sealed };
+    const { replaces: _, ...rest } = write;
+    return { ...rest, value: sealed };
   }
 
   #openRow(row: Row): Row {
