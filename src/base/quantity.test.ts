@@ -7,6 +7,7 @@ import {
   formatQuantity,
   parseQuantity,
   QuantityError,
+  scaled,
   subtractQuantities,
 } from './quantity.ts';
 
@@ -138,4 +139,15 @@ describe('for every quantity', () => {
       }),
     );
   });
+});
+
+it.each([
+  ['1500m', 0, 2n],
+  ['1500m', 3, 1500n],
+  ['1n', 3, 1n],
+  ['-1500m', 0, -1n],
+  ['1Ki', 3, 1_024_000n],
+  ['2e3', -3, 2n],
+])('%s times ten to the power of %i is %s, rounded up', (text, power, expected) => {
+  expect(scaled(parseQuantity(text), power)).toBe(expected);
 });

@@ -95,6 +95,15 @@ test('keys and data are readable by their owner alone', async () => {
   }
 });
 
+test('no signal opens a debugger', async () => {
+  const qd = await startQd();
+  qd.child.kill('SIGUSR1');
+  await expect.poll(() => qd.output()).toContain('there is no debugger to open');
+  expect(qd.output()).not.toContain('Debugger listening');
+  expect((await qd.request('GET', '/readyz')).code).toBe(200);
+  await qd.stop();
+});
+
 test('plain HTTP is served on loopback when it is asked for', async () => {
   const port = await unusedPort();
   await start(['--insecure-port', String(port)]);

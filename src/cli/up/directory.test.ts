@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -28,6 +28,20 @@ test('a new directory belongs to its owner alone and remembers what it is told',
   const second = await openDirectory(path);
   expect(second).toMatchObject({ isNew: false, remembered: settings });
   await second.release();
+});
+
+test('a directory that was made for it becomes its owner’s alone, and one with something else in it stays', async () => {
+  for (const [path, more, mode] of [
+    [join(home, 'empty'), undefined, 0o700],
+    [join(home, 'shared'), 'notes.txt', 0o755],
+  ] as const) {
+    await mkdir(path);
+    await chmod(path, 0o755);
+    if (more) await writeFile(join(path, more), '');
+    const directory = await openDirectory(path);
+    expect((await stat(path)).mode & 0o777).toBe(mode);
+    await directory.release();
+  }
 });
 
 test('a directory of a newer format is left alone', async () => {

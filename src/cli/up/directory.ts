@@ -2,7 +2,7 @@
  * A cluster's data directory: `cluster.json` (its format and what the cluster remembers), `lock`, `pki/`, `store/`,
  * `admin.kubeconfig`. One program at a time has it.
  */
-import { mkdir, readdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessLock } from '../../base/process-lock.ts';
 import { CliError } from '../cli-error.ts';
@@ -28,6 +28,7 @@ export async function openDirectory(path: string): Promise<Directory> {
   try {
     const file = join(path, 'cluster.json');
     const found = await readCluster(file);
+    if (!found) await makePrivate(path);
     let known = JSON.stringify(found);
     return {
       path,
@@ -46,6 +47,15 @@ export async function openDirectory(path: string): Promise<Directory> {
     throw error;
   }
 }
+
+/** One that was made for the cluster may be open to others. What holds something else, or is somebody else's, stays. */
+async function makePrivate(path: string): Promise<void> {
+  const [names, { uid }] = await Promise.all([readdir(path), stat(path)]);
+  if (uid === process.getuid?.() && names.every((name) => OWN.has(name))) await chmod(path, 0o700);
+}
+
+/** What a start, or a restore before it, puts into a directory before there is a cluster. */
+const OWN: ReadonlySet<string> = new Set(['lock', 'pki', 'store', 'encryption.key']);
 
 /** What the cluster of a directory remembers, whoever has it open; nothing where there is none. */
 export async function rememberedIn(path: string): Promise<Partial<Remembered>> {

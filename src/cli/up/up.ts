@@ -4,6 +4,7 @@ import { systemRandom } from '../../base/random.ts';
 import { createLogger } from '../logger.ts';
 import { Cleanup } from './cleanup.ts';
 import type { UpFlags } from './flags.ts';
+import { ROTATED } from './renewing.ts';
 import { untilSignal } from './signals.ts';
 import { start } from './start.ts';
 import { createSteps } from './steps.ts';
@@ -18,6 +19,10 @@ export async function up(flags: UpFlags): Promise<void> {
     log.error('an error that nobody caught', { error });
     process.exit(1);
   });
+  // Node would open a debugger to everybody on the machine.
+  process.on('SIGUSR1', () => log.warn('there is no debugger to open'));
+  // Whoever listens to it does so later in the start; until then it must not end the program.
+  process.on(ROTATED, () => undefined);
   const signalled = untilSignal();
   try {
     await start({ flags, steps, cleanup, log, clock: systemClock, random: systemRandom });

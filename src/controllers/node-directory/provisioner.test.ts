@@ -1,14 +1,14 @@
 /** Claims that come, grow and go, and nodes that do: with the binder, and agents that do their part. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { HELD, OURS, World } from '../../../test/support/directory-world.ts';
+import { claimNamed, classNamed } from '../../../test/support/volume-objects.ts';
 import { Node } from '../../kinds/core/node.ts';
 import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
 import { StorageClass } from '../../kinds/storage/storage-class.ts';
 import { isToRemove, nodeDirectory } from '../../kinds/volumes/node-directory.ts';
 import { planKey as planBinding } from '../persistent-volume/binder.ts';
-import { claimNamed, classNamed } from '../persistent-volume/test-objects.ts';
-import { HELD, OURS, World } from './test-world.ts';
 
 const NAMES = ['a', 'b', 'c'];
 

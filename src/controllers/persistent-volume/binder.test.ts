@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
+import { claimNamed, classNamed, refTo, volumeNamed } from '../../../test/support/volume-objects.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
@@ -11,7 +12,6 @@ import { misfit } from '../../kinds/volumes/matching.ts';
 import type { Plan } from '../plan.ts';
 import { planKey } from './binder.ts';
 import type { Claim, Volume } from './states.ts';
-import { claimNamed, classNamed, refTo, volumeNamed } from './test-objects.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });

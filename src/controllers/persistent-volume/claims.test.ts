@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../test/support/planner-world.ts';
+import { boundClaim, claimNamed, classNamed, refTo, volumeNamed } from '../../../test/support/volume-objects.ts';
 import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../kinds/core/pod.ts';
@@ -7,7 +8,6 @@ import { StorageClass } from '../../kinds/storage/storage-class.ts';
 import type { Action, Plan } from '../plan.ts';
 import { planClaim } from './claims.ts';
 import type { Claim, Volume } from './states.ts';
-import { boundClaim, claimNamed, classNamed, refTo, volumeNamed } from './test-objects.ts';
 
 interface Things {
   readonly volumes?: readonly Volume[];

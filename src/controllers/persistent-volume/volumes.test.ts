@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../test/support/planner-world.ts';
+import { boundClaim, claimNamed, refTo, volumeNamed } from '../../../test/support/volume-objects.ts';
 import type { KindRef } from '../../client/object-types.ts';
 import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../kinds/core/pod.ts';
 import type { Action, Plan } from '../plan.ts';
 import type { Claim, Volume } from './states.ts';
-import { boundClaim, claimNamed, refTo, volumeNamed } from './test-objects.ts';
 import { planVolume } from './volumes.ts';
 
 const isEvent = (action: Action) => action.type === 'event';

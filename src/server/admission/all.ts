@@ -8,6 +8,7 @@ import { certificateApproval, certificateSigning, certificateSubjectRestriction 
 import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { denyServiceExternalIps } from './deny-service-external-ips.ts';
 import { extendedResourceToleration } from './extended-resource-toleration.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
@@ -42,6 +43,7 @@ const ordered: readonly AdmissionPlugin[] = [
   certificateSigning,
   certificateSubjectRestriction,
   defaultIngressClass,
+  denyServiceExternalIps,
   resourceQuota,
 ];
 
@@ -50,6 +52,7 @@ const offByDefault: readonly AdmissionPlugin[] = [
   alwaysPullImages,
   extendedResourceToleration,
   ownerReferencesPermissionEnforcement,
+  denyServiceExternalIps,
 ];
 
 /** The names that clients of Kubernetes know, in the order of the chain. */

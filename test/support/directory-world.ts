@@ -1,10 +1,11 @@
 /** For tests of plans: a world with nodes, where plans are asked for by key. */
-import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import type { KindRef } from '../../client/object-types.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import type { Plan } from '../plan.ts';
-import { planKey } from './provisioner.ts';
+
+import type { KindRef } from '../../src/client/object-types.ts';
+import { planKey } from '../../src/controllers/node-directory/provisioner.ts';
+import type { Plan } from '../../src/controllers/plan.ts';
+import { Node } from '../../src/kinds/core/node.ts';
+import { PersistentVolume } from '../../src/kinds/core/persistent-volume.ts';
+import { PlannerWorld } from './planner-world.ts';
 
 export const OURS = 'quarterdeck.io/node-directory';
 export const HELD = 'external-provisioner.volume.kubernetes.io/finalizer';
