@@ -35,5 +35,10 @@ export interface Admitting {
   enter(entering: Entering): Seat | Promise<Seat>;
   /** Somebody whom nobody knows wants something that costs so many seats. Undefined where he need not wait. */
   stranger(address: string, cost: number): Promise<void> | undefined;
+  /** Says what a turn is, from whoever reads requests and writes answers; before, it is one of this thread's loop. */
+  turnBy?(nextTurn: NextTurn): void;
   lines(): Iterable<string>;
 }
+
+/** Runs the task after what was answered has left, and what came meanwhile has been read. */
+export type NextTurn = (task: () => void) => void;

@@ -8,13 +8,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Cache } from '../cache/cache.ts';
-import type { Admitting, Entering, Seat } from './admitting.ts';
+import type { Admitting, Entering, NextTurn, Seat } from './admitting.ts';
 import type { Level } from './level.ts';
 import { flowLines } from './metrics.ts';
 import { networkOf } from './network.ts';
 import { type Belongs, Schemas } from './schemas.ts';
 import { mayTake } from './seats.ts';
-import { Flow, type NextTurn, Turns } from './turns.ts';
+import { Flow, Turns } from './turns.ts';
 import { seatsForMany } from './work.ts';
 
 export interface FairnessOptions {
@@ -75,6 +75,10 @@ export class Fairness implements Admitting {
     if (this.#turns.take(flow, cost)) return undefined;
     const waiting = flow;
     return new Promise((go) => this.#turns.park(waiting, { cost, go, client: SOMEBODY }));
+  }
+
+  turnBy(nextTurn: NextTurn): void {
+    this.#turns.turnBy(nextTurn);
   }
 
   lines(): Iterable<string> {

@@ -4,7 +4,7 @@
  * work a turn, and what is more waits for the next one: the flood reads, and is read, no faster than it is answered, and
  * everybody else waits for a turn that is short. A flow that is alone has a quantum that it hardly ever reaches.
  */
-import type { Client } from './admitting.ts';
+import type { Client, NextTurn } from './admitting.ts';
 
 export class Flow {
   /** What it has taken since the quanta were given out. */
@@ -22,9 +22,6 @@ interface Parked {
   readonly client: Client;
 }
 
-/** Runs the task after this turn's input has been read. */
-export type NextTurn = (task: () => void) => void;
-
 /** In seats. A get or a create is one. */
 const ALONE = 128;
 const SHARED = 2;
@@ -34,7 +31,7 @@ const TOGETHER = 64;
 const REMEMBERED = 256;
 
 export class Turns {
-  readonly #nextTurn: NextTurn;
+  #nextTurn: NextTurn;
   #used: Flow[] = [];
   /** Flows that have parked requests, in the order in which they get their turn. */
   readonly #ring: Flow[] = [];
@@ -44,6 +41,10 @@ export class Turns {
   waiting = 0;
 
   constructor(nextTurn: NextTurn) {
+    this.#nextTurn = nextTurn;
+  }
+
+  turnBy(nextTurn: NextTurn): void {
     this.#nextTurn = nextTurn;
   }
 

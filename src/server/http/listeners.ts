@@ -53,6 +53,8 @@ export interface Listeners {
   renew(tls: Pick<Tls, 'key' | 'cert'>): void;
   /** Stops accepting, lets requests in flight finish for a while, then closes what is left. */
   close(): Promise<void>;
+  /** Runs the task after what was answered has left, and what came meanwhile has been read. */
+  nextTurn(task: () => void): void;
   /** Metrics, line by line. */
   lines(): Iterable<string>;
 }
@@ -136,6 +138,10 @@ class NetListeners implements Listeners {
     });
     await Promise.all(closed);
     timer.cancel();
+  }
+
+  nextTurn(task: () => void): void {
+    setImmediate(task);
   }
 
   lines(): Iterable<string> {

@@ -74,6 +74,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       pipeline.serve(exchange).catch((error: unknown) => log.error('a request could not be answered', { error }));
     },
   });
+  admitting?.turnBy?.((task) => listeners.nextTurn(task));
   metrics.add(listeners, audit, admitting);
   const listening = async (listen: Promise<AddressInfo>) => {
     const found = await listen;

@@ -25,6 +25,7 @@ class RemoteListeners implements Listeners, Line {
   readonly #peers = new Map<number, Peer>();
   readonly #exchanges = new Map<number, RemoteExchange>();
   readonly #orders = new Map<number, Order>();
+  readonly #turns = new Map<number, () => void>();
   #order = 0;
   #counts = { open: 0, refused: 0 };
   /** The events said last: more watches of the same may follow. */
@@ -52,6 +53,12 @@ class RemoteListeners implements Listeners, Line {
 
   async close(): Promise<void> {
     await this.#ordered((order) => ['close', order]);
+  }
+
+  nextTurn(task: () => void): void {
+    const question = ++this.#order;
+    this.#turns.set(question, task);
+    this.mailbox.say(['turn', question]);
   }
 
   lines(): Iterable<string> {
@@ -100,6 +107,12 @@ class RemoteListeners implements Listeners, Line {
       case 'disconnected':
         this.#peers.delete(word[1]);
         return;
+      case 'turned': {
+        const task = this.#turns.get(word[1]);
+        this.#turns.delete(word[1]);
+        task?.();
+        return;
+      }
       case 'pace':
         void this.#pace(word[1], word[2]);
         return;

@@ -93,6 +93,11 @@ class Front implements Hearer {
         go?.();
         return;
       }
+      case 'turn': {
+        const [, question] = word;
+        setImmediate(() => this.#mailbox.say(['turned', question]));
+        return;
+      }
       case 'watch':
         this.#exchanges.get(word[1])?.watch(word[2]);
         return;

@@ -34,6 +34,8 @@ export type FrontWord =
   | readonly ['started', number]
   /** So many bytes of what was to be written in all have left. */
   | readonly ['taken', number, total: number]
+  /** What was said before the back asked for a turn has been written, and what had come by then was said. */
+  | readonly ['turned', question: number]
   /** May the next connection of this address be served? The number is the question's. */
   | readonly ['pace', number, address: string]
   | readonly ['counts', open: number, refused: number]
@@ -50,6 +52,7 @@ export type BackWord =
   | readonly ['renew', tls: Pick<Tls, 'key' | 'cert'>]
   | readonly ['close', order: number]
   | readonly ['go', question: number]
+  | readonly ['turn', question: number]
   | readonly ['reply', number, code: number, contentType: string, ExtraHeaders, bytes: number]
   | readonly ['watch', number, ExtraHeaders]
   /** The same events for several watches: the bytes of each event. */
