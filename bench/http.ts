@@ -2,12 +2,15 @@
 import { type Agent, request } from 'node:https';
 import type { Target } from './load.ts';
 
-export function post({ origin, token }: Target, path: string, body: string, agent: Agent): Promise<void> {
+/** The text of the answer. */
+export function post({ origin, token }: Target, path: string, body: string, agent: Agent): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     request(origin + path, { method: 'POST', agent, headers }, (response) => {
       if ((response.statusCode ?? 0) > 399) reject(new Error(`POST ${path} answered ${response.statusCode}`));
-      response.resume().on('end', resolve);
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve(Buffer.concat(chunks).toString()));
     })
       .on('error', reject)
       .end(body);

@@ -221,7 +221,7 @@ async function measureRights(): Promise<void> {
   const qd = await startQd(root, join(work, 'rights'));
   try {
     const more = await costOfRights(qd, { connections: 32, seconds, root, agent });
-    record({ name: 'what rights add to a get', unit: '%', qd: more, promise: 5 });
+    record({ name: 'what a token and rights add to a get', unit: '%', qd: more, promise: 5 });
   } finally {
     await qd.stop();
   }

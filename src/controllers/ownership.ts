@@ -36,19 +36,19 @@ export function claim<Owner extends KubeObject, T extends KubeObject>(
   ownership: Ownership<Owner, T>,
   { world, mayAdopt }: { readonly world: Listers; readonly mayAdopt: boolean },
 ): Claim<T> {
-  const { counts = () => true, kind } = ownership;
+  const { counts, kind } = ownership;
   const selector = ownership.selector(owner);
-  const own = world
-    .of(kind)
-    .controlledBy(owner.metadata.uid ?? '')
-    .filter((object) => counts(object, owner));
-  const matching = own.filter(({ metadata }) => selector.matches(metadata.labels));
+  const matching: DeepReadonly<T>[] = [];
+  const released: DeepReadonly<T>[] = [];
+  for (const object of world.of(kind).controlledBy(owner.metadata.uid ?? '')) {
+    if (counts && !counts(object, owner)) continue;
+    (selector.matches(object.metadata.labels) ? matching : released).push(object);
+  }
   // An owner that is being deleted leaves everything as it is, for the garbage collector to decide.
   if (owner.metadata.deletionTimestamp) return { mine: matching, actions: [] };
   const adopted = mayAdopt ? adoptable(owner, ownership, world) : [];
-  const released = own.filter(({ metadata }) => !selector.matches(metadata.labels));
   return {
-    mine: [...matching, ...adopted],
+    mine: adopted.length > 0 ? [...matching, ...adopted] : matching,
     actions: [
       ...released.map((object) => patch(kind, object, release(owner, object))),
       ...adopted.map((object) => patch(kind, object, adoption(owner, object, ownership))),

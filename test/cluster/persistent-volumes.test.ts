@@ -206,6 +206,17 @@ describe('a claim of the default class', () => {
     );
   });
 
+  it('goes with its namespace, and its volume with it', async () => {
+    await claim('data');
+    await pod('web', 'data');
+    await eventually(() => isRunning('web'));
+    await cluster.client.of(Namespace).delete('x');
+    await eventually(async () => (await volumes().list()).items.length === 0);
+    const left = async () =>
+      (await cluster.client.of(Namespace).list()).items.some(({ metadata }) => metadata.name === 'x');
+    await eventually(async () => !(await left()));
+  });
+
   it('hears what a directory cannot do', async () => {
     await claim('shared', { accessModes: ['ReadWriteMany'] });
     await pod('web', 'shared');

@@ -1,7 +1,7 @@
 /** One pod on every node that should have one, and none elsewhere, whatever template they come from. */
 import { type Action, event, requeueAfter } from '../plan.ts';
 import { isAvailable } from '../pods/availability.ts';
-import { isActive, readySince } from '../pods/pod-life.ts';
+import { isActive, isReady } from '../pods/pod-life.ts';
 import type { PodTest, SeenDaemonSet, SeenPod } from './daemon-pod.ts';
 import type { Patience } from './failed-pods.ts';
 import type { Site, Sites } from './sites.ts';
@@ -105,7 +105,7 @@ class Keeping {
     this.#remove.push(...moreFresh, ...moreOld);
     if (!fresh || !old) return;
     const { minReadySeconds = 0 } = this.#daemonSet.spec;
-    if (readySince(old) === undefined || isAvailable(fresh, minReadySeconds, now)) this.#remove.push(old);
+    if (!isReady(old) || isAvailable(fresh, minReadySeconds, now)) this.#remove.push(old);
   }
 }
 

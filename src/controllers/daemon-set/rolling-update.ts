@@ -11,14 +11,51 @@ export interface UpdateInput {
 }
 
 /** Only where each node has its pod and no other change is under way. */
-export function roll(daemonSet: SeenDaemonSet, all: Sites, input: UpdateInput): Changes {
+export function roll(daemonSet: SeenDaemonSet, { sites, desired }: Sites, { isUpdated, now }: UpdateInput): Changes {
   const { minReadySeconds = 0 } = daemonSet.spec;
-  const { maxSurge, maxUnavailable } = stepsOf(daemonSet, all.desired);
-  const pairs = all.sites.map((site) => pairOf(site, input.isUpdated));
-  const isUp = (pod: SeenPod) => isAvailable(pod, minReadySeconds, input.now);
-  return maxSurge === 0
-    ? replace(pairs, { maxUnavailable, isUp })
-    : surge(pairs, { maxSurge, desired: all.desired, isUp });
+  if (sites.every(({ pods }) => pods.every(isUpdated))) return NOTHING;
+  const { maxSurge, maxUnavailable } = stepsOf(daemonSet, desired);
+  const isUp = (pod: SeenPod) => isAvailable(pod, minReadySeconds, now);
+  if (maxSurge === 0) return replace(sites, { maxUnavailable, isUpdated, isUp });
+  const pairs = sites.map((site) => pairOf(site, isUpdated));
+  return surge(pairs, { maxSurge, desired, isUp });
+}
+
+const NOTHING: Changes = { create: [], remove: [] };
+
+interface Replacing {
+  readonly maxUnavailable: number;
+  readonly isUpdated: PodTest;
+  readonly isUp: PodTest;
+}
+
+/**
+ * Old pods go, and the nodes that are left without one get a new one. An old pod that is not available is no loss; of the
+ * others so many may go that not too many nodes are without an available pod. Where a node has several, they are thinned
+ * out first.
+ */
+function replace(sites: readonly Site[], { maxUnavailable, isUpdated, isUp }: Replacing): Changes {
+  const broken: SeenPod[] = [];
+  const working: SeenPod[] = [];
+  let missing = 0;
+  for (const { pods } of sites) {
+    const only = theOnly(pods);
+    const works = only !== undefined && isUp(only);
+    if (!works) missing++;
+    if (only && !isUpdated(only)) (works ? working : broken).push(only);
+  }
+  return { create: [], remove: [...broken, ...working.slice(0, Math.max(0, maxUnavailable - missing))] };
+}
+
+/** Those aside that are on their way out. */
+function theOnly(pods: readonly SeenPod[]): SeenPod | undefined {
+  let only: SeenPod | undefined;
+  for (const pod of pods) {
+    if (pod.metadata.deletionTimestamp) continue;
+    if (only) return undefined;
+    only = pod;
+  }
+  return only;
 }
 
 /** What a node has, those aside that are on their way out. */
@@ -31,29 +68,18 @@ interface Pair {
 }
 
 function pairOf(site: Site, isFresh: PodTest): Pair {
-  const present = site.pods.filter(({ metadata }) => !metadata.deletionTimestamp);
-  const [fresh, ...moreFresh] = present.filter(isFresh);
-  const [old, ...moreOld] = present.filter((pod) => !isFresh(pod));
-  return { site, fresh, old, isCrowded: moreFresh.length + moreOld.length > 0 };
-}
-
-/**
- * Old pods go, and the nodes that are left without one get a new one. An old pod that is not available is no loss; of the
- * others so many may go that not too many nodes are without an available pod.
- */
-function replace(
-  pairs: readonly Pair[],
-  { maxUnavailable, isUp }: { readonly maxUnavailable: number; readonly isUp: PodTest },
-): Changes {
-  const broken: SeenPod[] = [];
-  const working: SeenPod[] = [];
-  let missing = 0;
-  for (const { fresh, old, isCrowded } of pairs) {
-    const only = isCrowded || (fresh && old) ? undefined : (fresh ?? old);
-    if (!only || !isUp(only)) missing++;
-    if (only && only === old) (isUp(old) ? working : broken).push(old);
+  let fresh: SeenPod | undefined;
+  let old: SeenPod | undefined;
+  let isCrowded = false;
+  for (const pod of site.pods) {
+    if (pod.metadata.deletionTimestamp) continue;
+    if (isFresh(pod)) {
+      if (fresh) isCrowded = true;
+      else fresh = pod;
+    } else if (old) isCrowded = true;
+    else old = pod;
   }
-  return { create: [], remove: [...broken, ...working.slice(0, Math.max(0, maxUnavailable - missing))] };
+  return { site, fresh, old, isCrowded };
 }
 
 /**

@@ -30,9 +30,9 @@ export function sitesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[], { of
     const { name = '' } = node.metadata;
     const found = byNode.get(name);
     byNode.delete(name);
-    const verdict = judge(node);
-    if (verdict.shouldRun) desired++;
-    if (verdict.shouldRun || found) sites.push({ node: name, ...verdict, pods: found ? sorted(found) : [] });
+    const { shouldRun, mayStay } = judge(node);
+    if (shouldRun) desired++;
+    if (shouldRun || found) sites.push({ node: name, shouldRun, mayStay, pods: found ? sorted(found) : NOBODY });
   }
   // Those that ran there are for the collection of pods without nodes.
   const stranded = [...byNode.values()]
@@ -40,6 +40,8 @@ export function sitesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[], { of
     .filter(({ metadata, spec }) => !spec.nodeName && !metadata.deletionTimestamp);
   return { sites, stranded, desired };
 }
+
+const NOBODY: readonly SeenPod[] = [];
 
 function groupByNode(pods: readonly SeenPod[]): Map<string, SeenPod[]> {
   const out = new Map<string, SeenPod[]>();

@@ -1,6 +1,6 @@
 /** What a DaemonSet says of itself: counts of nodes, not of pods. */
 import { isAvailable } from '../pods/availability.ts';
-import { readySince } from '../pods/pod-life.ts';
+import { isReady } from '../pods/pod-life.ts';
 import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
 import type { Sites } from './sites.ts';
 
@@ -12,6 +12,7 @@ export interface StatusInput {
 
 export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { isUpdated, collisions, now }: StatusInput): object {
   const { metadata, spec, status } = daemonSet;
+  const { minReadySeconds = 0 } = spec;
   let current = 0;
   let misscheduled = 0;
   let ready = 0;
@@ -25,9 +26,10 @@ export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { isUpdated, coll
       continue;
     }
     current++;
-    if (readySince(oldest) !== undefined) ready++;
-    if (isAvailable(oldest, spec.minReadySeconds ?? 0, now)) available++;
     if (isUpdated(oldest)) updated++;
+    if (!isReady(oldest)) continue;
+    ready++;
+    if (isAvailable(oldest, minReadySeconds, now)) available++;
   }
   return {
     ...status,

@@ -13,7 +13,7 @@ import { withConditions } from '../conditions.ts';
 import { type Controller, defineController, type Listers, type Related, related, type Snapshot } from '../define.ts';
 import { compiledSelector } from '../ownership.ts';
 import { type Action, event, type Plan, requeueAfter, updateStatus } from '../plan.ts';
-import { readySince } from '../pods/pod-life.ts';
+import { isReady } from '../pods/pod-life.ts';
 import { expectedPods, type OtherScales, observeOthers, SCALED } from './expected-pods.ts';
 
 type Budget = DeepReadonly<PodDisruptionBudget>;
@@ -48,7 +48,7 @@ function budgetsOf({ metadata }: SeenPod, { of }: Listers): string[] {
 
 function isSameForBudgets(pod: SeenPod, old: SeenPod): boolean {
   return (
-    (readySince(pod) === undefined) === (readySince(old) === undefined) &&
+    isReady(pod) === isReady(old) &&
     pod.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
     deepEqual(pod.metadata.labels, old.metadata.labels) &&
     deepEqual(pod.metadata.ownerReferences, old.metadata.ownerReferences)
@@ -165,7 +165,7 @@ function counted(
   const { expected, healthy: desiredHealthy, pods, disrupted } = found;
   const isHealthy = ({ metadata: { name = '', deletionTimestamp } }: SeenPod) =>
     deletionTimestamp === undefined && disrupted[name] === undefined;
-  const currentHealthy = pods.filter((pod) => isHealthy(pod) && readySince(pod) !== undefined).length;
+  const currentHealthy = pods.filter((pod) => isHealthy(pod) && isReady(pod)).length;
   // A budget without pods allows nothing: the first of them would be unprotected until they are counted.
   const disruptionsAllowed = expected > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
   const allowed = disruptionsAllowed > 0;

@@ -8,13 +8,13 @@ import { type IpFamily, ipFamily } from '../../kinds/shapes/ip-address.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../define.ts';
 import { controllerReference } from '../ownership.ts';
 import { type Plan, remove } from '../plan.ts';
+import { isReady } from '../pods/pod-life.ts';
 import { podsByNode } from '../pods/pods-by-node.ts';
 import { identityOf, portsOf } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
   isKeptByOthers,
-  isReady,
   labelsFrom,
   podsBehindServices,
   podsOf,

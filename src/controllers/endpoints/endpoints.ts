@@ -7,13 +7,13 @@ import { Service } from '../../kinds/core/service.ts';
 import { ipFamily } from '../../kinds/shapes/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { type Action, create, type Plan, type Report, remove, told, update } from '../plan.ts';
+import { isReady } from '../pods/pod-life.ts';
 import { identityOf, portsOf } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
   isHeadless,
   isKeptByOthers,
-  isReady,
   labelsFrom,
   podsBehindServices,
   podsOf,

@@ -7,7 +7,7 @@ import { Service } from '../../kinds/core/service.ts';
 import { type IpFamily, ipFamily } from '../../kinds/shapes/ip-address.ts';
 import { type Listers, type Related, related } from '../define.ts';
 import { compiledLabels } from '../ownership.ts';
-import { isTerminal, readySince } from '../pods/pod-life.ts';
+import { isReady, isTerminal } from '../pods/pod-life.ts';
 import { podsWith } from '../pods/pods-by-label.ts';
 
 export type SeenPod = DeepReadonly<Pod>;
@@ -37,8 +37,6 @@ export function podsOf({ metadata, spec }: SeenService, world: Listers, withTerm
       (withTerminating || pod.metadata.deletionTimestamp === undefined),
   );
 }
-
-export const isReady = (pod: SeenPod) => readySince(pod) !== undefined;
 
 /** For a controller's `also`: a pod that comes, goes or changes wakes the services that it is or was behind. */
 export const podsBehindServices: Related = related(

@@ -4,10 +4,11 @@ import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Job } from '../../kinds/batch/job.ts';
 import { type Action, event } from '../plan.ts';
+import { isReady } from '../pods/pod-life.ts';
 import type { Account } from './accounting.ts';
 import { type Ending, withEnding, withSuspension } from './conditions.ts';
 import type { Steps } from './sizing.ts';
-import { isReady, type Tally } from './tally.ts';
+import type { Tally } from './tally.ts';
 
 type SeenJob = DeepReadonly<Job>;
 type Status = SeenJob['status'];

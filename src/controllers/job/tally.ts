@@ -2,7 +2,7 @@
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Job } from '../../kinds/batch/job.ts';
 import type { Pod } from '../../kinds/core/pod.ts';
-import { isActive, isTerminating, readySince } from '../pods/pod-life.ts';
+import { isActive, isReady, isTerminating } from '../pods/pod-life.ts';
 import { judge } from './failure-policy.ts';
 import { type Indexes, indexesOf } from './indexes.ts';
 import { hasFailed, hasSucceeded, isCountable, isIndexed } from './outcome.ts';
@@ -44,5 +44,3 @@ export function tallyOf(job: SeenJob, pods: readonly SeenPod[]): Tally {
     indexes,
   };
 }
-
-export const isReady = (pod: SeenPod): boolean => readySince(pod) !== undefined;

@@ -11,7 +11,7 @@ import { Node } from '../../kinds/core/node.ts';
 import { Pod } from '../../kinds/core/pod.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../define.ts';
 import { type Action, event, type Plan, patch, requeueAfter, updateStatus } from '../plan.ts';
-import { readySince } from '../pods/pod-life.ts';
+import { isReady } from '../pods/pod-life.ts';
 import { podsByNode } from '../pods/pods-by-node.ts';
 import { type Heartbeat, listen, missedFrom, readyCondition } from './health.ts';
 import { evictingTaint, isEvicting, taintsOf } from './taints.ts';
@@ -188,7 +188,7 @@ function tainted(node: SeenNode, { evictionIn, isAllLost }: Watched, now: Date):
 function podsNotReady({ metadata }: SeenNode, { of }: Listers, now: Date): Action[] {
   return of(Pod)
     .by(podsByNode, metadata.name ?? '')
-    .filter((pod) => readySince(pod) !== undefined)
+    .filter(isReady)
     .flatMap((pod) => {
       const conditions = pod.status.conditions?.map((condition) =>
         condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime: timestamp(now) } : condition,

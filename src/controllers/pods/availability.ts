@@ -1,32 +1,30 @@
-/** Which pods are available at a time, and when that changes by time alone. */
+/**
+ * Which pods are available at a time, and when that changes by time alone. Plans for thousands of pods ask it of each: times
+ * are compared as they stand in the objects, in one form in which the order of texts is that of times.
+ */
+import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Pod } from '../../kinds/core/pod.ts';
 import { type Action, requeueAfter } from '../plan.ts';
-import { readySince } from './pod-life.ts';
+import { readyTime } from './pod-life.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
+/** It has been ready for so many seconds. Where nobody noted since when, only no time at all has passed for sure. */
 export function isAvailable(pod: SeenPod, minReadySeconds: number, now: number): boolean {
-  return (availableFrom(pod, minReadySeconds) ?? Number.POSITIVE_INFINITY) <= now;
+  const since = readyTime(pod);
+  if (since === undefined) return false;
+  return minReadySeconds === 0 || (since !== '' && since <= timestamp(now - minReadySeconds * 1000));
 }
 
 /** Plans again when the next of them becomes available. */
 export function nextAvailable(pods: readonly SeenPod[], minReadySeconds: number, now: number): readonly Action[] {
   if (minReadySeconds === 0) return [];
-  let next = Number.POSITIVE_INFINITY;
+  const passed = timestamp(now - minReadySeconds * 1000);
+  let next: string | undefined;
   for (const pod of pods) {
-    const from = availableFrom(pod, minReadySeconds);
-    if (from !== undefined && from > now && from < next) next = from;
+    const since = readyTime(pod);
+    if (since !== undefined && since > passed && (next === undefined || since < next)) next = since;
   }
-  return next === Number.POSITIVE_INFINITY ? [] : [requeueAfter(next - now)];
-}
-
-/**
- * When it counts, or began to count, as available: it has been ready for so many seconds. Undefined when that is not in
- * sight.
- */
-function availableFrom(pod: SeenPod, minReadySeconds: number): number | undefined {
-  const since = readySince(pod);
-  if (since === undefined || minReadySeconds === 0) return since;
-  return since === 0 ? undefined : since + minReadySeconds * 1000;
+  return next === undefined ? [] : [requeueAfter(Date.parse(next) + minReadySeconds * 1000 - now)];
 }

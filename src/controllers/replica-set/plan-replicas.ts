@@ -12,7 +12,7 @@ import { type Action, create, type Plan, type Report, remove, told, updateStatus
 import { isAvailable, nextAvailable } from '../pods/availability.ts';
 import { firstToGo } from '../pods/deletion-order.ts';
 import { newPod } from '../pods/new-pod.ts';
-import { isActive, isTerminating, readySince } from '../pods/pod-life.ts';
+import { isActive, isReady, isTerminating } from '../pods/pod-life.ts';
 
 type Owner = ReplicaSet | ReplicationController;
 type SeenPod = DeepReadonly<Pod>;
@@ -102,7 +102,7 @@ function statusOf<T extends Owner>(
     observedGeneration: pods.length > owner.spec.replicas ? owner.status.observedGeneration : owner.metadata.generation,
     replicas: pods.length,
     fullyLabeledReplicas: counted(pods.filter(({ metadata }) => fullLabels.matches(metadata.labels)).length),
-    readyReplicas: counted(pods.filter((pod) => readySince(pod) !== undefined).length),
+    readyReplicas: counted(pods.filter(isReady).length),
     availableReplicas: counted(available.length),
     ...(countsTerminating ? { terminatingReplicas: terminating(owner, ownership, world) } : {}),
     conditions: conditions.length > 0 ? conditions : undefined,

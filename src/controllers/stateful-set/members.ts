@@ -1,6 +1,6 @@
 /** A StatefulSet's pods in their places. */
 import { isAvailable } from '../pods/availability.ts';
-import { readySince } from '../pods/pod-life.ts';
+import { isReady } from '../pods/pod-life.ts';
 import { ordinalOf, type SeenPod, type SeenSet } from './identity.ts';
 
 /** A place that the set has, with the pod that is there. */
@@ -39,7 +39,7 @@ export function membersOf(set: SeenSet, pods: readonly SeenPod[]): Members {
   return { replicas, condemned: condemned.sort((a, b) => b.ordinal - a.ordinal) };
 }
 
-export const isRunningAndReady = (pod: SeenPod) => pod.status.phase === 'Running' && readySince(pod) !== undefined;
+export const isRunningAndReady = (pod: SeenPod) => pod.status.phase === 'Running' && isReady(pod);
 
 /** It serves, has done so long enough, and nobody has asked it to go. */
 export function isUp(pod: SeenPod | undefined, { spec }: SeenSet, now: number): pod is SeenPod {
