@@ -42,9 +42,7 @@ withEveryKubectl((kubectl) => {
     expect(created).toEqual(kept.map(() => expect.stringMatching(/^\S+ created$/)));
     // "configured" is said of lists that are replaced as a whole and hold defaults.
     expect(await all('apply')).toEqual(kept.map(() => expect.stringMatching(/^\S+ (unchanged|configured)$/)));
-    // The endpoints of a service that selects pods are its controller's.
-    const ours = kept.filter((file) => basename(file) !== 'endpoints.yaml');
-    if (kubectl.isNewest) expect(await lines(kubectl, ours, ['diff'])).toEqual([]);
+    if (kubectl.isNewest) expect(await lines(kubectl, kept, ['diff'])).toEqual([]);
   });
 
   test('get, in every form', async () => {
