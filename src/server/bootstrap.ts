@@ -1,7 +1,13 @@
 import { isIPv4 } from 'node:net';
 import { isApiError } from '../base/errors.ts';
-import { systemPriorities } from '../kinds/scheduling/priority-class.ts';
+import { Endpoints } from '../kinds/core/endpoints.ts';
+import { Namespace } from '../kinds/core/namespace.ts';
+import { Service } from '../kinds/core/service.ts';
+import { EndpointSlice } from '../kinds/discovery/endpoint-slice.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { PriorityClass, systemPriorities } from '../kinds/scheduling/priority-class.ts';
 import type { Call, Handle, User } from './api.ts';
+import type { Core } from './core.ts';
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
@@ -40,6 +46,31 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
   };
   await ensure(handle, { plural: 'services', namespace: 'default', body: { metadata, spec } });
   await publish(handle, advertise);
+}
+
+/** Names of what is made here, by its kind. */
+const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
+  [Namespace, new Set(NAMESPACES)],
+  [PriorityClass, new Set(PRIORITIES.map(({ name }) => name))],
+  ...[Service, Endpoints, EndpointSlice].map((kind) => [kind, new Set(['kubernetes'])] as const),
+];
+
+/** Makes again what somebody deletes of it. */
+export function keepBootstrapped({ cache, log }: Pick<Core, 'cache' | 'log'>, again: () => Promise<void>): void {
+  let isPlanned = false;
+  const plan = () => {
+    if (isPlanned) return;
+    isPlanned = true;
+    setImmediate(() => {
+      isPlanned = false;
+      again().catch((error: unknown) => log.warn("what is the cluster's own could not be made again", { error }));
+    });
+  };
+  for (const [kind, names] of OWN) {
+    cache.table(kind).listeners.add(({ entry, at }) => {
+      if (!entry && names.has(at.name)) plan();
+    });
+  }
 }
 
 /** In both forms, so that nobody has to make the one from the other. */

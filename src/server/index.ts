@@ -23,7 +23,7 @@ import { escalationCheck } from './authz/rbac/escalation.ts';
 import { Rbac } from './authz/rbac/rbac.ts';
 import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
-import { bootstrap } from './bootstrap.ts';
+import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import type { Core } from './core.ts';
 import type { Admitting } from './fairness/admitting.ts';
@@ -133,11 +133,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
   const handle = handler(core);
   const priorities = options.admission?.includes(priority) ?? false;
+  const first = { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities };
   const [admitting] = await Promise.all([
     options.fairness && createAdmitting(core, options.fairness),
-    bootstrap(handle, { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities }),
+    bootstrap(handle, first),
     options.defaultRoles ? reconcilePolicy(core) : undefined,
   ]);
+  keepBootstrapped(core, () => bootstrap(handle, first));
   return {
     handle,
     registry,

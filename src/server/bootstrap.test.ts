@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { testServer } from '../../test/support/server.ts';
+import { isApiError } from '../base/errors.ts';
+import { allKinds } from '../kinds/all.ts';
+
+const cluster = { namespace: '' };
+
+it.each<[plural: string, name: string, where: object]>([
+  ['namespaces', 'kube-node-lease', cluster],
+  ['services', 'kubernetes', {}],
+  ['endpoints', 'kubernetes', {}],
+  ['endpointslices', 'kubernetes', { apiVersion: 'discovery.k8s.io/v1' }],
+])('%s: %s is made again when somebody deletes it', async (plural, name, where) => {
+  const server = await testServer(allKinds, { advertise: { address: '192.0.2.1', port: 6443 } });
+  const { uid } = (await server.get(plural, name, where)).metadata;
+  await server.delete(plural, name, where);
+  if (plural === 'namespaces') {
+    const body = { ...(await server.get(plural, name, where)), spec: { finalizers: [] } };
+    await server.update(plural, body, { ...where, subresource: 'finalize' });
+  }
+  const found = async () => {
+    try {
+      return (await server.get(plural, name, where)).metadata.uid;
+    } catch (error) {
+      if (isApiError(error, 'NotFound')) return uid;
+      throw error;
+    }
+  };
+  await expect.poll(found).not.toBe(uid);
+});
