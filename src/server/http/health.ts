@@ -51,7 +51,7 @@ export function healthPath(path: string): HealthPath | undefined {
 }
 
 /** A check that fails with the reason it is given. */
-export function failingWhen(name: string, reason: () => string | undefined): HealthCheck {
+function failingWhen(name: string, reason: () => string | undefined): HealthCheck {
   return {
     name,
     check() {
@@ -92,6 +92,29 @@ export async function runCheck(name: string, checks: readonly HealthCheck[]): Pr
   const reason = await reasonOf(found.check);
   if (reason === undefined) return { code: 200, text: 'ok' };
   return { code: 500, text: `internal server error: ${reason}\n` };
+}
+
+export interface HealthOptions {
+  readonly checks: readonly HealthCheck[];
+  readonly isReady: () => boolean;
+  readonly isDraining: () => boolean;
+}
+
+/** What is asked about the server's health, and what is looked at for it. */
+export class Health {
+  readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
+
+  constructor({ checks, isReady, isDraining }: HealthOptions) {
+    const live = [{ name: 'ping', check: () => undefined }, ...checks];
+    const started = failingWhen('poststarthook/start-controllers', () => (isReady() ? undefined : 'not finished'));
+    const shutdown = failingWhen('shutdown', () => (isDraining() ? 'process is shutting down' : undefined));
+    this.#checks = { livez: live, healthz: [...live, started], readyz: [...live, started, shutdown] };
+  }
+
+  answer({ name, check }: HealthPath, search: string): Promise<HealthAnswer> {
+    const checks = this.#checks[name];
+    return check === undefined ? runChecks(name, checks, search) : runCheck(check, checks);
+  }
 }
 
 async function reasonOf(check: HealthCheck['check']): Promise<string | undefined> {

@@ -16,7 +16,7 @@ import type { Tls } from '../listeners.ts';
 /** Where a request's body is. */
 export type BodyPlace = 'none' | 'here' | 'unread';
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What the front says. Numbers are those of exchanges, unless they are said to be others. */
 export type FrontWord =
