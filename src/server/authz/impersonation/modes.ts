@@ -6,7 +6,7 @@
 import type { User } from '../../api.ts';
 import { accountOf, hasOnlyName, nodeOf, type Wanted } from './wanted.ts';
 
-export type ModeName = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info' | 'legacy';
+type ModeName = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info' | 'legacy';
 
 export interface Mode {
   readonly name: ModeName;
