@@ -223,6 +223,44 @@ describe('a pod', () => {
     expect(JSON.parse(pod.metadata.annotations['kubernetes.io/restart-counts']).c).toBeGreaterThan(5);
   });
 
+  it('whose liveness probe fails is killed and started again as often as the rule says, and tells of it', async () => {
+    cluster = await simulatedCluster({ rules: { pods: [{ stages: { liveness: { after: '20s', times: 2 } } }] } });
+    const probed = { name: 'c', image: 'nginx:1.27', livenessProbe: { httpGet: { port: 80 } } };
+    await cluster.run('a', { spec: { containers: [probed, { name: 'other', image: 'nginx:1.27' }] } });
+    const again = await cluster.until('a', (pod) => state(pod)?.restartCount === 1 && state(pod).state.running);
+    expect(state(again).lastState.terminated).toMatchObject({ exitCode: 137, reason: 'Error' });
+    await cluster.until('a', (pod) => state(pod)?.restartCount === 2 && isReady(pod));
+    for (let minutes = 0; minutes < 10; minutes++) await cluster.clock.advance(60_000);
+    expect(isReady(await cluster.pod('a'))).toBe(true);
+    expect([state(await cluster.pod('a')), state(await cluster.pod('a'), 'other')]).toMatchObject([
+      { restartCount: 2 },
+      { restartCount: 0 },
+    ]);
+    const { items } = await cluster.client.of(Event).in('default').list();
+    const told = items.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+    expect(told).toContain('Warning Unhealthy Liveness probe failed: HTTP probe failed with statuscode: 503');
+    expect(told).toContain('Normal Killing Container c failed liveness probe, will be restarted');
+  });
+
+  it('whose readiness probe fails for a while is not ready meanwhile, and runs on', async () => {
+    cluster = await simulatedCluster({ rules: { pods: [{ stages: { readiness: { after: '5s', for: '10s' } } }] } });
+    const probed = { name: 'c', image: 'nginx:1.27', readinessProbe: { httpGet: { port: 80 } } };
+    await cluster.run('a', { spec: { containers: [probed] } });
+    await cluster.until('a', isReady);
+    const unready = await cluster.until('a', (pod) => !isReady(pod));
+    expect(state(unready)).toMatchObject({ ready: false, restartCount: 0, state: { running: {} } });
+    await cluster.until('a', isReady);
+    await cluster.until('a', (pod) => !isReady(pod));
+    const annotations = { 'simulated.kubernetes.io/readiness': 'passes' };
+    await cluster.client
+      .of(Pod)
+      .in('default')
+      .patch('a', { type: 'merge', changes: { metadata: { annotations } } });
+    await cluster.until('a', isReady);
+    for (let seconds = 0; seconds < 60; seconds++) await cluster.clock.advance(1_000);
+    expect(isReady(await cluster.pod('a'))).toBe(true);
+  });
+
   it('that may not be restarted fails', async () => {
     cluster = await simulatedCluster({
       rules: { pods: [{ stages: { run: { takes: '1s', exitCode: 9, message: 'no disk' } } }] },

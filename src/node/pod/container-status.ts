@@ -3,17 +3,19 @@
 import { timestamp } from '../../base/timestamp.ts';
 import { shownRestarts } from '../../kinds/core/restart-counts.ts';
 import { type ContainerRun, type Ended, isReady, type RunState, type SeenContainer } from './container-run.ts';
+import { fitting } from './termination-message.ts';
 
 const NO_STATE = Object.freeze({});
 
-export function containerStatus(run: ContainerRun, { resources }: SeenContainer) {
+/** `room`: the bytes that a message of its end may have. */
+export function containerStatus(run: ContainerRun, { resources }: SeenContainer, room: number) {
   const { name, role, state, last, image, imageID } = run;
   const id = state.type === 'waiting' ? last?.id : state.id;
   const asked = resources && (resources.requests || resources.limits) ? resources : undefined;
   return {
     name,
-    state: stateOf(state),
-    lastState: last ? { terminated: terminated(last) } : NO_STATE,
+    state: stateOf(state, room),
+    lastState: last ? { terminated: terminated(last, room) } : NO_STATE,
     ready: isReady(run),
     restartCount: shownRestarts(run.restarts),
     image,
@@ -25,22 +27,22 @@ export function containerStatus(run: ContainerRun, { resources }: SeenContainer)
   };
 }
 
-function stateOf(state: RunState) {
+function stateOf(state: RunState, room: number) {
   switch (state.type) {
     case 'waiting':
       return { waiting: { reason: state.reason, ...(state.message ? { message: state.message } : {}) } };
     case 'running':
       return { running: { startedAt: timestamp(state.since) } };
     case 'ended':
-      return { terminated: terminated(state) };
+      return { terminated: terminated(state, room) };
   }
 }
 
-function terminated({ exitCode, reason, message, startedAt, finishedAt, id }: Ended) {
+function terminated({ exitCode, reason, message, startedAt, finishedAt, id }: Ended, room: number) {
   return {
     exitCode,
     reason,
-    ...(message ? { message } : {}),
+    ...(message ? { message: fitting(message, room) } : {}),
     ...(startedAt === undefined ? {} : { startedAt: timestamp(startedAt) }),
     finishedAt: timestamp(finishedAt),
     ...(id ? { containerID: id } : {}),

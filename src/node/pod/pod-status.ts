@@ -5,6 +5,7 @@ import { type Condition, conditionsOf, type Observed } from './conditions.ts';
 import type { Role } from './container-run.ts';
 import { containerStatus } from './container-status.ts';
 import { containerOf } from './phase.ts';
+import { messageRoom } from './termination-message.ts';
 
 export interface Report extends Observed {
   readonly startTime: number;
@@ -35,5 +36,8 @@ export function podStatus(report: Report, before: readonly Condition[]) {
 }
 
 function statusesOf({ pod, runs }: Report, roles: readonly Role[]) {
-  return runs.filter(({ role }) => roles.includes(role)).map((run) => containerStatus(run, containerOf(pod, run)));
+  const room = messageRoom(runs.length);
+  return runs
+    .filter(({ role }) => roles.includes(role))
+    .map((run) => containerStatus(run, containerOf(pod, run), room));
 }

@@ -2,10 +2,10 @@
  * How a life goes on: what is due by now happens, in the order in which an agent does things. It decides from the life and
  * the time alone and touches nothing else; chance and a free address are handed in.
  */
-import { type Ended, isThrough } from '../pod/container-run.ts';
+import { type Ended, hasStarted, isThrough } from '../pod/container-run.ts';
 import { containerOf, finalPhase, isOver, phaseOf } from '../pod/phase.ts';
 import { type Circumstances, end, foresee, goOn, takeTurn } from './container-steps.ts';
-import { type Life, runOf } from './life.ts';
+import { type Life, runOf, type SimulatedRun } from './life.ts';
 import { draw } from './span.ts';
 
 const NO_ADDRESS_DELAY = 10_000;
@@ -31,6 +31,8 @@ export function nextDue(life: Life): number | undefined {
   if (!isOver(life.phase)) {
     for (const run of life.runs) {
       next = Math.min(next, run.startsAt ?? next, run.readyAt ?? next, run.endsAt ?? next);
+      next = Math.min(next, run.killedAt ?? next, run.faltersAt ?? next);
+      if (isInTheWay(life, run)) break;
     }
   }
   return next === Number.POSITIVE_INFINITY ? undefined : next;
@@ -104,7 +106,7 @@ function goOnAll(life: Life, world: Circumstances): boolean {
   for (const run of life.runs) {
     if (run.role !== 'init' && run.role !== 'sidecar') continue;
     if (goOn(life, run, world) || takeTurn(life, run, world)) return true;
-    if (!isThrough(run) && !mainHasStarted(life)) return false;
+    if (isInTheWay(life, run)) return false;
   }
   return life.runs.some(
     (run) =>
@@ -112,8 +114,11 @@ function goOnAll(life: Life, world: Circumstances): boolean {
   );
 }
 
-const mainHasStarted = ({ runs }: Life) =>
-  runs.some(({ role, state, last }) => role === 'main' && (state.type !== 'waiting' || last !== undefined));
+/** Whether those behind it have to wait: it prepares them, or a sidecar is down before they have started. */
+function isInTheWay({ runs }: Life, run: SimulatedRun): boolean {
+  if ((run.role !== 'init' && run.role !== 'sidecar') || isThrough(run)) return false;
+  return !runs.some((each) => each.role === 'main' && hasStarted(each));
+}
 
 /** All that runs ends; what never ran is not found any more. */
 function endAll(life: Life, now: number, exitCode: number): void {

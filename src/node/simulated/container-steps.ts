@@ -6,6 +6,7 @@ import { containerOf } from '../pod/phase.ts';
 import { crashDelay, inWords, pullDelay } from './back-off.ts';
 import { containerIdOf, imageIdOf } from './ids.ts';
 import type { Life, SimulatedRun } from './life.ts';
+import { becomeReady, falter, foreseeProbes } from './probes.ts';
 import type { Ending } from './rules.ts';
 import { draw } from './span.ts';
 
@@ -20,6 +21,7 @@ export interface Circumstances {
 
 export type Happening =
   | { readonly type: 'noAddress' | 'deadline' }
+  | { readonly type: 'probeFailed'; readonly probe: 'Liveness' | 'Readiness'; readonly run: SimulatedRun }
   | {
       readonly type:
         | 'pulled'
@@ -49,19 +51,22 @@ export function goOn(life: Life, run: SimulatedRun, world: Circumstances): boole
       if (run.startsAt === undefined || now < run.startsAt) return false;
       return begin(life, run, world);
     case 'running':
-      if (run.endsAt !== undefined && now >= run.endsAt) return endByRule(life, run, world);
-      if (run.readyAt === undefined || now < run.readyAt) return false;
-      run.ready = true;
-      run.readyAt = undefined;
-      return true;
+      if (isDue(run.endsAt, now)) return endByRule(life, run, world);
+      if (isDue(run.killedAt, now)) return kill(life, run, world);
+      if (isDue(run.faltersAt, now)) return falter(life, run, world);
+      return isDue(run.readyAt, now) && becomeReady(life, run, world);
     case 'ended':
       return false;
   }
 }
 
+const isDue = (time: number | undefined, now: number) => time !== undefined && now >= time;
+
 /** What is ahead of a container that runs. One that ran when the program started is given it then. */
-export function foresee(life: Life, run: SimulatedRun, { now, random }: Circumstances): void {
+export function foresee(life: Life, run: SimulatedRun, world: Circumstances): void {
+  const { now, random } = world;
   run.isForeseen = true;
+  foreseeProbes(life, run, world);
   if (run.state.type !== 'running') return;
   if (!run.ready && run.role !== 'init') run.readyAt = now + draw(life.stages.ready, random);
   const ending = endingOf(life, run);
@@ -113,10 +118,20 @@ function endingOf({ stages }: Life, run: SimulatedRun): Ending | undefined {
   return run.role === 'init' ? { takes: stages.init.takes, exitCode: 0 } : undefined;
 }
 
-function endByRule(life: Life, run: SimulatedRun, { now, tell }: Circumstances): boolean {
+function endByRule(life: Life, run: SimulatedRun, world: Circumstances): boolean {
   const { exitCode = 0, reason, message } = endingOf(life, run) ?? {};
-  const ended = end(run, { now, exitCode, reason, message });
-  if (!ended || !canRestart(life, run, exitCode)) return true;
+  return endOrRestart(life, run, { ...world, exitCode, reason, message });
+}
+
+/** It failed its liveness probe, and does not end when it is asked to. */
+function kill(life: Life, run: SimulatedRun, world: Circumstances): boolean {
+  world.tell(life, { type: 'probeFailed', probe: 'Liveness', run });
+  return endOrRestart(life, run, { ...world, exitCode: 137 });
+}
+
+function endOrRestart(life: Life, run: SimulatedRun, { now, tell, ...how }: End & Circumstances): boolean {
+  const ended = end(run, { now, ...how });
+  if (!ended || !canRestart(life, run, how.exitCode)) return true;
   const delay = crashDelay(run, now - (ended.startedAt ?? now));
   if (delay === 0) return true;
   const { name, namespace, uid } = life.pod.metadata;
@@ -154,16 +169,13 @@ interface End {
   readonly message?: string | undefined;
 }
 
-/** Longer messages are cut. */
-const LONGEST_MESSAGE = 4096;
-
 /** Ends it, and says how; undefined when it did not run. */
 export function end(run: SimulatedRun, { now, exitCode, reason, message }: End): Ended | undefined {
   if (run.state.type !== 'running') return undefined;
   const ended: Ended = {
     exitCode,
     reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),
-    message: message?.slice(0, LONGEST_MESSAGE),
+    message,
     startedAt: run.state.since,
     finishedAt: now,
     id: run.state.id,
@@ -172,5 +184,7 @@ export function end(run: SimulatedRun, { now, exitCode, reason, message }: End):
   run.ready = false;
   run.readyAt = undefined;
   run.endsAt = undefined;
+  run.killedAt = undefined;
+  run.faltersAt = undefined;
   return ended;
 }

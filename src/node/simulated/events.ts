@@ -12,6 +12,9 @@ const BURST = 100;
 /** Milliseconds until one more may be told. */
 const REFILL = 20;
 
+/** What a service says that does not do well. */
+const PROBE_ANSWER = 'HTTP probe failed with statuscode: 503';
+
 /** Type, reason and message. */
 type Said = readonly [EventType, string, string];
 
@@ -89,6 +92,13 @@ function wordsFor(life: Life, happening: Happening): Said[] {
         ['Normal', 'BackOff', `Back-off pulling image "${image}"`],
         ['Warning', 'Failed', 'Error: ImagePullBackOff'],
       ];
+    case 'probeFailed': {
+      const failed: Said = ['Warning', 'Unhealthy', `${happening.probe} probe failed: ${PROBE_ANSWER}`];
+      if (happening.probe === 'Readiness') return [failed];
+      const isEnd = life.pod.spec.restartPolicy === 'Never';
+      const killing = `Container ${run.name} failed liveness probe${isEnd ? '' : ', will be restarted'}`;
+      return [failed, ['Normal', 'Killing', killing]];
+    }
     case 'backOff': {
       const pod = `${name}_${namespace}(${uid})`;
       return [['Warning', 'BackOff', `Back-off restarting failed container ${run.name} in pod ${pod}`]];

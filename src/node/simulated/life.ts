@@ -22,6 +22,9 @@ export interface SimulatedRun extends ContainerRun {
   /** Of one that runs. */
   readyAt: number | undefined;
   endsAt: number | undefined;
+  /** When it fails its liveness probe, and when its readiness probe. */
+  killedAt: number | undefined;
+  faltersAt: number | undefined;
   /** Whether what is ahead of it has been decided. */
   isForeseen: boolean;
   /** Failures in a row, of starting or of running, which make it wait longer. */
@@ -89,7 +92,10 @@ export function runOf(pod: SeenPod, container: SeenContainer, role: Role): Simul
   const known = statusesOf(pod, role)?.find(({ name }) => name === container.name);
   const image = known?.image || container.image || '';
   const common = { name: container.name, role, image, imageID: known?.imageID || imageIdOf(image) };
-  const none = { startsAt: undefined, readyAt: undefined, endsAt: undefined, isForeseen: false };
+  const none = {
+    ...{ startsAt: undefined, readyAt: undefined, endsAt: undefined, killedAt: undefined, faltersAt: undefined },
+    isForeseen: false,
+  };
   if (!known) {
     const reason = pod.spec.initContainers && role === 'main' ? 'PodInitializing' : 'ContainerCreating';
     const state = { type: 'waiting', reason } as const;

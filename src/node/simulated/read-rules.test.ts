@@ -16,10 +16,12 @@ pods:
       init: 5s exit 1
       ready: 10s
       run: { takes: 1m, exitCode: 137, reason: OOMKilled, times: 3, containers: app }
+      liveness: { after: 20s, times: 2, containers: app }
+      readiness: { after: 1s, for: 5s..6s }
       stop: 2s
       logs: { every: 1s, lines: ['{n} of {pod}'] }
       usage: { cpu: 20%..80%, memory: 64Mi, containers: app, shared: true }
-  - stages: { run: forever }
+  - stages: { run: forever, liveness: passes, readiness: 3s }
 nodes:
   - names: '*-1'
     labels: { zone: a }
@@ -38,6 +40,8 @@ test('a file is read as it stands', () => {
     init: { takes: { least: 5_000, most: 5_000 }, exitCode: 1 },
     ready: { least: 10_000, most: 10_000 },
     run: { takes: { least: 60_000, most: 60_000 }, exitCode: 137, reason: 'OOMKilled', times: 3, containers: ['app'] },
+    liveness: { after: { least: 20_000, most: 20_000 }, times: 2, containers: ['app'] },
+    readiness: { after: { least: 1_000, most: 1_000 }, for: { least: 5_000, most: 6_000 } },
     stop: { least: 2_000, most: 2_000 },
     logs: { every: 1_000, lines: ['{n} of {pod}'] },
     usage: {
@@ -47,7 +51,8 @@ test('a file is read as it stands', () => {
       shared: true,
     },
   });
-  expect(pods[1]).toEqual({ match: {}, stages: { run: undefined } });
+  const readiness = { after: { least: 3_000, most: 3_000 } };
+  expect(pods[1]).toEqual({ match: {}, stages: { run: undefined, liveness: undefined, readiness } });
   expect(nodes).toEqual([
     {
       names: ['*-1'],

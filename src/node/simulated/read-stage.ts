@@ -4,8 +4,10 @@ import { Reader, RuleError } from './reader.ts';
 import {
   DEFAULT_STAGES,
   type Ending,
+  type Liveness,
   type Logs,
   type Pull,
+  type Readiness,
   type StageName,
   type Stages,
   type UsageRule,
@@ -20,10 +22,14 @@ const readers: { readonly [Name in StageName]: (value: unknown, path: string) =>
   init: endingOf,
   ready: spanOf,
   run: (value, path) => (value === 'forever' ? undefined : endingOf(value, path)),
+  liveness: (value, path) => (value === PASSES ? undefined : livenessOf(value, path)),
+  readiness: (value, path) => (value === PASSES ? undefined : readinessOf(value, path)),
   stop: spanOf,
   logs: logsOf,
   usage: usageOf,
 };
+
+const PASSES = 'passes';
 
 /** Throws a RuleError. */
 export function readStage<Name extends StageName>(name: Name, value: unknown, path: string): Stages[Name] {
@@ -73,6 +79,30 @@ function endingOf(value: unknown, path: string): Ending {
 }
 
 const isExitCode = (code: number) => Number.isInteger(code) && code >= 0 && code <= 255;
+
+function livenessOf(value: unknown, path: string): Liveness {
+  if (isPlain(value)) return { after: spanOf(value, path) };
+  const reader = Reader.of(value, path);
+  const read: Liveness = {
+    after: reader.required('after', (name) => reader.span(name)),
+    ...reader.optional('times', (name) => reader.integer(name)),
+    ...reader.optional('containers', (name) => reader.texts(name)),
+  };
+  reader.end();
+  return read;
+}
+
+function readinessOf(value: unknown, path: string): Readiness {
+  if (isPlain(value)) return { after: spanOf(value, path) };
+  const reader = Reader.of(value, path);
+  const read: Readiness = {
+    after: reader.required('after', (name) => reader.span(name)),
+    ...reader.optional('for', (name) => reader.span(name)),
+    ...reader.optional('containers', (name) => reader.texts(name)),
+  };
+  reader.end();
+  return read;
+}
 
 function logsOf(value: unknown, path: string): Logs {
   const reader = Reader.of(value, path);

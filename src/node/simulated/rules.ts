@@ -21,6 +21,26 @@ export interface Pull {
   readonly fails?: string;
 }
 
+/** When a container that has a liveness probe fails it. */
+export interface Liveness {
+  /** From its start. */
+  readonly after: Span;
+  /** How often it is killed before it passes for ever. */
+  readonly times?: number;
+  /** Which containers; absent: all. */
+  readonly containers?: readonly string[];
+}
+
+/** When a container that has a readiness probe fails it. */
+export interface Readiness {
+  /** From when it was ready. */
+  readonly after: Span;
+  /** Until it passes again; absent: not before it is started again. */
+  readonly for?: Span;
+  /** Which containers; absent: all. */
+  readonly containers?: readonly string[];
+}
+
 export interface Logs {
   /** Milliseconds between two lines. */
   readonly every: number;
@@ -49,6 +69,9 @@ export interface Stages {
   readonly ready: Span;
   /** How the other containers end; undefined: they run on. */
   readonly run: Ending | undefined;
+  /** Undefined: the probe passes. */
+  readonly liveness: Liveness | undefined;
+  readonly readiness: Readiness | undefined;
   /** From the deletion until the containers have ended; the grace period ends them earlier. */
   readonly stop: Span;
   readonly logs: Logs;
@@ -124,6 +147,8 @@ export const DEFAULT_STAGES: Stages = {
   init: { takes: span(100, 300), exitCode: 0 },
   ready: span(0),
   run: undefined,
+  liveness: undefined,
+  readiness: undefined,
   stop: span(100, 300),
   logs: { every: 10_000, lines: ['{container} of {pod} is well, line {n}'] },
   usage: { cpu: { isShare: true, least: 10, most: 10 }, memory: { isShare: true, least: 50, most: 50 } },
