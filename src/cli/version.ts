@@ -1,4 +1,5 @@
 /** Which release this is, and which release of Kubernetes it speaks like. */
+import { basename } from 'node:path';
 import { version } from '../../package.json';
 
 export { version };
@@ -9,6 +10,9 @@ const KUBERNETES = '1.36.4';
 declare const BUILD: { readonly commit: string; readonly date: string; readonly isClean: boolean } | undefined;
 
 const build = typeof BUILD === 'undefined' ? undefined : BUILD;
+
+/** What no other build is called: its bundle has a hash of its content in its name. Undefined where the sources run. */
+export const release = build && basename(__filename);
 
 /** What `/version` answers: clients read their skew from it. */
 export const apiVersion = {

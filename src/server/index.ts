@@ -25,6 +25,7 @@ import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
 import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
+import { ownSince } from './cache/release.ts';
 import type { Core } from './core.ts';
 import type { Admitting } from './fairness/admitting.ts';
 import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
@@ -60,6 +61,8 @@ export interface ServerOptions {
   readonly garbageCollection?: boolean;
   /** Whether objects that are handed out are frozen, so that a test finds who changes one. */
   readonly freeze?: boolean;
+  /** What tells this release from others, where nobody else writes to the store meanwhile. */
+  readonly release?: string | undefined;
   /** Makes tokens of service accounts; absent: nobody does. */
   readonly tokenIssuer?: TokenIssuer | undefined;
   /** Where clients inside the cluster reach this server: the endpoints of the service `kubernetes`. */
@@ -94,6 +97,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     historyMilliseconds: options.historyMilliseconds ?? 300_000,
     historyBytes: options.historyBytes ?? 64 * 1024 * 1024,
     freeze: options.freeze ?? false,
+    ownSince: options.release === undefined ? undefined : await ownSince(store, options.release),
   });
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');

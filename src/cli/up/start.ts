@@ -15,7 +15,7 @@ import { Metrics } from '../../server/metrics/metrics.ts';
 import type { Store } from '../../store/index.ts';
 import { signingAuthority } from '../pki/authority.ts';
 import { openPki, type Pki } from '../pki/pki.ts';
-import { apiVersion, version } from '../version.ts';
+import { apiVersion, release, version } from '../version.ts';
 import { advertisedAddress, reachableAddress, servingNames } from './addresses.ts';
 import { admission } from './admission-flags.ts';
 import { openAudit } from './audit.ts';
@@ -150,6 +150,7 @@ async function serve(
     ...{ store, kinds: allKinds, clock, random, log, serviceClusterIpRange, ...history(flags) },
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
     tokenIssuer: tokens.bound,
+    release: settings.store === 'embedded' ? release : undefined,
     ...(await authorization(flags)),
     ...admission(flags),
     ...fairness(flags),

@@ -23,6 +23,8 @@ export interface CacheOptions {
   readonly historyBytes: number;
   /** Whether objects are frozen: for tests. */
   readonly freeze: boolean;
+  /** What is newer than this revision when the cache starts was written by this very release. */
+  readonly ownSince?: number | undefined;
 }
 
 /** An object on its way through the store. */
@@ -313,7 +315,9 @@ export class Cache {
     const parts = parseKey(row.key);
     if (!parts) return;
     const at = { key: row.key, namespace: parts.namespace, name: parts.name };
-    this.#tableNamed(parts.table).put(this.entryOf(at, row.revision, row.value));
+    const { freeze: frozen, ownSince = Number.POSITIVE_INFINITY } = this.#options;
+    const current = row.revision > ownSince;
+    this.#tableNamed(parts.table).put(new Entry(at, row.revision, { stored: row.value, current, frozen }));
   }
 
   #tableNamed(name: string): Table {
