@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { ClientCertificate } from '../authn/certificate.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
@@ -9,22 +8,22 @@ import {
   LARGE_REPLY,
   NO_HEADERS,
   type Peer,
-  type WatchForm,
 } from './exchange.ts';
+import { ExchangeBase } from './exchange-base.ts';
 import { discardBody, readBody } from './read-body.ts';
 
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
-export class Http1Exchange implements Exchange {
-  #abort: AbortController | undefined;
+export class Http1Exchange extends ExchangeBase implements Exchange {
   #isLarge = false;
-  standing = NO_HEADERS;
 
   constructor(
     protected readonly request: IncomingMessage,
     protected readonly response: ServerResponse,
-    readonly peer: Peer,
+    peer: Peer,
     private readonly bodyLimit: number,
-  ) {}
+  ) {
+    super(peer);
+  }
 
   get method(): string {
     return this.request.method ?? '';
@@ -38,37 +37,12 @@ export class Http1Exchange implements Exchange {
     return this.request.headers;
   }
 
-  get authorization(): string | undefined {
-    return this.request.headers.authorization;
-  }
-
-  get token(): string | undefined {
-    return undefined;
-  }
-
-  get watchForm(): WatchForm {
-    return 'lines';
-  }
-
-  get certificate(): ClientCertificate | undefined {
-    return this.peer.certificate;
-  }
-
   get isGone(): boolean {
     return this.response.destroyed;
   }
 
   get isUnsent(): boolean {
     return this.#isLarge && !this.response.writableFinished && !this.response.destroyed;
-  }
-
-  get signal(): AbortSignal {
-    if (!this.#abort) {
-      const abort = new AbortController();
-      this.#abort = abort;
-      this.whenGone(() => abort.abort());
-    }
-    return this.#abort.signal;
   }
 
   get code(): number {
@@ -100,7 +74,7 @@ export class Http1Exchange implements Exchange {
   startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {
     const { response } = this;
     this.whenGone(gone);
-    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...this.standing, ...extra];
+    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...this.allHeaders(extra)];
     response.writeHead(200, head);
     response.flushHeaders();
     return new ChunkedWatch(response);
@@ -108,7 +82,7 @@ export class Http1Exchange implements Exchange {
 
   startText(contentType: string, extra: ExtraHeaders): ServerResponse {
     const { response } = this;
-    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, ...this.standing, ...extra];
+    const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, ...this.allHeaders(extra)];
     response.writeHead(200, head);
     response.flushHeaders();
     return response;

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../base/clock.ts';
-import type { ClientCertificate } from '../authn/certificate.ts';
 import { HttpError } from './errors.ts';
 import {
   CACHE_CONTROL,
@@ -12,8 +11,8 @@ import {
   LARGE_REPLY,
   NO_HEADERS,
   type Peer,
-  type WatchForm,
 } from './exchange.ts';
+import { ExchangeBase } from './exchange-base.ts';
 import type { Limits } from './limits.ts';
 import { readBody } from './read-body.ts';
 
@@ -23,18 +22,17 @@ export interface Http2Options {
 }
 
 /** A request over HTTP/2, on the stream itself: the layer that looks like HTTP/1 costs a third of the speed. */
-export class Http2Exchange implements Exchange {
-  #abort: AbortController | undefined;
+export class Http2Exchange extends ExchangeBase implements Exchange {
   #code = 0;
   #isLarge = false;
-  standing = NO_HEADERS;
 
   constructor(
     private readonly stream: ServerHttp2Stream,
     readonly headers: IncomingHttpHeaders,
-    readonly peer: Peer,
+    peer: Peer,
     private readonly options: Http2Options,
   ) {
+    super(peer);
     // Resets arrive as errors; whoever waits hears of the close.
     stream.on('error', () => undefined);
   }
@@ -47,37 +45,12 @@ export class Http2Exchange implements Exchange {
     return (this.headers[':path'] as string | undefined) ?? '';
   }
 
-  get authorization(): string | undefined {
-    return this.headers.authorization;
-  }
-
-  get token(): string | undefined {
-    return undefined;
-  }
-
-  get watchForm(): WatchForm {
-    return 'lines';
-  }
-
-  get certificate(): ClientCertificate | undefined {
-    return this.peer.certificate;
-  }
-
   get isGone(): boolean {
     return this.stream.destroyed;
   }
 
   get isUnsent(): boolean {
     return this.#isLarge && !this.stream.writableFinished && !this.stream.destroyed;
-  }
-
-  get signal(): AbortSignal {
-    if (!this.#abort) {
-      const abort = new AbortController();
-      this.#abort = abort;
-      this.whenGone(() => abort.abort());
-    }
-    return this.#abort.signal;
   }
 
   get code(): number {
@@ -104,7 +77,7 @@ export class Http2Exchange implements Exchange {
     this.#code = code;
     const endStream = this.method === 'HEAD';
     this.#isLarge = body.length > LARGE_REPLY;
-    const headers = headersOf(code, contentType, this.#all(extra));
+    const headers = headersOf(code, contentType, this.allHeaders(extra));
     headers['content-length'] = body.length;
     stream.respond(headers, { endStream });
     if (!endStream) stream.end(body);
@@ -116,7 +89,7 @@ export class Http2Exchange implements Exchange {
     if (stream.destroyed) gone();
     else {
       stream.once('close', gone);
-      stream.respond(headersOf(200, 'application/json', this.#all(extra)));
+      stream.respond(headersOf(200, 'application/json', this.allHeaders(extra)));
     }
     return new StreamWatch(stream);
   }
@@ -124,7 +97,7 @@ export class Http2Exchange implements Exchange {
   startText(contentType: string, extra: ExtraHeaders): ServerHttp2Stream {
     const { stream } = this;
     this.#code = 200;
-    if (!stream.destroyed) stream.respond(headersOf(200, contentType, this.#all(extra)));
+    if (!stream.destroyed) stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
     return stream;
   }
 
@@ -139,10 +112,6 @@ export class Http2Exchange implements Exchange {
 
   abandon(): void {
     this.stream.close(constants.NGHTTP2_CANCEL);
-  }
-
-  #all(extra: ExtraHeaders): ExtraHeaders {
-    return extra.length === 0 ? this.standing : [...this.standing, ...extra];
   }
 
   /** What the client still sends is of no interest: without this, it would fill the connection's window. */

@@ -2,7 +2,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Writable } from 'node:stream';
 import { ApiError, badRequest } from '../../../base/errors.ts';
-import type { ClientCertificate } from '../../authn/certificate.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import {
   type EventBytes,
@@ -14,6 +13,7 @@ import {
   type Peer,
   type WatchForm,
 } from '../exchange.ts';
+import { ExchangeBase } from '../exchange-base.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { Asked, BackWord, FrontWord } from './protocol.ts';
 
@@ -35,8 +35,7 @@ interface Settling<T> {
 const NO_BYTES = Buffer.alloc(0);
 const SWITCHING = 101;
 
-export class RemoteExchange implements Exchange {
-  standing = NO_HEADERS;
+export class RemoteExchange extends ExchangeBase implements Exchange {
   code = 0;
   isGone = false;
   isUnsent = false;
@@ -45,7 +44,6 @@ export class RemoteExchange implements Exchange {
   readonly #line: Line;
   #body: Buffer | Error | undefined;
   #reading: Settling<Buffer> | undefined;
-  #abort: AbortController | undefined;
   #starting: Settling<EventWriter> | undefined;
   /** Bytes of a reply that goes on: said, and taken by the client. */
   #said = 0;
@@ -55,9 +53,10 @@ export class RemoteExchange implements Exchange {
 
   constructor(
     { id, asked, body }: { readonly id: number; readonly asked: Asked; readonly body: Buffer | undefined },
-    readonly peer: Peer,
+    peer: Peer,
     line: Line,
   ) {
+    super(peer);
     this.#id = id;
     this.#asked = asked;
     this.#body = body;
@@ -76,29 +75,12 @@ export class RemoteExchange implements Exchange {
     return this.#asked.headers;
   }
 
-  get authorization(): string | undefined {
-    return this.headers.authorization;
-  }
-
-  get token(): string | undefined {
+  override get token(): string | undefined {
     return this.#asked.token;
   }
 
-  get watchForm(): WatchForm {
+  override get watchForm(): WatchForm {
     return this.#asked.watchForm;
-  }
-
-  get certificate(): ClientCertificate | undefined {
-    return this.peer.certificate;
-  }
-
-  get signal(): AbortSignal {
-    if (!this.#abort) {
-      const abort = new AbortController();
-      this.#abort = abort;
-      this.whenGone(() => abort.abort());
-    }
-    return this.#abort.signal;
   }
 
   hasBody(): boolean {
@@ -120,7 +102,7 @@ export class RemoteExchange implements Exchange {
     if (this.code !== 0 || this.isGone) return;
     this.code = code;
     this.isUnsent = body.length > LARGE_REPLY;
-    this.#line.mailbox.say(['reply', this.#id, code, contentType, this.#all(extra), body.length], body);
+    this.#line.mailbox.say(['reply', this.#id, code, contentType, this.allHeaders(extra), body.length], body);
     if (!this.isUnsent) this.#line.over(this.#id);
   }
 
@@ -128,7 +110,7 @@ export class RemoteExchange implements Exchange {
     const isFramed = this.watchForm === 'frames';
     this.code = isFramed ? SWITCHING : 200;
     this.whenGone(gone);
-    this.#say(['watch', this.#id, this.#all(extra)]);
+    this.#say(['watch', this.#id, this.allHeaders(extra)]);
     if (!isFramed) return this.#watch();
     if (this.isGone) return Promise.reject(new Disconnected('the WebSocket could not be opened'));
     return new Promise((resolve, reject) => {
@@ -150,7 +132,7 @@ export class RemoteExchange implements Exchange {
       },
     });
     this.whenGone(() => text.destroy());
-    this.#say(['text', this.#id, contentType, this.#all(extra)]);
+    this.#say(['text', this.#id, contentType, this.allHeaders(extra)]);
     return text;
   }
 
@@ -220,10 +202,6 @@ export class RemoteExchange implements Exchange {
       backlog: () => this.#said - this.#taken,
       end: () => this.#say(['end', this.#id]),
     };
-  }
-
-  #all(extra: ExtraHeaders): ExtraHeaders {
-    return extra.length === 0 ? this.standing : [...this.standing, ...extra];
   }
 
   /** To nobody, when the client has left. */
