@@ -267,6 +267,14 @@ describe('list', () => {
     expect(second.metadata.continue).toBeUndefined();
   });
 
+  it('is whole with a limit of zero or less', async () => {
+    for (const limit of [0, -1]) {
+      const { items, metadata } = await api.list('configmaps', { options: { limit } });
+      expect(items).toHaveLength(3);
+      expect(metadata.remainingItemCount).toBeUndefined();
+    }
+  });
+
   it('shows an exact past state, and says when it is gone', async () => {
     const { resourceVersion } = (await api.list('configmaps')).metadata;
     await api.delete('configmaps', 'a');

@@ -28,8 +28,7 @@ export async function list(core: Core, resource: Resource, call: Call): Promise<
     if (wait) await wait;
   }
   if (exact !== undefined) return exactList(core, resource, call, { revision: exact, token, selection });
-  const { limit } = options;
-  if (!limit && !token) return wholeList(core, resource, call, selection);
+  if (!isLimited(options) && !token) return wholeList(core, resource, call, selection);
   const entries = core.cache.table(resource.kind).entries(call.namespace ?? '');
   return page(resource, call, { entries, revision: core.cache.revision, after: token?.after, selection });
 }
@@ -89,8 +88,7 @@ function page(
   const { after, selection, revision } = from;
   const rest = after === undefined ? from.entries : from.entries.filter((entry) => entry.at.key > after);
   const matching = rest.filter(selection.matches);
-  const limit = call.options?.limit || matching.length;
-  const shown = matching.slice(0, limit);
+  const shown = isLimited(call.options) ? matching.slice(0, call.options.limit) : matching;
   const left = matching.length - shown.length;
   const last = shown.at(-1);
   const filtered = Boolean(call.options?.labelSelector || call.options?.fieldSelector);
@@ -103,6 +101,11 @@ function page(
   const views = shown.map((entry) => entry.view(resource));
   const json = () => listJson(headOf(resource, metadata), views);
   return { ...shape(resource, metadata, views), json, gzip: undefined };
+}
+
+/** One below zero is none, as zero is. */
+function isLimited(options: Call['options']): options is { limit: number } {
+  return (options?.limit ?? 0) > 0;
 }
 
 function shape(resource: Resource, metadata: ListReply['metadata'], items: readonly View[]) {
