@@ -18,8 +18,6 @@ import type { Registry } from './registry.ts';
 import type { ExplainPod } from './subresources/explain.ts';
 import type { Watches } from './watches/watches.ts';
 
-export { timestamp };
-
 /** What the verbs work with. */
 export interface Core {
   readonly store: Store;

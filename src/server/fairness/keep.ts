@@ -3,6 +3,8 @@
  * and what follows the defaults gets them. An object whose annotation says `false`, or that a person has changed, is left
  * alone. Says in every schema's status whether its level is there.
  */
+
+import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
 import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
@@ -10,7 +12,7 @@ import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { StoreConflict, type Write } from '../../store/store.ts';
 import { encode } from '../cache/encoding.ts';
 import { keyOf } from '../cache/keys.ts';
-import { type Core, timestamp } from '../core.ts';
+import type { Core } from '../core.ts';
 import { defaultLevels, defaultSchemas } from './defaults.ts';
 
 const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec';

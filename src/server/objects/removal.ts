@@ -1,10 +1,11 @@
 import { conflict, notFound } from '../../base/errors.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { StoreConflict } from '../../store/store.ts';
 import type { Call, Propagation } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
-import { type Core, timestamp } from '../core.ts';
+import type { Core } from '../core.ts';
 import type { Resource } from '../registry.ts';
 import { isFinished } from './change.ts';
 import { commitObject, commitRemoval } from './commit.ts';

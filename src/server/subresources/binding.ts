@@ -1,10 +1,11 @@
 import { badRequest, conflict } from '../../base/errors.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { clone } from '../../base/tree.ts';
 import { Binding } from '../../kinds/core/binding.ts';
 import type { Pod } from '../../kinds/core/pod.ts';
 import { validate } from '../../schema/validate.ts';
 import type { Call, StatusReply } from '../api.ts';
-import { type Core, timestamp } from '../core.ts';
+import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { change } from '../objects/change.ts';
 import { invalidObject } from '../objects/check.ts';

@@ -1,11 +1,12 @@
 /** What disruption budgets say to an eviction. */
 import { ApiError, forbidden } from '../../base/errors.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { clone } from '../../base/tree.ts';
 import type { Pod } from '../../kinds/core/pod.ts';
 import { PodDisruptionBudget } from '../../kinds/policy/pod-disruption-budget.ts';
 import { fromLabelSelector } from '../../schema/selector.ts';
 import type { Call } from '../api.ts';
-import { type Core, timestamp } from '../core.ts';
+import type { Core } from '../core.ts';
 import { change } from '../objects/change.ts';
 
 /** More evictions than that, which nobody has counted yet, are too many. */

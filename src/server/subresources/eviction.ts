@@ -1,4 +1,5 @@
 import { badRequest, isApiError, notFound } from '../../base/errors.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { clone } from '../../base/tree.ts';
 import type { Pod } from '../../kinds/core/pod.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
@@ -6,7 +7,7 @@ import { Eviction } from '../../kinds/policy/eviction.ts';
 import type { DeleteOptions } from '../../kinds/shapes/delete-options.ts';
 import type { Call, StatusReply } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
-import { type Core, timestamp } from '../core.ts';
+import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { change } from '../objects/change.ts';
 import { type DeletePlan, deletePlan } from '../objects/delete-options.ts';

@@ -1,4 +1,5 @@
 import { badRequest, conflict, noSuchPath, notFound } from '../../base/errors.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { TokenRequest } from '../../kinds/authentication/token-request.ts';
 import { Node } from '../../kinds/core/node.ts';
 import { Pod } from '../../kinds/core/pod.ts';
@@ -8,7 +9,7 @@ import { type Kind, type KubeObject, splitApiVersion } from '../../kinds/kind.ts
 import { invalid } from '../../schema/field-error.ts';
 import type { Call } from '../api.ts';
 import type { BoundToken, Reference, TokenIssuer } from '../authn/token-issuer.ts';
-import { type Core, timestamp } from '../core.ts';
+import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { checkContent, invalidObject } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';

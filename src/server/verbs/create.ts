@@ -1,12 +1,13 @@
 import { alreadyExists, badRequest } from '../../base/errors.ts';
 import { nameSuffix } from '../../base/random.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
 import { StoreConflict } from '../../store/store.ts';
 import type { Admission } from '../admission/chain.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
-import { type Core, hookContext, timestamp } from '../core.ts';
+import { type Core, hookContext } from '../core.ts';
 import { expectedBody, readBody } from '../objects/body.ts';
 import { checkObject } from '../objects/check.ts';
 import { commitObject, type Draft, withAdmission } from '../objects/commit.ts';

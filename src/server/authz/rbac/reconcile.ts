@@ -3,6 +3,7 @@
  * are added, and what somebody added stays. An object whose autoupdate annotation says `false` is left alone.
  */
 import { createHash } from 'node:crypto';
+import { timestamp } from '../../../base/timestamp.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { ClusterRole } from '../../../kinds/rbac/cluster-role.ts';
@@ -13,7 +14,7 @@ import { RoleBinding } from '../../../kinds/rbac/role-binding.ts';
 import { StoreConflict, type Write } from '../../../store/store.ts';
 import { encode } from '../../cache/encoding.ts';
 import { keyOf } from '../../cache/keys.ts';
-import { type Core, timestamp } from '../../core.ts';
+import type { Core } from '../../core.ts';
 import { uncovered } from './covers.ts';
 import { AUTOUPDATE, type DefaultBinding, type DefaultRole, defaultPolicy, type Policy } from './policy/policy.ts';
 
