@@ -10,7 +10,14 @@ import {
   type Peer,
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
+import type { Limits } from './limits.ts';
+import type { Outgoing } from './outgoing.ts';
 import { discardBody, readBody } from './read-body.ts';
+
+export interface Http1Options {
+  readonly limits: Pick<Limits, 'body'>;
+  readonly outgoing: Outgoing;
+}
 
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
 export class Http1Exchange extends ExchangeBase implements Exchange {
@@ -20,7 +27,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     protected readonly request: IncomingMessage,
     protected readonly response: ServerResponse,
     peer: Peer,
-    private readonly bodyLimit: number,
+    private readonly options: Http1Options,
   ) {
     super(peer);
   }
@@ -56,7 +63,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
   }
 
   body(): Promise<Buffer> {
-    return readBody(this.request, this.request.headers['content-length'], this.bodyLimit);
+    return readBody(this.request, this.request.headers['content-length'], this.options.limits.body);
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
@@ -68,7 +75,9 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     this.#isLarge = body.length > LARGE_REPLY;
     response.writeHead(code, head);
     response.end(body);
-    if (code >= 400 && this.hasBody()) discardBody(this.request, this.bodyLimit);
+    const { outgoing, limits } = this.options;
+    outgoing.add(body.length, response, this.request.socket);
+    if (code >= 400 && this.hasBody()) discardBody(this.request, limits.body);
   }
 
   startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {

@@ -14,11 +14,13 @@ import {
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
 import type { Limits } from './limits.ts';
+import type { Outgoing } from './outgoing.ts';
 import { readBody } from './read-body.ts';
 
 export interface Http2Options {
   readonly limits: Limits;
   readonly clock: Clock;
+  readonly outgoing: Outgoing;
 }
 
 /** A request over HTTP/2, on the stream itself: the layer that looks like HTTP/1 costs a third of the speed. */
@@ -81,6 +83,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     headers['content-length'] = body.length;
     stream.respond(headers, { endStream });
     if (!endStream) stream.end(body);
+    if (!endStream && stream.session) this.options.outgoing.add(body.length, stream, stream.session);
     this.#discardRest();
   }
 

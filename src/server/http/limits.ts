@@ -23,6 +23,8 @@ export interface Limits {
   /** Connections at the same time: in all, and from one address. */
   readonly connections: number;
   readonly connectionsPerAddress: number;
+  /** Bytes of replies to all clients together that may wait to be taken. */
+  readonly unsent: number;
   /** Milliseconds that requests in flight get when the server closes. */
   readonly drain: number;
 }
@@ -41,5 +43,6 @@ export const defaultLimits: Limits = {
   requestTimeout: 60_000,
   connections: 10_000,
   connectionsPerAddress: 2_000,
+  unsent: 512 * 1024 * 1024,
   drain: 10_000,
 };

@@ -20,6 +20,7 @@ import type { Exchange, Peer } from './exchange.ts';
 import { Http1Exchange } from './http1.ts';
 import { Http2Exchange, type Http2Options } from './http2.ts';
 import type { Limits } from './limits.ts';
+import { Outgoing } from './outgoing.ts';
 import { SECURE } from './secure.ts';
 import { UpgradeExchange } from './websocket.ts';
 
@@ -69,9 +70,11 @@ export function openListeners(options: ListenersOptions): Listeners {
 class NetListeners implements Listeners {
   readonly #options: ListenersOptions;
   #tls: Tls;
-  readonly #http2: Http2Options;
+  readonly #http: Http2Options;
   readonly #servers: (Http2SecureServer | Server)[] = [];
   readonly #connections: Connections;
+  /** The socket that is being given to HTTP/1 or to a session of HTTP/2. */
+  #latest: TLSSocket | undefined;
   readonly #sessions = new Set<ServerHttp2Session>();
   /** By socket for HTTP/1, by session for HTTP/2: looked at once a connection, never per request. */
   readonly #peers = new WeakMap<object, Peer>();
@@ -79,8 +82,9 @@ class NetListeners implements Listeners {
   constructor(options: ListenersOptions) {
     this.#options = options;
     this.#tls = options.tls;
-    const { limits, clock } = options;
-    this.#http2 = { limits, clock };
+    const { limits, clock, log } = options;
+    const outgoing = new Outgoing({ limit: limits.unsent, clock, log });
+    this.#http = { limits, clock, outgoing };
     this.#connections = new Connections(options);
   }
 
@@ -99,14 +103,17 @@ class NetListeners implements Listeners {
       keepAliveInitialDelay: 60_000,
       noDelay: true,
     });
-    server.prependListener('secureConnection', (socket: TLSSocket) => this.#remember(socket, socket));
+    server.prependListener('secureConnection', (socket: TLSSocket) => {
+      this.#latest = socket;
+      this.#remember(socket, socket);
+    });
     server.on('session', (session: ServerHttp2Session) => this.#onSession(session));
     this.#onRequests(server, false);
     // Taking requests has put Node's compatibility layer onto the streams; they are served without it.
     server.removeAllListeners('stream');
     server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       const { session } = stream;
-      if (session) serve(new Http2Exchange(stream, headers, this.#peer(session, false), this.#http2));
+      if (session) serve(new Http2Exchange(stream, headers, this.#peer(session, false), this.#http));
       else stream.destroy();
     });
     return this.#start(server, port, host);
@@ -166,17 +173,18 @@ class NetListeners implements Listeners {
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
-      serve(new Http1Exchange(request, response, this.#peer(socket, isUnsecured), limits.body));
+      serve(new Http1Exchange(request, response, this.#peer(socket, isUnsecured), this.#http));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       answerBroken(error, socket, clock);
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      serve(new UpgradeExchange({ request, socket, head }, this.#peer(request.socket, isUnsecured), limits.body));
+      serve(new UpgradeExchange({ request, socket, head }, this.#peer(request.socket, isUnsecured), this.#http));
     });
   }
 
   #onSession(session: ServerHttp2Session): void {
+    if (this.#latest) this.#http.outgoing.carries(this.#latest, session);
     this.#remember(session, session.socket as TLSSocket);
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));

@@ -108,6 +108,68 @@ describe('a client that is slow', () => {
   });
 });
 
+describe('clients that ask and do not read', () => {
+  const SIZE = 4_000_000;
+  const large = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x'.repeat(SIZE) } } as unknown as KubeObject;
+
+  it.each(['http/1.1', 'h2'])('are closed when replies fill the memory: %s', async (protocol) => {
+    await start({ unsent: 20_000_000 });
+    running.core.answer = () => ({ type: 'object', item: itemOf(large) });
+    const silentOnes = await Promise.all(Array.from({ length: 12 }, () => raw(protocol)));
+    for (const socket of silentOnes) {
+      socket.pause();
+      socket.write(protocol === 'h2' ? greedyStream() : `${head('GET')}\r\n`);
+    }
+    await expect.poll(() => running.core.calls.length).toBe(12);
+    // A reply that somebody takes, behind all others.
+    expect((await ask(PODS)).code).toBe(200);
+    const sizes = await Promise.all(silentOnes.map((socket) => takenBy(socket)));
+    // As many stay as may wait; the newest, who have not waited for long.
+    expect(sizes.filter((size) => size >= SIZE).length).toBeLessThanOrEqual(5);
+    expect(sizes.at(-1)).toBeGreaterThanOrEqual(SIZE);
+  });
+
+  /** Bytes that still come. */
+  async function takenBy(socket: TLSSocket): Promise<number> {
+    let size = 0;
+    return new Promise((resolve) => {
+      socket.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size >= SIZE) resolve(size);
+      });
+      socket.once('close', () => resolve(size));
+      socket.resume();
+    });
+  }
+});
+
+/** HTTP/2 with windows as large as they can be, and a request. */
+function greedyStream(): Buffer {
+  const frame = (type: number, flags: number, stream: number, payload: Buffer) => {
+    const front = Buffer.alloc(9);
+    front.writeUIntBE(payload.length, 0, 3);
+    front.writeUInt8(type, 3);
+    front.writeUInt8(flags, 4);
+    front.writeUInt32BE(stream, 5);
+    return Buffer.concat([front, payload]);
+  };
+  const field = (name: string, value: string) =>
+    Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
+  const number = (value: number) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(value);
+    return bytes;
+  };
+  const most = 2 ** 31 - 1;
+  const request = [field(':path', PODS), field(':authority', 'x'), field('authorization', `Bearer ${TOKEN}`)];
+  return Buffer.concat([
+    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    frame(4, 0, 0, Buffer.concat([Buffer.from([0, 4]), number(most)])),
+    frame(8, 0, 0, number(most - 65_535)),
+    frame(1, 5, 1, Buffer.concat([Buffer.from([0x82, 0x87]), ...request])),
+  ]);
+}
+
 describe('a client that wants too much', () => {
   it('of headers gets 431', async () => {
     await start();

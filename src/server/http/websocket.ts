@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { Disconnected } from './errors.ts';
 import type { EventBytes, EventWriter, ExtraHeaders, Peer, WatchForm } from './exchange.ts';
-import { Http1Exchange } from './http1.ts';
+import { Http1Exchange, type Http1Options } from './http1.ts';
 
 /** A subprotocol that carries a bearer token, base64url behind it: browsers have no other place for it. */
 const BEARER = 'base64url.bearer.authorization.k8s.io.';
@@ -36,13 +36,13 @@ export interface Upgrade {
 export class UpgradeExchange extends Http1Exchange {
   readonly #upgrade: Upgrade;
 
-  constructor(upgrade: Upgrade, peer: Peer, bodyLimit: number) {
+  constructor(upgrade: Upgrade, peer: Peer, options: Http1Options) {
     const { request, socket } = upgrade;
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
     response.once('finish', () => socket.end());
-    super(request, response, peer, bodyLimit);
+    super(request, response, peer, options);
     this.#upgrade = upgrade;
     socket.on('error', () => socket.destroy());
   }
