@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { answeredEarly } from './broken-request.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
@@ -68,6 +69,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     this.#isLarge = body.length > LARGE_REPLY;
     response.writeHead(code, head);
     response.end(body);
+    if (!this.request.complete) answeredEarly(this.request);
     if (code >= 400 && this.hasBody()) discardBody(this.request, this.bodyLimit);
   }
 
