@@ -62,6 +62,24 @@ describe('the event recorder', () => {
     });
   });
 
+  it('names events of one moment in the order in which they came', async () => {
+    const messages = Array.from({ length: 20 }, (_, index) => `step ${index}`);
+    for (const message of messages) recorder.event(object('web', 'x'), 'Normal', message, message);
+    await recorder.flushed();
+    const byName = events().sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
+    expect(byName.map(({ message }) => message)).toEqual(messages);
+  });
+
+  it('says which part of an object it is about, and counts each part for itself', async () => {
+    const part = (name: string) => ({ ...object('web', 'x'), fieldPath: `spec.containers{${name}}` });
+    for (const name of ['a', 'b', 'a']) recorder.event(part(name), 'Normal', 'Started', 'Container started');
+    await recorder.flushed();
+    expect(events().map(({ involvedObject, count }: TestObject) => [involvedObject.fieldPath, count])).toEqual([
+      ['spec.containers{a}', 2],
+      ['spec.containers{b}', 1],
+    ]);
+  });
+
   it('puts events of what lives in no namespace into the default one', async () => {
     recorder.event(object('n'), 'Normal', 'Ready', 'ready');
     await recorder.flushed();

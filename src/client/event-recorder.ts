@@ -29,7 +29,10 @@ export interface EventRecorderOptions {
 }
 
 /** What an event is about: a whole object, or as much as a reference to it needs. */
-export type EventSubject = DeepReadonly<Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>>;
+export type EventSubject = DeepReadonly<Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>> & {
+  /** Which part of it: `spec.containers{main}`. */
+  readonly fieldPath?: string;
+};
 
 export interface EventRecorder {
   /** Takes note and returns at once. It never fails: an event that cannot be written is dropped. */
@@ -53,6 +56,7 @@ interface Reference {
   readonly namespace: string | undefined;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
+  readonly fieldPath?: string;
 }
 
 interface Pending {
@@ -75,6 +79,8 @@ class Recorder implements EventRecorder {
   readonly #waiting = new Map<EventRecord, Pending>();
   #sending: Promise<void> | undefined;
   #lost = 0;
+  /** What the name of the last event ended with. */
+  #newest = 0n;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
@@ -173,20 +179,26 @@ class Recorder implements EventRecorder {
     };
   }
 
-  /** The time in nanoseconds, of which chance makes the part that the clock does not know. */
+  /**
+   * The time in nanoseconds, of which chance makes the part that the clock does not know. It grows with every event, since
+   * lists have events by their names, and people read the order of what happened from it.
+   */
   #hex(time: number): string {
-    return (BigInt(Math.floor(time)) * 1_000_000n + BigInt(this.#options.random.int(1_000_000))).toString(16);
+    const { random } = this.#options;
+    const drawn = BigInt(Math.floor(time)) * 1_000_000n + BigInt(random.int(1_000_000));
+    this.#newest = drawn > this.#newest ? drawn : this.#newest + 1n + BigInt(random.int(1_000));
+    return this.#newest.toString(16);
   }
 }
 
-function referenceTo({ apiVersion, kind, metadata }: EventSubject): Reference {
+function referenceTo({ apiVersion, kind, metadata, fieldPath }: EventSubject): Reference {
   const { name = '', namespace, uid, resourceVersion } = metadata;
-  return { apiVersion, kind, name, namespace, uid, resourceVersion };
+  return { apiVersion, kind, name, namespace, uid, resourceVersion, ...(fieldPath ? { fieldPath } : {}) };
 }
 
 /** What lives in no namespace has its events in `default`. */
 const namespaceOf = ({ namespace }: Reference) => namespace || 'default';
 
-function identityOf({ apiVersion, kind, namespace, name, uid }: Reference): string {
-  return [apiVersion, kind, namespace, name, uid].join('/');
+function identityOf({ apiVersion, kind, namespace, name, uid, fieldPath = '' }: Reference): string {
+  return [apiVersion, kind, namespace, name, uid, fieldPath].join('/');
 }

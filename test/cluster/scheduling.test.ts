@@ -127,7 +127,7 @@ describe('a pod', () => {
     await settled();
     const message =
       '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). ' +
-      'preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.';
+      'no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.';
     expect(await conditionOf('web')).toMatchObject({ status: 'False', reason: 'Unschedulable', message });
     expect(await eventsOf('web')).toEqual([`Warning FailedScheduling ${message}`]);
     await clock.advance(60_000);

@@ -15,6 +15,12 @@ const state = (pod: any, name = 'c') =>
   [...(pod.status.initContainerStatuses ?? []), ...(pod.status.containerStatuses ?? [])].find(
     (each) => each.name === name,
   );
+const events = async () => (await cluster.client.of(Event).in('default').list()).items;
+/** What is told, of one part of its object or of all, in the order in which people read it. */
+const told = async (part?: string) =>
+  (await events())
+    .filter(({ involvedObject }) => part === undefined || involvedObject.fieldPath === part)
+    .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
 const gone = async (name: string) => {
   for (let tries = 0; tries < 200; tries++) {
     const { items } = await cluster.client.of(Pod).in('default').list();
@@ -103,6 +109,22 @@ describe('nodes', () => {
     expect((await lease()).spec.leaseDurationSeconds).toBe(240);
   });
 
+  it('tell when they are closed to new pods, and when they are open again', async () => {
+    cluster = await simulatedCluster();
+    const close = (unschedulable: boolean | null) =>
+      cluster.client.of(Node).patch('n1', { type: 'merge', changes: { spec: { unschedulable } } });
+    await close(true);
+    await cluster.clock.advance(100);
+    await cluster.restart();
+    await close(null);
+    await cluster.clock.advance(100);
+    expect(await told()).toEqual([
+      'Normal NodeNotSchedulable Node n1 status is now: NodeNotSchedulable',
+      'Normal NodeSchedulable Node n1 status is now: NodeSchedulable',
+    ]);
+    expect((await events())[0]?.involvedObject).toMatchObject({ kind: 'Node', name: 'n1' });
+  });
+
   it('wait with one timer for all their pods', async () => {
     cluster = await simulatedCluster();
     await cluster.run('a');
@@ -154,10 +176,77 @@ describe('a pod', () => {
       containerID: expect.stringMatching(/^simulated:\/\/[0-9a-f]{64}$/),
       lastState: {},
     });
+    // What was wrong before is not said of what holds now.
+    expect(pod.status.conditions.filter(({ reason, message }: any) => reason || message)).toEqual([]);
     await cluster.clock.advance(100);
-    const events = (await cluster.client.of(Event).in('default').list()).items.map(({ reason }) => reason);
-    expect(events.sort()).toEqual(['Created', 'Pulled', 'Started']);
+    expect(await told('spec.containers{c}')).toEqual([
+      'Normal Pulled Container image "nginx:1.27" already present on machine and can be accessed by the pod',
+      'Normal Created Container created',
+      'Normal Started Container started',
+    ]);
     expect(cluster.complaints).toEqual([]);
+  });
+
+  it('fetches an image that takes time, and one that is to be fetched at every start, and says so', async () => {
+    const rules = {
+      pods: [{ match: { names: 'slow' }, stages: { pull: '1500ms' } }, { stages: { run: '5s exit 1' } }],
+    };
+    cluster = await simulatedCluster({ rules });
+    await cluster.run('slow');
+    const waiting = await cluster.until('slow', ({ status }) => status.podIP);
+    expect(state(waiting)).toMatchObject({ imageID: '', state: { waiting: { reason: 'ContainerCreating' } } });
+    await cluster.until('slow', isReady);
+    const [pulling, pulled] = await told();
+    expect(pulling).toBe('Normal Pulling Pulling image "nginx:1.27"');
+    const time = '1.5s \\(1.5s including waiting\\)';
+    const words = `^Normal Pulled Successfully pulled image "nginx:1.27" in ${time}\\. Image size: \\d+ bytes\\.$`;
+    expect(pulled).toMatch(new RegExp(words));
+    await cluster.run('latest', { spec: { containers: [{ name: 'c', image: 'busybox' }] } });
+    await cluster.until('latest', (pod) => state(pod)?.restartCount === 1 && isReady(pod));
+    const again = (await events()).find(({ message }) => message === 'Pulling image "busybox"');
+    expect(again).toMatchObject({ count: 2 });
+  });
+
+  it('waits for an image that cannot be had, and says why', async () => {
+    const rules = { pods: [{ match: { images: '*:bad' }, stages: { pull: { takes: '1s', fails: 'not found' } } }] };
+    cluster = await simulatedCluster({ rules });
+    const image = 'nginx:bad';
+    await cluster.run('a', { spec: { containers: [{ name: 'c', image }] } });
+    const why = 'failed to pull and unpack image "nginx:bad": not found';
+    const failed = await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'ErrImagePull');
+    expect(state(failed)).toMatchObject({ image, imageID: '', state: { waiting: { message: why } } });
+    const waits = await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'ImagePullBackOff');
+    const { message } = state(waits).state.waiting;
+    expect(message).toBe(`Back-off pulling image "nginx:bad": ErrImagePull: ${why}`);
+    expect(await told()).toEqual([
+      'Normal Pulling Pulling image "nginx:bad"',
+      `Warning Failed Failed to pull image "nginx:bad": ${why}`,
+      'Warning Failed Error: ErrImagePull',
+      'Normal BackOff Back-off pulling image "nginx:bad"',
+      'Warning Failed Error: ImagePullBackOff',
+    ]);
+    await cluster.run('b', { spec: { containers: [{ name: 'c', image, imagePullPolicy: 'Never' }] } });
+    const never = await cluster.until('b', (pod) => state(pod)?.state.waiting?.reason === 'ErrImageNeverPull');
+    const words = 'Container image "nginx:bad" is not present with pull policy of Never';
+    expect(state(never).state.waiting.message).toBe(words);
+    expect(await told()).toContain(`Warning ErrImageNeverPull ${words}`);
+  });
+
+  it('that fails without a word has the end of its log for one, where it asks for that', async () => {
+    const logs = { every: '10ms', lines: ['{n}: x'.padEnd(60, 'é')] };
+    cluster = await simulatedCluster({ rules: { pods: [{ stages: { run: '5s exit 1', logs } }] } });
+    const containers = [
+      { name: 'c', image: 'x', terminationMessagePolicy: 'FallbackToLogsOnError' },
+      { name: 'other', image: 'x' },
+    ];
+    await cluster.run('a', { spec: { restartPolicy: 'Never', containers } });
+    const pod = await cluster.until('a', ({ status }) => status.phase === 'Failed');
+    const { message } = state(pod).state.terminated;
+    expect(Buffer.byteLength(message)).toBeGreaterThan(2040);
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(2048);
+    expect(message).toMatch(/501: xé+\n$/);
+    expect(message).not.toContain('\ufffd');
+    expect(state(pod, 'other').state.terminated.message).toBeUndefined();
   });
 
   it('starts its init containers one by one, and its sidecars beside the others', async () => {

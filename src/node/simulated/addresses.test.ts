@@ -10,15 +10,25 @@ test('nodes have 256 addresses each where there is room, and fewer where there i
 
 test('an address is one pod’s until it is given back, and then comes last', () => {
   const pool = new AddressPool('10.0.0.0/29');
-  const all = Array.from({ length: 5 }, () => pool.take());
+  const all = Array.from({ length: 5 }, (_, index) => pool.take(`pod-${index}`));
   expect(all).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6']);
-  expect(pool.take()).toBeUndefined();
-  pool.give('10.0.0.4');
-  expect(pool.take()).toBe('10.0.0.4');
+  expect(pool.take('more')).toBeUndefined();
+  pool.give('10.0.0.4', 'pod-2');
+  expect(pool.take('more')).toBe('10.0.0.4');
 });
 
 test('an address that a pod has already is not given to another', () => {
   const pool = new AddressPool('10.0.0.0/29');
-  pool.keep('10.0.0.2');
-  expect(pool.take()).toBe('10.0.0.3');
+  pool.keep('10.0.0.2', 'known');
+  expect(pool.take('more')).toBe('10.0.0.3');
+});
+
+test('a pod that has given its address back does not take it from the one that has it now', () => {
+  const pool = new AddressPool('10.0.0.0/29');
+  for (let index = 0; index < 5; index++) pool.take(`pod-${index}`);
+  // It ended, and later it is removed.
+  pool.give('10.0.0.3', 'pod-1');
+  expect(pool.take('next')).toBe('10.0.0.3');
+  pool.give('10.0.0.3', 'pod-1');
+  expect(pool.take('one-too-many')).toBeUndefined();
 });

@@ -38,7 +38,8 @@ export function subnetsOf(range: string, nodes: number): Subnets | undefined {
 export class AddressPool {
   readonly #first: number;
   readonly #size: number;
-  readonly #taken = new Set<number>();
+  /** Who has which. */
+  readonly #holders = new Map<number, string>();
   #next = 0;
 
   constructor(range: string) {
@@ -47,24 +48,26 @@ export class AddressPool {
     this.#size = Math.max(0, 2 ** (32 - Number(prefix)) - RESERVED);
   }
 
-  /** Undefined when all are taken. */
-  take(): string | undefined {
+  /** Undefined when all are taken. `holder`: the pod's uid. */
+  take(holder: string): string | undefined {
     for (let tries = 0; tries < this.#size; tries++) {
       const offset = this.#next;
       this.#next = (offset + 1) % this.#size;
-      if (this.#taken.has(offset)) continue;
-      this.#taken.add(offset);
+      if (this.#holders.has(offset)) continue;
+      this.#holders.set(offset, holder);
       return formatAddress(this.#first + offset);
     }
     return undefined;
   }
 
   /** One that a pod had before the program started. */
-  keep(address: string): void {
-    this.#taken.add(parseAddress(address) - this.#first);
+  keep(address: string, holder: string): void {
+    this.#holders.set(parseAddress(address) - this.#first, holder);
   }
 
-  give(address: string): void {
-    this.#taken.delete(parseAddress(address) - this.#first);
+  /** A pod that has ended still tells its address, which may be another's by then: who does not hold it gives nothing. */
+  give(address: string, holder: string): void {
+    const offset = parseAddress(address) - this.#first;
+    if (this.#holders.get(offset) === holder) this.#holders.delete(offset);
   }
 }

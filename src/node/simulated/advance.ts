@@ -79,6 +79,7 @@ function isTooLate({ pod, startTime }: Life, now: number): boolean {
 
 function giveUp(life: Life, world: Circumstances): boolean {
   world.tell(life, { type: 'deadline' });
+  for (const run of life.runs) if (run.state.type === 'running') world.tell(life, { type: 'killing', run });
   endAll(life, world.now, 137);
   life.phase = 'Failed';
   life.verdict = {
@@ -125,7 +126,7 @@ function endAll(life: Life, now: number, exitCode: number): void {
   for (const run of life.runs) {
     run.startsAt = undefined;
     if (run.state.type === 'waiting') run.state = { type: 'ended', ...(run.last ?? neverRan(now)) };
-    else end(run, { now, exitCode });
+    else end(life, run, { now, exitCode });
   }
 }
 
@@ -148,7 +149,7 @@ function conclude(life: Life, { now }: Circumstances): boolean {
     for (const run of life.runs) {
       run.startsAt = undefined;
       if (run.state.type === 'waiting' && run.last) run.state = { type: 'ended', ...run.last };
-      end(run, { now, exitCode: 0 });
+      end(life, run, { now, exitCode: 0 });
     }
     life.sandbox = false;
   }
@@ -163,7 +164,7 @@ function followSpec(life: Life, world: Circumstances): boolean {
     const wanted = containerOf(life.pod, run).image ?? '';
     if (run.state.type !== 'running' || run.role === 'init' || wanted === run.image || !wanted) continue;
     world.tell(life, { type: 'changed', run });
-    run.last = end(run, { now: world.now, exitCode: 143 });
+    run.last = end(life, run, { now: world.now, exitCode: 143 });
     run.state = { type: 'waiting', reason: 'ContainerCreating' };
     run.startsAt = world.now;
     changed = true;

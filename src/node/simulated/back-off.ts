@@ -23,9 +23,3 @@ export function pullDelay(failures: number): number {
 export function delayAfter(failures: number): number {
   return failures === 0 ? 0 : Math.min(LONGEST, FIRST * 2 ** Math.min(failures - 1, 10));
 }
-
-/** As messages have it: `10s`, `2m40s`. */
-export function inWords(milliseconds: number): string {
-  const seconds = Math.round(milliseconds / 1_000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
-}

@@ -3,12 +3,14 @@ import type { Random } from '../../base/random.ts';
 import { mayRestart } from '../../kinds/shapes/restart.ts';
 import type { Ended, SeenPod } from '../pod/container-run.ts';
 import { containerOf } from '../pod/phase.ts';
-import { crashDelay, inWords, pullDelay } from './back-off.ts';
-import { containerIdOf, imageIdOf } from './ids.ts';
+import { crashDelay } from './back-off.ts';
+import { containerIdOf } from './ids.ts';
+import { failToFetch, fetchImage, haveImage } from './images.ts';
 import type { Life, SimulatedRun } from './life.ts';
+import { messageFromLog } from './logs.ts';
 import { becomeReady, falter, foreseeProbes } from './probes.ts';
 import type { Ending } from './rules.ts';
-import { draw } from './span.ts';
+import { draw, inWords } from './span.ts';
 
 export interface Circumstances {
   readonly now: number;
@@ -22,10 +24,13 @@ export interface Circumstances {
 export type Happening =
   | { readonly type: 'noAddress' | 'deadline' }
   | { readonly type: 'probeFailed'; readonly probe: 'Liveness' | 'Readiness'; readonly run: SimulatedRun }
+  /** `took`: how long it was fetched, in milliseconds; undefined when it was there. */
+  | { readonly type: 'pulled'; readonly took: number | undefined; readonly run: SimulatedRun }
   | {
       readonly type:
-        | 'pulled'
+        | 'pulling'
         | 'pullFailed'
+        | 'neverPulled'
         | 'pullBackOff'
         | 'created'
         | 'started'
@@ -36,10 +41,10 @@ export type Happening =
     };
 
 /** It is a container's turn: its image is fetched, if it has not begun with that. */
-export function takeTurn(life: Life, run: SimulatedRun, { now, random }: Circumstances): boolean {
-  if (run.state.type === 'ended') return restart(life, run, now);
+export function takeTurn(life: Life, run: SimulatedRun, world: Circumstances): boolean {
+  if (run.state.type === 'ended') return restart(life, run, world.now);
   if (run.state.type !== 'waiting' || run.startsAt !== undefined) return false;
-  run.startsAt = now + (run.failures > 0 ? 0 : draw(life.stages.pull.takes, random));
+  fetchImage(life, run, world);
   return true;
 }
 
@@ -76,10 +81,8 @@ export function foresee(life: Life, run: SimulatedRun, world: Circumstances): vo
 function begin(life: Life, run: SimulatedRun, world: Circumstances): boolean {
   const { now, tell } = world;
   const isAgain = run.last !== undefined;
-  if (life.stages.pull.fails !== undefined && !isAgain) return failToPull(life, run, world);
-  if (!isAgain) tell(life, { type: 'pulled', run });
-  run.image = containerOf(life.pod, run).image ?? run.image;
-  run.imageID = imageIdOf(run.image);
+  if (life.stages.pull.fails !== undefined && !isAgain) return failToFetch(life, run, world);
+  haveImage(life, run, world);
   if (isAgain) run.restarts++;
   const id = containerIdOf(life.pod.metadata.uid ?? '', life.runs.indexOf(run), run.restarts);
   run.state = { type: 'running', since: now, id };
@@ -87,24 +90,6 @@ function begin(life: Life, run: SimulatedRun, world: Circumstances): boolean {
   foresee(life, run, world);
   tell(life, { type: 'created', run });
   tell(life, { type: 'started', run });
-  return true;
-}
-
-/** In turn it has just failed, and waits until it tries again. */
-function failToPull(life: Life, run: SimulatedRun, { now, tell }: Circumstances): boolean {
-  const image = containerOf(life.pod, run).image ?? '';
-  const failed = run.state.type === 'waiting' && run.state.reason === 'ErrImagePull';
-  if (!failed) {
-    run.failures++;
-    const why = `failed to pull and unpack image "${image}": ${life.stages.pull.fails}`;
-    run.state = { type: 'waiting', reason: 'ErrImagePull', message: why };
-    run.startsAt = now + pullDelay(0);
-    tell(life, { type: 'pullFailed', run });
-    return true;
-  }
-  run.state = { type: 'waiting', reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}"` };
-  run.startsAt = now + pullDelay(run.failures);
-  tell(life, { type: 'pullBackOff', run });
   return true;
 }
 
@@ -130,7 +115,7 @@ function kill(life: Life, run: SimulatedRun, world: Circumstances): boolean {
 }
 
 function endOrRestart(life: Life, run: SimulatedRun, { now, tell, ...how }: End & Circumstances): boolean {
-  const ended = end(run, { now, ...how });
+  const ended = end(life, run, { now, ...how });
   if (!ended || !canRestart(life, run, how.exitCode)) return true;
   const delay = crashDelay(run, now - (ended.startedAt ?? now));
   if (delay === 0) return true;
@@ -170,12 +155,13 @@ interface End {
 }
 
 /** Ends it, and says how; undefined when it did not run. */
-export function end(run: SimulatedRun, { now, exitCode, reason, message }: End): Ended | undefined {
+export function end(life: Life, run: SimulatedRun, how: End): Ended | undefined {
+  const { now, exitCode, reason, message } = how;
   if (run.state.type !== 'running') return undefined;
   const ended: Ended = {
     exitCode,
     reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),
-    message,
+    message: message ?? (exitCode === 0 ? undefined : messageFromLog(life, run, now)),
     startedAt: run.state.since,
     finishedAt: now,
     id: run.state.id,

@@ -1,12 +1,15 @@
 /**
- * What happens to pods, told as an agent tells it. All simulated nodes together say no more than one agent would: ten
+ * What happens to pods and nodes, told as an agent tells it. All simulated nodes together say no more than one agent would: ten
  * thousand pods that start at once are not to cost thirty thousand events.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { EventRecorder, EventType } from '../../client/event-recorder.ts';
+import type { EventRecorder, EventSubject, EventType } from '../../client/event-recorder.ts';
 import { containerOf } from '../pod/phase.ts';
 import type { Happening } from './container-steps.ts';
-import type { Life } from './life.ts';
+import { imageSizeOf } from './ids.ts';
+import { neverFetched, whyNot } from './images.ts';
+import type { Life, SimulatedRun } from './life.ts';
+import { inWords } from './span.ts';
 
 const BURST = 100;
 /** Milliseconds until one more may be told. */
@@ -31,10 +34,18 @@ export class Teller {
   }
 
   tell(life: Life, happening: Happening): void {
+    const subject = 'run' in happening ? partOf(life, happening.run) : life.pod;
     for (const [type, reason, message] of wordsFor(life, happening)) {
       if (!this.#mayTell()) return;
-      this.#of(life.pod.spec.nodeName ?? '').event(life.pod, type, reason, message);
+      this.#of(life.pod.spec.nodeName ?? '').event(subject, type, reason, message);
     }
+  }
+
+  /** What has become of a node. */
+  tellOfNode(node: EventSubject, what: string): void {
+    if (!this.#mayTell()) return;
+    const { name = '' } = node.metadata;
+    this.#of(name).event(node, 'Normal', what, `Node ${name} status is now: ${what}`);
   }
 
   async flushed(): Promise<void> {
@@ -57,6 +68,17 @@ export class Teller {
   }
 }
 
+const LISTS = {
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  main: 'containers',
+  ephemeral: 'ephemeralContainers',
+};
+
+function partOf({ pod: { apiVersion, kind, metadata } }: Life, { role, name }: SimulatedRun): EventSubject {
+  return { apiVersion, kind, metadata, fieldPath: `spec.${LISTS[role]}{${name}}` };
+}
+
 function wordsFor(life: Life, happening: Happening): Said[] {
   if (!('run' in happening)) {
     if (happening.type === 'deadline') {
@@ -69,10 +91,10 @@ function wordsFor(life: Life, happening: Happening): Said[] {
   const { name, namespace, uid } = life.pod.metadata;
   const image = containerOf(life.pod, run).image ?? run.image;
   switch (type) {
+    case 'pulling':
+      return [['Normal', 'Pulling', `Pulling image "${image}"`]];
     case 'pulled':
-      return [
-        ['Normal', 'Pulled', `Container image "${image}" already present on machine and can be accessed by the pod`],
-      ];
+      return [['Normal', 'Pulled', pulled(image, happening.took)]];
     case 'created':
       return [['Normal', 'Created', 'Container created']];
     case 'started':
@@ -83,9 +105,13 @@ function wordsFor(life: Life, happening: Happening): Said[] {
       return [['Normal', 'Killing', `Container ${run.name} definition changed, will be restarted`]];
     case 'pullFailed':
       return [
-        ['Normal', 'Pulling', `Pulling image "${image}"`],
-        ['Warning', 'Failed', `Failed to pull image "${image}": ${life.stages.pull.fails}`],
+        ['Warning', 'Failed', `Failed to pull image "${image}": ${whyNot(life, run)}`],
         ['Warning', 'Failed', 'Error: ErrImagePull'],
+      ];
+    case 'neverPulled':
+      return [
+        ['Warning', 'ErrImageNeverPull', neverFetched(image)],
+        ['Warning', 'Failed', 'Error: ErrImageNeverPull'],
       ];
     case 'pullBackOff':
       return [
@@ -104,4 +130,11 @@ function wordsFor(life: Life, happening: Happening): Said[] {
       return [['Warning', 'BackOff', `Back-off restarting failed container ${run.name} in pod ${pod}`]];
     }
   }
+}
+
+function pulled(image: string, took: number | undefined): string {
+  if (took === undefined) return `Container image "${image}" already present on machine and can be accessed by the pod`;
+  const time = inWords(took);
+  const size = imageSizeOf(image);
+  return `Successfully pulled image "${image}" in ${time} (${time} including waiting). Image size: ${size} bytes.`;
 }

@@ -37,6 +37,8 @@ export interface FleetOptions {
   readonly signal: AbortSignal;
   /** A node has come back. */
   readonly onUp: (node: SimulatedNode) => void;
+  /** A node was closed to new pods, or opened. */
+  readonly onClosed: (object: DeepReadonly<Node>, isClosed: boolean) => void;
   /** A node was removed from the cluster. */
   readonly onGone: (node: SimulatedNode) => void;
 }
@@ -97,6 +99,7 @@ export class Fleet {
     if (known) this.#report(node, known);
     else known = await this.#create(node, now);
     node.uid = known.metadata.uid;
+    node.isClosed = known.spec.unschedulable === true;
     const range = known.spec.podCIDR;
     if (range !== undefined && range !== node.machine.podRange) node.pool = new AddressPool(range);
     if (known.metadata.annotations?.[DOWN] === 'true') node.downBy.add('annotation');
@@ -124,7 +127,11 @@ export class Fleet {
     }
     node.uid = object.metadata.uid;
     this.#setDown(node, 'annotation', object.metadata.annotations?.[DOWN] === 'true');
-    if (node.isUp) this.#report(node, object);
+    if (!node.isUp) return;
+    this.#report(node, object);
+    const isClosed = object.spec.unschedulable === true;
+    if (isClosed !== node.isClosed) this.#options.onClosed(object, isClosed);
+    node.isClosed = isClosed;
   }
 
   /** A machine that somebody took out of the cluster stays out of it until the program starts again. */

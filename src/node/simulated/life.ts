@@ -6,7 +6,6 @@ import { trueRestarts } from '../../kinds/core/restart-counts.ts';
 import type { ContainerRun, Ended, Role, RunState, SeenContainer, SeenPod } from '../pod/container-run.ts';
 import { isOver, type Phase } from '../pod/phase.ts';
 import { delayAfter } from './back-off.ts';
-import { imageIdOf } from './ids.ts';
 import type { Stages } from './rules.ts';
 
 /** A container with what is to happen to it. */
@@ -19,6 +18,8 @@ export interface SimulatedRun extends ContainerRun {
   ready: boolean;
   /** Of one that waits: when it starts; undefined as long as it is not its turn. */
   startsAt: number | undefined;
+  /** Since when its image is fetched; undefined when nobody does. */
+  fetchedSince: number | undefined;
   /** Of one that runs. */
   readyAt: number | undefined;
   endsAt: number | undefined;
@@ -91,13 +92,14 @@ function runsOf(pod: SeenPod): SimulatedRun[] {
 export function runOf(pod: SeenPod, container: SeenContainer, role: Role): SimulatedRun {
   const known = statusesOf(pod, role)?.find(({ name }) => name === container.name);
   const image = known?.image || container.image || '';
-  const common = { name: container.name, role, image, imageID: known?.imageID || imageIdOf(image) };
+  const common = { name: container.name, role, image, imageID: known?.imageID ?? '' };
   const none = {
-    ...{ startsAt: undefined, readyAt: undefined, endsAt: undefined, killedAt: undefined, faltersAt: undefined },
+    ...{ startsAt: undefined, fetchedSince: undefined, readyAt: undefined, endsAt: undefined },
+    ...{ killedAt: undefined, faltersAt: undefined },
     isForeseen: false,
   };
   if (!known) {
-    const reason = pod.spec.initContainers && role === 'main' ? 'PodInitializing' : 'ContainerCreating';
+    const reason = pod.spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating';
     const state = { type: 'waiting', reason } as const;
     return { ...common, ...none, state, last: undefined, restarts: 0, ready: false, failures: 0 };
   }

@@ -5,6 +5,8 @@
 import { type Clock, sleep } from '../../base/clock.ts';
 import { ApiError, badRequest } from '../../base/errors.ts';
 import type { Ended } from '../pod/container-run.ts';
+import { containerOf } from '../pod/phase.ts';
+import { endOfLog, FALLBACK_LINES } from '../pod/termination-message.ts';
 import type { Life, SimulatedRun } from './life.ts';
 
 /** Which lines of which container. */
@@ -84,6 +86,17 @@ export async function* logLines(source: LogSource, request: LogRequest): AsyncGe
   }
 }
 
+/** What stands for the message of a container that failed without one, where it asks for that: the end of its log. */
+export function messageFromLog(life: Life, run: SimulatedRun, now: number): string | undefined {
+  const { terminationMessagePolicy } = containerOf(life.pod, run);
+  if (run.state.type !== 'running' || terminationMessagePolicy !== 'FallbackToLogsOnError') return undefined;
+  const { since: start } = run.state;
+  const total = Math.floor((now - start) / life.stages.logs.every) + 1;
+  const { nodeName: node = '' } = life.pod.spec;
+  const from = Math.max(0, total - FALLBACK_LINES);
+  return endOfLog(linesOf({ life, run, start }, { timestamps: false, node }, from, total));
+}
+
 interface Stretch {
   readonly start: number;
   readonly id: string;
@@ -106,7 +119,7 @@ function endOf({ state, last }: SimulatedRun, id: string): number | undefined {
 
 function linesOf(
   { life, run, start }: { life: Life; run: SimulatedRun; start: number },
-  { timestamps, node }: LogRequest,
+  { timestamps, node }: Pick<LogRequest, 'timestamps' | 'node'>,
   from: number,
   to: number,
 ): string {

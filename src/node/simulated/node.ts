@@ -7,6 +7,8 @@ export class SimulatedNode {
   readonly machine: Machine;
   pool: AddressPool;
   uid: string | undefined;
+  /** Whether it takes no new pods. */
+  isClosed = false;
   /** Why it says nothing; it is up as long as there is no reason. */
   readonly downBy = new Set<'annotation' | 'rule'>();
   readonly renewal: Sleeper;

@@ -90,7 +90,7 @@ export class SimulatedPods {
     const sandboxTakes = draw(stages.sandbox, random);
     const life = beginLife({ pod, stages, now: clock.now(), sandboxTakes });
     const resident: Resident = { life, node, wakesAt: undefined, wake: () => this.#look(resident) };
-    if (life.address && !pod.spec.hostNetwork && !isOver(life.phase)) node.pool.keep(life.address);
+    if (life.address && !pod.spec.hostNetwork && !isOver(life.phase)) node.pool.keep(life.address, uidOf(pod));
     this.#residents.set(key, resident);
     const others = this.#byNode.get(node) ?? new Set();
     this.#byNode.set(node, others.add(resident));
@@ -136,14 +136,16 @@ export class SimulatedPods {
 
   #circumstances(node: SimulatedNode): Circumstances {
     const { clock, random, tell } = this.#options;
-    const takeAddress = ({ spec }: SeenPod) => (spec.hostNetwork ? node.machine.address : node.pool.take());
+    const takeAddress = (pod: SeenPod) => (pod.spec.hostNetwork ? node.machine.address : node.pool.take(uidOf(pod)));
     return { now: clock.now(), random, tell, takeAddress };
   }
 
   #giveAddress({ life, node }: Resident): void {
-    if (life.address && !life.pod.spec.hostNetwork) node.pool.give(life.address);
+    if (life.address && !life.pod.spec.hostNetwork) node.pool.give(life.address, uidOf(life.pod));
   }
 }
+
+const uidOf = ({ metadata }: SeenPod) => metadata.uid ?? '';
 
 const keyOf = ({ metadata }: SeenPod) => `${metadata.namespace}/${metadata.name}`;
 

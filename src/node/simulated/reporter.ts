@@ -35,6 +35,9 @@ interface Reported {
 
 const ORDER = CONDITION_TYPES.map((type) => ({ type }));
 
+/** Conditions are merged: the reason of what held before goes only when it is taken away. */
+const whole = (condition: Condition) => ({ reason: null, message: null, ...condition });
+
 export class Reporter {
   readonly #options: ReporterOptions;
   readonly #waiting = new Set<Resident>();
@@ -107,7 +110,7 @@ export class Reporter {
     const annotations = restartAnnotations(life.runs.map((run) => [run.name, run.restarts]));
     const changes = {
       metadata: { uid, ...(annotations ? { annotations } : {}) },
-      status: { ...status, '$setElementOrder/conditions': ORDER },
+      status: { ...status, conditions: status.conditions.map(whole), '$setElementOrder/conditions': ORDER },
     };
     await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
     known.status = status;

@@ -32,3 +32,11 @@ function milliseconds(text: string): number | undefined {
 export function draw({ least, most }: Span, random: Random): number {
   return most === least ? least : least + random.int(most - least + 1);
 }
+
+/** As messages have it: `300ms`, `1.5s`, `2m40s`. */
+export function inWords(milliseconds: number): string {
+  const whole = Math.trunc(milliseconds);
+  if (whole > 0 && whole < 1_000) return `${whole}ms`;
+  const minutes = Math.floor(whole / 60_000);
+  return `${minutes > 0 ? `${minutes}m` : ''}${(whole % 60_000) / 1_000}s`;
+}

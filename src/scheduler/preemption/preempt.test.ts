@@ -54,21 +54,23 @@ describe('victims', () => {
     const world = new TestWorld([nodeObject('a'), nodeObject('b', { spec: { unschedulable: true } })]);
     world.place('a', having('4', 5));
     expect(victims(world, wanting('1', 5))).toBe(
-      'preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.',
+      'no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.',
     );
   });
 
   it('are nobody where it would not help', () => {
     const world = new TestWorld([nodeObject('a')]);
     world.place('a', having('2', 1), having('2', 7));
-    expect(victims(world, wanting('3', 5))).toBe('preemption: 0/1 nodes are available: 1 Insufficient cpu.');
+    expect(victims(world, wanting('3', 5))).toBe(
+      'no new claims to deallocate, preemption: 0/1 nodes are available: 1 Insufficient cpu.',
+    );
   });
 
   it('are nobody for a pod that shall not preempt', () => {
     const world = new TestWorld([nodeObject('a')]);
     world.place('a', having('4', 1));
     expect(victims(world, wanting('1', 5, { preemptionPolicy: 'Never' }))).toBe(
-      'preemption: not eligible due to preemptionPolicy=Never.',
+      'no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.',
     );
   });
 
@@ -79,7 +81,9 @@ describe('victims', () => {
     world.place('a', having('4', 1, { metadata, status: { conditions } }));
     const pod = wanting('1', 5);
     world.cluster.nominations.set(pod, 'a');
-    expect(victims(world, pod)).toBe('preemption: not eligible due to a terminating pod on the nominated node.');
+    expect(victims(world, pod)).toBe(
+      'no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated node.',
+    );
   });
 
   it('are those that keep the pod away, too', () => {

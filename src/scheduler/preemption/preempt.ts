@@ -32,13 +32,16 @@ const NOBODY_THERE = refusal('No preemption victims found for incoming pod');
 const NAME = 'DefaultPreemption';
 const NOBODY_ANYWHERE: Refused = { plugin: NAME, refusal: NOBODY_THERE };
 
+/** Before pods are sent away, devices would be freed that are claimed and not used: there are none. */
+const NO_DEVICES = 'no new claims to deallocate';
+
 const LEAST_CANDIDATES = 100;
 const CANDIDATES_PERCENT = 10;
 
 export function preempt(pod: PodInfo, options: PreemptOptions): Preemption {
   const { world, diagnosis } = options;
   const why = whyNot(pod, world, diagnosis);
-  if (why) return { type: 'none', message: `preemption: ${why}`, isHopeless: false };
+  if (why) return { type: 'none', message: `${NO_DEVICES}, preemption: ${why}`, isHopeless: false };
   const { found, refused } = findCandidates(pod, options);
   const candidate = cheapest(found);
   if (candidate) return { type: 'victims', candidate };
@@ -49,7 +52,7 @@ export function preempt(pod: PodInfo, options: PreemptOptions): Preemption {
     elsewhere: NOT_HELPFUL,
     plugins: new Set(),
   };
-  return { type: 'none', message: `preemption: ${sentence(summary)}`, isHopeless: true };
+  return { type: 'none', message: `${NO_DEVICES}, preemption: ${sentence(summary)}`, isHopeless: true };
 }
 
 /** Why the pod may not send others away, now or ever. */

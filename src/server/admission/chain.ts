@@ -70,7 +70,7 @@ export class Admission implements AdmissionRequest {
   #settled: (() => void)[] | undefined;
   readonly operation: AdmissionOperation;
   readonly resource: Resource;
-  readonly name: string;
+  name: string;
   readonly old: KubeObject | undefined;
   readonly dryRun: boolean;
   readonly also: Write[] = [];
@@ -134,8 +134,9 @@ export class Admission implements AdmissionRequest {
     return undefined;
   }
 
-  /** Lets plugins refuse the object. */
+  /** Lets plugins refuse the object. By now it has its name. */
   validate(from = 0): Promise<void> | undefined {
+    this.name ||= this.object?.metadata.name ?? '';
     const plugins = this.#stage.validating;
     for (let at = from; at < plugins.length; at++) {
       const waiting = plugins[at]!.validate!(this.#core, this);

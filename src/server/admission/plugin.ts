@@ -34,7 +34,7 @@ export interface AdmissionRequest {
   readonly subresource: string | undefined;
   /** Empty for what lives in none. */
   readonly namespace: string;
-  /** Empty while the server has to make one up from `generateName`. */
+  /** Empty in admit() where the server makes one up from `generateName`. */
   readonly name: string;
   /** In the stored version's shape; of a subresource with a body of its own (Binding, Eviction) that body. Absent in a delete. */
   readonly object: KubeObject | undefined;

@@ -1,0 +1,70 @@
+/** How a container comes to its image: it is on the machine, or is fetched, or cannot be had. */
+import { containerOf } from '../pod/phase.ts';
+import { pullDelay } from './back-off.ts';
+import type { Circumstances } from './container-steps.ts';
+import { imageIdOf } from './ids.ts';
+import type { Life, SimulatedRun } from './life.ts';
+import { draw } from './span.ts';
+
+/** Milliseconds until a container looks again whether its image is there, which it may not fetch. */
+const LOOK = 10_000;
+
+/** Before the first start: it is fetched if that takes time, if it cannot be had, or if it is to be at every start. */
+export function fetchImage(life: Life, run: SimulatedRun, world: Circumstances): void {
+  const { now, random } = world;
+  const { takes, fails } = life.stages.pull;
+  const wait = run.failures > 0 ? 0 : draw(takes, random);
+  run.startsAt = now + wait;
+  const policy = policyOf(life, run);
+  if (policy === 'Always' || (policy !== 'Never' && (wait > 0 || fails !== undefined))) beginToFetch(life, run, world);
+}
+
+/** At every start. */
+export function haveImage(life: Life, run: SimulatedRun, world: Circumstances): void {
+  if (policyOf(life, run) === 'Always' && run.fetchedSince === undefined) beginToFetch(life, run, world);
+  const took = run.fetchedSince === undefined ? undefined : world.now - run.fetchedSince;
+  run.fetchedSince = undefined;
+  run.image = containerOf(life.pod, run).image ?? run.image;
+  run.imageID = imageIdOf(run.image);
+  world.tell(life, { type: 'pulled', took, run });
+}
+
+/** In turn it has just failed, and waits until it tries again. */
+export function failToFetch(life: Life, run: SimulatedRun, world: Circumstances): true {
+  const { now, tell } = world;
+  const image = containerOf(life.pod, run).image ?? '';
+  if (policyOf(life, run) === 'Never') {
+    run.state = { type: 'waiting', reason: 'ErrImageNeverPull', message: neverFetched(image) };
+    run.startsAt = now + LOOK;
+    tell(life, { type: 'neverPulled', run });
+    return true;
+  }
+  const why = whyNot(life, run);
+  if (run.state.type === 'waiting' && run.state.reason === 'ErrImagePull') {
+    const message = `Back-off pulling image "${image}": ErrImagePull: ${why}`;
+    run.state = { type: 'waiting', reason: 'ImagePullBackOff', message };
+    run.startsAt = now + pullDelay(run.failures);
+    tell(life, { type: 'pullBackOff', run });
+    return true;
+  }
+  if (run.fetchedSince === undefined) beginToFetch(life, run, world);
+  run.fetchedSince = undefined;
+  run.failures++;
+  run.state = { type: 'waiting', reason: 'ErrImagePull', message: why };
+  run.startsAt = now + pullDelay(0);
+  tell(life, { type: 'pullFailed', run });
+  return true;
+}
+
+export function whyNot(life: Life, run: SimulatedRun): string {
+  return `failed to pull and unpack image "${containerOf(life.pod, run).image}": ${life.stages.pull.fails}`;
+}
+
+export const neverFetched = (image: string) => `Container image "${image}" is not present with pull policy of Never`;
+
+function beginToFetch(life: Life, run: SimulatedRun, { now, tell }: Circumstances): void {
+  run.fetchedSince = now;
+  tell(life, { type: 'pulling', run });
+}
+
+const policyOf = ({ pod }: Life, run: SimulatedRun) => containerOf(pod, run).imagePullPolicy;

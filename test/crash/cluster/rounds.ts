@@ -1,0 +1,90 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { dice } from '../random.ts';
+import { Script, SORTS } from './script.ts';
+import { Survivor } from './survivor.ts';
+import { type Found, verdict } from './verdict.ts';
+import { Wishes } from './wishes.ts';
+
+export interface RoundsOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  /** Of each round. */
+  readonly kills?: number;
+  report?(line: string): void;
+}
+
+export interface Summary {
+  readonly rounds: number;
+  readonly kills: number;
+  readonly wishes: number;
+  readonly problems: readonly string[];
+}
+
+const FLAGS = ['--runtime', 'simulated', '--nodes', '5'];
+/** How long a cluster that nobody kills any more may take to become what it should be. */
+const PATIENCE = 90_000;
+
+/** One cluster, round after round: it is killed while it is asked for things, and then has to get everything right. */
+export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsOptions): Promise<Summary> {
+  const next = dice(seed);
+  const survivor = await Survivor.start(FLAGS);
+  const wishes = new Wishes();
+  const script = new Script(survivor, wishes, dice(next(2 ** 31)));
+  const summary = { rounds: 0, kills: 0, wishes: 0, problems: [] as string[] };
+  try {
+    await script.prepare();
+    for (let round = 1; round <= rounds; round++) {
+      let isKilling = true;
+      const asking = SORTS.map(async (sort) => {
+        for (; isKilling; summary.wishes++) {
+          await script.step(sort);
+          await wait(next(200));
+        }
+      });
+      for (let kill = 0; kill < kills; kill++) {
+        // Often right after the start, while everything is picked up again.
+        await wait(next(3) === 0 ? next(150) : next(1500));
+        await survivor.killed();
+        summary.kills++;
+      }
+      isKilling = false;
+      await Promise.all(asking);
+      const problems = await settled(survivor, wishes);
+      summary.rounds++;
+      summary.problems.push(...problems.map((problem) => `round ${round}: ${problem}`));
+      report?.(`round ${round}: ${kills} kills, ${summary.wishes} wishes so far, ${problems.length} problems`);
+      if (problems.length > 0) break;
+    }
+  } finally {
+    await survivor.end();
+  }
+  return summary;
+}
+
+/** What is still wrong when everybody had time enough. */
+async function settled(survivor: Survivor, wishes: Wishes): Promise<readonly string[]> {
+  const latest = Date.now() + PATIENCE;
+  for (;;) {
+    const problems = verdict(wishes, await look(survivor));
+    if (problems.length === 0 || Date.now() > latest) return problems;
+    await wait(250);
+  }
+}
+
+async function look(survivor: Survivor): Promise<Found> {
+  const all = async (path: string) => survivor.list(path);
+  return {
+    namespaces: await all('/api/v1/namespaces'),
+    nodes: await all('/api/v1/nodes'),
+    deployments: await all('/apis/apps/v1/deployments'),
+    replicasets: await all('/apis/apps/v1/replicasets'),
+    statefulsets: await all('/apis/apps/v1/statefulsets'),
+    daemonsets: await all('/apis/apps/v1/daemonsets'),
+    controllerrevisions: await all('/apis/apps/v1/controllerrevisions'),
+    jobs: await all('/apis/batch/v1/jobs'),
+    pods: await all('/api/v1/pods'),
+    configmaps: await all('/api/v1/configmaps'),
+    endpoints: await all('/api/v1/endpoints'),
+    resourcequotas: await all('/api/v1/resourcequotas'),
+  };
+}

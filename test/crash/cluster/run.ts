@@ -1,0 +1,25 @@
+/**
+ * Kills a cluster while it is asked for things, and checks that it becomes what was asked for:
+ *
+ *   npx tsx test/crash/cluster/run.ts [--rounds 10] [--kills 4] [--seed N]
+ */
+import { parseArgs } from 'node:util';
+import { clusterRounds } from './rounds.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '10' },
+    kills: { type: 'string', default: '4' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+});
+
+const { rounds, kills, wishes, problems } = await clusterRounds({
+  rounds: Number(values.rounds),
+  kills: Number(values.kills),
+  seed: Number(values.seed),
+  report: (line) => console.log(line),
+});
+for (const problem of problems) console.error(problem);
+console.log(`${rounds} rounds (seed ${values.seed}), ${kills} kills, ${wishes} wishes, ${problems.length} problems`);
+process.exitCode = problems.length > 0 ? 1 : 0;
