@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { isApiError } from '../base/errors.ts';
+import { soon } from '../base/soon.ts';
 import { Endpoints } from '../kinds/core/endpoints.ts';
 import { Namespace } from '../kinds/core/namespace.ts';
 import { Service } from '../kinds/core/service.ts';
@@ -57,15 +58,9 @@ const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
 
 /** Makes again what somebody deletes of it. */
 export function keepBootstrapped({ cache, log }: Pick<Core, 'cache' | 'log'>, again: () => Promise<void>): void {
-  let isPlanned = false;
-  const plan = () => {
-    if (isPlanned) return;
-    isPlanned = true;
-    setImmediate(() => {
-      isPlanned = false;
-      again().catch((error: unknown) => log.warn("what is the cluster's own could not be made again", { error }));
-    });
-  };
+  const plan = soon(() => {
+    again().catch((error: unknown) => log.warn("what is the cluster's own could not be made again", { error }));
+  });
   for (const [kind, names] of OWN) {
     cache.table(kind).listeners.add(({ entry, at }) => {
       if (!entry && names.has(at.name)) plan();

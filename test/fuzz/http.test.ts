@@ -105,7 +105,7 @@ describe('slowness', () => {
   });
 
   it('of a body ends in 408', async () => {
-    const head = `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n`;
+    const head = `POST ${PODS} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n`;
     expect(codesOf(await exchange(plain(), head, '{"kind":'))).toEqual([408]);
   });
 
@@ -119,8 +119,8 @@ describe('slowness', () => {
   });
 
   it('does not wait for bodies that nobody will read', async () => {
-    const head = `POST /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n`;
-    expect(codesOf(await exchange(plain(), head))[0]).toBe(404);
+    const head = `POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n`;
+    expect(codesOf(await exchange(plain(), head))).toEqual([404]);
   });
 });
 
@@ -130,7 +130,7 @@ describe('size', () => {
     const before = process.memoryUsage().arrayBuffers;
     const { port } = await running.server.listenInsecure(0, '127.0.0.1');
     const socket = connect(port, '127.0.0.1');
-    const answered = exchange(socket, `POST ${PODS} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    const answered = exchange(socket, `POST ${PODS} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`);
     let peak = 0;
     for (let sent = 0; sent < 64 && !socket.destroyed; sent++) {
       const chunk = Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]);
@@ -146,7 +146,13 @@ describe('size', () => {
 describe('chance', () => {
   const token = fc.constantFrom(
     ...['GET', 'POST', 'DELETE', ' ', '/', PODS, '?watch=1', '%', '%00', '%2f', 'HTTP/1.1', '\r\n', '\n', ':', ','],
-    ...['Host: x', 'Content-Length: 3', 'Transfer-Encoding: chunked', 'Connection: close', 'Upgrade: websocket'],
+    ...[
+      'Host: localhost',
+      'Content-Length: 3',
+      'Transfer-Encoding: chunked',
+      'Connection: close',
+      'Upgrade: websocket',
+    ],
     ...['Expect: 100-continue', '0\r\n\r\n', '{}', '\0', '\u00ff', '__proto__', '&', '=', ';'],
   );
 

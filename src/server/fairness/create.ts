@@ -1,4 +1,4 @@
-import type { Logger } from '../../base/log.ts';
+import { soon } from '../../base/soon.ts';
 import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
 import type { Core } from '../core.ts';
@@ -32,20 +32,10 @@ export async function createAdmitting(core: Core, settings: FairnessSettings): P
 
 function keepInOrder(core: Core): void {
   const { cache, log } = core;
-  let isPlanned = false;
-  const plan = () => {
-    if (isPlanned) return;
-    isPlanned = true;
-    setImmediate(() => {
-      isPlanned = false;
-      keep(core, log);
+  const keep = soon(() => {
+    keepDefaults(core).catch((error: unknown) => {
+      log.warn('the default flow schemas and priority levels could not be put in order', { error });
     });
-  };
-  for (const kind of [FlowSchema, PriorityLevelConfiguration]) cache.table(kind).listeners.add(plan);
-}
-
-function keep(core: Core, log: Logger): void {
-  keepDefaults(core).catch((error: unknown) => {
-    log.warn('the default flow schemas and priority levels could not be put in order', { error });
   });
+  for (const kind of [FlowSchema, PriorityLevelConfiguration]) cache.table(kind).listeners.add(keep);
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 
@@ -14,13 +15,22 @@ const WHY: Readonly<Record<string, readonly [line: string, reason: string, messa
 };
 const MALFORMED = ['400 Bad Request', 'BadRequest', 'the request is not HTTP'] as const;
 
+const answered = new WeakSet<Duplex>();
+
+/** The client has its answer and still sends: whatever becomes of that, nothing more is said to it. */
+export function answeredEarly(request: IncomingMessage): void {
+  const { socket } = request;
+  answered.add(socket);
+  request.once('end', () => answered.delete(socket));
+}
+
 /**
  * Answers what never became a request. What the client still sends is read and thrown away for a moment: closed at once,
  * the connection would be reset under it, and the answer lost.
  */
 export function answerBroken(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): void {
   const { _httpMessage: under } = socket as { _httpMessage?: { headersSent?: boolean } };
-  if (!socket.writable || under?.headersSent || error.code === 'ECONNRESET') {
+  if (!socket.writable || under?.headersSent || answered.has(socket) || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { answeredEarly } from './broken-request.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
@@ -77,6 +78,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     response.end(body);
     const { outgoing, limits } = this.options;
     outgoing.add(body.length, response, this.request.socket);
+    if (!this.request.complete) answeredEarly(this.request);
     if (code >= 400 && this.hasBody()) discardBody(this.request, limits.body);
   }
 

@@ -103,6 +103,6 @@ withEveryKubectl((kubectl) => {
     expect(await kubectl.run('version', '-o', 'json')).toContain('+quarterdeck');
     expect(await kubectl.run('get', '--raw', '/readyz')).toBe('ok');
     expect((await kubectl.outcome('get', 'cs', '-o', 'name')).stdout).toContain('componentstatus/etcd-0');
-    expect(await kubectl.fails('top', 'nodes')).toContain('Metrics API not available');
+    expect(await kubectl.fails('top', 'nodes')).toContain('metrics not available yet');
   });
 });
