@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   addQuantities,
   canonicalQuantity,
+  canonicalThousandths,
   compareQuantities,
   formatQuantity,
   parseQuantity,
@@ -10,6 +11,20 @@ import {
   scaled,
   subtractQuantities,
 } from './quantity.ts';
+
+describe('thousandths at the finest', () => {
+  it.each([
+    ['0.0001', '1m'],
+    ['100u', '1m'],
+    ['1500001u', '1501m'],
+    ['-100n', '-1m'],
+    ['0.1Mi', '104857600m'],
+    ['1.500', '1.500'],
+    ['0', '0'],
+  ])('%s is %s', (text, canonical) => {
+    expect(canonicalThousandths(text)).toBe(canonical);
+  });
+});
 
 describe('the canonical form', () => {
   it.each([

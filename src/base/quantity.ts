@@ -41,6 +41,7 @@ const BINARY_SUFFIX = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const LONGEST = 1000;
 /** Nothing is finer than a billionth; what is, is rounded away from zero. */
 const NANO = -9;
+const MILLI = -3;
 /** A binary amount is capped at the largest 64-bit integer. */
 const MAX_BINARY = 2n ** 63n - 1n;
 /** Digits that certainly fit into 64 bits. */
@@ -112,6 +113,14 @@ function divideUp(value: bigint, power: number): bigint {
 export const canonicalQuantity = remembered((text): string => {
   const written = read(text);
   return isInOrder(written) ? text : formatQuantity(amountOf(written));
+});
+
+/** The same of what is counted in thousandths at the finest: what is finer is rounded up. */
+export const canonicalThousandths = remembered((text): string => {
+  const amount = parseQuantity(text);
+  if (amount.exponent >= MILLI) return canonicalQuantity(text);
+  const mantissa = divideUp(amount.mantissa < 0n ? -amount.mantissa : amount.mantissa, MILLI - amount.exponent);
+  return formatQuantity({ ...amount, mantissa: amount.mantissa < 0n ? -mantissa : mantissa, exponent: MILLI });
 });
 
 /** Keeps answers by their text: a cluster's objects name the same few amounts. */

@@ -49,7 +49,8 @@ export const s = {
 
   time: <const O extends StringOptions = object>(options?: O) => text('time', options),
   microTime: <const O extends StringOptions = object>(options?: O) => text('microTime', options),
-  quantity: <const O extends StringOptions = object>(options?: O) => text('quantity', options),
+  quantity: <const O extends StringOptions & { thousandths?: boolean } = object>(options?: O) =>
+    text('quantity', options),
   bytes: <const O extends StringOptions = object>(options?: O) => text('bytes', options),
   duration: <const O extends StringOptions = object>(options?: O) => text('duration', options),
 

@@ -1,5 +1,5 @@
 /** Decoding of single values: type, range, canonical form. */
-import { canonicalQuantity, QuantityError } from '../base/quantity.ts';
+import { canonicalQuantity, canonicalThousandths, QuantityError } from '../base/quantity.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
 import type { BooleanSchema, IntegerSchema, IntOrStringSchema, NumberSchema, Schema, StringSchema } from './schema.ts';
 import { canonicalDuration, canonicalTime, FormatError } from './time-formats.ts';
@@ -11,7 +11,7 @@ const INT64_LIMIT = 2 ** 63;
 export function decodeScalar(schema: ScalarSchema): (input: unknown) => unknown {
   switch (schema.type) {
     case 'string':
-      return decodeString(schema.format);
+      return decodeString(schema);
     case 'integer':
       return schema.format === 'int32' ? decodeInt32 : decodeInt64;
     case 'number':
@@ -23,7 +23,7 @@ export function decodeScalar(schema: ScalarSchema): (input: unknown) => unknown 
   }
 }
 
-function decodeString(format: StringSchema['format']): (input: unknown) => unknown {
+function decodeString({ format, thousandths }: StringSchema): (input: unknown) => unknown {
   switch (format) {
     case undefined:
       return decodeText;
@@ -34,7 +34,7 @@ function decodeString(format: StringSchema['format']): (input: unknown) => unkno
     case 'duration':
       return (input) => formatted(canonicalDuration, decodeText(input));
     case 'quantity':
-      return decodeQuantity;
+      return thousandths ? decodeThousandths : decodeQuantity;
     case 'bytes':
       return decodeBytes;
   }
@@ -53,9 +53,12 @@ function formatted<A extends unknown[], R>(canonical: (text: string, ...rest: A)
   }
 }
 
-function decodeQuantity(input: unknown): string {
+const decodeQuantity = (input: unknown) => quantityOf(input, canonicalQuantity);
+const decodeThousandths = (input: unknown) => quantityOf(input, canonicalThousandths);
+
+function quantityOf(input: unknown, canonical: (text: string) => string): string {
   try {
-    return canonicalQuantity(typeof input === 'string' ? input.trim() : String(JSON.stringify(input)));
+    return canonical(typeof input === 'string' ? input.trim() : String(JSON.stringify(input)));
   } catch (error) {
     throw error instanceof QuantityError ? new DecodeError(error.message, { cause: error }) : error;
   }

@@ -54,6 +54,8 @@ export interface StringSchema<T = string, P extends Presence = Presence> extends
   readonly enum?: readonly string[];
   /** time: RFC 3339 in seconds; microTime: with microseconds; quantity: kept in canonical form; bytes: base64. */
   readonly format?: 'time' | 'microTime' | 'quantity' | 'bytes' | 'duration';
+  /** Of a quantity: what is finer than a thousandth is rounded up. */
+  readonly thousandths?: boolean;
 }
 
 export interface IntegerSchema<P extends Presence = Presence> extends Node<number, P> {

@@ -14,7 +14,7 @@ import { accessModes, positive, volumeModes } from '../shapes/storage.ts';
 import { persistentVolumeWarnings } from './persistent-volume-warnings.ts';
 
 const PersistentVolumeSpec = s.object('PersistentVolumeSpec', {
-  capacity: s.map(s.quantity({ rules: [positive] }), {
+  capacity: s.map(s.quantity({ thousandths: true, rules: [positive] }), {
     required: true,
     description: 'How much it holds, under the name `storage`.',
     rules: [

@@ -102,6 +102,11 @@ test('volumes get their modes and types, and a volume without a source is an emp
   });
 });
 
+test('resources are counted in thousandths, and rounded up', () => {
+  const { spec } = created({ containers: [{ ...main, resources: { limits: { cpu: '0.0001' } } }] });
+  expect(spec.containers[0].resources).toEqual({ limits: { cpu: '1m' }, requests: { cpu: '1m' } });
+});
+
 test('what is limited is requested', () => {
   const container = (resources: object) => ({ ...main, resources });
   const { spec, status } = created({ containers: [container({ limits: { cpu: '500m', memory: '1Gi' } })] });

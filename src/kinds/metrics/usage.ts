@@ -2,14 +2,13 @@
 import { formatQuantity, parseQuantity, type Quantity } from '../../base/quantity.ts';
 import { s } from '../../schema/builders.ts';
 import { type Column, name, text } from '../columns/column.ts';
-import { ResourceList } from '../shapes/resources.ts';
 
 export const measured = {
   timestamp: s.time({ required: true, description: 'When it was measured.' }),
   window: s.duration({ required: true, description: 'Over how long before that.' }),
 };
 
-export const usage = s.use(ResourceList, {
+export const usage = s.map(s.quantity(), {
   required: true,
   description: 'How much of each resource is in use; of the memory, what cannot be given back at once.',
 });

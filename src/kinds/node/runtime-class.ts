@@ -7,12 +7,12 @@ import { validate } from '../../schema/validate.ts';
 import { age, name, text } from '../columns/column.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { labels } from '../shapes/label-selector.ts';
-import { ContainerResources, ResourceList } from '../shapes/resources.ts';
+import { ContainerResources } from '../shapes/resources.ts';
 import { Toleration } from '../shapes/toleration.ts';
 import { nodeLabelWarning } from '../warnings/node-labels.ts';
 
 const overhead = {
-  podFixed: s.use(ResourceList, { description: 'What running a pod takes besides its containers.' }),
+  podFixed: s.map(s.quantity(), { description: 'What running a pod takes besides its containers.' }),
 };
 
 /** How pods are run. */

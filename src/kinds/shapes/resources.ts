@@ -6,7 +6,7 @@ import type { Rule, TypeOf } from '../../schema/schema.ts';
 import { canOvercommit, containerResourceName, isHugePages, isInteger, isPodLevel } from './resource-names.ts';
 
 /** Amounts by resource name, such as `cpu`, `memory` or `example.com/gpu`. */
-export const ResourceList = s.map(s.quantity());
+export const ResourceList = s.map(s.quantity({ thousandths: true }));
 export type ResourceList = TypeOf<typeof ResourceList>;
 
 /** Names come from clients: `constructor` is one like any other. */

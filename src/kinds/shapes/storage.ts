@@ -30,4 +30,4 @@ function notNegative(amount: string): FieldError[] {
 }
 
 /** Amounts that a status reports. */
-export const StatusAmounts = s.map(s.quantity({ rules: [notNegative] }));
+export const StatusAmounts = s.map(s.quantity({ thousandths: true, rules: [notNegative] }));

@@ -11,7 +11,7 @@ import { ObjectReference } from '../shapes/references.ts';
 import { accessModes } from '../shapes/storage.ts';
 
 const fields = {
-  capacity: s.map(s.quantity()),
+  capacity: s.map(s.quantity({ thousandths: true })),
   ...persistentVolumeSources,
   accessModes: s.list(s.string(), { required: true, rules: [accessModes] }),
   claimRef: s.use(ObjectReference, { atomic: false }),
