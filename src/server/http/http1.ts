@@ -11,13 +11,14 @@ import {
   type Peer,
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
+import type { Held } from './held.ts';
 import type { Limits } from './limits.ts';
-import type { Outgoing } from './outgoing.ts';
-import { discardBody, readBody } from './read-body.ts';
+import { discardBody, readBody, sizeOf } from './read-body.ts';
 
 export interface Http1Options {
   readonly limits: Pick<Limits, 'body'>;
-  readonly outgoing: Outgoing;
+  readonly outgoing: Held;
+  readonly incoming: Held;
 }
 
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
@@ -64,7 +65,11 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
   }
 
   body(): Promise<Buffer> {
-    return readBody(this.request, this.request.headers['content-length'], this.options.limits.body);
+    const { request } = this;
+    const { limits, incoming } = this.options;
+    const declared = request.headers['content-length'];
+    incoming.add(sizeOf(declared, limits.body), request, request.socket);
+    return readBody(request, declared, limits.body);
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {

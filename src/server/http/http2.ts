@@ -13,14 +13,15 @@ import {
   type Peer,
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
+import type { Held } from './held.ts';
 import type { Limits } from './limits.ts';
-import type { Outgoing } from './outgoing.ts';
-import { readBody } from './read-body.ts';
+import { readBody, sizeOf } from './read-body.ts';
 
 export interface Http2Options {
   readonly limits: Limits;
   readonly clock: Clock;
-  readonly outgoing: Outgoing;
+  readonly outgoing: Held;
+  readonly incoming: Held;
 }
 
 /** A request over HTTP/2, on the stream itself: the layer that looks like HTTP/1 costs a third of the speed. */
@@ -64,11 +65,13 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
   }
 
   body(): Promise<Buffer> {
-    const { clock, limits } = this.options;
+    const { clock, limits, incoming } = this.options;
+    const declared = this.headers['content-length'];
+    if (this.stream.session) incoming.add(sizeOf(declared, limits.body), this.stream, this.stream.session);
     return new Promise((resolve, reject) => {
       const late = () => reject(new HttpError(408, 'the body of the request did not arrive in time'));
       const timer = clock.timer(limits.bodyTimeout, late);
-      const reading = readBody(this.stream, this.headers['content-length'], limits.body);
+      const reading = readBody(this.stream, declared, limits.body);
       reading.then(resolve, reject).finally(() => timer.cancel());
     });
   }

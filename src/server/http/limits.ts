@@ -23,8 +23,9 @@ export interface Limits {
   /** Connections at the same time: in all, and from one address. */
   readonly connections: number;
   readonly connectionsPerAddress: number;
-  /** Bytes of replies to all clients together that may wait to be taken. */
+  /** Bytes, of all clients together, of replies that wait to be taken, and of bodies that are not complete. */
   readonly unsent: number;
+  readonly unread: number;
   /** Milliseconds that requests in flight get when the server closes. */
   readonly drain: number;
 }
@@ -44,5 +45,6 @@ export const defaultLimits: Limits = {
   connections: 10_000,
   connectionsPerAddress: 2_000,
   unsent: 512 * 1024 * 1024,
+  unread: 256 * 1024 * 1024,
   drain: 10_000,
 };

@@ -17,10 +17,10 @@ import { certificateOf } from '../authn/certificate.ts';
 import { answerBroken } from './broken-request.ts';
 import { type ConnectionCounts, Connections } from './connections.ts';
 import type { Exchange, Peer } from './exchange.ts';
+import { Held } from './held.ts';
 import { Http1Exchange } from './http1.ts';
 import { Http2Exchange, type Http2Options } from './http2.ts';
 import type { Limits } from './limits.ts';
-import { Outgoing } from './outgoing.ts';
 import { SECURE } from './secure.ts';
 import { UpgradeExchange } from './websocket.ts';
 
@@ -63,6 +63,9 @@ export interface Listeners {
 /** Megabytes. Node refuses streams while this much waits; large replies on many streams are what watches are made of. */
 const SESSION_MEMORY = 1024;
 
+const UNTAKEN = 'connections are closed: their clients do not take their replies';
+const UNFINISHED = 'connections are closed: their clients do not finish what they send';
+
 export function openListeners(options: ListenersOptions): Listeners {
   return new NetListeners(options);
 }
@@ -83,8 +86,9 @@ class NetListeners implements Listeners {
     this.#options = options;
     this.#tls = options.tls;
     const { limits, clock, log } = options;
-    const outgoing = new Outgoing({ limit: limits.unsent, clock, log });
-    this.#http = { limits, clock, outgoing };
+    const outgoing = new Held({ limit: limits.unsent, complaint: UNTAKEN, clock, log });
+    const incoming = new Held({ limit: limits.unread, complaint: UNFINISHED, clock, log });
+    this.#http = { limits, clock, outgoing, incoming };
     this.#connections = new Connections(options);
   }
 
@@ -184,7 +188,8 @@ class NetListeners implements Listeners {
   }
 
   #onSession(session: ServerHttp2Session): void {
-    if (this.#latest) this.#http.outgoing.carries(this.#latest, session);
+    for (const held of [this.#http.outgoing, this.#http.incoming])
+      if (this.#latest) held.carries(this.#latest, session);
     this.#remember(session, session.socket as TLSSocket);
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));

@@ -129,6 +129,21 @@ describe('clients that ask and do not read', () => {
     expect(sizes.at(-1)).toBeGreaterThanOrEqual(SIZE);
   });
 
+  it('are closed when bodies that they do not finish fill the memory, whoever they are', async () => {
+    await start({ unread: 200_000 });
+    const half = `POST ${PODS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 60000\r\n\r\n{`;
+    const slowOnes = await Promise.all(Array.from({ length: 5 }, () => raw()));
+    const first = once(slowOnes[0]!, 'close');
+    for (const socket of slowOnes) {
+      socket.resume().write(half);
+      // One after the other, so that there is a first.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await first;
+    expect(slowOnes.at(-1)?.destroyed).toBe(false);
+    expect((await ask(PODS)).code).toBe(200);
+  });
+
   /** Bytes that still come. */
   async function takenBy(socket: TLSSocket): Promise<number> {
     let size = 0;

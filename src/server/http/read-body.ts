@@ -36,6 +36,11 @@ export function readBody(source: Readable, declared: string | undefined, limit: 
   });
 }
 
+/** Bytes that a body may come to have. */
+export function sizeOf(declared: string | undefined, limit: number): number {
+  return declared === undefined ? limit : Math.min(Number(declared) || 0, limit);
+}
+
 /**
  * Reads away what a client still sends of a body that nobody wants: a connection that is closed at once would be reset
  * under it, and the answer lost. Who goes on and on is closed.

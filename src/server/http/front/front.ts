@@ -144,7 +144,9 @@ class Front implements Hearer {
       ['request', id, connection, { method, url, headers, token, body, watchForm }, bytes?.length ?? 0],
       bytes,
     );
-    this.#exchanges.set(id, new OpenExchange(id, exchange, this));
+    const open = new OpenExchange(id, exchange, this);
+    this.#exchanges.set(id, open);
+    open.follow();
     return id;
   }
 

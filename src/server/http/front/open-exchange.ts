@@ -26,8 +26,11 @@ export class OpenExchange {
     readonly id: number,
     readonly exchange: Exchange,
     private readonly hearer: Hearer,
-  ) {
-    exchange.whenGone(() => this.#gone());
+  ) {}
+
+  /** Hears of its client's end from now on: at once, where that has come already. */
+  follow(): void {
+    this.exchange.whenGone(() => this.#gone());
   }
 
   reply(code: number, contentType: string, { body, extra }: { body: Buffer; extra: ExtraHeaders }): void {

@@ -1,20 +1,22 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 
-export interface OutgoingOptions {
-  /** Bytes of all replies together that may wait for their clients. */
+export interface HeldOptions {
+  /** Bytes of all clients together. */
   readonly limit: number;
+  /** What is said of those who are closed. */
+  readonly complaint: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A reply that its client has not taken yet. */
+/** A reply that its client has not taken yet, or a body that it has not finished. */
 interface Waiting {
   readonly connection: Connection;
   readonly bytes: number;
   readonly since: number;
-  /** All of it is with TLS, which still has some of it. */
-  isWritten: boolean;
+  /** Of a reply: all of it is with TLS, which may still have some of it. */
+  isOver: boolean;
 }
 
 /** A socket, as far as it matters here. Node shows what TLS still has only to those who know where to look. */
@@ -23,24 +25,25 @@ interface Connection {
   destroy(): unknown;
 }
 
-/** Replies this small are not worth counting. */
+/** What is so small is not worth counting. */
 const SMALL = 1024;
 /** Bytes that TLS may have without anybody being slow. */
 const SLACK = 256 * 1024;
-/** Milliseconds after which a reply has waited for long. */
+/** Milliseconds after which something has been held for long. */
 const LONG = 5_000;
-/** Of the limit, what may wait for long. */
+/** Of the limit, what may be held for long. */
 const SHARE = 0.25;
 /** Milliseconds between two words about it. */
 const QUIET = 60_000;
 
 /**
- * Replies on their way. TLS encrypts what it is given, whether the client reads or not, so that clients who ask and do not
- * read could have as much memory as they like. Beyond a share of the limit those are closed who have kept a reply waiting
- * for long, and beyond the limit those who have kept one waiting for longest.
+ * Memory that waits for clients: replies that they have not taken, or bodies that they have not finished. TLS encrypts what it
+ * is given, whether the client reads or not, so that clients who ask and do not read could have as much as they like; and so
+ * could those who begin many bodies. Beyond a share of the limit those are closed who have kept something for long, and beyond
+ * the limit those who have kept something for longest.
  */
-export class Outgoing {
-  readonly #options: OutgoingOptions;
+export class Held {
+  readonly #options: HeldOptions;
   /** The oldest first. */
   readonly #waiting = new Set<Waiting>();
   #bytes = 0;
@@ -49,7 +52,7 @@ export class Outgoing {
   /** Of HTTP/2: a session that is destroyed waits for its bytes to leave, and does not let others touch its socket. */
   readonly #sockets = new WeakMap<object, Connection>();
 
-  constructor(options: OutgoingOptions) {
+  constructor(options: HeldOptions) {
     this.#options = options;
   }
 
@@ -57,15 +60,15 @@ export class Outgoing {
     this.#sockets.set(session, socket);
   }
 
-  /** Counts a reply until it has left, or its connection is closed. */
-  add(bytes: number, reply: { once(event: 'close', listener: () => void): unknown }, connection: Connection): void {
+  /** Counts it until it is over and TLS has none of it any more, or its connection is closed. */
+  add(bytes: number, held: { once(event: 'close', listener: () => void): unknown }, connection: Connection): void {
     if (bytes < SMALL) return;
     const socket = this.#sockets.get(connection) ?? connection;
-    const waiting: Waiting = { connection: socket, bytes, since: this.#options.clock.now(), isWritten: false };
+    const waiting: Waiting = { connection: socket, bytes, since: this.#options.clock.now(), isOver: false };
     this.#waiting.add(waiting);
     this.#bytes += bytes;
-    reply.once('close', () => {
-      waiting.isWritten = true;
+    held.once('close', () => {
+      waiting.isOver = true;
       if (hasLeft(waiting)) this.#forget(waiting);
     });
     if (this.#bytes > this.#options.limit * SHARE) this.#makeRoom();
@@ -76,7 +79,7 @@ export class Outgoing {
   }
 
   #makeRoom(): void {
-    const { limit, clock, log } = this.#options;
+    const { limit, complaint, clock, log } = this.#options;
     for (const waiting of this.#waiting) if (hasLeft(waiting)) this.#forget(waiting);
     const now = clock.now();
     let closed = 0;
@@ -89,15 +92,12 @@ export class Outgoing {
     }
     if (closed === 0 || now - this.#saidAt < QUIET) return;
     this.#saidAt = now;
-    log.warn('connections are closed: their clients do not take their replies', {
-      replies: closed,
-      bytes: this.#bytes,
-    });
+    log.warn(complaint, { closed, bytes: this.#bytes });
   }
 }
 
-function hasLeft({ isWritten, connection }: Waiting): boolean {
-  return isWritten && backlogOf(connection) <= SLACK;
+function hasLeft({ isOver, connection }: Waiting): boolean {
+  return isOver && backlogOf(connection) <= SLACK;
 }
 
 function backlogOf({ _handle: handle }: Connection): number {

@@ -2,17 +2,17 @@ import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
 import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
-import { Outgoing } from './outgoing.ts';
+import { Held } from './held.ts';
 
 const KB = 1024;
 
 function setUp(limit: number) {
   const clock = new ControlledClock();
-  const outgoing = new Outgoing({ limit, clock, log: silent });
+  const held = new Held({ limit, complaint: '', clock, log: silent });
   const closed: string[] = [];
   const reply = (name: string, bytes: number) => {
     const emitter = new EventEmitter();
-    outgoing.add(bytes, emitter, { destroy: () => closed.push(name) });
+    held.add(bytes, emitter, { destroy: () => closed.push(name) });
     return { taken: () => emitter.emit('close') };
   };
   return { clock, closed, reply };
