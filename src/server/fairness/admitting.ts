@@ -35,6 +35,8 @@ export interface Admitting {
   enter(entering: Entering): Seat | Promise<Seat>;
   /** Somebody whom nobody knows wants something that costs so many seats. Undefined where he need not wait. */
   stranger(address: string, cost: number): Promise<void> | undefined;
+  /** Whether so many of his place wait already that another is not worth an answer. */
+  isCrowded(address: string): boolean;
   /** Says what a turn is, from whoever reads requests and writes answers; before, it is one of this thread's loop. */
   turnBy?(nextTurn: NextTurn): void;
   lines(): Iterable<string>;

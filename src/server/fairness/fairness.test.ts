@@ -257,6 +257,14 @@ describe('strangers', () => {
     expect(admitting.stranger('2.2.2.2', 1)).toBeUndefined();
     await Promise.all(first);
   });
+
+  it('are a crowd when very many of one place wait', async () => {
+    const waiting = Array.from({ length: 1500 }, (_, i) => admitting.stranger(`2001:db8::${i.toString(16)}`, 1));
+    expect(admitting.isCrowded('2001:db8::ffff:1')).toBe(true);
+    expect(admitting.isCrowded('2001:db8:0:1::1')).toBe(false);
+    await Promise.all(waiting);
+    expect(admitting.isCrowded('2001:db8::1')).toBe(false);
+  });
 });
 
 describe('without flows', () => {

@@ -34,6 +34,8 @@ export const tooManyRequests = () =>
 
 /** Addresses that are told apart, of those who do not say who they are. */
 const STRANGERS = 4096;
+/** Requests of strangers from one place that wait to be turned away. */
+const CROWD = 1_000;
 const SOMEBODY = { isGone: false };
 
 export class Fairness implements Admitting {
@@ -79,6 +81,10 @@ export class Fairness implements Admitting {
 
   turnBy(nextTurn: NextTurn): void {
     this.#turns.turnBy(nextTurn);
+  }
+
+  isCrowded(address: string): boolean {
+    return (this.#strangers.get(networkOf(address))?.parked.length ?? 0) >= CROWD;
   }
 
   lines(): Iterable<string> {

@@ -30,6 +30,10 @@ export class InFlight implements Admitting {
     return undefined;
   }
 
+  isCrowded(): boolean {
+    return false;
+  }
+
   lines(): Iterable<string> {
     return [];
   }

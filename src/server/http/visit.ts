@@ -122,9 +122,14 @@ export class Visit extends Deadline {
     this.ended();
   }
 
-  /** Whoever has not said who he is waits behind the others of his address. */
+  /** Whoever has not said who he is waits behind the others of his address, and is given up where too many of those wait. */
   asStranger(): Promise<void> | undefined {
-    return this.sender ? undefined : this.#visitors.admitting?.stranger(this.client.peer.address, 1);
+    const { admitting } = this.#visitors;
+    const { address } = this.client.peer;
+    if (this.sender || !admitting) return undefined;
+    if (!admitting.isCrowded(address)) return admitting.stranger(address, 1);
+    this.client.abandon();
+    return undefined;
   }
 
   #open(): void {
