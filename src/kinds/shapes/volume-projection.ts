@@ -67,10 +67,10 @@ const HOUR = 3600;
 const DAY = 24 * HOUR;
 
 function certificateOf(value: ObjectType<typeof certificate>): FieldError[] {
-  const { maxExpirationSeconds: seconds } = value;
+  const { maxExpirationSeconds: seconds, signerName: signer = '' }: Partial<typeof value> = value;
   const found: FieldError[] = [];
   if (seconds !== undefined) {
-    const longest = isClusterSigner(value.signerName) ? DAY : 91 * DAY;
+    const longest = isClusterSigner(signer) ? DAY : 91 * DAY;
     const limit = seconds < HOUR ? `>= ${HOUR}` : seconds > longest ? `<= ${longest}` : undefined;
     if (limit) {
       const detail = `if provided, maxExpirationSeconds must be ${limit}`;

@@ -157,6 +157,10 @@ test.each([
     ],
   ],
   [
+    [{ podCertificate: { maxExpirationSeconds: 4000, keyType: 'ED25519', keyPath: 'k' } }],
+    ['sources[0].podCertificate.signerName: Required value'],
+  ],
+  [
     [{ podCertificate: { signerName: 's', keyType: 'DSA', keyPath: 'k' } }],
     [
       'sources[0].podCertificate.signerName: Invalid value: "s": must be a fully qualified domain and path of the form \'example.com/signer-name\'',

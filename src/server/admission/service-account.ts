@@ -119,7 +119,8 @@ function equip(core: Core, spec: PodSpec, account: ServiceAccount): void {
 }
 
 function mountToken(core: Core, spec: PodSpec): void {
-  const present = spec.volumes?.find((volume) => volume.name.startsWith(VOLUME_PREFIX))?.name;
+  // What has no name is refused, but later.
+  const present = spec.volumes?.find(({ name }: { name?: string }) => name?.startsWith(VOLUME_PREFIX))?.name;
   const name = present ?? VOLUME_PREFIX + nameSuffix(core.random);
   let isNeeded = false;
   for (const list of [spec.initContainers, spec.containers]) {
