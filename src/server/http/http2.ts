@@ -48,8 +48,9 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     return (this.headers[':path'] as string | undefined) ?? '';
   }
 
+  /** One that was reset is closed at once, and destroyed only when what it brought has been read. */
   get isGone(): boolean {
-    return this.stream.destroyed;
+    return this.stream.destroyed || this.stream.closed;
   }
 
   get isUnsent(): boolean {
@@ -78,7 +79,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
 
   reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
     const { stream } = this;
-    if (stream.headersSent || stream.destroyed) return;
+    if (stream.headersSent || this.isGone) return;
     this.#code = code;
     const endStream = this.method === 'HEAD';
     this.#isLarge = body.length > LARGE_REPLY;
@@ -92,7 +93,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
 
   startWatch(extra: ExtraHeaders, gone: () => void): EventWriter {
     const { stream } = this;
-    if (stream.destroyed) gone();
+    if (this.isGone) gone();
     else {
       stream.once('close', gone);
       stream.respond(headersOf(200, 'application/json', this.allHeaders(extra)));
@@ -103,12 +104,12 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
   startText(contentType: string, extra: ExtraHeaders): ServerHttp2Stream {
     const { stream } = this;
     this.#code = 200;
-    if (!stream.destroyed) stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
+    if (!this.isGone) stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
     return stream;
   }
 
   whenGone(listener: () => void): void {
-    if (this.stream.destroyed) listener();
+    if (this.isGone) listener();
     else this.stream.once('close', listener);
   }
 

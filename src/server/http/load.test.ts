@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { askHttp1 } from '../../../test/support/http-client.ts';
 import { itemOf, type RunningServer, startServer, TOKEN } from '../../../test/support/http-server.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
+import { ALLOW, type Attributes, type Decision, NO_RULES } from '../authz/authorizer.ts';
 import { InFlight } from '../fairness/in-flight.ts';
 import type { Limits } from './limits.ts';
 
@@ -108,6 +109,44 @@ describe('a client that is slow', () => {
   });
 });
 
+it('a client that resets its request, before what it sent was read, does no harm', async () => {
+  const open: ((decision: Decision) => void)[] = [];
+  const authorize = ({ path }: Attributes) =>
+    path === undefined ? new Promise<Decision>((decide) => open.push(decide)) : ALLOW;
+  await start({}, { authorizer: { authorize, rulesFor: () => NO_RULES } });
+  const session = connectHttp2(`https://127.0.0.1:${running.port}`, { ca: running.authority.ca });
+  const stream = session.request({ ':path': PODS, ':method': 'POST', ...HEADERS, 'content-type': 'application/json' });
+  stream.on('error', () => undefined);
+  stream.write(Buffer.alloc(30_000, ' '));
+  await expect.poll(() => open.length).toBe(1);
+  stream.close(constants.NGHTTP2_CANCEL);
+  await new Promise((resolve) => session.ping(resolve));
+  open[0]?.({ verdict: 'deny', reason: '' });
+  await new Promise((resolve) => session.ping(resolve));
+  session.destroy();
+  expect((await ask('/healthz')).code).toBe(200);
+});
+
+it.each(['http/1.1', 'h2'])('a stranger in a crowd gets no answer, and others do: %s', async (protocol) => {
+  const admitting = new InFlight({ reading: 100, mutating: 100 });
+  admitting.isCrowded = () => true;
+  await start({}, { admitting });
+  const socket = await raw(protocol);
+  const asking = `GET ${PODS} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  socket.write(protocol === 'h2' ? greedyStream('wrong') : asking);
+  let got = Buffer.alloc(0);
+  socket.on('data', (chunk: Buffer) => {
+    got = Buffer.concat([got, chunk]);
+  });
+  if (protocol === 'h2') await expect.poll(() => got.includes(RESET)).toBe(true);
+  else await once(socket, 'close');
+  expect(got.toString('latin1')).not.toContain('Unauthorized');
+  expect((await ask(PODS)).code).toBe(200);
+});
+
+/** The frame that resets the first stream, with the code for being given up. */
+const RESET = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 8]);
+
 describe('clients that ask and do not read', () => {
   const SIZE = 4_000_000;
   const large = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x'.repeat(SIZE) } } as unknown as KubeObject;
@@ -159,7 +198,7 @@ describe('clients that ask and do not read', () => {
 });
 
 /** HTTP/2 with windows as large as they can be, and a request. */
-function greedyStream(): Buffer {
+function greedyStream(token = TOKEN): Buffer {
   const frame = (type: number, flags: number, stream: number, payload: Buffer) => {
     const front = Buffer.alloc(9);
     front.writeUIntBE(payload.length, 0, 3);
@@ -176,7 +215,7 @@ function greedyStream(): Buffer {
     return bytes;
   };
   const most = 2 ** 31 - 1;
-  const request = [field(':path', PODS), field(':authority', 'x'), field('authorization', `Bearer ${TOKEN}`)];
+  const request = [field(':path', PODS), field(':authority', 'x'), field('authorization', `Bearer ${token}`)];
   return Buffer.concat([
     Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
     frame(4, 0, 0, Buffer.concat([Buffer.from([0, 4]), number(most)])),
