@@ -54,7 +54,8 @@ export function hasStarted({ state, last }: ContainerRun): boolean {
   return state.type !== 'waiting' || last !== undefined;
 }
 
-/** Whether it counts as ready: one that prepares the others is when it is done. */
+/** Whether it counts as ready: one that prepares the others is when it is done, one that only looks in never is. */
 export function isReady(run: ContainerRun): boolean {
+  if (run.role === 'ephemeral') return false;
   return run.role === 'init' ? isThrough(run) : run.state.type === 'running' && run.ready;
 }

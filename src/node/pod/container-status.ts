@@ -21,7 +21,7 @@ export function containerStatus(run: ContainerRun, { resources }: SeenContainer,
     image,
     imageID,
     ...(id ? { containerID: id } : {}),
-    started: state.type === 'running' && role !== 'init',
+    ...(role === 'ephemeral' ? {} : { started: state.type === 'running' && role !== 'init' }),
     ...(asked?.requests ? { allocatedResources: asked.requests } : {}),
     ...(asked ? { resources: asked } : {}),
   };

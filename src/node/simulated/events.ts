@@ -1,6 +1,6 @@
 /**
- * What happens to pods and nodes, told as an agent tells it. All simulated nodes together say no more than one agent would: ten
- * thousand pods that start at once are not to cost thirty thousand events.
+ * What happens to pods and nodes, told as an agent tells it. A few nodes say as much as their agents would; all simulated
+ * nodes together say no more than that: ten thousand pods that start at once are not to cost thirty thousand events.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { EventRecorder, EventSubject, EventType } from '../../client/event-recorder.ts';
@@ -11,9 +11,11 @@ import { neverFetched, whyNot } from './images.ts';
 import type { Life, SimulatedRun } from './life.ts';
 import { inWords } from './span.ts';
 
+/** So many may come at once from one agent, and then one more after so many milliseconds. */
 const BURST = 100;
-/** Milliseconds until one more may be told. */
 const REFILL = 20;
+/** How many agents may say all they have to say. */
+const MOST_AGENTS = 3;
 
 /** What a service says that does not do well. */
 const PROBE_ANSWER = 'HTTP probe failed with statuscode: 503';
@@ -25,12 +27,15 @@ export class Teller {
   readonly #clock: Clock;
   readonly #recorderOf: (node: string) => EventRecorder;
   readonly #recorders = new Map<string, EventRecorder>();
-  #left = BURST;
+  readonly #agents: number;
+  #left: number;
   #since = 0;
 
-  constructor(clock: Clock, recorderOf: (node: string) => EventRecorder) {
+  constructor(clock: Clock, nodes: number, recorderOf: (node: string) => EventRecorder) {
     this.#clock = clock;
     this.#recorderOf = recorderOf;
+    this.#agents = Math.min(nodes, MOST_AGENTS);
+    this.#left = BURST * this.#agents;
   }
 
   tell(life: Life, happening: Happening): void {
@@ -60,7 +65,7 @@ export class Teller {
 
   #mayTell(): boolean {
     const now = this.#clock.now();
-    this.#left = Math.min(BURST, this.#left + (now - this.#since) / REFILL);
+    this.#left = Math.min(BURST * this.#agents, this.#left + ((now - this.#since) * this.#agents) / REFILL);
     this.#since = now;
     if (this.#left < 1) return false;
     this.#left--;

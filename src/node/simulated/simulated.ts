@@ -61,7 +61,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const agenda = new Agenda(clock);
   const informers = new InformerFactory(common);
   const recorderOf = (host: string) => createEventRecorder({ ...common, component: 'kubelet', host });
-  const teller = new Teller(clock, recorderOf);
+  const teller = new Teller(clock, options.names.length, recorderOf);
   const reporter = new Reporter({ ...common, agenda });
   const pods = new SimulatedPods({
     ...{ clock, random, log, agenda, reporter, rules: rules.pods },

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import type { ContainerRun, Role } from './container-run.ts';
+import { containerStatus } from './container-status.ts';
+
+const running = (role: Role, ready: boolean) => {
+  const run: ContainerRun = {
+    ...{ name: 'c', role, image: 'i', imageID: 'i@sha256:0', last: undefined, restarts: 0, ready },
+    state: { type: 'running', since: 0, id: 'x://1' },
+  };
+  const { ready: isReady, started } = containerStatus(run, { name: 'c' } as never, 4096) as Record<string, unknown>;
+  return { ready: isReady, started };
+};
+
+test('a container that runs has started, and is ready when it answers', () => {
+  expect(running('main', false)).toEqual({ ready: false, started: true });
+  expect(running('main', true)).toEqual({ ready: true, started: true });
+  expect(running('sidecar', true)).toEqual({ ready: true, started: true });
+});
+
+test('an init container that runs is neither', () => {
+  expect(running('init', true)).toEqual({ ready: false, started: false });
+});
+
+test('of a container that somebody put in to look, nothing is said', () => {
+  expect(running('ephemeral', true)).toEqual({ ready: false, started: undefined });
+});
