@@ -160,8 +160,8 @@ async function event(qd: Target): Promise<Buffer> {
 }
 
 async function measureIdle(qd: Program): Promise<{ memory: number; processor: number }> {
-  // About ten seconds after its last work, V8 tidies up its heap once.
-  await pause(15_000);
+  // About ten seconds after its last work, V8 tidies up each thread's heap once.
+  await pause(25_000);
   const seconds = 10;
   const before = cpuOf(qd.pid);
   await pause(seconds * 1_000);
