@@ -21,6 +21,12 @@ const told = async (part?: string) =>
   (await events())
     .filter(({ involvedObject }) => part === undefined || involvedObject.fieldPath === part)
     .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+/** What others say of the pods of a node that is silent. */
+const deny = async (name: string) => {
+  const changes = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
+  await cluster.client.of(Pod).in('default').patchStatus(name, { type: 'strategic', changes });
+  expect(isReady(await cluster.pod(name))).toBe(false);
+};
 const gone = async (name: string) => {
   for (let tries = 0; tries < 200; tries++) {
     const { items } = await cluster.client.of(Pod).in('default').list();
@@ -73,6 +79,8 @@ describe('nodes', () => {
         type: 'merge',
         changes: { metadata: { annotations: { 'simulated.kubernetes.io/down': value } } },
       });
+    await cluster.run('before');
+    await cluster.until('before', isReady);
     await annotate('true');
     await cluster.clock.advance(1_000);
     const lease = await cluster.client.of(Lease).in('kube-node-lease').get('n1');
@@ -83,9 +91,25 @@ describe('nodes', () => {
     expect((await cluster.client.of(Lease).in('kube-node-lease').get('n1')).spec.renewTime).toBe(lease.spec.renewTime);
     const unknown = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'x' }];
     await nodes.patchStatus('n1', { type: 'strategic', changes: { status: { conditions: unknown } } });
+    await deny('before');
     await annotate(null);
     await cluster.until('a', isReady);
+    await cluster.until('before', isReady);
     expect((await nodes.get('n1')).status.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+    const ready = (await events()).filter(({ reason }) => reason === 'NodeReady');
+    expect(ready.map(({ message, count }) => [message, count])).toEqual([['Node n1 status is now: NodeReady', 1]]);
+  });
+
+  it('say again what they know of a pod when somebody says otherwise, also after a restart', async () => {
+    cluster = await simulatedCluster();
+    await cluster.run('a');
+    await cluster.until('a', isReady);
+    await deny('a');
+    await cluster.until('a', isReady);
+    await cluster.nodes.stop();
+    await deny('a');
+    await cluster.restart();
+    await cluster.until('a', isReady);
   });
 
   it('follow the rules of the file', async () => {

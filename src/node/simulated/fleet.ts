@@ -37,8 +37,8 @@ export interface FleetOptions {
   readonly signal: AbortSignal;
   /** A node has come back. */
   readonly onUp: (node: SimulatedNode) => void;
-  /** A node was closed to new pods, or opened. */
-  readonly onClosed: (object: DeepReadonly<Node>, isClosed: boolean) => void;
+  /** What has become of a node, such as `NodeReady`. */
+  readonly tell: (object: DeepReadonly<Node>, what: string) => void;
   /** A node was removed from the cluster. */
   readonly onGone: (node: SimulatedNode) => void;
 }
@@ -130,7 +130,7 @@ export class Fleet {
     if (!node.isUp) return;
     this.#report(node, object);
     const isClosed = object.spec.unschedulable === true;
-    if (isClosed !== node.isClosed) this.#options.onClosed(object, isClosed);
+    if (isClosed !== node.isClosed) this.#options.tell(object, isClosed ? 'NodeNotSchedulable' : 'NodeSchedulable');
     node.isClosed = isClosed;
   }
 
@@ -184,11 +184,17 @@ export class Fleet {
 
   /** Somebody thought that the node was gone: it is well. */
   #report(node: SimulatedNode, known: DeepReadonly<Node>): void {
-    const { client, clock, signal } = this.#options;
-    if (known.status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True') return;
+    const { client, clock, signal, tell } = this.#options;
+    if (known.status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True' || node.isReporting) return;
     const changes = { status: { conditions: nodeConditions(clock.now()) } };
+    node.isReporting = true;
     this.#say(node, async () => {
-      await client.of(Node).patchStatus(node.name, { type: 'strategic', changes }, { signal });
+      try {
+        await client.of(Node).patchStatus(node.name, { type: 'strategic', changes }, { signal });
+        tell(known, 'NodeReady');
+      } finally {
+        node.isReporting = false;
+      }
     });
   }
 

@@ -9,6 +9,8 @@ export class SimulatedNode {
   uid: string | undefined;
   /** Whether it takes no new pods. */
   isClosed = false;
+  /** Whether it is saying that it is well. */
+  isReporting = false;
   /** Why it says nothing; it is up as long as there is no reason. */
   readonly downBy = new Set<'annotation' | 'rule'>();
   readonly renewal: Sleeper;

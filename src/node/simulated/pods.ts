@@ -58,6 +58,7 @@ export class SimulatedPods {
       known.life.pod = pod;
       if (saysOtherwise(before, pod)) this.#choose(key, known.life);
       if (matters(before, pod)) this.#look(known);
+      else if (known.node.isUp) this.#options.reporter.compare(known);
       return;
     }
     const node = this.#options.nodeOf(name);
@@ -76,7 +77,10 @@ export class SimulatedPods {
 
   /** A node has come back: what was due meanwhile happens now. */
   resume(node: SimulatedNode): void {
-    for (const resident of this.#byNode.get(node) ?? []) this.#look(resident, true);
+    for (const resident of this.#byNode.get(node) ?? []) {
+      this.#look(resident, true);
+      this.#options.reporter.compare(resident);
+    }
   }
 
   /** A node is gone, and with it all that it knew. */
@@ -94,7 +98,9 @@ export class SimulatedPods {
     this.#residents.set(key, resident);
     const others = this.#byNode.get(node) ?? new Set();
     this.#byNode.set(node, others.add(resident));
-    if (nodeOf(node.name)) this.#look(resident, pod.status.startTime === undefined);
+    if (!nodeOf(node.name)) return;
+    this.#look(resident, pod.status.startTime === undefined);
+    if (pod.status.startTime !== undefined && node.isUp) this.#options.reporter.compare(resident);
   }
 
   #stagesOf(key: string, pod: SeenPod): Stages {

@@ -7,6 +7,7 @@ import { isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Client } from '../../client/client.ts';
+import type { DeepReadonly } from '../../client/object-types.ts';
 import { Pod } from '../../kinds/core/pod.ts';
 import { restartAnnotations } from '../../kinds/core/restart-counts.ts';
 import { CONDITION_TYPES, type Condition } from '../pod/conditions.ts';
@@ -30,6 +31,8 @@ type Status = ReturnType<typeof podStatus>;
 
 interface Reported {
   status: Status | undefined;
+  /** Of the pod as it was after that. */
+  revision: number;
   readonly retry: Sleeper;
 }
 
@@ -37,6 +40,10 @@ const ORDER = CONDITION_TYPES.map((type) => ({ type }));
 
 /** Conditions are merged: the reason of what held before goes only when it is taken away. */
 const whole = (condition: Condition) => ({ reason: null, message: null, ...condition });
+
+function isSaid({ type, status }: Condition, conditions: DeepReadonly<Pod>['status']['conditions']): boolean {
+  return conditions?.find((each) => each.type === type)?.status === status;
+}
 
 export class Reporter {
   readonly #options: ReporterOptions;
@@ -52,6 +59,18 @@ export class Reporter {
   report(resident: Resident): void {
     this.#waiting.add(resident);
     this.#pumpSoon();
+  }
+
+  /** Somebody else may have written about the pod: if that is not what we know of it, it is said again. */
+  compare(resident: Resident): void {
+    if (this.#writing.has(resident)) return;
+    const { metadata, status } = resident.life.pod;
+    const known = this.#known(resident);
+    if (known.status && Number(metadata.resourceVersion) <= known.revision) return;
+    const { phase, conditions } = known.status ?? this.#statusOf(resident, undefined);
+    if (status.phase !== phase || conditions.every((ours) => isSaid(ours, status.conditions))) return;
+    known.status = undefined;
+    this.report(resident);
   }
 
   /** The pod is gone: what was to be said of it is of no interest. */
@@ -82,21 +101,25 @@ export class Reporter {
       if (this.#writing.size >= AT_ONCE) return;
       if (this.#writing.has(resident)) continue;
       this.#waiting.delete(resident);
-      const writing = this.#write(resident).finally(() => {
+      const writing = this.#write(resident).then((isWritten) => {
         this.#writing.delete(resident);
+        if (isWritten && !resident.life.isGone) this.compare(resident);
         if (this.#waiting.size > 0) this.#pumpSoon();
       });
       this.#writing.set(resident, writing);
     }
   }
 
-  async #write(resident: Resident): Promise<void> {
+  /** Whether it could be written. It never fails. */
+  async #write(resident: Resident): Promise<boolean> {
     const { life, node } = resident;
     try {
       if (node.isUp) await this.#writeStatus(resident);
       if (node.isUp && life.isGone) await this.#remove(resident);
+      return node.isUp;
     } catch (error) {
       this.#failed(resident, error);
+      return false;
     }
   }
 
@@ -112,8 +135,9 @@ export class Reporter {
       metadata: { uid, ...(annotations ? { annotations } : {}) },
       status: { ...status, conditions: status.conditions.map(whole), '$setElementOrder/conditions': ORDER },
     };
-    await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
+    const written = await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
     known.status = status;
+    known.revision = Number(written.metadata.resourceVersion);
   }
 
   #statusOf({ life, node }: Resident, before: Status | undefined): Status {
@@ -143,7 +167,7 @@ export class Reporter {
     const known = this.#reported.get(resident);
     if (known) return known;
     const retry: Sleeper = { wakesAt: undefined, wake: () => this.report(resident) };
-    const fresh: Reported = { status: undefined, retry };
+    const fresh: Reported = { status: undefined, revision: 0, retry };
     this.#reported.set(resident, fresh);
     return fresh;
   }

@@ -75,7 +75,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
       pods.resume(node);
       directories.resume(node.name);
     },
-    onClosed: (node, isClosed) => teller.tellOfNode(node, isClosed ? 'NodeNotSchedulable' : 'NodeSchedulable'),
+    tell: (node, what) => teller.tellOfNode(node, what),
     onGone: (node) => pods.forget(node),
   });
   const directories = new Directories({ ...common, isUp: (name) => fleet.node(name)?.isUp ?? false });

@@ -4,7 +4,7 @@ import type { Survivor } from './survivor.ts';
 import { keyOf, type Sized, type Wish, type Wishes } from './wishes.ts';
 
 /** Where what is asked for stays until somebody takes it back. */
-export const HOME = 'home';
+const HOME = 'home';
 
 const PATHS = {
   deployments: '/apis/apps/v1',
