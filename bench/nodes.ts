@@ -4,7 +4,7 @@
  */
 import type { Agent } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
-import { get, post } from './http.ts';
+import { get, mergePatch, post } from './http.ts';
 import type { Target } from './load.ts';
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
@@ -28,6 +28,26 @@ export async function measureRollout(
     if (ready === deployments * replicas) return performance.now() - began;
     await pause(LOOK);
   }
+}
+
+/** Milliseconds until all pods of a Deployment are new ones, ready and alone, from the request for another image on. */
+export async function measureRollingUpdate(target: Target, replicas: number, agent: Agent): Promise<number> {
+  const path = `${DEPLOYMENTS}/rolling`;
+  const settled = async () => {
+    for (;;) {
+      const { metadata, status } = JSON.parse((await get(target, path, agent)).toString());
+      const counts = [status.replicas, status.updatedReplicas, status.availableReplicas];
+      if (status.observedGeneration === metadata.generation && counts.every((count) => count === replicas)) return;
+      await pause(LOOK);
+    }
+  };
+  await post(target, DEPLOYMENTS, JSON.stringify(deployment('rolling', replicas)), agent);
+  await settled();
+  const began = performance.now();
+  const containers = [{ name: 'web', image: 'nginx:1.28' }];
+  await mergePatch(target, path, JSON.stringify({ spec: { template: { spec: { containers } } } }), agent);
+  await settled();
+  return performance.now() - began;
 }
 
 function deployment(name: string, replicas: number) {
