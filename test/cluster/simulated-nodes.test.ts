@@ -256,6 +256,21 @@ describe('a pod', () => {
     expect(await told()).toContain(`Warning ErrImageNeverPull ${words}`);
   });
 
+  it('waits for an image whose name nobody can read, and runs when it is put right', async () => {
+    cluster = await simulatedCluster();
+    await cluster.run('a', { spec: { containers: [{ name: 'c', image: 'nginx:1:2' }] } });
+    const waits = await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'InvalidImageName');
+    const words = `Failed to apply default image tag "nginx:1:2": couldn't parse image name "nginx:1:2"`;
+    expect(state(waits).state.waiting.message).toBe(`${words}: invalid reference format`);
+    expect(await told()).toEqual([
+      `Warning InspectFailed ${words}: invalid reference format`,
+      'Warning Failed Error: InvalidImageName',
+    ]);
+    const spec = { containers: [{ name: 'c', image: 'nginx:1' }] };
+    await cluster.client.of(Pod).in('default').patch('a', { type: 'strategic', changes: { spec } });
+    expect(state(await cluster.until('a', isReady))).toMatchObject({ image: 'nginx:1', restartCount: 0 });
+  });
+
   it('that fails without a word has the end of its log for one, where it asks for that', async () => {
     const logs = { every: '10ms', lines: ['{n}: x'.padEnd(60, 'é')] };
     cluster = await simulatedCluster({ rules: { pods: [{ stages: { run: '5s exit 1', logs } }] } });

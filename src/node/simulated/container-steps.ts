@@ -5,7 +5,7 @@ import type { Ended, SeenPod } from '../pod/container-run.ts';
 import { containerOf } from '../pod/phase.ts';
 import { crashDelay } from './back-off.ts';
 import { containerIdOf } from './ids.ts';
-import { failToFetch, fetchImage, haveImage } from './images.ts';
+import { fetchImage, haveImage, lacksImage } from './images.ts';
 import type { Life, SimulatedRun } from './life.ts';
 import { messageFromLog } from './logs.ts';
 import { becomeReady, falter, foreseeProbes } from './probes.ts';
@@ -31,6 +31,7 @@ export type Happening =
         | 'pulling'
         | 'pullFailed'
         | 'neverPulled'
+        | 'invalidImage'
         | 'pullBackOff'
         | 'created'
         | 'started'
@@ -81,7 +82,7 @@ export function foresee(life: Life, run: SimulatedRun, world: Circumstances): vo
 function begin(life: Life, run: SimulatedRun, world: Circumstances): boolean {
   const { now, tell } = world;
   const isAgain = run.last !== undefined;
-  if (life.stages.pull.fails !== undefined && !isAgain) return failToFetch(life, run, world);
+  if (lacksImage(life, run, world)) return true;
   haveImage(life, run, world);
   if (isAgain) run.restarts++;
   const id = containerIdOf(life.pod.metadata.uid ?? '', life.runs.indexOf(run), run.restarts);

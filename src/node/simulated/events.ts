@@ -7,7 +7,7 @@ import type { EventRecorder, EventSubject, EventType } from '../../client/event-
 import { containerOf } from '../pod/phase.ts';
 import type { Happening } from './container-steps.ts';
 import { imageSizeOf } from './ids.ts';
-import { neverFetched, whyNot } from './images.ts';
+import { faultOf, neverFetched, whyNot } from './images.ts';
 import type { Life, SimulatedRun } from './life.ts';
 import { inWords } from './span.ts';
 
@@ -117,6 +117,11 @@ function wordsFor(life: Life, happening: Happening): Said[] {
       return [
         ['Warning', 'ErrImageNeverPull', neverFetched(image)],
         ['Warning', 'Failed', 'Error: ErrImageNeverPull'],
+      ];
+    case 'invalidImage':
+      return [
+        ['Warning', 'InspectFailed', faultOf(life, run) ?? ''],
+        ['Warning', 'Failed', 'Error: InvalidImageName'],
       ];
     case 'pullBackOff':
       return [

@@ -1,4 +1,5 @@
 /** How a container comes to its image: it is on the machine, or is fetched, or cannot be had. */
+import { imageNameFault } from '../pod/image-name.ts';
 import { containerOf } from '../pod/phase.ts';
 import { pullDelay } from './back-off.ts';
 import type { Circumstances } from './container-steps.ts';
@@ -6,13 +7,17 @@ import { imageIdOf } from './ids.ts';
 import type { Life, SimulatedRun } from './life.ts';
 import { draw } from './span.ts';
 
-/** Milliseconds until a container looks again whether its image is there, which it may not fetch. */
+/** Milliseconds until a container looks again whether its image is there, which nobody fetches. */
 const LOOK = 10_000;
 
 /** Before the first start: it is fetched if that takes time, if it cannot be had, or if it is to be at every start. */
 export function fetchImage(life: Life, run: SimulatedRun, world: Circumstances): void {
   const { now, random } = world;
   const { takes, fails } = life.stages.pull;
+  if (faultOf(life, run) !== undefined) {
+    run.startsAt = now;
+    return;
+  }
   const wait = run.failures > 0 ? 0 : draw(takes, random);
   run.startsAt = now + wait;
   const policy = policyOf(life, run);
@@ -29,8 +34,26 @@ export function haveImage(life: Life, run: SimulatedRun, world: Circumstances): 
   world.tell(life, { type: 'pulled', took, run });
 }
 
+/** Whether it cannot start for want of an image. One that has run has it, as long as it is the name of one. */
+export function lacksImage(life: Life, run: SimulatedRun, world: Circumstances): boolean {
+  const message = faultOf(life, run);
+  if (message === undefined) {
+    return life.stages.pull.fails !== undefined && run.last === undefined && failToFetch(life, run, world);
+  }
+  run.state = { type: 'waiting', reason: 'InvalidImageName', message };
+  run.startsAt = world.now + LOOK;
+  world.tell(life, { type: 'invalidImage', run });
+  return true;
+}
+
+export function faultOf({ pod }: Life, run: SimulatedRun): string | undefined {
+  const { image = '' } = containerOf(pod, run);
+  const fault = imageNameFault(image);
+  return fault && `Failed to apply default image tag "${image}": ${fault}`;
+}
+
 /** In turn it has just failed, and waits until it tries again. */
-export function failToFetch(life: Life, run: SimulatedRun, world: Circumstances): true {
+function failToFetch(life: Life, run: SimulatedRun, world: Circumstances): true {
   const { now, tell } = world;
   const image = containerOf(life.pod, run).image ?? '';
   if (policyOf(life, run) === 'Never') {
