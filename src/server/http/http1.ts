@@ -21,6 +21,14 @@ export interface Http1Options {
   readonly incoming: Held;
 }
 
+const SLASH = 47;
+
+/** Who takes this server for a proxy names it with every path. Whoever names another one is not meant for it. */
+function pathOf(url: string, host = ''): string {
+  const named = /^https?:\/\/([^/?#]*)/i.exec(url);
+  return named && named[1]!.toLowerCase() === host.toLowerCase() ? url.slice(named[0].length) : url;
+}
+
 /** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
 export class Http1Exchange extends ExchangeBase implements Exchange {
   #isLarge = false;
@@ -39,7 +47,8 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
   }
 
   get url(): string {
-    return this.request.url ?? '';
+    const { url = '', headers } = this.request;
+    return url.charCodeAt(0) === SLASH ? url : pathOf(url, headers.host);
   }
 
   get headers(): IncomingHttpHeaders {

@@ -22,7 +22,9 @@ import { Http1Exchange } from './http1.ts';
 import { Http2Exchange, type Http2Options } from './http2.ts';
 import type { Limits } from './limits.ts';
 import { SECURE } from './secure.ts';
-import { UpgradeExchange } from './websocket.ts';
+import { whenAllAnswered } from './turn.ts';
+import { isWebSocket, UpgradeExchange } from './websocket.ts';
+import { withoutUpgrade } from './without-upgrade.ts';
 
 export interface Tls {
   readonly key: string | Buffer;
@@ -109,10 +111,10 @@ class NetListeners implements Listeners {
     });
     server.prependListener('secureConnection', (socket: TLSSocket) => {
       this.#latest = socket;
-      this.#remember(socket, socket);
+      if (!this.#peers.has(socket)) this.#remember(socket, socket);
     });
     server.on('session', (session: ServerHttp2Session) => this.#onSession(session));
-    this.#onRequests(server, false);
+    this.#onRequests(server, { isUnsecured: false, again: (socket) => server.emit('secureConnection', socket) });
     // Taking requests has put Node's compatibility layer onto the streams; they are served without it.
     server.removeAllListeners('stream');
     server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
@@ -125,7 +127,11 @@ class NetListeners implements Listeners {
 
   listenInsecure(port: number, host: string): Promise<AddressInfo> {
     const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000, noDelay: true });
-    this.#onRequests(server, true);
+    const serving = server.listeners('connection');
+    const again = (socket: Duplex) => {
+      for (const each of serving) each.call(server, socket);
+    };
+    this.#onRequests(server, { isUnsecured: true, again });
     return this.#start(server, port, host);
   }
 
@@ -159,7 +165,11 @@ class NetListeners implements Listeners {
     return this.#connections.lines();
   }
 
-  #onRequests(server: Http2SecureServer | Server, isUnsecured: boolean): void {
+  /** `again` lets Node read a connection of HTTP/1 from the beginning. */
+  #onRequests(
+    server: Http2SecureServer | Server,
+    { isUnsecured, again }: { readonly isUnsecured: boolean; readonly again: (socket: Duplex) => void },
+  ): void {
     const { limits, clock, serve } = this.#options;
     Object.assign(server, {
       maxHeaderSize: limits.headers,
@@ -183,7 +193,18 @@ class NetListeners implements Listeners {
       answerBroken(error, socket, clock);
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      serve(new UpgradeExchange({ request, socket, head }, this.#peer(request.socket, isUnsecured), this.#http));
+      const upgrade = { request, socket, head };
+      if (isWebSocket(upgrade)) {
+        serve(new UpgradeExchange(upgrade, this.#peer(request.socket, isUnsecured), this.#http));
+        return;
+      }
+      const onError = () => socket.destroy();
+      socket.on('error', onError);
+      whenAllAnswered(socket, () => {
+        socket.off('error', onError);
+        socket.unshift(withoutUpgrade(request, head));
+        again(socket);
+      });
     });
   }
 

@@ -41,6 +41,9 @@ export function sizeOf(declared: string | undefined, limit: number): number {
   return declared === undefined ? limit : Math.min(Number(declared) || 0, limit);
 }
 
+/** How much more than the limit is read away: clients who send a little too much keep their connection. */
+const PATIENCE = 4;
+
 /**
  * Reads away what a client still sends of a body that nobody wants: a connection that is closed at once would be reset
  * under it, and the answer lost. Who goes on and on is closed.
@@ -49,6 +52,6 @@ export function discardBody(source: Readable & { readonly socket: { destroy(): u
   let size = 0;
   source.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > limit) source.socket.destroy();
+    if (size > PATIENCE * limit) source.socket.destroy();
   });
 }

@@ -4,6 +4,7 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import { Disconnected } from './errors.ts';
 import type { EventBytes, EventWriter, ExtraHeaders, Peer, WatchForm } from './exchange.ts';
 import { Http1Exchange, type Http1Options } from './http1.ts';
+import { nextReply } from './turn.ts';
 
 /** A subprotocol that carries a bearer token, base64url behind it: browsers have no other place for it. */
 const BEARER = 'base64url.bearer.authorization.k8s.io.';
@@ -32,7 +33,15 @@ export interface Upgrade {
   readonly head: Buffer;
 }
 
-/** A request that asks for another protocol. A watch becomes a WebSocket; everything else is answered as HTTP. */
+/**
+ * Whether the client can have a WebSocket. Any other protocol is none that is spoken here, and a request behind others
+ * cannot have the connection for itself: both are read as if it had not been asked for.
+ */
+export function isWebSocket({ request, socket }: Upgrade): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET' && !nextReply(socket);
+}
+
+/** A request that may become a WebSocket: a watch does; everything else is answered as HTTP. */
 export class UpgradeExchange extends Http1Exchange {
   readonly #upgrade: Upgrade;
 
@@ -53,11 +62,10 @@ export class UpgradeExchange extends Http1Exchange {
   }
 
   override get watchForm(): WatchForm {
-    return this.headers.upgrade?.toLowerCase() === 'websocket' ? 'frames' : 'lines';
+    return 'frames';
   }
 
-  override startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {
-    if (this.watchForm === 'lines') return super.startWatch(extra, gone);
+  override startWatch(_extra: ExtraHeaders, gone: () => void): Promise<EventWriter> {
     return this.#accept(gone);
   }
 

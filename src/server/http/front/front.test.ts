@@ -7,6 +7,9 @@ socketsElsewhere();
 describe('requests', async () => {
   await import('../server.test.ts');
 });
+describe('one connection', async () => {
+  await import('../one-connection.test.ts');
+});
 describe('watches', async () => {
   await import('../watch.test.ts');
 });
