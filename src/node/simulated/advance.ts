@@ -51,25 +51,34 @@ function step(life: Life, world: Circumstances): boolean {
 
 /** A pod that is being deleted: its containers are asked to end, have a while for it, and then it is gone. */
 function stop(life: Life, world: Circumstances): boolean {
-  const { deletionTimestamp = '', deletionGracePeriodSeconds } = life.pod.metadata;
-  const latest = deletionGracePeriodSeconds === 0 ? world.now : Math.max(world.now, Date.parse(deletionTimestamp));
+  life.askedAt ??= world.now;
+  const latest = latestEnd(life, life.askedAt);
   if (life.stopsAt === undefined) {
     const running = life.runs.filter(({ state }) => state.type === 'running');
     for (const run of running) world.tell(life, { type: 'killing', run });
     const wanted = world.now + draw(life.stages.stop, world.random);
-    life.stopsAt = running.length === 0 ? world.now : Math.min(wanted, latest);
+    life.stopsAt = running.length === 0 ? world.now : Math.min(wanted, Math.max(world.now, latest));
     for (const run of life.runs) run.startsAt = undefined;
     return true;
   }
   // A grace period can be made shorter while it runs.
-  if (life.stopsAt > latest) life.stopsAt = latest;
+  if (life.stopsAt > latest) life.stopsAt = Math.max(world.now, latest);
   if (world.now < life.stopsAt) return false;
-  const isKilled = life.stopsAt >= Date.parse(deletionTimestamp) || deletionGracePeriodSeconds === 0;
+  const isKilled = life.stopsAt >= latest;
   endAll(life, world.now, isKilled ? 137 : 143);
   if (!isOver(life.phase)) life.phase = finalPhase(life.runs);
   life.sandbox = false;
   life.isGone = true;
   return true;
+}
+
+/**
+ * The whole grace period from when the containers were asked; the time of the deletion has whole seconds only, so that the
+ * period may be over a second after it at most.
+ */
+function latestEnd({ pod }: Life, askedAt: number): number {
+  const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = pod.metadata;
+  return Math.min(askedAt + deletionGracePeriodSeconds * 1_000, Date.parse(deletionTimestamp) + 1_000);
 }
 
 function isTooLate({ pod, startTime }: Life, now: number): boolean {

@@ -44,7 +44,8 @@ export interface Life {
   sandbox: boolean;
   sandboxAt: number;
   runs: SimulatedRun[];
-  /** When the containers end that were asked to; undefined as long as nobody did. */
+  /** When its containers were asked to end, and when they do; undefined as long as nobody has asked. */
+  askedAt: number | undefined;
   stopsAt: number | undefined;
   /** The node has nothing more of it: the pod can be removed. */
   isGone: boolean;
@@ -73,6 +74,7 @@ export function beginLife({ pod, stages, now, sandboxTakes }: Beginning): Life {
     sandbox: hasPlace && !isOver(status.phase),
     sandboxAt: hasPlace ? startTime : now + sandboxTakes,
     runs: runsOf(pod),
+    askedAt: undefined,
     stopsAt: undefined,
     isGone: false,
     verdict: isOver(status.phase) && reason ? { reason, message: message ?? '' } : undefined,
