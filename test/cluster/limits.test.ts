@@ -114,3 +114,22 @@ it('Termination message per container: truncated above 4096 bytes; total across 
   expect(await sizes('one', 1)).toEqual([4096]);
   expect(await sizes('six', 6)).toEqual(Array(6).fill(2048));
 });
+
+it('Log fallback for termination message: last 2048 bytes or 80 lines, whichever is smaller', async () => {
+  const messageOf = async (name: string, line: string) => {
+    const annotations = {
+      'simulated.kubernetes.io/run': '10s exit 1',
+      'simulated.kubernetes.io/logs': JSON.stringify({ every: '100ms', lines: [line] }),
+    };
+    const container = { name: 'main', image: 'nginx', terminationMessagePolicy: 'FallbackToLogsOnError' };
+    const spec = { restartPolicy: 'Never', containers: [container] };
+    await pods().create({ metadata: { name, namespace: 'x', annotations }, spec } as any);
+    await pass(15 * SECOND);
+    return (await pods().get(name)).status.containerStatuses?.[0]?.state.terminated?.message ?? '';
+  };
+  const short = (await messageOf('short', '{n}')).trimEnd().split('\n');
+  expect(short).toEqual(Array.from({ length: 80 }, (_, index) => String(index + 22)));
+  const long = await messageOf('long', `{n} ${'x'.repeat(100)}`);
+  expect(Buffer.byteLength(long)).toBe(2048);
+  expect(long.endsWith(`101 ${'x'.repeat(100)}\n`)).toBe(true);
+});
