@@ -43,7 +43,13 @@ describe('nodes', () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['n1', 'n2']);
     expect(items[1]).toMatchObject({
       metadata: {
-        labels: { 'kubernetes.io/hostname': 'n2', 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+        labels: {
+          'beta.kubernetes.io/arch': 'amd64',
+          'beta.kubernetes.io/os': 'linux',
+          'kubernetes.io/arch': 'amd64',
+          'kubernetes.io/hostname': 'n2',
+          'kubernetes.io/os': 'linux',
+        },
       },
       spec: { podCIDR: '10.244.1.0/24' },
       status: {

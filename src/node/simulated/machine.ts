@@ -38,6 +38,9 @@ export function nodeOf(machine: Machine, rules: readonly NodeRule[], now: number
     metadata: {
       name,
       labels: {
+        // What older manifests select by.
+        'beta.kubernetes.io/arch': 'amd64',
+        'beta.kubernetes.io/os': 'linux',
         'kubernetes.io/arch': 'amd64',
         'kubernetes.io/hostname': name,
         'kubernetes.io/os': 'linux',
