@@ -72,6 +72,8 @@ export class Connections {
 
   #add(socket: Socket, network: string, count: number): void {
     this.#open.add(socket);
+    // One that waits for its turn has nobody else who listens, and whoever breaks it off would end the program.
+    socket.on('error', () => undefined);
     this.#byNetwork.set(network, count + 1);
     this.#count();
     socket.once('close', () => {

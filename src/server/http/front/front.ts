@@ -7,6 +7,7 @@ import type { EventBytes, Exchange, Peer } from '../exchange.ts';
 import { type Listeners, openListeners } from '../listeners.ts';
 import { Mailbox, type Port, type Take } from './mailbox.ts';
 import { bodyless, type Hearer, OpenExchange } from './open-exchange.ts';
+import { Peers } from './peers.ts';
 import type { BackWord, BodyPlace, FrontWord } from './protocol.ts';
 
 /**
@@ -27,7 +28,10 @@ class Front implements Hearer {
   readonly #mailbox: Mailbox<FrontWord, BackWord>;
   readonly #clock: Clock;
   readonly #exchanges = new Map<number, OpenExchange>();
-  readonly #connections = new WeakMap<Peer, number>();
+  readonly #peers = new Peers(
+    (word) => this.#mailbox.say(word),
+    () => ++this.#last,
+  );
   readonly #questions = new Map<number, () => void>();
   /** Whoever has bytes that wait for its client. */
   readonly #behind = new Set<OpenExchange>();
@@ -62,7 +66,7 @@ class Front implements Hearer {
         const pace = isPaced ? (address: string) => this.#pace(address) : undefined;
         const serve = (exchange: Exchange) => this.#serve(exchange);
         const counted = ({ open, refused }: ConnectionCounts) => this.#mailbox.say(['counts', open, refused]);
-        const left = (peer: Peer) => this.#left(peer);
+        const left = (peer: Peer) => this.#peers.left(peer);
         const tools = { clock: this.#clock, log: this.#log({}) };
         this.#listeners = openListeners({ tls, limits, pace, serve, counted, left, ...tools });
         return;
@@ -139,30 +143,16 @@ class Front implements Hearer {
   #tell(exchange: Exchange, body: BodyPlace, bytes?: Buffer): number {
     const { method, url, headers, token, watchForm, peer } = exchange;
     const id = ++this.#last;
-    const connection = this.#connectionOf(peer);
+    const connection = this.#peers.numberOf(peer);
     this.#mailbox.say(
       ['request', id, connection, { method, url, headers, token, body, watchForm }, bytes?.length ?? 0],
       bytes,
     );
+    this.#peers.told(peer);
     const open = new OpenExchange(id, exchange, this);
     this.#exchanges.set(id, open);
     open.follow();
     return id;
-  }
-
-  #connectionOf(peer: Peer): number {
-    const known = this.#connections.get(peer);
-    if (known !== undefined) return known;
-    const number = ++this.#last;
-    const { address, certificate, isUnsecured } = peer;
-    this.#connections.set(peer, number);
-    this.#mailbox.say(['connection', number, address, certificate, isUnsecured]);
-    return number;
-  }
-
-  #left(peer: Peer): void {
-    const number = this.#connections.get(peer);
-    if (number !== undefined) this.#mailbox.say(['disconnected', number]);
   }
 
   #write(ids: readonly number[], lengths: readonly number[], take: Take): void {
