@@ -152,7 +152,7 @@ describe('nodes', () => {
       'Normal NodeNotSchedulable Node n1 status is now: NodeNotSchedulable',
       'Normal NodeSchedulable Node n1 status is now: NodeSchedulable',
     ]);
-    expect((await events())[0]?.involvedObject).toMatchObject({ kind: 'Node', name: 'n1' });
+    expect((await events())[0]?.involvedObject).toEqual({ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n1' });
   });
 
   it('wait with one timer for all their pods', async () => {

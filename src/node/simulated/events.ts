@@ -46,11 +46,11 @@ export class Teller {
     }
   }
 
-  /** What has become of a node. */
-  tellOfNode(node: EventSubject, what: string): void {
+  /** What has become of a node. Agents know their node by its name alone, and there some clients look for it. */
+  tellOfNode({ apiVersion, kind, metadata: { name = '' } }: EventSubject, what: string): void {
     if (!this.#mayTell()) return;
-    const { name = '' } = node.metadata;
-    this.#of(name).event(node, 'Normal', what, `Node ${name} status is now: ${what}`);
+    const subject = { apiVersion, kind, metadata: { name, uid: name } };
+    this.#of(name).event(subject, 'Normal', what, `Node ${name} status is now: ${what}`);
   }
 
   async flushed(): Promise<void> {
