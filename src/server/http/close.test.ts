@@ -1,5 +1,6 @@
 import { connect } from 'node:http2';
 import { Agent, request } from 'node:https';
+import { connect as connectTls } from 'node:tls';
 import { expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startServer, TOKEN } from '../../../test/support/http-server.ts';
@@ -94,5 +95,33 @@ it('closes connections that are idle, and no others', async () => {
   core.watches[0]?.consumer?.end();
   watch.resume();
   await new Promise((resolve) => watching.once('close', resolve));
+  await server.close();
+});
+
+it('closes an HTTP/2 connection whose client broke the protocol, whatever is open on it', async () => {
+  const { server, core, port, authority } = await startServer({ limits: { idle: 50 } });
+  const socket = connectTls({ host: '127.0.0.1', port, ca: authority.ca, ALPNProtocols: ['h2'] });
+  socket.on('error', () => undefined).resume();
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const frame = (type: number, flags: number, stream: number, payload: Buffer) =>
+    Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream, ...payload]);
+  const literal = (name: string, value: string) =>
+    Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
+  const asked = { ':method': 'GET', ':path': `${PODS}?watch=true`, ':scheme': 'https', ':authority': 'x', ...headers };
+  const fields = Buffer.concat(Object.entries(asked).map(([name, value]) => literal(name, value)));
+  const watched = new Promise<void>((resolve) => {
+    core.answer = (call) => {
+      resolve();
+      return core.ordinary(call);
+    };
+  });
+  socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+  socket.write(frame(4, 0, 0, Buffer.alloc(0)));
+  socket.write(frame(1, 5, 1, fields));
+  await watched;
+  // Data of no stream.
+  socket.write(frame(0, 0, 0, Buffer.alloc(4)));
+  await core.watches[0]!.whenStopped;
+  await closed;
   await server.close();
 });

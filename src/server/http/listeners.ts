@@ -20,6 +20,7 @@ import type { Exchange, Peer } from './exchange.ts';
 import { Held } from './held.ts';
 import { Http1Exchange } from './http1.ts';
 import { Http2Exchange, type Http2Options } from './http2.ts';
+import { endWhenIdle } from './idle-session.ts';
 import type { Limits } from './limits.ts';
 import { SECURE } from './secure.ts';
 import { whenAllAnswered } from './turn.ts';
@@ -214,14 +215,7 @@ class NetListeners implements Listeners {
     this.#remember(session, session.socket as TLSSocket);
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));
-    let open = 0;
-    session.on('stream', (stream) => {
-      open++;
-      stream.once('close', () => open--);
-    });
-    session.setTimeout(this.#options.limits.idle, () => {
-      if (open === 0) session.close();
-    });
+    endWhenIdle(session, this.#latest ?? session.socket, this.#options.limits.idle);
   }
 
   #remember(key: Socket | Http2Session, socket: TLSSocket): void {
