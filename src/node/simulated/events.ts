@@ -1,6 +1,6 @@
 /**
- * What happens to pods and nodes, told as an agent tells it. A few nodes say as much as their agents would; all simulated
- * nodes together say no more than that: ten thousand pods that start at once are not to cost thirty thousand events.
+ * What happens to pods and nodes, told as an agent tells it. A few nodes say as much as their agents would; a fleet of them
+ * says no more than one agent: ten thousand pods that start at once are not to cost thirty thousand events.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { EventRecorder, EventSubject, EventType } from '../../client/event-recorder.ts';
@@ -14,8 +14,8 @@ import { inWords } from './span.ts';
 /** So many may come at once from one agent, and then one more after so many milliseconds. */
 const BURST = 100;
 const REFILL = 20;
-/** How many agents may say all they have to say. */
-const MOST_AGENTS = 3;
+/** So many nodes are a few. */
+const FEW = 5;
 
 /** What a service says that does not do well. */
 const PROBE_ANSWER = 'HTTP probe failed with statuscode: 503';
@@ -34,7 +34,7 @@ export class Teller {
   constructor(clock: Clock, nodes: number, recorderOf: (node: string) => EventRecorder) {
     this.#clock = clock;
     this.#recorderOf = recorderOf;
-    this.#agents = Math.min(nodes, MOST_AGENTS);
+    this.#agents = nodes <= FEW ? nodes : 1;
     this.#left = BURST * this.#agents;
   }
 
