@@ -5,7 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { Connections } from './connections.ts';
 
-it('one that is broken off while it waits for its turn is forgotten', async () => {
+it.each(['resets', 'closes'])('one whose client %s it while it waits for its turn is forgotten', async (how) => {
   let go = () => {};
   const turn = new Promise<void>((resolve) => {
     go = resolve;
@@ -21,7 +21,9 @@ it('one that is broken off while it waits for its turn is forgotten', async () =
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const [socket] = (await once(server, 'connection')) as [Socket];
-  client.resetAndDestroy();
+  client.write('something');
+  if (how === 'resets') client.resetAndDestroy();
+  else client.destroySoon();
   await new Promise((resolve) => socket.once('close', resolve));
   go();
   await turn;

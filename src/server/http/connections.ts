@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { networkOf } from '../fairness/network.ts';
 import { head } from '../metrics/text.ts';
+import { closeWhenLeft } from './departure.ts';
 import type { Limits } from './limits.ts';
 
 export interface ConnectionsOptions {
@@ -58,8 +59,15 @@ export class Connections {
     }
     this.#add(socket, network, count);
     const waiting = pace?.(address);
-    if (!waiting) serve();
-    else void waiting.then(() => (socket.destroyed ? undefined : serve()));
+    if (!waiting) {
+      serve();
+      return;
+    }
+    const free = closeWhenLeft(socket);
+    void waiting.then(() => {
+      free();
+      if (!socket.destroyed) serve();
+    });
   }
 
   destroyAll(): void {

@@ -102,6 +102,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...this.allHeaders(extra)];
     response.writeHead(200, head);
     response.flushHeaders();
+    this.#discardRest();
     return new ChunkedWatch(response);
   }
 
@@ -110,6 +111,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, ...this.allHeaders(extra)];
     response.writeHead(200, head);
     response.flushHeaders();
+    this.#discardRest();
     return response;
   }
 
@@ -120,6 +122,11 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
 
   lastOne(): void {
     this.response.shouldKeepAlive = false;
+  }
+
+  /** A body that nobody reads would keep the socket from being read, and its client's leaving from being heard of. */
+  #discardRest(): void {
+    if (!this.request.complete) discardBody(this.request, this.options.limits.body);
   }
 
   abandon(): void {

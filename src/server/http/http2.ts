@@ -97,6 +97,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     else {
       stream.once('close', gone);
       stream.respond(headersOf(200, 'application/json', this.allHeaders(extra)));
+      this.#discardRest();
     }
     return new StreamWatch(stream);
   }
@@ -104,7 +105,10 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
   startText(contentType: string, extra: ExtraHeaders): ServerHttp2Stream {
     const { stream } = this;
     this.#code = 200;
-    if (!this.isGone) stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
+    if (!this.isGone) {
+      stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
+      this.#discardRest();
+    }
     return stream;
   }
 

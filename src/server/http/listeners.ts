@@ -16,6 +16,7 @@ import type { Logger } from '../../base/log.ts';
 import { certificateOf } from '../authn/certificate.ts';
 import { answerBroken } from './broken-request.ts';
 import { type ConnectionCounts, Connections } from './connections.ts';
+import { closeWhenLeft } from './departure.ts';
 import type { Exchange, Peer } from './exchange.ts';
 import { Held } from './held.ts';
 import { Http1Exchange } from './http1.ts';
@@ -201,7 +202,9 @@ class NetListeners implements Listeners {
       }
       const onError = () => socket.destroy();
       socket.on('error', onError);
+      const free = closeWhenLeft(socket);
       whenAllAnswered(socket, () => {
+        free();
         socket.off('error', onError);
         socket.unshift(withoutUpgrade(request, head));
         again(socket);

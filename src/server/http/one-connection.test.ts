@@ -15,6 +15,10 @@ let received: string;
 
 beforeEach(async () => {
   running = await startServer();
+  await open();
+});
+
+async function open(): Promise<void> {
   socket = connect({ host: '127.0.0.1', port: running.port, ca: running.authority.ca, ALPNProtocols: ['http/1.1'] });
   received = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => {
@@ -22,7 +26,7 @@ beforeEach(async () => {
   });
   socket.on('error', () => undefined);
   await once(socket, 'secureConnect');
-});
+}
 
 afterEach(async () => {
   socket.destroy();
@@ -90,6 +94,29 @@ it('a watch ends when its client sends what is not HTTP', async () => {
   socket.write('nonsense\r\n\r\n');
   await once(socket, 'close');
   expect(received).not.toContain('400');
+});
+
+it('a watch hears that its client has left, whatever that has sent besides', async () => {
+  const asked = [
+    get(WATCH, 'Content-Length: 70000\r\n') + ' '.repeat(40_000),
+    get(WATCH) + get(PODS, upgrade('h2c')),
+    get(WATCH) + get(PODS, webSocket),
+  ];
+  for (const [index, text] of asked.entries()) {
+    if (index > 0) await open();
+    socket.write(text);
+    await codes(1);
+    const watch = running.core.watches[index]!;
+    await watch.whenAttached;
+    socket.destroy();
+    await watch.whenStopped;
+  }
+});
+
+it('a WebSocket for what is no watch is closed with its answer', async () => {
+  socket.write(`${get(PODS, webSocket)}and more`);
+  expect(await codes(1)).toEqual([200]);
+  await once(socket, 'close');
 });
 
 it('a body that is a little too large leaves the connection as it was', async () => {

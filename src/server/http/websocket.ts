@@ -50,7 +50,8 @@ export class UpgradeExchange extends Http1Exchange {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
-    response.once('finish', () => socket.end());
+    // Nobody reads on, and would hear that the client has closed its side.
+    response.once('finish', () => request.socket.destroySoon());
     super(request, response, peer, options);
     this.#upgrade = upgrade;
     socket.on('error', () => socket.destroy());
