@@ -53,7 +53,7 @@ export const Pod = defineKind({
     'status.nominatedNodeName': ({ status }: Pod) => status.nominatedNodeName ?? '',
   },
   generation: true,
-  initialStatus: () => ({ phase: 'Pending' }),
+  initialStatus: newStatus,
   onCreate: beginLife,
   onUpdate: prepareUpdate,
   onStatusUpdate: keepObserved,
@@ -65,10 +65,14 @@ export const Pod = defineKind({
   rows: { completed: podCompletion },
 });
 
+function newStatus({ spec }: Pod): Pod['status'] {
+  return { phase: 'Pending', qosClass: qosClass(spec) };
+}
+
 function beginLife(pod: Pod, { now }: HookContext): void {
   fillPodDefaults(pod.spec);
   mergeLabelKeys(pod);
-  pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
+  pod.status = newStatus(pod);
   if (!pod.spec.schedulingGates) return;
   pod.status.conditions = [
     {

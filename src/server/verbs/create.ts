@@ -12,6 +12,7 @@ import { expectedBody, readBody } from '../objects/body.ts';
 import { checkObject } from '../objects/check.ts';
 import { commitObject, type Draft, withAdmission } from '../objects/commit.ts';
 import { isDryRun } from '../objects/dry-run.ts';
+import { setInitialStatus } from '../objects/initial-status.ts';
 import { noteWarnings } from '../objects/notices.ts';
 import { unstored } from '../objects/unstored.ts';
 import type { Resource } from '../registry.ts';
@@ -95,9 +96,8 @@ function prepare(core: Core, resource: Resource, call: Call): { object: KubeObje
 }
 
 /** What the kind itself puts in, once admission has said what it wants. */
-function finish(core: Core, { kind }: Resource, call: Call, object: KubeObject & { status?: unknown }): void {
-  if (kind.initialStatus) object.status = kind.initialStatus(object);
-  else if (kind.subresources?.status) object.status = {};
+function finish(core: Core, { kind }: Resource, call: Call, object: KubeObject): void {
+  setInitialStatus(kind, object);
   kind.onCreate?.(object, hookContext(core, call));
 }
 

@@ -1,9 +1,11 @@
 import { notFound } from '../../base/errors.ts';
 import { clone } from '../../base/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
+import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
+import { setInitialStatus } from '../objects/initial-status.ts';
 import { plainItem } from '../objects/unstored.ts';
 import type { Resource } from '../registry.ts';
 
@@ -20,8 +22,9 @@ export async function get(core: Core, resource: Resource, call: Call): Promise<O
   return { type: 'object', item: options?.export ? plainItem(exported(resource, item.object, options.exact)) : item };
 }
 
+/** As the object would be sent to create it again: what only the server says is as it is on a new one. */
 function exported({ kind }: Resource, object: KubeObject, exact: boolean | undefined): KubeObject {
-  const copy = clone(object);
+  const copy: KubeObject & { status?: unknown } = clone(object);
   const {
     uid: _,
     resourceVersion: __,
@@ -29,8 +32,13 @@ function exported({ kind }: Resource, object: KubeObject, exact: boolean | undef
     deletionGracePeriodSeconds: ____,
     ...metadata
   } = copy.metadata;
-  if (!exact) delete metadata.namespace;
+  if (kind.generation) metadata.generation = 1;
+  if (!exact) {
+    delete metadata.namespace;
+    if (metadata.generateName) delete (metadata as Partial<ObjectMeta>).name;
+  }
   copy.metadata = { ...metadata, creationTimestamp: null as never };
+  setInitialStatus(kind, copy);
   if (!exact) kind.onExport?.(copy);
   return copy;
 }
