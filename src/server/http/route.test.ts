@@ -114,6 +114,12 @@ describe('paths', () => {
   });
 });
 
+it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is not allowed on what only watches', (method) => {
+  for (const path of ['/api/v1/watch/namespaces/a/pods', '/api/v1/watch/namespaces/a/pods/b', '/api/v1/watch/pods']) {
+    expect(() => routed(method, path)).toThrow('does not allow this method');
+  }
+});
+
 describe('the watch parameter', () => {
   it('makes a list and a get a watch', () => {
     expect(routed('GET', '/api/v1/pods', true)).toBe('watch v1 * pods');

@@ -95,13 +95,14 @@ export function verbOf(method: string, route: Route, watch: boolean): Verb {
 
 function namedVerb(method: string, route: Route, watch: boolean): Verb | undefined {
   const { name, subresource } = route;
+  // Under /watch/ there is nothing but to watch.
+  if (route.watch) return method === 'GET' ? 'watch' : undefined;
   const onCollection = name === undefined && (route.namespace !== undefined || route.resource.kind.scope === 'Cluster');
   switch (method) {
     case 'GET':
-      if (route.watch || (watch && !subresource)) return 'watch';
+      if (watch && !subresource) return 'watch';
       return name === undefined ? 'list' : 'get';
     case 'HEAD':
-      if (route.watch) return undefined;
       return name === undefined ? 'list' : 'get';
     case 'POST':
       return onCollection || subresource ? 'create' : undefined;
