@@ -24,7 +24,7 @@ import { Http2Exchange, type Http2Options } from './http2.ts';
 import { endWhenIdle } from './idle-session.ts';
 import type { Limits } from './limits.ts';
 import { SECURE } from './secure.ts';
-import { whenAllAnswered } from './turn.ts';
+import { closeWithConnection, whenAllAnswered } from './turn.ts';
 import { isWebSocket, UpgradeExchange } from './websocket.ts';
 import { withoutUpgrade } from './without-upgrade.ts';
 
@@ -189,6 +189,7 @@ class NetListeners implements Listeners {
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
+      closeWithConnection(response, socket);
       serve(new Http1Exchange(request, response, this.#peer(socket, isUnsecured), this.#http));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {

@@ -113,6 +113,14 @@ it('a watch hears that its client has left, whatever that has sent besides', asy
   }
 });
 
+it('a watch hears that its client has left before its turn came', async () => {
+  holdGets();
+  socket.write(get(`${PODS}/a`) + get(WATCH) + get(WATCH));
+  while (running.core.watches.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  socket.destroy();
+  for (const watch of running.core.watches) await watch.whenStopped;
+});
+
 it('a WebSocket for what is no watch is closed with its answer', async () => {
   socket.write(`${get(PODS, webSocket)}and more`);
   expect(await codes(1)).toEqual([200]);
