@@ -43,6 +43,19 @@ describe('a claim', () => {
     expect(planClaim(own, world)).toEqual([]);
   });
 
+  it('that was made for a pod goes when the pod has ended and waits for it; one that the pod names stays', () => {
+    const ended = (volume: object) => {
+      const pod = using(volume);
+      const metadata = { ...pod.metadata, deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
+      const world = new PlannerWorld();
+      world.put(Pod, { ...pod, metadata: { ...metadata, finalizers: ['foregroundDeletion'] } } as never);
+      return world;
+    };
+    const own = held('kubernetes.io/pvc-protection', {}, { name: 'p-v' });
+    expect(left(planClaim(own, ended({ ephemeral: {} })))).toEqual(FREE);
+    expect(planClaim(own, ended({ persistentVolumeClaim: { claimName: 'p-v' } }))).toEqual([]);
+  });
+
   it('that nobody deletes is left alone', () => {
     const kept = held('kubernetes.io/pvc-protection', {}, { deletionTimestamp: undefined });
     expect(planClaim(kept, new PlannerWorld())).toEqual([]);

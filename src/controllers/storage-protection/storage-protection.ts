@@ -19,6 +19,7 @@ const CLASS = 'kubernetes.io/vac-protection';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
+type Volumes = NonNullable<DeepReadonly<Pod>['spec']['volumes']>;
 type Class = DeepReadonly<VolumeAttributesClass>;
 
 export const claimProtectionController: Controller = defineController<PersistentVolumeClaim>({
@@ -44,8 +45,19 @@ export const classProtectionController: Controller = defineController<VolumeAttr
 export function planClaim(claim: Claim | undefined, world: Listers): Plan {
   if (!claim || !isHeld(claim, CLAIM)) return [];
   const pods = world.of(Pod).by(podsByClaim, keyOf(claim));
-  // A pod that no node has seen yet is not started with a claim that is on its way out.
-  return pods.some(({ spec }) => spec.nodeName) ? [] : letGo(PersistentVolumeClaim, claim, CLAIM);
+  return pods.some((pod) => uses(pod, claim)) ? [] : letGo(PersistentVolumeClaim, claim, CLAIM);
+}
+
+/**
+ * A pod that no node has seen yet is not started with a claim that is on its way out. One that has ended and that only
+ * its finalizers keep may wait for the claim that was made for it, as its owner: it does not hold it in turn.
+ */
+function uses({ metadata, spec }: DeepReadonly<Pod>, claim: Claim): boolean {
+  if (!spec.nodeName) return false;
+  const hasEnded = metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+  const isNamed = ({ persistentVolumeClaim }: Volumes[number]) =>
+    persistentVolumeClaim?.claimName === claim.metadata.name;
+  return !hasEnded || (spec.volumes ?? []).some(isNamed);
 }
 
 export function planVolume(volume: Volume | undefined): Plan {
