@@ -105,7 +105,18 @@ describe('a PersistentVolumeClaim', () => {
   ])('that exists %s', (_what, before, status, after, errors) => {
     const { object } = create(PersistentVolumeClaim, claim(before));
     const old = { ...object, status: { ...object.status, ...status } };
-    expect(update(PersistentVolumeClaim, old, claim(after)).errors).toEqual(errors);
+    const firstLines = update(PersistentVolumeClaim, old, claim(after)).errors.map((error) => error.split('\n')[0]);
+    expect(firstLines).toEqual(errors);
+  });
+
+  it('shows what somebody tried to change', () => {
+    const { object } = create(PersistentVolumeClaim, claim({ ...plain, storageClassName: 'fast' }));
+    const changed = claim({ ...plain, volumeName: 'v', storageClassName: 'slow' });
+    const [error] = update(PersistentVolumeClaim, object, changed).errors;
+    expect(error!.split('\n').filter((line) => /^[-+]/.test(line))).toEqual([
+      '- "storageClassName": "fast",',
+      '+ "storageClassName": "slow",',
+    ]);
   });
 
   it('reports how its growth goes in known words', () => {

@@ -12,6 +12,7 @@ import { StatusAmounts } from '../shapes/storage.ts';
 import { conditionFields } from '../shapes/workload-status.ts';
 import { CLASS_ANNOTATION } from '../volumes/binding.ts';
 import { claimSpecWarnings } from '../warnings/fractions.ts';
+import { treeDiff } from './tree-diff.ts';
 
 const resizeStates = [
   'ControllerResizeInProgress',
@@ -109,7 +110,8 @@ const FIXED =
 function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: RuleContext): FieldError[] {
   if (!old || subresource === 'status') return [];
   const errors: FieldError[] = [];
-  if (!deepEqual(withAllowedChanges(claim, old), old.spec)) errors.push(forbidden('spec', FIXED));
+  const spec = withAllowedChanges(claim, old);
+  if (!deepEqual(spec, old.spec)) errors.push(forbidden('spec', `${FIXED}\n${treeDiff(old.spec, spec)}`));
   const size = storage(claim.spec);
   if (compareQuantities(size, storage(old.spec)) < 0) {
     const held = parseQuantity(old.status.capacity?.storage ?? '0');
