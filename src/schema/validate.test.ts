@@ -72,6 +72,13 @@ describe('immutable', () => {
     ]);
   });
 
+  it('and required is missed and changed when it goes', () => {
+    expect(check({ name: s.string({ required: true, immutable: true }) }, {}, { name: 'a' })).toEqual([
+      'name: Required value',
+      'name: Invalid value: "": field is immutable',
+    ]);
+  });
+
   it('says nothing on a create', () => {
     expect(check(fields, { name: 'a' })).toEqual([]);
   });

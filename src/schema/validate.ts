@@ -165,7 +165,7 @@ function fieldCode(code: Code, field: string, schema: Schema): string {
   const change = immutable ? changeCode(code, field, schema) : '';
   const checks = inside && `if (!(${isAbsent})) { ${inside} }`;
   const whole = must
-    ? `if (${isAbsent}${isEmpty}) found.push(${missing}); else { ${change} ${checks} }`
+    ? `if (${isAbsent}${isEmpty}) { found.push(${missing}); ${change} } else { ${change} ${checks} }`
     : `${change} ${checks}`;
   // The very same value was checked when it was written.
   return `${reading} if (v !== o || typeof v !== 'object') { ${whole} }`;

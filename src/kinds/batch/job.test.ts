@@ -93,6 +93,16 @@ describe('the selector', () => {
     ]);
   });
 
+  test('that a later version of the manifest leaves out is missing, and changed', () => {
+    const { errors } = update(kind, created(), job());
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        'spec.selector: Required value',
+        'spec.selector: Invalid value: null: field is immutable',
+      ]),
+    );
+  });
+
   test('of a client is refused without manualSelector', () => {
     const selector = { matchLabels: { app: 'x' } };
     expect(create(kind, job({ selector, template: pods({}, { app: 'x' }) })).errors).toEqual([
