@@ -30,20 +30,22 @@ export function largePod(index: number): object {
   };
 }
 
+const DATABASE = 'postgres://shop-db.shop.svc:5432/shop';
+
 /** About 1.5 KB as JSON. */
-export function smallPod(name: string): object {
+export function smallPod(name: string, database = DATABASE): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, labels: { app: 'shop', tier: 'backend', 'pod-template-hash': '7d4b9c6f5' } },
     spec: {
       volumes: [{ name: 'config', configMap: { name: 'shop-config' } }],
-      containers: [container('web', 8080), container('worker', 8081)],
+      containers: [container('web', 8080, database), container('worker', 8081, database)],
     },
   };
 }
 
-function container(name: string, port: number): object {
+function container(name: string, port: number, database = DATABASE): object {
   return {
     name,
     image: `registry.example.com/shop/${name}:1.24.3`,
@@ -51,7 +53,7 @@ function container(name: string, port: number): object {
     ports: [{ name, containerPort: port, protocol: 'TCP' }],
     env: [
       { name: 'LOG_LEVEL', value: 'info' },
-      { name: 'DATABASE', value: 'postgres://shop-db.shop.svc:5432/shop' },
+      { name: 'DATABASE', value: database },
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
     ],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },

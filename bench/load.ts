@@ -123,7 +123,7 @@ function requests(traffic: Traffic): () => Request {
         method: 'POST',
         path: traffic.path,
         type: 'application/json',
-        body: template.replace('NAME', `${traffic.run}-${++count}`),
+        body: template.replaceAll('NAME', `${traffic.run}-${++count}`),
       });
     }
     case 'patch':

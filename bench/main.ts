@@ -37,6 +37,7 @@ const agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets
 const PODS = '/api/v1/namespaces/bench/pods';
 const FILL = '/api/v1/namespaces/fill/pods';
 const TEMPLATE = join(work, 'create.json');
+const OTHERS = join(work, 'create-others.json');
 /** What the figures of requests are compared with is an API server without the components that drive objects. */
 const API_ALONE = ['--controllers', 'namespace,service-account,root-ca'];
 const figures: Figure[] = [];
@@ -61,6 +62,7 @@ async function main(): Promise<void> {
   if (!hasWrk) say('wrk is not installed: load comes from this process, which lowers every rate');
   writeFileSync(join(work, 'tokens.csv'), tokenFile);
   writeFileSync(TEMPLATE, JSON.stringify(smallPod('NAME')));
+  writeFileSync(OTHERS, JSON.stringify(smallPod('NAME', 'postgres://NAME-db.shop.svc:5432/shop')));
   const data = join(work, 'data');
 
   if (wanted('ready in a new directory')) {
@@ -213,6 +215,9 @@ async function measureCreate(qd: Program, bare: Program): Promise<void> {
   const onQd: Traffic = { type: 'create', path: FILL, template: TEMPLATE, run: 'load' };
   const results = await compare('create', 4_000, 32, [qd, onQd], [bare, { ...onQd, path: '/create' }]);
   if (results) record(p99('create', results));
+  if (!wanted('create, no two alike')) return;
+  const others = await generate(qd, { ...onQd, template: OTHERS, run: 'others' }, { connections: 32, seconds, root });
+  record({ name: 'create, no two alike', unit: '/s', qd: others.perSecond });
 }
 
 async function measureWatchers(qd: Program, bare: Program): Promise<void> {

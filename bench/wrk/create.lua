@@ -1,5 +1,5 @@
--- POST of objects with ever new names. Arguments: bearer token, a file with the body in which NAME stands for the name,
--- a word that makes the names of this run unlike others.
+-- POST of objects with ever new names. Arguments: bearer token, a file with the body in which NAME stands for the name
+-- wherever it stands, a word that makes the names of this run unlike others.
 dofile(debug.getinfo(1, "S").source:match("@(.*/)") .. "common.lua")
 local threads = 0
 
@@ -13,13 +13,18 @@ function init(args)
   wrk.headers["Authorization"] = "Bearer " .. args[1]
   wrk.headers["Content-Type"] = "application/json"
   local body = slurp(args[2])
-  local at = assert(string.find(body, "NAME", 1, true))
-  head, tail = string.sub(body, 1, at - 1), string.sub(body, at + 4)
+  parts = {}
+  local from, at = 1, assert(string.find(body, "NAME", 1, true))
+  while at do
+    parts[#parts + 1] = string.sub(body, from, at - 1)
+    from, at = at + 4, string.find(body, "NAME", at + 4, true)
+  end
+  parts[#parts + 1] = string.sub(body, from)
   prefix = args[3] .. "-" .. number .. "-"
   count = 0
 end
 
 function request()
   count = count + 1
-  return wrk.format(nil, nil, nil, head .. prefix .. count .. tail)
+  return wrk.format(nil, nil, nil, table.concat(parts, prefix .. count))
 end

@@ -47,7 +47,13 @@ export function clone<T>(tree: T): T {
     return out as T;
   }
   const out: Tree = {};
-  for (const key in tree) put(out, key, clone(tree[key]));
+  for (const key in tree) {
+    const value: unknown = tree[key];
+    const copy = typeof value === 'object' ? clone(value) : value;
+    // The way of nearly every key is kept short: templates are copied for each object that is made from them.
+    if (key === '__proto__') put(out, key, copy);
+    else out[key] = copy;
+  }
   return out as T;
 }
 

@@ -118,6 +118,11 @@ export interface KindDefinition<F extends Fields = Fields> {
    * the client's grace period.
    */
   readonly gracePeriod?: (object: any, asked: number | undefined) => number;
+  /**
+   * Whether many are made from one template. No rule of a field in the spec then looks at anything outside the spec: what
+   * is right in one object is right in the next.
+   */
+  readonly fromTemplates?: boolean;
   /** Whether a replace must name the resourceVersion that it replaces. */
   readonly requiresVersion?: boolean;
   /** Whether a replace of an object that does not exist creates it. */

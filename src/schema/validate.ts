@@ -10,7 +10,10 @@ import { invalid, joinPath, notSupported, required } from './field-error.ts';
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Rule, RuleContext, Schema } from './schema.ts';
 
 export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subresource'> &
-  Partial<Pick<RuleContext, 'apiVersion'>>;
+  Partial<Pick<RuleContext, 'apiVersion'>> & {
+    /** A part of the value that is known to be right. */
+    readonly checked?: object | undefined;
+  };
 
 /** Once this much is wrong, the rest of a list is not looked at: it would only make the answer long. */
 const ENOUGH = 1000;
@@ -18,16 +21,19 @@ const ENOUGH = 1000;
 /** Everything that is wrong, in the order of the description. */
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
   const found: FieldError[] = [];
-  const { operation, subresource, apiVersion, old } = context;
-  const run: Run = { operation, subresource, apiVersion, root: value, oldRoot: old, found };
+  const { operation, subresource, apiVersion, old, checked = NOTHING } = context;
+  const run: Run = { operation, subresource, apiVersion, root: value, oldRoot: old, checked, found };
   checkerOf(schema)?.check(value, old, run, undefined);
   return found;
 }
 
 /** What stays the same on the way down, and what was found. */
 interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | 'oldRoot' | 'apiVersion'> {
+  readonly checked: object;
   readonly found: FieldError[];
 }
+
+const NOTHING = {};
 
 /** Adds what is wrong with a present value to what was found; paths are from the value. `parent` holds the value. */
 type Check = (value: any, old: any, run: Run, parent: unknown) => void;
@@ -168,7 +174,7 @@ function fieldCode(code: Code, field: string, schema: Schema): string {
     ? `if (${isAbsent}${isEmpty}) { found.push(${missing}); ${change} } else { ${change} ${checks} }`
     : `${change} ${checks}`;
   // The very same value was checked when it was written.
-  return `${reading} if (v !== o || typeof v !== 'object') { ${whole} }`;
+  return `${reading} if ((v !== o && v !== run.checked) || typeof v !== 'object') { ${whole} }`;
 }
 
 function changeCode(code: Code, field: string, schema: Schema): string {

@@ -61,6 +61,8 @@ export interface Call {
   readonly body?: unknown;
   /** Fields that the body said more than once, as `spec.replicas`: a tree cannot tell. */
   readonly duplicates?: readonly string[];
+  /** To be told when the body turns out to be like others before. */
+  readonly repeats?: () => void;
   readonly patchType?: PatchType;
   readonly options?: CallOptions;
   readonly user: User;

@@ -61,6 +61,7 @@ export const Pod = defineKind({
   warnings: (pod: Pod, old: Pod | undefined) => (old ? [] : podWarnings(pod)),
   statusWarnings: addressWarnings,
   gracePeriod,
+  fromTemplates: true,
   columns: podColumns,
   rows: { completed: podCompletion },
 });

@@ -112,16 +112,30 @@ function noAccount(request: AdmissionRequest, name: string): Error {
 }
 
 function equip(core: Core, spec: PodSpec, account: ServiceAccount): void {
-  if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(core, spec);
+  if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) {
+    mountToken(spec, volumeNameOf(core, account));
+  }
   if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length) {
     spec.imagePullSecrets = account.imagePullSecrets.map((each) => ({ ...each }));
   }
 }
 
-function mountToken(core: Core, spec: PodSpec): void {
+const volumeNames = new WeakMap<ServiceAccount, string>();
+
+/** The same for all pods of an account, which are then as alike as they were sent. */
+function volumeNameOf(core: Core, account: ServiceAccount): string {
+  let name = volumeNames.get(account);
+  if (name === undefined) {
+    name = VOLUME_PREFIX + nameSuffix(core.random);
+    volumeNames.set(account, name);
+  }
+  return name;
+}
+
+function mountToken(spec: PodSpec, ownName: string): void {
   // What has no name is refused, but later.
   const present = spec.volumes?.find(({ name }: { name?: string }) => name?.startsWith(VOLUME_PREFIX))?.name;
-  const name = present ?? VOLUME_PREFIX + nameSuffix(core.random);
+  const name = present ?? ownName;
   let isNeeded = false;
   for (const list of [spec.initContainers, spec.containers]) {
     for (const container of list ?? []) {

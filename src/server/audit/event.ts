@@ -103,26 +103,23 @@ export class AuditRecord {
   #note(stage: Stage, outcome?: Outcome): void {
     const { id, verdict, heard, sender, attributes, clock, sink } = this.#opening;
     if (verdict.omitStages.has(stage)) return;
-    const text = JSON.stringify({
-      kind: 'Event',
-      apiVersion: 'audit.k8s.io/v1',
-      level: verdict.level,
-      auditID: id,
-      stage,
-      requestURI: heard.url,
-      verb: attributes.verb,
-      user: userInfo(sender),
-      impersonatedUser: this.#impersonated && userInfo(this.#impersonated),
-      authenticationMetadata: this.#impersonated && metadataOf(this.#impersonated),
-      sourceIPs: sourceIPs(heard),
-      userAgent: userAgent(heard),
-      objectRef: this.#objectRef,
-      responseStatus: outcome && responseStatus(outcome),
-      requestReceivedTimestamp: this.#received,
-      stageTimestamp: stage === 'RequestReceived' ? this.#received : micro(clock.now()),
-      annotations: this.#annotations,
-    });
-    sink.write(`${text.slice(0, -1)}${this.#objects(outcome)}}\n`);
+    const stageTimestamp = stage === 'RequestReceived' ? this.#received : micro(clock.now());
+    // Put together by hand: this line is written for every request.
+    const text =
+      `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":${quoted(id)}` +
+      `,"stage":"${stage}","requestURI":${quoted(heard.url)},"verb":${quoted(attributes.verb)}` +
+      `,"user":${userJson(sender)}${this.#impersonation()}` +
+      `,"sourceIPs":${quoted(sourceIPs(heard))}${member('userAgent', userAgent(heard))}` +
+      `${member('objectRef', this.#objectRef)}${member('responseStatus', outcome && responseStatus(outcome))}` +
+      `,"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${stageTimestamp}"` +
+      member('annotations', this.#annotations);
+    sink.write(`${text}${this.#objects(outcome)}}\n`);
+  }
+
+  #impersonation(): string {
+    const user = this.#impersonated;
+    if (!user) return '';
+    return `,"impersonatedUser":${userJson(user)}${member('authenticationMetadata', metadataOf(user))}`;
   }
 
   #objects(outcome: Outcome | undefined): string {
@@ -159,10 +156,24 @@ function complete(objectRef: Record<string, string>, body: unknown): void {
   }
 }
 
-function userInfo(user: User | undefined): object {
-  if (!user) return {};
-  const { name, uid, groups, extra } = user;
-  return { username: name, ...(uid && { uid }), groups, ...(extra && { extra }) };
+const quoted = (value: string | readonly string[]): string => JSON.stringify(value);
+
+/** A field behind others; nothing, where there is nothing to say. */
+const member = (name: string, value: object | string | undefined): string =>
+  value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
+
+const users = new WeakMap<User, string>();
+
+/** Of the same user, who is the same value for a while, it is always the same. */
+function userJson(user: User | undefined): string {
+  if (!user) return '{}';
+  let json = users.get(user);
+  if (json === undefined) {
+    const { name, uid, groups, extra } = user;
+    json = JSON.stringify({ username: name, ...(uid && { uid }), groups, ...(extra && { extra }) });
+    users.set(user, json);
+  }
+  return json;
 }
 
 /** By which right somebody was acted as, where that was one for a few things only. */

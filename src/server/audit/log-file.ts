@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Backend } from './audit.ts';
 
@@ -19,9 +19,12 @@ export interface LogFileOptions {
 /** Bytes that wait for the disk at most: beyond that, lines are dropped and counted. */
 const WAITING = 16 * 1024 * 1024;
 
+/** Milliseconds that lines are gathered: a write of its own for every few costs as much as making them. */
+const GATHER = 20;
+
 /**
  * A file of lines that turns over when it is full: `audit.log`, and `audit-2030-01-01T00-00-00.000.log` for what was in it
- * before. Lines of one turn of the loop are one write, nobody waits for it, and only the owner may read the files.
+ * before. Lines are gathered for a moment and then are one write, nobody waits for it, and only the owner may read the files.
  */
 export class LogFile implements Backend {
   readonly #options: LogFileOptions;
@@ -30,6 +33,7 @@ export class LogFile implements Backend {
   #file: FileHandle | undefined;
   #size = 0;
   #writing: Promise<void> | undefined;
+  #gathering: Timer | undefined;
   #isBroken = false;
   #lastTurn = 0;
   #lost = 0;
@@ -55,25 +59,34 @@ export class LogFile implements Backend {
       return;
     }
     this.#waiting += line.length;
-    if (this.#lines.push(line) === 1 && !this.#writing) setImmediate(() => this.#flush());
+    this.#lines.push(line);
+    if (!this.#gathering && !this.#writing) this.#gather();
   }
 
   /** Writes what is left. */
   async close(): Promise<void> {
-    this.#flush();
-    while (this.#writing) await this.#writing;
+    do {
+      this.#flush();
+      await this.#writing;
+    } while (this.#lines.length > 0);
     await this.#file?.close();
     this.#file = undefined;
   }
 
+  #gather(): void {
+    this.#gathering = this.#options.clock.timer(GATHER, () => this.#flush());
+  }
+
   #flush(): void {
+    this.#gathering?.cancel();
+    this.#gathering = undefined;
     if (this.#writing || this.#lines.length === 0) return;
     const lines = this.#lines;
     this.#lines = [];
     this.#writing = this.#append(lines).then(() => {
       this.#waiting = this.#lines.reduce((sum, { length }) => sum + length, 0);
       this.#writing = undefined;
-      this.#flush();
+      if (this.#lines.length > 0) this.#gather();
     });
   }
 

@@ -25,9 +25,9 @@ interface Part {
   readonly end: number;
 }
 
-/** What an object was before it was changed. */
+/** What an object was before it was changed, or as much of that as is known. */
 export interface Before {
-  readonly object: KubeObject;
+  readonly object: object;
   readonly encoded: Encoded;
 }
 
@@ -54,7 +54,7 @@ export function encodeChange(object: KubeObject, before?: Before): Encoded {
 }
 
 function bytesBefore(object: Tree, field: string, before: Before | undefined): Buffer | undefined {
-  if (!before || object[field] !== (before.object as Tree & KubeObject)[field]) return undefined;
+  if (!before || object[field] !== (before.object as Tree)[field]) return undefined;
   const { bytes, parts } = before.encoded;
   for (const part of parts) if (part.field === field) return bytes.subarray(part.start, part.end);
   return undefined;

@@ -74,6 +74,11 @@ export class Held {
     if (this.#bytes > this.#options.limit * SHARE) this.#makeRoom();
   }
 
+  /** Whether nothing waits of a reply over HTTP/1 that was just written: most are with the kernel by then. */
+  hasLeft(response: { readonly writableLength: number }, connection: Connection): boolean {
+    return response.writableLength === 0 && backlogOf(connection) === 0;
+  }
+
   #forget(waiting: Waiting): void {
     if (this.#waiting.delete(waiting)) this.#bytes -= waiting.bytes;
   }

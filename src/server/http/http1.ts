@@ -22,6 +22,7 @@ export interface Http1Options {
 }
 
 const SLASH = 47;
+const SMALL_BODY = 16 * 1024;
 
 /** Who takes this server for a proxy names it with every path. Whoever names another one is not meant for it. */
 function pathOf(url: string, host = ''): string {
@@ -77,7 +78,9 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     const { request } = this;
     const { limits, incoming } = this.options;
     const declared = request.headers['content-length'];
-    incoming.add(sizeOf(declared, limits.body), request, request.socket);
+    const size = sizeOf(declared, limits.body);
+    // A connection has one body at a time: a small one is less than what the connection itself takes.
+    if (size > SMALL_BODY) incoming.add(size, request, request.socket);
     return readBody(request, declared, limits.body);
   }
 
@@ -91,7 +94,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     response.writeHead(code, head);
     response.end(body);
     const { outgoing, limits } = this.options;
-    outgoing.add(body.length, response, this.request.socket);
+    if (!outgoing.hasLeft(response, this.request.socket)) outgoing.add(body.length, response, this.request.socket);
     if (!this.request.complete) answeredEarly(this.request);
     if (code >= 400 && this.hasBody()) discardBody(this.request, limits.body);
   }

@@ -8,9 +8,13 @@ const MOST = 100;
 
 /** The paths of such keys, as `spec.containers[0].image`, each once; undefined when there are none. */
 export function duplicateKeys(bytes: Buffer, parsed: unknown): readonly string[] | undefined {
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
-  if (countColons(bytes) === countKeys(parsed)) return undefined;
+  if (typeof parsed !== 'object' || parsed === null || !hasDuplicates(bytes, parsed)) return undefined;
   return new Finder(bytes).find();
+}
+
+/** Whether there are any. The text may be the beginning of an object, up to the end of a member. */
+export function hasDuplicates(bytes: Buffer, parsed: object): boolean {
+  return countColons(bytes) !== countKeys(parsed);
 }
 
 /** Colons outside strings: one a key. */

@@ -6,7 +6,7 @@ import { explainJson } from './json-syntax.ts';
 export function decodeJson(bytes: Buffer, depth: number): unknown {
   if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
   const text = bytes.toString('utf8');
-  if (hasMoreBrackets(text, depth) && depthOf(bytes, depth) > depth) {
+  if (!isShallow(text, depth) && depthOf(bytes, depth) > depth) {
     throw new DecodeError(`the body is nested deeper than ${depth} levels`);
   }
   let value: unknown;
@@ -15,9 +15,13 @@ export function decodeJson(bytes: Buffer, depth: number): unknown {
   } catch (cause) {
     throw new DecodeError(`json parse error: ${explainJson(bytes)}`, cause);
   }
-  // Escapes can spell the key another way, and are rare enough to be looked at.
-  if (text.includes('__proto__') || text.includes('\\u00')) refuseHostileKeys(value);
+  if (mayHaveHostileKeys(text)) refuseHostileKeys(value);
   return value;
+}
+
+/** Escapes can spell the key another way, and are rare enough to be looked at. */
+export function mayHaveHostileKeys(text: string): boolean {
+  return text.includes('__proto__') || text.includes('\\u00');
 }
 
 /**
@@ -33,14 +37,14 @@ function refuseHostileKeys(value: unknown): void {
 }
 
 /** Nearly no body has enough brackets to be deep, and the search for them is native. */
-function hasMoreBrackets(text: string, limit: number): boolean {
+export function isShallow(text: string, limit: number): boolean {
   let found = 0;
   for (const bracket of ['{', '[']) {
     for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
-      if (++found > limit) return true;
+      if (++found > limit) return false;
     }
   }
-  return false;
+  return true;
 }
 
 /** How deep brackets go outside strings, counted up to one beyond the limit. */

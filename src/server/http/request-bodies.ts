@@ -5,16 +5,19 @@ import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuse
 import type { Exchange } from './exchange.ts';
 import type { Limits } from './limits.ts';
 import { withoutDeleteOptions } from './query.ts';
+import { RepeatedBodies } from './repeated-bodies.ts';
 import type { RequestCall } from './request-call.ts';
 import type { Route } from './route.ts';
 
 export class RequestBodies {
   readonly #limits: Limits;
   readonly #protobuf: ProtobufBodies;
+  readonly #repeated: RepeatedBodies;
 
   constructor(registry: Registry, limits: Limits) {
     this.#limits = limits;
     this.#protobuf = new ProtobufBodies(registry, limits.depth);
+    this.#repeated = new RepeatedBodies(limits.depth);
   }
 
   /** Puts into the call what its verb takes. */
@@ -46,9 +49,16 @@ export class RequestBodies {
     const { headers } = exchange;
     const format = formatOf(headers['content-type']);
     refuseEncoding(headers['content-encoding']);
-    const decoded = decodeObject(await together(exchange.body()), format, {
-      kind: subresource?.kind ?? resource.kind.kind,
-      apiVersion: subresource?.apiVersion ?? resource.version.apiVersion,
+    const bytes = await together(exchange.body());
+    const { kind, version } = resource;
+    if (kind.fromTemplates && format === 'json' && !subresource && call.verb === 'create') {
+      call.body = this.#repeated.read(bytes, version);
+      if (call.body) return;
+      call.repeats = () => this.#repeated.learn(bytes, version);
+    }
+    const decoded = decodeObject(bytes, format, {
+      kind: subresource?.kind ?? kind.kind,
+      apiVersion: subresource?.apiVersion ?? version.apiVersion,
       limits: this.#limits,
       duplicates: duplicatesOf(call),
       protobuf: this.#protobuf,
@@ -82,7 +92,10 @@ function duplicatesOf(call: RequestCall): ((paths: readonly string[]) => void) |
   };
 }
 
-let waiting: (() => void)[] = [];
+/** So many are worked on in one go: what they write goes to disk while the next are worked on. */
+const MOST = 8;
+
+const waiting: (() => void)[] = [];
 
 /**
  * Requests whose bodies arrive in the same turn of the loop are worked on one right after the other, when all of them
@@ -91,12 +104,12 @@ let waiting: (() => void)[] = [];
 async function together(body: Promise<Buffer>): Promise<Buffer> {
   const bytes = await body;
   await new Promise<void>((resolve) => {
-    if (waiting.push(resolve) > 1) return;
-    setImmediate(() => {
-      const ready = waiting;
-      waiting = [];
-      for (const each of ready) each();
-    });
+    if (waiting.push(resolve) === 1) setImmediate(release);
   });
   return bytes;
+}
+
+function release(): void {
+  for (const each of waiting.splice(0, MOST)) each();
+  if (waiting.length > 0) setImmediate(release);
 }

@@ -12,6 +12,7 @@ export class RequestCall implements Call {
   readonly subresource?: string;
   body?: unknown;
   duplicates?: readonly string[];
+  repeats?: () => void;
   patchType?: PatchType;
   options?: CallOptions;
   warnings?: string[];

@@ -3,6 +3,7 @@ import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Registry, Resource } from '../registry.ts';
+import { knownSpec, readRest } from './known-specs.ts';
 import { type Strictness, tellBodyFaults } from './strictness.ts';
 
 /** What a body should be: a kind's name, the version of the request, and the description to read it by. */
@@ -31,10 +32,10 @@ export function readBody(expected: Expected, call: Strictness, registry: Registr
   checkType(expected, { kind: kind || expected.kind, apiVersion: apiVersion || expected.apiVersion }, registry);
   try {
     const unknown: string[] = [];
-    const object = decode(
-      expected.schema,
-      body,
-      call.warnings && { unknown: (path) => unknown.push(path) },
+    const note = call.warnings && ((path: string) => void unknown.push(path));
+    const spec = knownSpec(body);
+    const object = (
+      spec ? readRest(expected.schema, body, spec, note) : decode(expected.schema, body, note && { unknown: note })
     ) as KubeObject;
     if (call.warnings && (unknown.length > 0 || call.duplicates)) tellBodyFaults(call, unknown, expected);
     object.kind = expected.kind;

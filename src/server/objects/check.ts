@@ -12,6 +12,8 @@ interface Request {
   readonly old: KubeObject | undefined;
   readonly subresource: string | undefined;
   readonly apiVersion: string;
+  /** A part of the object that was found right in another one. */
+  readonly checked?: object | undefined;
 }
 
 /** Throws 422 with every fault of an object that is about to be stored. */
@@ -33,14 +35,14 @@ export function checkContent(
   request: Request,
   meta: readonly FieldError[] = NONE,
 ): void {
-  const { old, subresource, apiVersion } = request;
+  const { old, subresource, apiVersion, checked } = request;
   const operation = old ? 'update' : 'create';
   const context = { operation, old, subresource, apiVersion, parent: undefined, root: object, oldRoot: old } as const;
   let errors = meta;
   const add = (more: readonly FieldError[]) => {
     if (more.length > 0) errors = [...errors, ...more];
   };
-  add(validate(kind.hub.schema, object, context));
+  add(validate(kind.hub.schema, object, { operation, old, subresource, apiVersion, checked }));
   const { rules = NONE } = kind;
   for (let i = 0; i < rules.length; i++) add(rules[i]!(object, context));
   if (errors.length === 0) return;

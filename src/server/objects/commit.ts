@@ -1,7 +1,7 @@
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Condition, Write } from '../../store/store.ts';
 import type { AdmissionRequest } from '../admission/plugin.ts';
-import { encodeChange } from '../cache/encoding.ts';
+import { type Before, encodeChange } from '../cache/encoding.ts';
 import type { Entry, Place } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 
@@ -14,6 +14,8 @@ export interface Draft {
   readonly expect: number;
   /** What it was until now; absent: it is new. */
   readonly before?: { readonly entry: Entry; readonly kind: Kind };
+  /** Another object that it has parts of. */
+  readonly alike?: Before | undefined;
   /** What must be written with it or not at all. */
   readonly also?: readonly Write[];
   /** What must be as it was. */
@@ -30,8 +32,8 @@ export function withAdmission(
 
 /** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */
 export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
-  const { at, object, expect, before, also = [], conditions } = draft;
-  const encoded = encodeChange(object, before?.entry.before(before.kind));
+  const { at, object, expect, before, alike, also = [], conditions } = draft;
+  const encoded = encodeChange(object, before ? before.entry.before(before.kind) : alike);
   const written = { at, object, encoded };
   core.cache.announce(written);
   try {

@@ -52,7 +52,13 @@ async function store(
   if (admitting) await admitting;
   finish(core, resource, call, object);
   const also = core.allocation.onWrite(kind, object, undefined);
-  checkObject(kind, object, { old: undefined, subresource: undefined, apiVersion: version.apiVersion });
+  const alike = core.alike.of(kind, object);
+  checkObject(kind, object, {
+    old: undefined,
+    subresource: undefined,
+    apiVersion: version.apiVersion,
+    checked: alike?.spec,
+  });
   noteWarnings(kind, object, { call, old: undefined });
   const validating = admission?.validate();
   if (validating) await validating;
@@ -62,7 +68,9 @@ async function store(
     return { type: 'object', item: unstored(resource, object) };
   }
   const together = { also: withAdmission(also, admission), conditions: admission?.conditions };
-  const entry = await commitObject(core, { at, object, expect: 0, ...together });
+  const entry = await commitObject(core, { at, object, expect: 0, alike, ...together });
+  if (alike) call.repeats?.();
+  else core.alike.note(kind, entry);
   return { type: 'object', item: entry.viewOnce(resource) };
 }
 

@@ -51,8 +51,8 @@ export class Database {
       eventTurnBatching: false,
       keyEncoding: 'binary',
       encoding: 'binary',
-      // Known to lmdb, not to its types.
-      ...{ permissionsMode: 0o600 },
+      // Known to lmdb, not to its types. A transaction begins with its second write: see write().
+      ...{ permissionsMode: 0o600, txnStartThreshold: 1 },
     });
     this.#index = openTable<string | Buffer>(this.#environment, 'index', { keyEncoder: keyBytes });
     this.#log = openTable(this.#environment, 'log', { keyEncoding: 'binary' });
@@ -78,6 +78,8 @@ export class Database {
       this.#meta.put(STATE, state, next);
     };
     outcomes.push(this.#meta.ifVersion(STATE, this.#generation, write));
+    // lmdb begins with the next turn of the loop, or when something more is to be done: a removal of what is not there.
+    void this.#meta.remove(NUDGE);
     const results = await Promise.all(outcomes).catch(async (error) => {
       throw await reasonOf(error);
     });
@@ -152,6 +154,7 @@ export class Database {
 }
 
 const STATE = Buffer.from('state');
+const NUDGE = Buffer.from('none');
 
 function options(snapshot: Snapshot | undefined) {
   return snapshot ? { transaction: snapshot } : undefined;
