@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { PublishedDocument } from '../openapi/openapi.ts';
+import { memory } from '../shared-memory.ts';
 import type { Exchange } from './exchange.ts';
 import { acceptsGzip, LARGE } from './respond.ts';
 
@@ -10,7 +11,9 @@ const compress = promisify(gzip);
 
 /** A tree as it is sent, with the tag by which clients know it again. */
 export function published(tree: object, contentType: string): PublishedDocument {
-  const body = Buffer.from(JSON.stringify(tree));
+  const text = JSON.stringify(tree);
+  const body = memory(Buffer.byteLength(text));
+  body.write(text);
   let smaller: Promise<Buffer> | undefined;
   return {
     body,

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import type { View } from '../cache/entry.ts';
 import type { Table } from '../cache/table.ts';
+import { memory } from '../shared-memory.ts';
 
 const LIMIT = 16 * 1024 * 1024;
 const compress = promisify(gzip);
@@ -97,14 +98,6 @@ export function listJson(head: string, views: readonly View[]): Buffer {
   }
   out.write(']}', at);
   return out;
-}
-
-/** From here on, copying a list for the thread that sends it would cost more than the sending. */
-const LARGE = 128 * 1024;
-
-/** What is large lies where every thread can read it. */
-function memory(length: number): Buffer {
-  return length < LARGE ? Buffer.allocUnsafe(length) : Buffer.from(new SharedArrayBuffer(length));
 }
 
 const COMMA = 0x2c;
