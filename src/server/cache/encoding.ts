@@ -68,6 +68,11 @@ const SLAB = 256 * 1024;
 let slab = Buffer.alloc(0);
 let used = 0;
 
+/** A text as bytes that stay as long as an object does. */
+export function kept(text: string): Buffer {
+  return keep([text], []).bytes;
+}
+
 /** `fields` are those of the values, which are every other piece from the third on. */
 function keep(pieces: readonly (string | Buffer)[], fields: readonly string[]): Encoded {
   let most = 0;

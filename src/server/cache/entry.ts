@@ -3,7 +3,7 @@ import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { Item } from '../api.ts';
 import type { Resource } from '../registry.ts';
-import { type Before, type Encoded, encode, headOf, selfLinkOf, splice } from './encoding.ts';
+import { type Before, type Encoded, encode, headOf, kept, selfLinkOf, splice } from './encoding.ts';
 
 /** Where an object stands. */
 export interface Place {
@@ -146,7 +146,7 @@ export class View implements Item {
   /** The bytes in the store, where they are what is served but for the splice. */
   readonly #stored: Buffer | undefined;
   #json: Buffer | undefined;
-  #metadata: string | undefined;
+  #metadata: Buffer | undefined;
 
   constructor(
     readonly entry: Entry,
@@ -170,8 +170,8 @@ export class View implements Item {
   }
 
   /** The metadata as JSON: what tables and those who want nothing else show of the object. */
-  metadataJson(): string {
-    this.#metadata ??= JSON.stringify(this.object.metadata);
+  metadataJson(): Buffer {
+    this.#metadata ??= kept(JSON.stringify(this.object.metadata));
     return this.#metadata;
   }
 

@@ -30,7 +30,7 @@ export function shapeReply(reply: Reply, shaping: Shaping): Reply {
   }
 }
 
-function objectJson({ item }: ObjectReply, shaping: Shaping): string {
+function objectJson({ item }: ObjectReply, shaping: Shaping): Buffer {
   const { form, resource } = shaping;
   const source = sourceOf(item, resource);
   if (form.kind !== 'Table') return partialJson(source, form.version);
@@ -54,11 +54,10 @@ function tableOptions({ form, include, resource, now }: Shaping): TableOptions {
 }
 
 /** Something that exists as JSON only, until somebody wants it as YAML. */
-function encodedItem(text: string): Item {
-  const json = Buffer.from(text);
+function encodedItem(json: Buffer): Item {
   return {
     get object() {
-      return JSON.parse(text);
+      return JSON.parse(json.toString());
     },
     json: () => json,
   };

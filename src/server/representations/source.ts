@@ -13,8 +13,8 @@ export interface Source {
   /** In the shape that columns read. */
   readonly stored: KubeObject;
   /** What is shown, as JSON, and its metadata alone. */
-  json(): string;
-  metadataJson(): string;
+  json(): Buffer;
+  metadataJson(): Buffer;
 }
 
 export function sourceOf(item: Item, resource: Resource): Source {
@@ -38,11 +38,11 @@ class StoredSource implements Source {
     this.stored = view.entry.hub(view.kind);
   }
 
-  json(): string {
-    return this.view.json().toString();
+  json(): Buffer {
+    return this.view.json();
   }
 
-  metadataJson(): string {
+  metadataJson(): Buffer {
     return this.view.metadataJson();
   }
 }
@@ -51,8 +51,8 @@ function plainSource(shown: KubeObject, stored: KubeObject): Source {
   return {
     shown,
     stored,
-    json: () => JSON.stringify(shown),
-    metadataJson: () => JSON.stringify(shown.metadata),
+    json: () => Buffer.from(JSON.stringify(shown)),
+    metadataJson: () => Buffer.from(JSON.stringify(shown.metadata)),
   };
 }
 

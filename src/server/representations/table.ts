@@ -3,7 +3,8 @@ import { type Column, defaultColumns } from '../../kinds/columns/column.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Resource } from '../registry.ts';
 import type { IncludeObject } from './forms.ts';
-import { partialJson } from './metadata.ts';
+import { JsonWriter } from './json-writer.ts';
+import { writePartial } from './metadata.ts';
 import type { Source } from './source.ts';
 
 export interface TableOptions {
@@ -17,15 +18,24 @@ export interface TableOptions {
   readonly headers: boolean;
 }
 
+/** About what a row takes, and what describes the columns, in bytes. */
+const ROW_BYTES = 1024;
+const HEAD_BYTES = 4096;
+
 /** A table with a row for each object. `metadata` is that of the list, or of what stands for one. */
-export function tableJson(metadata: object, sources: readonly Source[], options: TableOptions): string {
+export function tableJson(metadata: object, sources: readonly Source[], options: TableOptions): Buffer {
   const { resource, version, headers } = options;
   const first = sources[0]?.shown;
   const columns = columnsOf(resource.kind, first);
-  const head = `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`;
-  const definitions = headers ? definitionsJson(columns) : 'null';
-  const rows = inOrder(resource.kind, sources).map((source) => rowJson(source, columns, options));
-  return `${head},"columnDefinitions":${definitions},"rows":[${rows.join(',')}]}`;
+  const out = new JsonWriter(HEAD_BYTES + sources.length * ROW_BYTES);
+  out.text(`{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`);
+  out.text(`,"columnDefinitions":${headers ? definitionsJson(columns) : 'null'},"rows":[`);
+  const rows = inOrder(resource.kind, sources);
+  for (let i = 0; i < rows.length; i++) {
+    if (i > 0) out.text(',');
+    writeRow(out, rows[i]!, columns, options);
+  }
+  return out.text(']}').done();
 }
 
 /** A subresource may answer with an object of another kind. */
@@ -39,14 +49,13 @@ function inOrder({ rows }: Kind, sources: readonly Source[]): readonly Source[] 
   return order && sources.length > 1 ? [...sources].sort((a, b) => order(a.stored, b.stored)) : sources;
 }
 
-function rowJson(
-  source: Source,
-  columns: readonly Column[],
-  { resource, version, include, now }: TableOptions,
-): string {
+function writeRow(out: JsonWriter, source: Source, columns: readonly Column[], options: TableOptions): void {
+  const { resource, now } = options;
   const { stored } = source;
   const cells = columns.map(({ cell }) => cell(stored, now));
-  return `{"cells":${JSON.stringify(cells)}${conditionsJson(resource.kind, stored)},"object":${objectJson(source, version, include)}}`;
+  out.text(`{"cells":${JSON.stringify(cells)}${conditionsJson(resource.kind, stored)},"object":`);
+  writeObject(out, source, options);
+  out.text('}');
 }
 
 function conditionsJson({ rows }: Kind, stored: KubeObject): string {
@@ -55,14 +64,16 @@ function conditionsJson({ rows }: Kind, stored: KubeObject): string {
   return `,"conditions":${JSON.stringify([{ type: 'Completed', status: 'True', ...completion }])}`;
 }
 
-function objectJson(source: Source, version: string, include: IncludeObject): string {
+function writeObject(out: JsonWriter, source: Source, { version, include }: TableOptions): void {
   switch (include) {
     case 'None':
-      return 'null';
+      out.text('null');
+      return;
     case 'Metadata':
-      return partialJson(source, version);
+      writePartial(out, source, version);
+      return;
     case 'Object':
-      return source.json();
+      out.bytes(source.json());
   }
 }
 

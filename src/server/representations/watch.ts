@@ -38,16 +38,16 @@ function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping
   // Only an error carries a Status.
   const object = event.object as KubeObject;
   const source = sourceOfEvent(event, object);
-  const text = form.kind === 'Table' ? table() : partialJson(source, form.version);
+  const json = form.kind === 'Table' ? table() : partialJson(source, form.version);
   return {
     type,
     get object() {
-      return JSON.parse(text);
+      return JSON.parse(json.toString());
     },
-    json: () => Buffer.from(`{"type":"${type}","object":${text}}\n`),
+    json: () => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), json, Buffer.from('}\n')]),
   };
 
-  function table(): string {
+  function table(): Buffer {
     const { resourceVersion = '' } = object.metadata;
     const carried = include === 'None' && endsInitialEvents(object) ? 'Metadata' : include;
     const options = { resource, version: form.version, include: carried, now: now(), headers } as const;

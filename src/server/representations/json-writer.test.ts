@@ -1,0 +1,20 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { JsonWriter } from './json-writer.ts';
+
+it('writes texts and bytes in their order, however much room there is', () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+  );
+  fc.assert(
+    fc.property(fc.array(piece), fc.nat(64), (pieces, room) => {
+      const out = new JsonWriter(room);
+      for (const each of pieces)
+        if (typeof each === 'string') out.text(each);
+        else out.bytes(each);
+      const wanted = Buffer.concat(pieces.map((each) => (typeof each === 'string' ? Buffer.from(each) : each)));
+      expect(out.done().equals(wanted)).toBe(true);
+    }),
+  );
+});
