@@ -142,7 +142,12 @@ class ChunkedWatch implements EventWriter {
   constructor(private readonly response: ServerResponse) {}
 
   events(batch: EventBytes): void {
-    if (!this.response.writableEnded) this.response.write(batch.json());
+    const { response } = this;
+    if (response.writableEnded) return;
+    // Node would frame the chunk for every watcher anew, and encrypt three pieces in place of one.
+    if (response.chunkedEncoding && response.socket && response.writableLength === response.socket.writableLength) {
+      response.socket.write(chunkOf(batch));
+    } else response.write(batch.json());
   }
 
   backlog(): number {
@@ -152,4 +157,17 @@ class ChunkedWatch implements EventWriter {
   end(): void {
     this.response.end();
   }
+}
+
+const chunks = new WeakMap<EventBytes, Buffer>();
+
+/** The events as one chunk of a reply, the same for all who watch. */
+function chunkOf(batch: EventBytes): Buffer {
+  let chunk = chunks.get(batch);
+  if (!chunk) {
+    const json = batch.json();
+    chunk = Buffer.concat([Buffer.from(`${json.length.toString(16)}\r\n`), json, Buffer.from('\r\n')]);
+    chunks.set(batch, chunk);
+  }
+  return chunk;
 }
