@@ -3,7 +3,7 @@ import { testServer } from '../../../test/support/server.ts';
 import { ConfigMap } from '../../kinds/core/config-map.ts';
 import { Namespace } from '../../kinds/core/namespace.ts';
 
-it('that does not apply has details, be they empty: kubectl tells the reason only with them', async () => {
+it('that does not apply is answered with its reason and with details, be they empty', async () => {
   const api = await testServer([ConfigMap, Namespace]);
   await api.create('configmaps', { metadata: { name: 'a' } });
   const body = [{ op: 'test', path: '/metadata/name', value: 'b' }];

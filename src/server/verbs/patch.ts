@@ -48,7 +48,7 @@ export function applyPatch(schema: ObjectSchema, current: unknown, { body, patch
     }
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    // kubectl shows the reason of what is invalid only where there are details, be they empty.
+    // As Kubernetes answers what does not apply: with details, be they empty.
     const details = error.reason === 'Invalid' ? { details: {} } : {};
     throw new ApiError(error.reason, error.message, { cause: error, ...details });
   }
