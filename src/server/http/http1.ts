@@ -75,13 +75,13 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
   }
 
   body(): Promise<Buffer> {
-    const { request } = this;
+    const { request, response: reply } = this;
     const { limits, incoming } = this.options;
     const declared = request.headers['content-length'];
     const size = sizeOf(declared, limits.body);
     // A connection has one body at a time: a small one is less than what the connection itself takes.
     if (size > SMALL_BODY) incoming.add(size, request, request.socket);
-    return readBody(request, declared, limits.body);
+    return readBody(request, declared, { limit: limits.body, reply });
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {

@@ -72,7 +72,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     return new Promise((resolve, reject) => {
       const late = () => reject(new HttpError(408, 'the body of the request did not arrive in time'));
       const timer = clock.timer(limits.bodyTimeout, late);
-      const reading = readBody(this.stream, declared, limits.body);
+      const reading = readBody(this.stream, declared, { limit: limits.body });
       reading.then(resolve, reject).finally(() => timer.cancel());
     });
   }

@@ -90,6 +90,16 @@ describe('a client that is slow', () => {
     session.destroy();
   });
 
+  it('with a large body gets 504, and holds nobody up when it has left', async () => {
+    await start({ requestTimeout: 100 }, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
+    const socket = await raw();
+    socket.write(`${head('POST', 'Content-Type: application/json', 'Content-Length: 100000')}\r\n{"metadata":`);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 504 /);
+    socket.destroy();
+    while ((await ask(PODS, 'DELETE')).code === 429) await new Promise((resolve) => setImmediate(resolve));
+  });
+
   it('with taking its answer is given up', async () => {
     await start({ requestTimeout: 150 });
     const large = {

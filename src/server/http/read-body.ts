@@ -2,11 +2,22 @@ import type { Readable } from 'node:stream';
 import { badRequest } from '../../base/errors.ts';
 import { Disconnected, tooLarge } from './errors.ts';
 
+export interface ReadOptions {
+  /** Bytes. */
+  readonly limit: number;
+  /** Once this is closed, nobody wants the body any more: the client was answered before it came, or has left. */
+  readonly reply?: { once(event: 'close', listener: () => void): unknown } | undefined;
+}
+
 /**
  * Collects a request's body. `declared` is its Content-Length: a body that says it is too large is refused unread. Rejects
  * with 413, or with Disconnected; what still comes after that is discarded.
  */
-export function readBody(source: Readable, declared: string | undefined, limit: number): Promise<Buffer> {
+export function readBody(
+  source: Readable,
+  declared: string | undefined,
+  { limit, reply }: ReadOptions,
+): Promise<Buffer> {
   if (declared !== undefined && Number(declared) > limit) return Promise.reject(tooLarge(limit));
   if (source.destroyed) return Promise.reject(new Disconnected('the client left before its request was read'));
   // Node ends a stream without content by itself, perhaps before anybody came to read it.
@@ -29,9 +40,11 @@ export function readBody(source: Readable, declared: string | undefined, limit: 
         reject(badRequest(`the body has ${size} bytes and not the ${declared} that were announced`));
       } else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
-    source.on('close', () => {
+    const left = () => {
       if (!ended) reject(new Disconnected('the client left before its request was complete'));
-    });
+    };
+    source.on('close', left);
+    reply?.once('close', left);
     source.on('error', (cause) => reject(new Disconnected('the request broke off', { cause })));
   });
 }

@@ -47,8 +47,10 @@ export function applyPatch(schema: ObjectSchema, current: unknown, { body, patch
         throw new ApiError('UnsupportedMediaType', 'the body of the request was in an unknown format');
     }
   } catch (error) {
-    if (error instanceof PatchError) throw new ApiError(error.reason, error.message, { cause: error });
-    throw error;
+    if (!(error instanceof PatchError)) throw error;
+    // As Kubernetes answers what does not apply: with details, be they empty.
+    const details = error.reason === 'Invalid' ? { details: {} } : {};
+    throw new ApiError(error.reason, error.message, { cause: error, ...details });
   }
 }
 

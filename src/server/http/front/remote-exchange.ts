@@ -50,6 +50,8 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   #taken = 0;
   #onTaken: (() => void) | undefined;
   #whenGone: (() => void)[] | undefined;
+  /** Nothing more is heard of it: the client has left, or has its whole answer. */
+  #isOver = false;
 
   constructor(
     { id, asked, body }: { readonly id: number; readonly asked: Asked; readonly body: Buffer | undefined },
@@ -90,7 +92,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   body(): Promise<Buffer> {
     if (this.#body instanceof Error) return Promise.reject(this.#body);
     if (this.#body) return Promise.resolve(this.#body);
-    if (this.isGone) return Promise.reject(new Disconnected('the client left before its request was read'));
+    if (this.#isOver) return Promise.reject(new Disconnected('the client left before its request was read'));
     if (this.#asked.body === 'none') return Promise.resolve(NO_BYTES);
     this.#say(['read', this.#id]);
     return new Promise((resolve, reject) => {
@@ -103,7 +105,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     this.code = code;
     this.isUnsent = body.length > LARGE_REPLY;
     this.#line.mailbox.say(['reply', this.#id, code, contentType, this.allHeaders(extra), body.length], body);
-    if (!this.isUnsent) this.#line.over(this.#id);
+    if (!this.isUnsent) this.#end();
   }
 
   startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {
@@ -137,7 +139,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   }
 
   whenGone(listener: () => void): void {
-    if (this.isGone) listener();
+    if (this.#isOver) listener();
     else if (this.#whenGone) this.#whenGone.push(listener);
     else this.#whenGone = [listener];
   }
@@ -178,11 +180,19 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   #leave(): void {
     this.isGone = true;
     this.isUnsent = false;
+    this.#end();
+    this.#wake();
+  }
+
+  /** Whoever still waits for something of the client waits in vain: also where it was answered before that came. */
+  #end(): void {
+    this.#isOver = true;
     this.#line.over(this.#id);
     this.#reading?.reject(new Disconnected('the client left before its request was complete'));
     this.#starting?.reject(new Disconnected('the WebSocket could not be opened'));
-    for (const listener of this.#whenGone ?? []) listener();
-    this.#wake();
+    if (!this.#whenGone) return;
+    for (const listener of this.#whenGone) listener();
+    this.#whenGone = undefined;
   }
 
   #wake(): void {
