@@ -6,6 +6,7 @@ import { Disconnected } from '../errors.ts';
 import type { EventBytes, Exchange, Peer } from '../exchange.ts';
 import { type Listeners, openListeners } from '../listeners.ts';
 import { Mailbox, type Port, type Take } from './mailbox.ts';
+import { Numbered, Numbers } from './numbered.ts';
 import { bodyless, type Hearer, OpenExchange } from './open-exchange.ts';
 import { Peers } from './peers.ts';
 import type { BackWord, BodyPlace, FrontWord } from './protocol.ts';
@@ -27,7 +28,8 @@ export function serveFront(port: Port, clock: Clock): void {
 class Front implements Hearer {
   readonly #mailbox: Mailbox<FrontWord, BackWord>;
   readonly #clock: Clock;
-  readonly #exchanges = new Map<number, OpenExchange>();
+  readonly #numbers = new Numbers();
+  readonly #exchanges = new Numbered<OpenExchange>();
   readonly #peers = new Peers(
     (word) => this.#mailbox.say(word),
     () => ++this.#last,
@@ -142,7 +144,7 @@ class Front implements Hearer {
 
   #tell(exchange: Exchange, body: BodyPlace, bytes?: Buffer): number {
     const { method, url, headers, token, watchForm, peer } = exchange;
-    const id = ++this.#last;
+    const id = this.#numbers.take();
     const connection = this.#peers.numberOf(peer);
     this.#mailbox.say(
       ['request', id, connection, { method, url, headers, token, body, watchForm }, bytes?.length ?? 0],
@@ -150,7 +152,7 @@ class Front implements Hearer {
     );
     this.#peers.told(peer);
     const open = new OpenExchange(id, exchange, this);
-    this.#exchanges.set(id, open);
+    this.#exchanges.add(open);
     open.follow();
     return id;
   }
@@ -172,7 +174,7 @@ class Front implements Hearer {
   }
 
   over(id: number): void {
-    this.#exchanges.delete(id);
+    if (this.#exchanges.delete(id)) this.#numbers.giveBack(id);
   }
 
   behind(exchange: OpenExchange): void {

@@ -39,7 +39,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   code = 0;
   isGone = false;
   isUnsent = false;
-  readonly #id: number;
+  readonly id: number;
   readonly #asked: Asked;
   readonly #line: Line;
   #body: Buffer | Error | undefined;
@@ -59,7 +59,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     line: Line,
   ) {
     super(peer);
-    this.#id = id;
+    this.id = id;
     this.#asked = asked;
     this.#body = body;
     this.#line = line;
@@ -94,7 +94,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     if (this.#body) return Promise.resolve(this.#body);
     if (this.#isOver) return Promise.reject(new Disconnected('the client left before its request was read'));
     if (this.#asked.body === 'none') return Promise.resolve(NO_BYTES);
-    this.#say(['read', this.#id]);
+    this.#say(['read', this.id]);
     return new Promise((resolve, reject) => {
       this.#reading = { resolve, reject };
     });
@@ -104,7 +104,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     if (this.code !== 0 || this.isGone) return;
     this.code = code;
     this.isUnsent = body.length > LARGE_REPLY;
-    this.#line.mailbox.say(['reply', this.#id, code, contentType, this.allHeaders(extra), body.length], body);
+    this.#line.mailbox.say(['reply', this.id, code, contentType, this.allHeaders(extra), body.length], body);
     if (!this.isUnsent) this.#end();
   }
 
@@ -112,7 +112,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     const isFramed = this.watchForm === 'frames';
     this.code = isFramed ? SWITCHING : 200;
     this.whenGone(gone);
-    this.#say(['watch', this.#id, this.allHeaders(extra)]);
+    this.#say(['watch', this.id, this.allHeaders(extra)]);
     if (!isFramed) return this.#watch();
     if (this.isGone) return Promise.reject(new Disconnected('the WebSocket could not be opened'));
     return new Promise((resolve, reject) => {
@@ -126,15 +126,15 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
       write: (piece: Buffer, _encoding, written) => {
         this.#said += piece.length;
         this.#onTaken = () => written();
-        this.#line.mailbox.say(['piece', this.#id, piece.length], piece);
+        this.#line.mailbox.say(['piece', this.id, piece.length], piece);
       },
       final: (ended) => {
-        this.#say(['end', this.#id]);
+        this.#say(['end', this.id]);
         ended();
       },
     });
     this.whenGone(() => text.destroy());
-    this.#say(['text', this.#id, contentType, this.allHeaders(extra)]);
+    this.#say(['text', this.id, contentType, this.allHeaders(extra)]);
     return text;
   }
 
@@ -145,11 +145,11 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   }
 
   lastOne(): void {
-    this.#say(['last', this.#id]);
+    this.#say(['last', this.id]);
   }
 
   abandon(): void {
-    this.#say(['abandon', this.#id]);
+    this.#say(['abandon', this.id]);
   }
 
   /** What the other thread says of it, beside its first word. */
@@ -187,7 +187,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   /** Whoever still waits for something of the client waits in vain: also where it was answered before that came. */
   #end(): void {
     this.#isOver = true;
-    this.#line.over(this.#id);
+    this.#line.over(this.id);
     this.#reading?.reject(new Disconnected('the client left before its request was complete'));
     this.#starting?.reject(new Disconnected('the WebSocket could not be opened'));
     if (!this.#whenGone) return;
@@ -207,10 +207,10 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
       events: (batch) => {
         if (this.isGone) return;
         this.#said += batch.json().length;
-        this.#line.events(this.#id, batch);
+        this.#line.events(this.id, batch);
       },
       backlog: () => this.#said - this.#taken,
-      end: () => this.#say(['end', this.#id]),
+      end: () => this.#say(['end', this.id]),
     };
   }
 
