@@ -112,7 +112,7 @@ function both(prefix: string, kind: string, group: string | undefined): Record<s
     [`${prefix}-patch-json-bad`]: {
       reason: 'a failed test is the fault of the request, as in 1.36; the message says which, as in 1.7',
       code: 422,
-      body: () => status(422, 'Invalid', 'testing value /metadata/name failed: test failed'),
+      body: () => status(422, 'Invalid', 'testing value /metadata/name failed: test failed', { details: {} }),
     },
     [`${prefix}-watch-old`]: {
       reason: 'a malformed parameter is a bad request',
