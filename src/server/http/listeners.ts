@@ -179,6 +179,7 @@ class NetListeners implements Listeners {
       requestTimeout: limits.headersTimeout + limits.bodyTimeout,
       connectionsCheckingInterval: limits.checkInterval,
       keepAliveTimeout: limits.idle,
+      requireHostHeader: true,
     });
     const serving = server.listeners('connection');
     server.removeAllListeners('connection');

@@ -138,3 +138,12 @@ it('the server may be named before the path', async () => {
   socket.write(get(`http://localhost${PODS}/a?pretty=true`) + get(`HTTPS://elsewhere${PODS}/a`));
   expect(await codes(2)).toEqual([200, 404]);
 });
+
+it('a request of HTTP/1.1 must say whom it is for', async () => {
+  socket.write(`GET ${PODS} HTTP/1.1\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
+  expect(await codes(1)).toEqual([400]);
+  await once(socket, 'close');
+  await open();
+  socket.write(`GET ${PODS} HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
+  expect(await codes(1)).toEqual([200]);
+});
