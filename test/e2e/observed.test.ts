@@ -64,6 +64,7 @@ describe.skipIf(!isThere)('what a 1.7 server answered', () => {
 
       const expected = expectedOf(name, observed, answer);
       expect(answer.code, JSON.stringify(answer.body)).toBe(expected.code);
+      expect(answer.type).toBe(expected.type);
       if (expected.body === undefined) return;
       // A watch with one event reads like one object.
       const isWatch = Array.isArray(expected.body) && !Array.isArray(answer.body);

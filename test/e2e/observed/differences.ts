@@ -3,12 +3,14 @@ import { expectedDiscovery } from './discovery.ts';
 
 interface Answer {
   readonly code: number;
+  readonly type?: string | null | undefined;
   readonly body: any;
 }
 
 interface Difference {
   readonly reason: string;
   readonly code?: number;
+  readonly type?: string;
   /** What we should answer instead, from what was observed; undefined: not compared. */
   readonly body?: (observed: any, answer: any) => any;
 }
@@ -260,7 +262,11 @@ const differences: Readonly<Record<string, Difference>> = {
   ...forDeployments,
   ...forServices,
   ...forDiscovery,
-  'pod-log-unscheduled': { reason: 'the specification: success is 200, and a log that is empty is one', code: 200 },
+  'pod-log-unscheduled': {
+    reason: 'the specification: success is 200, and a log that is empty is one',
+    code: 200,
+    type: 'text/plain',
+  },
   'secret-badb64': {
     reason: 'the position was that of a decoder that 1.36 has not',
     body: (body) => ({ ...body, message: body.message.replace(/\[pos.*: illegal/, 'illegal') }),
@@ -278,7 +284,8 @@ export function expectedOf(name: string, observed: Answer, answer: Answer): Answ
       ? REWRITES.reduce((all, { from, to }) => all.replace(from, to as string), text)
       : text,
   );
-  return { code, body: difference?.body ? difference.body(rewritten, answer.body) : rewritten };
+  const type = difference?.type ?? observed.type;
+  return { code, type, body: difference?.body ? difference.body(rewritten, answer.body) : rewritten };
 }
 
 /** Fields that 1.36 has and 1.7 had not. */
