@@ -24,7 +24,7 @@ import { Http2Exchange, type Http2Options } from './http2.ts';
 import { endWhenIdle } from './idle-session.ts';
 import type { Limits } from './limits.ts';
 import { SECURE } from './secure.ts';
-import { closeWithConnection, whenAllAnswered } from './turn.ts';
+import { inTurn, whenAllAnswered } from './turn.ts';
 import { isWebSocket, UpgradeExchange } from './websocket.ts';
 import { withoutUpgrade } from './without-upgrade.ts';
 
@@ -190,8 +190,10 @@ class NetListeners implements Listeners {
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
-      closeWithConnection(response, socket);
-      serve(new Http1Exchange(request, response, this.#peer(socket, isUnsecured), this.#http));
+      const exchange = new Http1Exchange(request, response, this.#peer(socket, isUnsecured), this.#http);
+      // Nearly always it is alone.
+      if (response.socket) serve(exchange);
+      else inTurn(response, socket, () => serve(exchange));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       answerBroken(error, socket, clock);

@@ -78,9 +78,21 @@ it('an upgrade waits for those who came before', async () => {
   }
 });
 
+it('what changes something waits for those who came before, and is waited for', async () => {
+  const go = holdGets();
+  const asked = () => running.core.calls.map(({ verb }) => verb);
+  socket.write(get(PODS) + get(`${PODS}/a`) + post('{"metadata":{"name":"b"}}') + get(PODS));
+  while (asked().length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await codes(1);
+  expect(asked()).toEqual(['list', 'get']);
+  go();
+  expect(await codes(4)).toEqual([200, 200, 200, 200]);
+  expect(asked()).toEqual(['list', 'get', 'create', 'list']);
+});
+
 it('what is not HTTP is told so behind the answers to what was', async () => {
   const go = holdGets();
-  socket.write(`${get(`${PODS}/a`)}${post('{"metadata":{"name":"b"}}')}nonsense\r\n\r\n`);
+  socket.write(`${get(`${PODS}/a`)}${get(PODS)}nonsense\r\n\r\n`);
   while (running.core.calls.length < 2) await new Promise((resolve) => setImmediate(resolve));
   go();
   expect(await codes(3)).toEqual([200, 200, 400]);
