@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 
 export type Traffic =
   | { readonly type: 'read'; readonly path: string; readonly header?: readonly [name: string, value: string] }
-  /** `NAME` in the template is replaced by ever new names. */
+  /** `@NAME@` in the template is replaced by ever new names. */
   | { readonly type: 'create'; readonly path: string; readonly template: string; readonly run: string }
   /** Merge patches of `path` followed by a number below `objects`. */
   | { readonly type: 'patch'; readonly path: string; readonly objects: number };
@@ -123,7 +123,7 @@ function requests(traffic: Traffic): () => Request {
         method: 'POST',
         path: traffic.path,
         type: 'application/json',
-        body: template.replaceAll('NAME', `${traffic.run}-${++count}`),
+        body: template.replaceAll('@NAME@', `${traffic.run}-${++count}`),
       });
     }
     case 'patch':

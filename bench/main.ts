@@ -61,8 +61,8 @@ try {
 async function main(): Promise<void> {
   if (!hasWrk) say('wrk is not installed: load comes from this process, which lowers every rate');
   writeFileSync(join(work, 'tokens.csv'), tokenFile);
-  writeFileSync(TEMPLATE, JSON.stringify(smallPod('NAME')));
-  writeFileSync(OTHERS, JSON.stringify(smallPod('NAME', 'postgres://NAME-db.shop.svc:5432/shop')));
+  writeFileSync(TEMPLATE, JSON.stringify(smallPod('@NAME@')));
+  writeFileSync(OTHERS, JSON.stringify(smallPod('@NAME@', 'postgres://@NAME@-db.shop.svc:5432/shop')));
   const data = join(work, 'data');
 
   if (wanted('ready in a new directory')) {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { PassingMap } from '../base/passing-map.ts';
 import type { Random } from '../base/random.ts';
 import { timestamp } from '../base/timestamp.ts';
 import type { HookContext } from '../kinds/kind.ts';
@@ -49,7 +50,7 @@ export interface Core {
   /** Lists that were asked for lately. */
   readonly lists: ListBodies;
   /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */
-  readonly writing: Map<string, Promise<unknown>>;
+  readonly writing: PassingMap<string, Promise<unknown>>;
 }
 
 /** What a kind's hooks learn of the call they run in. */

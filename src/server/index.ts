@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { type Logger, silent } from '../base/log.ts';
+import { PassingMap } from '../base/passing-map.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
@@ -135,7 +136,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     clock,
     random,
     log,
-    writing: new Map(),
+    writing: new PassingMap(),
   };
   const handle = handler(core);
   const priorities = options.admission?.includes(priority) ?? false;

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../clock.ts';
+import { PassingMap } from '../passing-map.ts';
 import {
   DEFAULT_WINDOW,
   ErrorCode,
@@ -59,7 +60,7 @@ export class Session {
   readonly #outgoing: Outgoing;
   readonly #splitter = new FrameSplitter();
   readonly #decoder = new HeaderDecoder();
-  readonly #streams = new Map<number, OpenStream>();
+  readonly #streams = new PassingMap<number, OpenStream>();
   /** Streams that the peer has no room for yet. */
   readonly #queue = new Set<OpenStream>();
   /** Resolves when the peer has shown that it speaks HTTP/2; rejects with GrpcError when the connection ends before. */

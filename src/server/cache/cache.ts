@@ -6,6 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { tooOld } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { PassingMap } from '../../base/passing-map.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { type Change, type Row, type Store, StoreCompacted, type Subscription } from '../../store/store.ts';
 import { ChangeRecord } from './change-record.ts';
@@ -47,7 +48,7 @@ export class Cache {
   #turnListeners = new Set<() => void>();
   #filling: Promise<void> | undefined;
   /** What this process is writing, by key: then the change needs no parsing. */
-  readonly #written = new Map<string, Written>();
+  readonly #written = new PassingMap<string, Written>();
   #closed = false;
   /** Everything up to this revision has been seen. */
   revision = 0;

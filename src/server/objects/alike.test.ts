@@ -87,6 +87,13 @@ describe('a pod of a template that is known', () => {
     await expect(api.create('pods', pod('b', other))).rejects.toMatchObject({ code: 422 });
   });
 
+  it('is found again after many that were all different', async () => {
+    for (let i = 0; i < 100; i++) await spec(`other-${i}`, pod(`other-${i}`, template(`other:${i}`)));
+    const specs = [];
+    for (let i = 0; i < 30; i++) specs.push(await spec(`same-${i}`));
+    expect(new Set(specs.slice(20)).size).toBe(1);
+  });
+
   it('is told of, from the second on', async () => {
     const repeats = vi.fn();
     await api.create('pods', pod('a'), { repeats });

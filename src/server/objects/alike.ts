@@ -20,38 +20,61 @@ const LEAST_BYTES = 512;
 
 type WithSpec = KubeObject & { spec?: object };
 
+/** After so many that were like none, only one in a few is looked at, until one is like another again. */
+const PATIENCE = 64;
+const ONE_IN = 8;
+
+interface Known {
+  /** The latest in use first. */
+  readonly templates: Template[];
+  /** Objects since the last one that was made from one of them. */
+  strangers: number;
+}
+
 export class Alike {
-  readonly #known = new WeakMap<Kind, Template[]>();
+  readonly #known = new WeakMap<Kind, Known>();
 
   /** What the object was made from, as far as that is known; the object then has the very spec of the others. */
   of(kind: Kind, object: WithSpec): Template | undefined {
     const known = this.#known.get(kind);
-    if (!known) return undefined;
-    for (let i = 0; i < known.length; i++) {
-      const template = known[i]!;
+    if (!known || isPassedOver(known)) return undefined;
+    const { templates } = known;
+    for (let i = 0; i < templates.length; i++) {
+      const template = templates[i]!;
       if (!deepEqual(template.spec, object.spec)) continue;
-      if (i > 0) known.unshift(...known.splice(i, 1));
+      if (i > 0) templates.unshift(...templates.splice(i, 1));
+      known.strangers = 0;
       object.spec = template.spec;
       return template;
     }
     return undefined;
   }
 
-  /** Remembers an object that was stored. */
+  /** Remembers an object that was stored and was like none. */
   note(kind: Kind, entry: Entry): void {
-    const before = kind.fromTemplates ? entry.before(kind) : undefined;
-    const part = before?.encoded.parts.find(({ field }) => field === 'spec');
-    if (!before || !part || part.end - part.start < LEAST_BYTES) return;
+    if (!kind.fromTemplates) return;
     let known = this.#known.get(kind);
     if (!known) {
-      known = [];
+      known = { templates: [], strangers: 0 };
       this.#known.set(kind, known);
     }
-    // A copy: the bytes lie in something large that nobody else may need any more.
-    const bytes = Buffer.from(before.encoded.bytes.subarray(part.start, part.end));
-    const parts = [{ field: 'spec', start: 0, end: bytes.length }];
-    const spec = (before.object as WithSpec).spec!;
-    known.unshift({ spec, object: { spec }, encoded: { bytes, parts } });
-    if (known.length > MOST) known.pop();
+    if (!isPassedOver(known)) remember(known.templates, entry.before(kind));
+    known.strangers++;
   }
+}
+
+/** Where all are different, looking for another of the same would cost more than it gains. */
+function isPassedOver({ strangers }: Known): boolean {
+  return strangers > PATIENCE && strangers % ONE_IN > 0;
+}
+
+function remember(templates: Template[], before: Before | undefined): void {
+  const part = before?.encoded.parts.find(({ field }) => field === 'spec');
+  if (!before || !part || part.end - part.start < LEAST_BYTES) return;
+  // A copy: the bytes lie in something large that nobody else may need any more.
+  const bytes = Buffer.from(before.encoded.bytes.subarray(part.start, part.end));
+  const parts = [{ field: 'spec', start: 0, end: bytes.length }];
+  const spec = (before.object as WithSpec).spec!;
+  templates.unshift({ spec, object: { spec }, encoded: { bytes, parts } });
+  if (templates.length > MOST) templates.pop();
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { TlsOptions } from '../../base/grpc/client.ts';
 import { type Logger, silent } from '../../base/log.ts';
+import { PassingMap } from '../../base/passing-map.ts';
 import { HISTORY_MILLISECONDS } from '../history-options.ts';
 import { checkWrites } from '../keys.ts';
 import {
@@ -62,7 +63,7 @@ export class EtcdStore implements Store {
   readonly #options: Required<Pick<EtcdStoreOptions, 'clock' | 'log'>>;
   readonly #watches = new Set<EtcdWatch>();
   /** What must end before the connection does. */
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new PassingMap<Promise<unknown>, true>();
   /** The question for the revision that was asked last, and the one that waits for its answer. */
   #asking: Promise<number> | undefined;
   #askNext: Promise<number> | undefined;
@@ -163,7 +164,7 @@ export class EtcdStore implements Store {
   async #close(): Promise<void> {
     this.#compactor.stop();
     for (const watch of [...this.#watches]) watch.end(undefined);
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.keys());
     this.#connection.close();
   }
 
@@ -269,7 +270,7 @@ export class EtcdStore implements Store {
 
   #track<T>(work: Promise<T>): Promise<T> {
     const done = () => this.#underWay.delete(work);
-    this.#underWay.add(work);
+    this.#underWay.set(work, true);
     work.then(done, done);
     return work;
   }

@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { PassingMap } from './passing-map.ts';
+
+it('holds what a Map holds, whatever comes and goes', () => {
+  const step = fc.tuple(fc.constantFrom('set', 'set', 'delete'), fc.nat(400), fc.nat());
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 3000, size: 'max' }), (steps) => {
+      const plain = new Map<number, number>();
+      const passing = new PassingMap<number, number>();
+      for (const [what, key, value] of steps) {
+        if (what === 'delete') expect(passing.delete(key)).toBe(plain.delete(key));
+        else {
+          plain.set(key, value);
+          passing.set(key, value);
+        }
+        expect(passing.get(key)).toBe(plain.get(key));
+        expect(passing.size).toBe(plain.size);
+      }
+      const sorted = (numbers: Iterable<number>) => [...numbers].sort((a, b) => a - b);
+      expect(sorted(passing.keys())).toEqual(sorted(plain.keys()));
+      expect(sorted(passing.values())).toEqual(sorted(plain.values()));
+      passing.clear();
+      expect(passing.size).toBe(0);
+    }),
+    { numRuns: 30 },
+  );
+});
