@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { badRequest } from '../../base/errors.ts';
 import { Disconnected, tooLarge } from './errors.ts';
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Bytes. */
   readonly limit: number;
   /** Once this is closed, nobody wants the body any more: the client was answered before it came, or has left. */
