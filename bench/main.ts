@@ -32,6 +32,8 @@ const { values: flags } = parseArgs({
 });
 const root = process.cwd();
 const seconds = Number(flags.seconds);
+/** Seconds of load before it is measured. */
+const WARM_UP = 3;
 const work = mkdtempSync(join(tmpdir(), 'qd-bench-'));
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 32 });
 const PODS = '/api/v1/namespaces/bench/pods';
@@ -216,7 +218,7 @@ async function measureCreate(qd: Program, bare: Program): Promise<void> {
   const results = await compare('create', 4_000, 32, [qd, onQd], [bare, { ...onQd, path: '/create' }]);
   if (results) record(p99('create', results));
   if (!wanted('create, no two alike')) return;
-  const others = await generate(qd, { ...onQd, template: OTHERS, run: 'others' }, { connections: 32, seconds, root });
+  const others = await warmed([qd, { ...onQd, template: OTHERS, run: 'others' }], 32);
   record({ name: 'create, no two alike', unit: '/s', qd: others.perSecond });
 }
 
@@ -267,7 +269,7 @@ async function measureEtcd(): Promise<void> {
     try {
       await post(qd, '/api/v1/namespaces', '{"metadata":{"name":"fill"}}', agent);
       const traffic: Traffic = { type: 'create', path: FILL, template: TEMPLATE, run: 'load' };
-      const result = await generate(qd, traffic, { connections: 32, seconds, root });
+      const result = await warmed([qd, traffic], 32);
       record({ name: 'create on etcd', unit: '/s', qd: result.perSecond, promise: 1_500 });
       record({ name: 'create on etcd, p99', unit: 'ms', qd: result.p99 });
     } finally {
@@ -344,6 +346,13 @@ function read(path: string): Traffic {
 
 type Run = readonly [program: Program, traffic: Traffic];
 
+/** What a server does that has done it for a while: V8 compiles what it has seen often enough. */
+async function warmed([program, traffic]: Run, connections: number): Promise<LoadResult> {
+  const before = traffic.type === 'create' ? { ...traffic, run: `${traffic.run}-before` } : traffic;
+  await generate(program, before, { connections, seconds: WARM_UP, root });
+  return generate(program, traffic, { connections, seconds, root });
+}
+
 /** The bare server first, then ours, under the same load. */
 async function compare(
   name: string,
@@ -353,8 +362,8 @@ async function compare(
   peers: Run,
 ): Promise<{ qd: LoadResult; bare: LoadResult } | undefined> {
   if (!wanted(name)) return undefined;
-  const bare = await generate(...peers, { connections, seconds, root });
-  const qd = await generate(...ours, { connections, seconds, root });
+  const bare = await warmed(peers, connections);
+  const qd = await warmed(ours, connections);
   if (qd.failed > 0) throw new Error(`${qd.failed} requests of "${name}" failed`);
   record({ name, unit: '/s', qd: qd.perSecond, bare: bare.perSecond, promise });
   return { qd, bare };
