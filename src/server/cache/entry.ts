@@ -147,6 +147,8 @@ export class View implements Item {
   readonly #stored: Buffer | undefined;
   #json: Buffer | undefined;
   #metadata: Buffer | undefined;
+  /** What tables keep of it: the texts of its row, for some columns. */
+  row: { readonly columns: object; readonly texts: readonly string[] } | undefined;
 
   constructor(
     readonly entry: Entry,

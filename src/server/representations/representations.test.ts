@@ -349,3 +349,19 @@ describe('a watch', () => {
     expect(batches[0]!.events).toEqual([error]);
   });
 });
+
+// Last, since it moves the clock.
+it('a table tells the age anew whenever it is asked, and what an object has become', async () => {
+  const shown = async () => {
+    const { rows } = await ask(`${PODS}/aging`, KUBECTL);
+    const [name, , status, , age] = rows[0].cells;
+    return { name, status, age };
+  };
+  await api.create('pods', { metadata: { name: 'aging' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  expect(await shown()).toEqual({ name: 'aging', status: 'Pending', age: '0s' });
+  await api.clock.advance(3_000);
+  expect(await shown()).toEqual({ name: 'aging', status: 'Pending', age: '3s' });
+  await api.patch('pods', 'aging', { status: { phase: 'Running' } }, { subresource: 'status' });
+  expect(await shown()).toEqual({ name: 'aging', status: 'Running', age: '3s' });
+  await api.delete('pods', 'aging', { options: { gracePeriodSeconds: 0 } });
+});

@@ -15,7 +15,12 @@ export interface Source {
   /** What is shown, as JSON, and its metadata alone. */
   json(): Buffer;
   metadataJson(): Buffer;
+  /** What was made of it for these columns, or is made now. */
+  row(columns: Row['columns'], make: () => Row): Row;
 }
+
+/** The part of a table's row that stays the same: see table.ts. */
+export type Row = NonNullable<View['row']>;
 
 export function sourceOf(item: Item, resource: Resource): Source {
   if (item instanceof View) return new StoredSource(item);
@@ -45,6 +50,11 @@ class StoredSource implements Source {
   metadataJson(): Buffer {
     return this.view.metadataJson();
   }
+
+  row(columns: Row['columns'], make: () => Row): Row {
+    if (this.view.row?.columns !== columns) this.view.row = make();
+    return this.view.row!;
+  }
 }
 
 function plainSource(shown: KubeObject, stored: KubeObject): Source {
@@ -53,6 +63,7 @@ function plainSource(shown: KubeObject, stored: KubeObject): Source {
     stored,
     json: () => Buffer.from(JSON.stringify(shown)),
     metadataJson: () => Buffer.from(JSON.stringify(shown.metadata)),
+    row: (_columns, make) => make(),
   };
 }
 
