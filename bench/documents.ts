@@ -15,7 +15,7 @@ export interface FirstUse {
   readonly openApi: Twice;
 }
 
-export interface Twice {
+interface Twice {
   readonly first: number;
   readonly again: number;
 }
@@ -57,7 +57,7 @@ export async function measureFirstUse(start: (round: number) => Promise<Program>
   };
 }
 
-export interface Latency {
+interface Latency {
   readonly first: number;
   readonly next: number;
   readonly later: number;
