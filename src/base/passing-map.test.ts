@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { PassingMap } from './passing-map.ts';
 
 it('holds what a Map holds, whatever comes and goes', () => {
@@ -25,4 +25,18 @@ it('holds what a Map holds, whatever comes and goes', () => {
     }),
     { numRuns: 30 },
   );
+});
+
+it('does not move what stays with everything that comes', () => {
+  const passing = new PassingMap<number, number>();
+  for (let i = 0; i < 10_000; i++) passing.set(i, i);
+  const moved = vi.spyOn(Map.prototype, 'set');
+  for (let i = 10_000; i < 11_000; i++) {
+    passing.set(i, i);
+    passing.delete(i);
+  }
+  const { length } = moved.mock.calls;
+  moved.mockRestore();
+  expect(length).toBeLessThan(15_000);
+  expect(passing.size).toBe(10_000);
 });

@@ -6,8 +6,8 @@
 export class PassingMap<K, V> {
   #young = new Map<K, V>();
   #old = new Map<K, V>();
-  /** What the young one has taken so far. */
-  #taken = 0;
+  /** What the young one still takes. */
+  #room = TURN;
 
   get size(): number {
     return this.#young.size + this.#old.size;
@@ -20,12 +20,12 @@ export class PassingMap<K, V> {
   set(key: K, value: V): void {
     this.#old.delete(key);
     this.#young.set(key, value);
-    if (++this.#taken < TURN) return;
+    if (--this.#room > 0) return;
     const left = this.#old;
     this.#old = this.#young;
-    // What is there for long moves on.
+    // What is there for long moves on: the more of it, the less often.
     this.#young = new Map(left);
-    this.#taken = left.size;
+    this.#room = Math.max(TURN, left.size);
   }
 
   delete(key: K): boolean {

@@ -53,7 +53,7 @@ export interface Site {
 /** Resolves when the cluster is ready. */
 export async function start(site: Site): Promise<void> {
   const { flags, steps, log, clock } = site;
-  helpersComeLast();
+  helpersComeLast(log);
   const nodes = wantedNodes(flags);
   const openListeners = startFront(site.cleanup);
   steps.line(`Quarterdeck ${version}, cluster "${flags.name}"`);

@@ -20,7 +20,10 @@ export interface Column {
   readonly cell: CellOf;
 }
 
-/** `now` in milliseconds since 1970. */
+/**
+ * `now` in milliseconds since 1970. A cell that depends on the time must name it as its second parameter: of the others a
+ * table keeps what they said until the object changes.
+ */
 export type CellOf = (object: any, now: number) => Cell;
 
 export function text(name: string, description: string, cell: CellOf): Column {

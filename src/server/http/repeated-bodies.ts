@@ -18,8 +18,9 @@ interface Ending {
 /** So many endings are known of a version; more are not in use at a time. */
 const MOST = 16;
 const SPEC = ',"spec":';
-/** Less is not worth the look. */
+/** Less is not worth the look, and more would keep too much. */
 const LEAST_BYTES = 256;
+const MOST_BYTES = 64 * 1024;
 
 export class RepeatedBodies {
   readonly #depth: number;
@@ -45,6 +46,7 @@ export class RepeatedBodies {
 
   /** The spec of this body has come before: it will come again. */
   learn(body: Buffer, version: Version): void {
+    if (body.length > MOST_BYTES) return;
     const text = body.toString();
     const at = text.indexOf(SPEC);
     const end = text.slice(at);

@@ -15,8 +15,9 @@ export interface Template extends Before {
 /** So many templates are in use at a time; more are not remembered. */
 const MOST = 16;
 
-/** What is smaller is checked and encoded faster than it is found. */
+/** What is smaller is checked and encoded faster than it is found; what is larger would keep too much. */
 const LEAST_BYTES = 512;
+const MOST_BYTES = 64 * 1024;
 
 type WithSpec = KubeObject & { spec?: object };
 
@@ -70,7 +71,9 @@ function isPassedOver({ strangers }: Known): boolean {
 
 function remember(templates: Template[], before: Before | undefined): void {
   const part = before?.encoded.parts.find(({ field }) => field === 'spec');
-  if (!before || !part || part.end - part.start < LEAST_BYTES) return;
+  if (!before || !part) return;
+  const size = part.end - part.start;
+  if (size < LEAST_BYTES || size > MOST_BYTES) return;
   // A copy: the bytes lie in something large that nobody else may need any more.
   const bytes = Buffer.from(before.encoded.bytes.subarray(part.start, part.end));
   const parts = [{ field: 'spec', start: 0, end: bytes.length }];

@@ -35,14 +35,14 @@ export function checkContent(
   request: Request,
   meta: readonly FieldError[] = NONE,
 ): void {
-  const { old, subresource, apiVersion, checked } = request;
+  const { old } = request;
   const operation = old ? 'update' : 'create';
-  const context = { operation, old, subresource, apiVersion, parent: undefined, root: object, oldRoot: old } as const;
+  const context = { ...request, operation, parent: undefined, root: object, oldRoot: old } as const;
   let errors = meta;
   const add = (more: readonly FieldError[]) => {
     if (more.length > 0) errors = [...errors, ...more];
   };
-  add(validate(kind.hub.schema, object, { operation, old, subresource, apiVersion, checked }));
+  add(validate(kind.hub.schema, object, context));
   const { rules = NONE } = kind;
   for (let i = 0; i < rules.length; i++) add(rules[i]!(object, context));
   if (errors.length === 0) return;

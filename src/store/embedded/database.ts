@@ -79,8 +79,9 @@ export class Database {
     };
     outcomes.push(this.#meta.ifVersion(STATE, this.#generation, write));
     // lmdb begins with the next turn of the loop, or when something more is to be done: a removal of what is not there.
-    void this.#meta.remove(NUDGE);
-    const results = await Promise.all(outcomes).catch(async (error) => {
+    const nudged = this.#meta.remove(NUDGE);
+    // All of them: when the disk refuses the transaction, each is rejected.
+    const [results] = await Promise.all([Promise.all(outcomes), nudged]).catch(async (error) => {
       throw await reasonOf(error);
     });
     if (results.includes(false)) this.#lost = true;

@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/clock.ts';
 import { contents, put, watching } from '../contract.ts';
 import { StoreFull } from '../store.ts';
+import { Database } from './database.ts';
 import { openEmbeddedStore } from './open.ts';
 
 const directory = await scratchDirectories();
@@ -74,6 +76,36 @@ describe('a full disk', () => {
     await (await openEmbeddedStore({ directory: join(disk, 'new'), clock: systemClock })).close();
   });
 });
+
+describe('a disk that is full in the middle of a flush', () => {
+  it.skipIf(!mounted)('is told of by that flush, and by nothing else', async () => {
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown) => unheard.push(reason);
+    process.on('unhandledRejection', hear);
+    const database = new Database(join(disk, 'bare.mdb'), 2 ** 30);
+    const write = (revision: number) =>
+      database.write({
+        removedRecords: [],
+        removedEntries: [],
+        records: [{ position: { revision, index: 0 }, bytes: Buffer.alloc(1_000_000) }],
+        entries: [],
+        state: { revision, compacted: 0, historyBytes: 0 },
+      });
+    const fill = async () => {
+      for (let revision = 2; ; revision++) await write(revision);
+    };
+    await expect(fill()).rejects.toBeInstanceOf(Error);
+    await turns(2);
+    process.off('unhandledRejection', hear);
+    expect(unheard).toEqual([]);
+    await database.close();
+    await rm(join(disk, 'bare.mdb'));
+  });
+});
+
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await setImmediate();
+}
 
 /** Only root may mount, and not in every container. */
 function mountSmallDisk(path: string): boolean {

@@ -1,10 +1,10 @@
 /** What the pipeline sees of the thread with the sockets: listeners, as if they were here. */
 import type { AddressInfo } from 'node:net';
+import { PassingMap } from '../../../base/passing-map.ts';
 import { connectionLines } from '../connections.ts';
 import type { EventBytes, Peer } from '../exchange.ts';
 import type { Listeners, ListenersOptions } from '../listeners.ts';
 import { Mailbox, type Port, type Take } from './mailbox.ts';
-import { Numbered } from './numbered.ts';
 import type { BackWord, FrontWord } from './protocol.ts';
 import { type Line, RemoteExchange } from './remote-exchange.ts';
 
@@ -24,7 +24,7 @@ class RemoteListeners implements Listeners, Line {
   readonly mailbox: Mailbox<BackWord, FrontWord>;
   readonly #options: ListenersOptions;
   readonly #peers = new Map<number, Peer>();
-  readonly #exchanges = new Numbered<RemoteExchange>();
+  readonly #exchanges = new PassingMap<number, RemoteExchange>();
   readonly #orders = new Map<number, Order>();
   readonly #turns = new Map<number, () => void>();
   #order = 0;
@@ -96,7 +96,7 @@ class RemoteListeners implements Listeners, Line {
         const [, id, connection, asked, bytes] = word;
         const body = asked.body === 'here' ? take(bytes) : undefined;
         const exchange = new RemoteExchange({ id, asked, body }, this.#peers.get(connection)!, this);
-        this.#exchanges.add(exchange);
+        this.#exchanges.set(id, exchange);
         this.#options.serve(exchange);
         return;
       }

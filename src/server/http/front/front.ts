@@ -1,12 +1,12 @@
 /** The thread with the sockets: it reads requests and writes replies, and knows nothing of what they are about. */
 import type { Clock } from '../../../base/clock.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
+import { PassingMap } from '../../../base/passing-map.ts';
 import type { ConnectionCounts } from '../connections.ts';
 import { Disconnected } from '../errors.ts';
 import type { EventBytes, Exchange, Peer } from '../exchange.ts';
 import { type Listeners, openListeners } from '../listeners.ts';
 import { Mailbox, type Port, type Take } from './mailbox.ts';
-import { Numbered, Numbers } from './numbered.ts';
 import { bodyless, type Hearer, OpenExchange } from './open-exchange.ts';
 import { Peers } from './peers.ts';
 import type { BackWord, BodyPlace, FrontWord } from './protocol.ts';
@@ -28,8 +28,7 @@ export function serveFront(port: Port, clock: Clock): void {
 class Front implements Hearer {
   readonly #mailbox: Mailbox<FrontWord, BackWord>;
   readonly #clock: Clock;
-  readonly #numbers = new Numbers();
-  readonly #exchanges = new Numbered<OpenExchange>();
+  readonly #exchanges = new PassingMap<number, OpenExchange>();
   readonly #peers = new Peers(
     (word) => this.#mailbox.say(word),
     () => ++this.#last,
@@ -144,7 +143,7 @@ class Front implements Hearer {
 
   #tell(exchange: Exchange, body: BodyPlace, bytes?: Buffer): number {
     const { method, url, headers, token, watchForm, peer } = exchange;
-    const id = this.#numbers.take();
+    const id = ++this.#last;
     const connection = this.#peers.numberOf(peer);
     this.#mailbox.say(
       ['request', id, connection, { method, url, headers, token, body, watchForm }, bytes?.length ?? 0],
@@ -152,7 +151,7 @@ class Front implements Hearer {
     );
     this.#peers.told(peer);
     const open = new OpenExchange(id, exchange, this);
-    this.#exchanges.add(open);
+    this.#exchanges.set(id, open);
     open.follow();
     return id;
   }
@@ -174,7 +173,7 @@ class Front implements Hearer {
   }
 
   over(id: number): void {
-    if (this.#exchanges.delete(id)) this.#numbers.giveBack(id);
+    this.#exchanges.delete(id);
   }
 
   behind(exchange: OpenExchange): void {
