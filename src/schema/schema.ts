@@ -20,6 +20,8 @@ export interface RuleContext<T = any> {
   readonly subresource: string | undefined;
   /** The group and version of the request, such as `apps/v1`; undefined where nobody asked in a version. */
   readonly apiVersion: string | undefined;
+  /** A part of the object that was found right in another one, as far as it can be said of the part alone. */
+  readonly checked?: object | undefined;
 }
 
 /** Says what is wrong with a value; paths in its errors are relative to the value. */

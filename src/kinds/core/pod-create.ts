@@ -5,19 +5,34 @@ import { visitContainers } from '../shapes/container-rules.ts';
 import { annotatedProfiles, MIRROR, podAnnotations } from '../shapes/pod-annotations.ts';
 import type { Pod } from './pod.ts';
 
-/** Unlike in a template, everything is known now: who the pod acts as, and what the claims are called. */
-export function podObjectRules({ metadata, spec }: Pod): FieldError[] {
+/**
+ * Unlike in a template, everything is known now: who the pod acts as, and what the claims are called. Of a spec that is right
+ * by itself only that is looked at which depends on the pod.
+ */
+export function podObjectRules({ metadata, spec }: Pod, checked?: object): FieldError[] {
   const found = under('metadata.annotations', podAnnotations(metadata.annotations, spec));
-  visitContainers(spec, ({ image }, path) => {
-    if (image && image.trim() !== image) {
-      found.push(invalid(`spec.${path}.image`, image, 'must not have leading or trailing whitespace'));
-    }
-  });
-  if (spec.volumes) found.push(...volumes(metadata.name ?? '', spec));
+  const isRight = spec === checked;
+  if (!isRight) found.push(...images(spec));
+  if (spec.volumes && !(isRight && spec.volumes.every(hasItsOwnName)))
+    found.push(...volumes(metadata.name ?? '', spec));
   if (spec.resourceClaims && metadata.annotations?.[MIRROR] !== undefined) {
     found.push(forbidden('', 'static pods do not support resource claims'));
   }
   return found;
+}
+
+function images(spec: Pod['spec']): FieldError[] {
+  const found: FieldError[] = [];
+  visitContainers(spec, ({ image }, path) => {
+    if (!image || image.trim() === image) return;
+    found.push(invalid(`spec.${path}.image`, image, 'must not have leading or trailing whitespace'));
+  });
+  return found;
+}
+
+/** Other than a claim that is made for the pod and called after it. */
+function hasItsOwnName({ ephemeral }: { readonly ephemeral?: object | undefined }): boolean {
+  return ephemeral === undefined;
 }
 
 function volumes(podName: string, { volumes: list = [], serviceAccountName }: Pod['spec']): FieldError[] {

@@ -4,9 +4,10 @@ import type { Container } from '../shapes/container.ts';
 import type { LabelSelector } from '../shapes/label-selector.ts';
 import { fillPodResources } from '../shapes/pod-resources.ts';
 import type { PodSpec } from '../shapes/pod-spec.ts';
+import type { ResourceList } from '../shapes/resources.ts';
 import type { Pod } from './pod.ts';
 
-/** May run again and again. */
+/** May run again and again. What lies below the containers may be shared, so that it is replaced and never changed. */
 export function fillPodDefaults(spec: PodSpec): void {
   spec.enableServiceLinks ??= true;
   for (const list of [spec.containers, spec.initContainers]) {
@@ -19,46 +20,72 @@ export function fillPodDefaults(spec: PodSpec): void {
 }
 
 /** What is limited and not requested is requested up to the limit. */
-function requestLimits({ resources }: Container): void {
-  const { limits, requests } = resources;
-  if (!limits) return;
-  if (requests && Object.keys(limits).every((name) => Object.hasOwn(requests, name))) return;
-  resources.requests = { ...limits, ...requests };
+function requestLimits(container: Container): void {
+  const { limits, requests } = container.resources;
+  if (!limits || hasAll(requests, limits)) return;
+  container.resources = { ...container.resources, requests: { ...limits, ...requests } };
 }
 
-function openHostPorts({ ports }: Container): void {
-  for (const port of ports ?? []) if (port.containerPort) port.hostPort ??= port.containerPort;
+function hasAll(requests: ResourceList | undefined, limits: ResourceList): boolean {
+  if (!requests) return false;
+  for (const name in limits) if (!Object.hasOwn(requests, name)) return false;
+  return true;
+}
+
+function openHostPorts(container: Container): void {
+  if (!container.ports?.some(isClosed)) return;
+  container.ports = container.ports.map((port) => (isClosed(port) ? { ...port, hostPort: port.containerPort } : port));
+}
+
+function isClosed({ containerPort, hostPort }: NonNullable<Container['ports']>[number]): boolean {
+  return Boolean(containerPort) && hostPort === undefined;
 }
 
 type LabelKeys = Pick<PodAffinityTerm, 'labelSelector' | 'matchLabelKeys' | 'mismatchLabelKeys'>;
+type Labels = Readonly<Record<string, string>>;
+type Affinity = NonNullable<PodSpec['affinity']>;
 
 /** Label keys become part of the selectors beside them, with the values that this pod has. Once, when it is made. */
 export function mergeLabelKeys({ spec, metadata: { labels = {} } }: Pod): void {
-  const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
-  for (const affinity of [podAffinity, podAntiAffinity]) {
-    affinity?.requiredDuringSchedulingIgnoredDuringExecution?.forEach((term) => {
-      mergeInto(term, labels);
-    });
-    affinity?.preferredDuringSchedulingIgnoredDuringExecution?.forEach(({ podAffinityTerm }) => {
-      mergeInto(podAffinityTerm, labels);
-    });
+  const { affinity, topologySpreadConstraints } = spec;
+  if (affinity?.podAffinity || affinity?.podAntiAffinity) {
+    const next = { ...affinity };
+    if (affinity.podAffinity) next.podAffinity = mergedTerms(affinity.podAffinity, labels);
+    if (affinity.podAntiAffinity) next.podAntiAffinity = mergedTerms(affinity.podAntiAffinity, labels);
+    spec.affinity = next;
   }
-  for (const constraint of spec.topologySpreadConstraints ?? []) mergeInto(constraint, labels);
+  if (topologySpreadConstraints) {
+    spec.topologySpreadConstraints = topologySpreadConstraints.map((each) => merged(each, labels));
+  }
 }
 
-function mergeInto(
-  { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: LabelKeys,
-  labels: Readonly<Record<string, string>>,
-): void {
-  if (!labelSelector) return;
+function mergedTerms<T extends Affinity['podAffinity'] | Affinity['podAntiAffinity']>(terms: T, labels: Labels): T {
+  const required = terms?.requiredDuringSchedulingIgnoredDuringExecution;
+  const preferred = terms?.preferredDuringSchedulingIgnoredDuringExecution;
+  const next = { ...terms } as NonNullable<T>;
+  if (required) next.requiredDuringSchedulingIgnoredDuringExecution = required.map((each) => merged(each, labels));
+  if (preferred) {
+    next.preferredDuringSchedulingIgnoredDuringExecution = preferred.map((each) => ({
+      ...each,
+      podAffinityTerm: merged(each.podAffinityTerm, labels),
+    }));
+  }
+  return next;
+}
+
+function merged<T extends LabelKeys>(term: T, labels: Labels): T {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  if (!labelSelector) return term;
   const added = [...select(matchLabelKeys, 'In', labels), ...select(mismatchLabelKeys, 'NotIn', labels)];
-  if (added.length) labelSelector.matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
+  if (added.length === 0) return term;
+  const matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
+  return { ...term, labelSelector: { ...labelSelector, matchExpressions } };
 }
 
 function select(
   keys: readonly string[],
   operator: 'In' | 'NotIn',
-  labels: Readonly<Record<string, string>>,
+  labels: Labels,
 ): NonNullable<LabelSelector['matchExpressions']> {
   return keys.filter((key) => Object.hasOwn(labels, key)).map((key) => ({ key, operator, values: [labels[key]!] }));
 }

@@ -92,8 +92,8 @@ function prepareUpdate(pod: Pod, old: Pod, { subresource }: HookContext): void {
   fillPodDefaults(pod.spec);
 }
 
-function podRules(pod: Pod, { oldRoot: old, subresource }: RuleContext): FieldError[] {
-  if (!old) return [...podObjectRules(pod), ...podCreateRules(pod)];
+function podRules(pod: Pod, { oldRoot: old, subresource, checked }: RuleContext): FieldError[] {
+  if (!old) return [...podObjectRules(pod, checked), ...podCreateRules(pod)];
   switch (subresource) {
     case 'status':
       return podStatusRules(pod, old);

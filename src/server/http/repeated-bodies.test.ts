@@ -35,7 +35,7 @@ describe.each([
   });
 
   it('is what a parser makes of it, whatever stands before', () => {
-    bodies.learn(bytes(named('a') + end), version);
+    bodies.learn(bytes(named('a') + end), version, spec);
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 }), (start) => {
         const { spec: _spec, status: _status, kind: _kind, apiVersion: _version, ...rest } = start;
@@ -60,12 +60,12 @@ describe.each([
     ['a kind that is no text', '{"kind":5,"metadata":{"name":"b"}'],
     ['much nesting', `{"metadata":${'['.repeat(2000)}${']'.repeat(2000)}`],
   ])('is left to the parser behind %s', (_what, start) => {
-    bodies.learn(bytes(named('a') + end), version);
+    bodies.learn(bytes(named('a') + end), version, spec);
     expect(bodies.read(bytes(start + end), version)).toBeUndefined();
   });
 
   it('is left to the parser behind what is no text', () => {
-    bodies.learn(bytes(named('a') + end), version);
+    bodies.learn(bytes(named('a') + end), version, spec);
     const broken = Buffer.concat([bytes('{"metadata":{"name":"'), Buffer.from([0xff]), bytes('"}'), bytes(end)]);
     expect(bodies.read(broken, version)).toBeUndefined();
   });
@@ -78,22 +78,22 @@ it.each([
   ['that is large', `,"spec":${SPEC.replace('POD_NAME', 'x'.repeat(70_000))}}`],
   ['that is small', ',"spec":{"containers":[]}}'],
 ])('does not learn a spec %s', (_, end) => {
-  bodies.learn(bytes(named('a') + end), version);
+  bodies.learn(bytes(named('a') + end), version, spec);
   expect(bodies.read(bytes(named('b') + end), version)).toBeUndefined();
 });
 
 it('does not take the spec of something inside for that of the object', () => {
   const end = `,"template":{"a":1,"spec":${SPEC}}}`;
-  bodies.learn(bytes(named('a') + end), version);
+  bodies.learn(bytes(named('a') + end), version, spec);
   expect(bodies.read(bytes(named('b') + end), version)).toBeUndefined();
 });
 
 it('keeps those that come most lately, and no more than it can look through', () => {
   const end = (image: number) => `,"spec":${SPEC.replace('1.24.3', String(image))}}`;
-  for (let i = 0; i < 17; i++) bodies.learn(bytes(named('a') + end(i)), version);
+  for (let i = 0; i < 17; i++) bodies.learn(bytes(named('a') + end(i)), version, spec);
   expect(bodies.read(bytes(named('b') + end(0)), version)).toBeUndefined();
   expect(bodies.read(bytes(named('b') + end(1)), version)).toBeDefined();
-  bodies.learn(bytes(named('a') + end(17)), version);
+  bodies.learn(bytes(named('a') + end(17)), version, spec);
   expect(bodies.read(bytes(named('b') + end(1)), version)).toBeDefined();
   expect(bodies.read(bytes(named('b') + end(2)), version)).toBeUndefined();
 });

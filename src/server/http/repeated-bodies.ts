@@ -44,8 +44,8 @@ export class RepeatedBodies {
     return undefined;
   }
 
-  /** The spec of this body has come before: it will come again. */
-  learn(body: Buffer, version: Version): void {
+  /** The spec of this body has come before: it will come again, and objects have `like` of it in the end. */
+  learn(body: Buffer, version: Version, like: object): void {
     if (body.length > MOST_BYTES) return;
     const text = body.toString();
     const at = text.indexOf(SPEC);
@@ -55,7 +55,7 @@ export class RepeatedBodies {
     const members = JSON.parse(`{${end.slice(1)}`) as Partial<Ending['members']>;
     const bytes = Buffer.from(end);
     if (!isTree(members.spec) || hasDuplicates(bytes, members)) return;
-    if (!readOnce(version.schema, { spec: members.spec })) return;
+    if (!readOnce(version.schema, { spec: members.spec }, like)) return;
     const endings = this.#endings.get(version) ?? [];
     this.#endings.set(version, endings);
     endings.unshift({ bytes, members: members as Ending['members'] });

@@ -54,7 +54,7 @@ export class RequestBodies {
     if (kind.fromTemplates && format === 'json' && !subresource && call.verb === 'create') {
       call.body = this.#repeated.read(bytes, version);
       if (call.body) return;
-      call.repeats = () => this.#repeated.learn(bytes, version);
+      call.repeats = (spec) => this.#repeated.learn(bytes, version, spec);
     }
     const decoded = decodeObject(bytes, format, {
       kind: subresource?.kind ?? kind.kind,

@@ -12,7 +12,7 @@ export class RequestCall implements Call {
   readonly subresource?: string;
   body?: unknown;
   duplicates?: readonly string[];
-  repeats?: () => void;
+  repeats?: (spec: object) => void;
   patchType?: PatchType;
   options?: CallOptions;
   warnings?: string[];

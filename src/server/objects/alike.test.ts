@@ -24,6 +24,15 @@ const pod = (name: string, spec: object = template(), metadata: object = {}) => 
   spec,
 });
 
+const web = { name: 'web', image: 'shop:7', ports: [{ containerPort: 80 }, { containerPort: 81, hostPort: 81 }] };
+const term = {
+  topologyKey: 'kubernetes.io/hostname',
+  labelSelector: { matchLabels: { app: 'shop' } },
+  matchLabelKeys: ['tier'],
+};
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
 let api: TestServer;
 beforeEach(async () => {
   api = await testServer([Namespace, Pod]);
@@ -106,7 +115,7 @@ describe('a pod of a template that is known', () => {
 describe('a spec that was read before', () => {
   it('makes the same object as one that is read', async () => {
     const known = template('shop:3');
-    expect(readOnce(Pod.hub.schema, { spec: known })).toBe(true);
+    expect(readOnce(Pod.hub.schema, { spec: known }, {})).toBe(true);
     await api.create('pods', pod('plain', template('shop:3')));
     await api.create('pods', pod('known', known));
     expect((await api.get('pods', 'known')).spec).toEqual((await api.get('pods', 'plain')).spec);
@@ -114,7 +123,7 @@ describe('a spec that was read before', () => {
 
   it('is not changed by what becomes of the object', async () => {
     const known = template('shop:4');
-    readOnce(Pod.hub.schema, { spec: known });
+    readOnce(Pod.hub.schema, { spec: known }, {});
     await api.create('pods', pod('a', known, { labels: { app: 'shop' } }));
     await api.patch('pods', 'a', { spec: { activeDeadlineSeconds: 5 } });
     expect((await spec('b', pod('b', known))).activeDeadlineSeconds).toBeUndefined();
@@ -122,16 +131,41 @@ describe('a spec that was read before', () => {
 
   it('is not changed by admission', async () => {
     const known = template('shop:6');
-    readOnce(Pod.hub.schema, { spec: known });
+    readOnce(Pod.hub.schema, { spec: known }, {});
     const server = await admitting([serviceAccount]);
     await server.create('serviceaccounts', { metadata: { name: 'default' } });
     expect((await server.create('pods', pod('a', known))).spec).toMatchObject({ serviceAccountName: 'default' });
     expect((await spec('b', pod('b', known))).serviceAccountName).toBeUndefined();
   });
 
+  it.each([
+    ['limits without requests', { containers: [{ ...web, resources: { limits: { cpu: '1', memory: '1Gi' } } }] }],
+    ['ports on the network of the node', { hostNetwork: true, containers: [web], initContainers: [{ ...web, name: 'first' }] }],
+    ['label keys of an affinity', { containers: [web], affinity: { podAffinity: { [REQUIRED]: [term] } } }],
+    [
+      'label keys of a preference',
+      { containers: [web], affinity: { podAntiAffinity: { [PREFERRED]: [{ weight: 1, podAffinityTerm: term }] } } },
+    ],
+    [
+      'label keys of a spread',
+      { containers: [web], topologySpreadConstraints: [{ ...term, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }] },
+    ],
+    ['resources of the whole pod', { containers: [web], resources: { limits: { cpu: '2' } } }],
+    ['lists of texts and of objects', { containers: [web], hostAliases: [{ ip: '1.2.3.4', hostnames: ['a', 'b'] }] }],
+  ])('is completed for each object by itself: %s', async (_, given) => {
+    const known = structuredClone(given) as object;
+    const labels = (tier: string) => ({ labels: { tier } });
+    const plain = await spec('plain', pod('plain', structuredClone(given), labels('front')));
+    readOnce(Pod.hub.schema, { spec: known }, plain);
+    expect(await spec('known', pod('known', known, labels('front')))).toEqual(plain);
+    const other = await spec('other', pod('other', structuredClone(given), labels('back')));
+    expect(await spec('again', pod('again', known, labels('back')))).toEqual(other);
+    expect(await spec('last', pod('last', known, labels('front')))).toEqual(plain);
+  });
+
   it('leaves unknown fields beside it to be told of', async () => {
     const known = template('shop:5');
-    readOnce(Pod.hub.schema, { spec: known });
+    readOnce(Pod.hub.schema, { spec: known }, {});
     const body = { ...pod('a', known), extra: 1 };
     const asked = { options: { fieldValidation: 'Strict' } };
     await expect(api.create('pods', body, asked)).rejects.toThrow('unknown field "extra"');

@@ -3,7 +3,7 @@ import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Registry, Resource } from '../registry.ts';
-import { knownSpec, readRest } from './known-specs.ts';
+import { makerOfSpec, readRest } from './known-specs.ts';
 import { type Strictness, tellBodyFaults } from './strictness.ts';
 
 /** What a body should be: a kind's name, the version of the request, and the description to read it by. */
@@ -33,9 +33,9 @@ export function readBody(expected: Expected, call: Strictness, registry: Registr
   try {
     const unknown: string[] = [];
     const note = call.warnings && ((path: string) => void unknown.push(path));
-    const spec = knownSpec(body);
+    const make = makerOfSpec(body);
     const object = (
-      spec ? readRest(expected.schema, body, spec, note) : decode(expected.schema, body, note && { unknown: note })
+      make ? readRest(expected.schema, body, make, note) : decode(expected.schema, body, note && { unknown: note })
     ) as KubeObject;
     if (call.warnings && (unknown.length > 0 || call.duplicates)) tellBodyFaults(call, unknown, expected);
     object.kind = expected.kind;

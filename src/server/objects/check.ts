@@ -3,6 +3,7 @@ import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { validateObjectMeta } from '../../kinds/shapes/object-meta-rules.ts';
 import { type FieldError, under } from '../../schema/field-error.ts';
 import { dnsSubdomain, nameRule } from '../../schema/names.ts';
+import type { RuleContext } from '../../schema/schema.ts';
 import { validate } from '../../schema/validate.ts';
 
 const anyName = nameRule(dnsSubdomain);
@@ -35,9 +36,18 @@ export function checkContent(
   request: Request,
   meta: readonly FieldError[] = NONE,
 ): void {
-  const { old } = request;
+  const { old, subresource, apiVersion, checked } = request;
   const operation = old ? 'update' : 'create';
-  const context = { ...request, operation, parent: undefined, root: object, oldRoot: old } as const;
+  const context: RuleContext = {
+    operation,
+    old,
+    subresource,
+    apiVersion,
+    checked,
+    parent: undefined,
+    root: object,
+    oldRoot: old,
+  };
   let errors = meta;
   const add = (more: readonly FieldError[]) => {
     if (more.length > 0) errors = [...errors, ...more];

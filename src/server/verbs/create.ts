@@ -69,7 +69,7 @@ async function store(
   }
   const together = { also: withAdmission(also, admission), conditions: admission?.conditions };
   const entry = await commitObject(core, { at, object, expect: 0, alike, ...together });
-  if (alike) call.repeats?.();
+  if (alike) call.repeats?.(alike.spec);
   else core.alike.note(kind, entry);
   return { type: 'object', item: entry.viewOnce(resource) };
 }

@@ -91,19 +91,18 @@ const FREES = 19;
 const KEY_LENGTH = 23;
 const HEADER = 25;
 
-export function encodeRecord(record: LogRecord): Buffer {
+/** Fills `bytes`, which are as many as recordBytes() says. */
+export function encodeRecord(record: LogRecord, bytes: Buffer): void {
   const { key, value, link } = record;
-  const keyLength = Buffer.byteLength(key);
-  const bytes = Buffer.allocUnsafe(HEADER + keyLength + (value?.length ?? 0));
+  const keyLength = bytes.length - HEADER - (value?.length ?? 0);
   bytes[FLAGS] = (value === null ? DELETED : 0) | (record.created ? CREATED : 0) | (link ? LINKED : 0);
   bytes.writeUIntBE(record.time, TIME, 6);
   writePosition(bytes, LINK, link ?? { revision: 0, index: 0 });
   bytes.writeUInt32BE(record.frees, FREES);
   bytes.writeUInt16BE(keyLength, KEY_LENGTH);
   bytes.write(key, HEADER);
-  value?.copy(bytes, HEADER + keyLength);
+  if (value) bytes.set(value, HEADER + keyLength);
   bytes.writeUInt32BE(crc32(bytes.subarray(FLAGS)), CHECKSUM);
-  return bytes;
 }
 
 export function decodeRecord(bytes: Buffer): LogRecord {

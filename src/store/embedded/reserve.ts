@@ -9,6 +9,10 @@ const MEBIBYTE = 2 ** 20;
 /** So much is not used up by others between a look and a flush. */
 const PLENTY = 64 * MEBIBYTE;
 
+/** With so much it is enough to look now and then: in so many milliseconds nobody uses it up. */
+const AMPLE = 1024 * MEBIBYTE;
+const NOW_AND_THEN = 20;
+
 const PAGE = 4096;
 
 /**
@@ -22,6 +26,8 @@ const PAGE = 4096;
 export class Reserve {
   readonly #path: string;
   readonly #file: FileHandle;
+  /** When there was ample room. */
+  #ampleAt = Number.NEGATIVE_INFINITY;
 
   private constructor(path: string, file: FileHandle) {
     this.#path = path;
@@ -34,9 +40,13 @@ export class Reserve {
 
   /** Makes sure of room for this many pages. Rejects with StoreFull. */
   async take(pages: number): Promise<void> {
+    const needed = pages * PAGE;
+    const now = performance.now();
+    if (needed < PLENTY && now - this.#ampleAt < NOW_AND_THEN) return;
     const { bavail, bsize } = statfsSync(this.#path);
     const room = bavail * bsize;
-    if (room > PLENTY + pages * PAGE) return;
+    if (room > AMPLE) this.#ampleAt = now;
+    if (room > PLENTY + needed) return;
     const { size } = await this.#file.stat();
     if (size > 0) await this.#extend(size, pages);
     // LMDB must find a new file empty, so that room for its first pages can only be looked for.
