@@ -362,7 +362,7 @@ function outcomeOf(reply: Exclude<Reply, WatchReply | StreamReply>): Outcome {
 
 function noteAnnotations({ record }: Visit, { auditAnnotations }: Call): void {
   if (!record || !auditAnnotations) return;
-  for (const [key, value] of Object.entries(auditAnnotations)) record.annotate(key, value);
+  for (const key in auditAnnotations) record.annotate(key, auditAnnotations[key]!);
 }
 
 const AS_IT_IS: Representation<ObjectForm> = { format: 'json', pretty: false };

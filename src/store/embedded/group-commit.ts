@@ -91,6 +91,8 @@ class Batch {
 /** A batch that has this many bytes takes no further commit, so that a flush stays short. */
 const BATCH_BYTES = 8 * 2 ** 20;
 
+const NONE: readonly never[] = Object.freeze([]);
+
 /** Room for the records of a batch. Memory that was just in use is far faster than what the system has to provide. */
 const ROOM_BYTES = 256 * 1024;
 
@@ -221,14 +223,15 @@ export class GroupCommit {
     if (value === null && !previous) return;
     const revision = this.#assigned;
     const last = batch.records.at(-1)?.position;
-    const position = { revision, index: last?.revision === revision ? last.index + 1 : 0 };
+    const index = last?.revision === revision ? last.index + 1 : 0;
     const size = recordBytes(key, value);
     const held = (previous && before ? before.bytes : 0) + (value === null ? size : 0);
     const time = this.#options.clock.now();
     const bytes = batch.take(size);
     encodeRecord({ key, value, time, link: before, created: previous === undefined, frees: held }, bytes);
-    const entry: Entry = { ...position, deleted: value === null, bytes: size };
-    batch.records.push({ position, bytes });
+    // Field by field: V8 takes twenty times as long to add fields to what it spread.
+    const entry: Entry = { revision, index, deleted: value === null, bytes: size };
+    batch.records.push({ position: entry, bytes });
     batch.changes.push({ key, revision, value, previous });
     batch.time ??= time;
     batch.bytes += size;
@@ -269,15 +272,16 @@ export class GroupCommit {
 
   async #write(batch: Batch): Promise<void> {
     const { database, reserve } = this.#options;
-    const held = { ...this.#state, historyBytes: this.#state.historyBytes + batch.held };
-    const trim = this.#trim(held, batch);
+    const { revision, compacted, historyBytes } = this.#state;
+    const trim = this.#trim({ revision, compacted, historyBytes: historyBytes + batch.held }, batch);
     await reserve.take(pagesFor(batch, trim));
     const state = {
-      revision: batch.changes.at(-1)?.revision ?? this.#state.revision,
+      revision: batch.changes.at(-1)?.revision ?? revision,
       compacted: trim.compacted,
       historyBytes: trim.historyBytes,
     };
-    await database.write({ ...trim, records: batch.records, entries: batch.entries(), state });
+    const { removedRecords, removedEntries } = trim;
+    await database.write({ removedRecords, removedEntries, records: batch.records, entries: batch.entries(), state });
     this.#state = state;
     this.#oldest = trim.oldest ?? batch.time;
   }
@@ -288,7 +292,8 @@ export class GroupCommit {
     const compacting = this.#compactTo > state.compacted;
     const aged = this.#oldest !== undefined && this.#oldest <= goal.time;
     if (!compacting && !aged && state.historyBytes <= goal.bytes) {
-      return { ...state, removedRecords: [], removedEntries: [], oldest: this.#oldest };
+      const { compacted, historyBytes: held } = state;
+      return { removedRecords: NONE, removedEntries: NONE, compacted, historyBytes: held, oldest: this.#oldest };
     }
     const budget = compacting ? COMPACT_BUDGET : TRIM_LEAST + TRIM_FACTOR * batch.changes.length;
     return planTrim(database, state, goal, budget);
