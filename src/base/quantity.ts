@@ -215,6 +215,7 @@ export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
 }
 
 function aligned(a: Quantity, b: Quantity): [bigint, bigint, number] {
+  if (a.exponent === b.exponent) return [a.mantissa, b.mantissa, a.exponent];
   const exponent = Math.min(a.exponent, b.exponent);
   return [
     a.mantissa * 10n ** BigInt(a.exponent - exponent),

@@ -106,9 +106,10 @@ export interface KindDefinition<F extends Fields = Fields> {
   readonly rules?: readonly ((object: any, context: RuleContext) => readonly FieldError[])[];
   /**
    * What a client should hear about an object that is stored all the same; `old` is absent of a new one. Looked for in
-   * every write, so that it must cost next to nothing where there is nothing to say.
+   * every write, so that it must cost next to nothing where there is nothing to say. `quiet` is a part of the object about
+   * which there was nothing to say when another one had it.
    */
-  readonly warnings?: (object: any, old: any) => readonly string[];
+  readonly warnings?: (object: any, old: any, quiet?: object) => readonly string[];
   /** The same for a write of the status. */
   readonly statusWarnings?: (object: any) => readonly string[];
   /** What a client should hear that deletes and does not say what becomes of the dependents. */

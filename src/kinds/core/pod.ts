@@ -58,7 +58,7 @@ export const Pod = defineKind({
   onUpdate: prepareUpdate,
   onStatusUpdate: keepObserved,
   rules: [podRules],
-  warnings: (pod: Pod, old: Pod | undefined) => (old ? [] : podWarnings(pod)),
+  warnings: (pod: Pod, old: Pod | undefined, quiet?: object) => (old ? [] : podWarnings(pod, quiet)),
   statusWarnings: addressWarnings,
   gracePeriod,
   fromTemplates: true,

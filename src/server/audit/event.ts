@@ -109,8 +109,8 @@ export class AuditRecord {
       `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":${quoted(id)}` +
       `,"stage":"${stage}","requestURI":${quoted(heard.url)},"verb":${quoted(attributes.verb)}` +
       `,"user":${userJson(sender)}${this.#impersonation()}` +
-      `,"sourceIPs":${quoted(sourceIPs(heard))}${member('userAgent', userAgent(heard))}` +
-      `${member('objectRef', this.#objectRef)}${member('responseStatus', outcome && responseStatus(outcome))}` +
+      `,"sourceIPs":${sourceIPs(heard)}${member('userAgent', userAgent(heard))}` +
+      `${member('objectRef', this.#objectRef)}${outcome ? `,"responseStatus":${responseStatus(outcome)}` : ''}` +
       `,"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${stageTimestamp}"` +
       member('annotations', this.#annotations);
     sink.write(`${text}${this.#objects(outcome)}}\n`);
@@ -136,14 +136,13 @@ export class AuditRecord {
 function objectRefOf(attributes: Attributes): Record<string, string> | undefined {
   if (attributes.path !== undefined) return undefined;
   const { resource, namespace, name, group, version, subresource } = attributes;
-  return {
-    resource,
-    ...(namespace && { namespace }),
-    ...(name && { name }),
-    ...(group && { apiGroup: group }),
-    apiVersion: version,
-    ...(subresource && { subresource }),
-  };
+  const ref: Record<string, string> = { resource };
+  if (namespace) ref.namespace = namespace;
+  if (name) ref.name = name;
+  if (group) ref.apiGroup = group;
+  ref.apiVersion = version;
+  if (subresource) ref.subresource = subresource;
+  return ref;
 }
 
 /** What the path left open, the object says. */
@@ -156,7 +155,7 @@ function complete(objectRef: Record<string, string>, body: unknown): void {
   }
 }
 
-const quoted = (value: string | readonly string[]): string => JSON.stringify(value);
+const quoted = (value: string): string => JSON.stringify(value);
 
 /** A field behind others; nothing, where there is nothing to say. */
 const member = (name: string, value: object | string | undefined): string =>
@@ -182,9 +181,22 @@ function metadataOf(impersonated: User): object | undefined {
   return constraint === undefined ? undefined : { impersonationConstraint: constraint };
 }
 
+/** Of those who speak for themselves: most connections have many requests. */
+const ownIPs = new WeakMap<Heard['peer'], string>();
+
+function sourceIPs(heard: Heard): string {
+  const { headers, peer } = heard;
+  if (headers['x-forwarded-for'] || headers['x-real-ip']) return JSON.stringify(proxiedIPs(heard));
+  let json = ownIPs.get(peer);
+  if (json === undefined) {
+    json = JSON.stringify(peer.address ? [plainAddress(peer.address)] : []);
+    ownIPs.set(peer, json);
+  }
+  return json;
+}
+
 /** Those whom proxies name come first, as they were written; the end of the connection is the last. */
-function sourceIPs({ headers, peer }: Heard): string[] {
-  if (!headers['x-forwarded-for'] && !headers['x-real-ip']) return peer.address ? [plainAddress(peer.address)] : [];
+function proxiedIPs({ headers, peer }: Heard): string[] {
   const named = [headers['x-forwarded-for'], headers['x-real-ip']].flatMap((value) => String(value ?? '').split(','));
   const found = named.map((text) => text.trim()).filter((text) => isIP(text) !== 0);
   return [...new Set([...found, plainAddress(peer.address)])].filter((text) => text !== '');
@@ -201,10 +213,10 @@ function userAgent({ headers }: Heard): string | undefined {
   return `${agent.slice(0, MAX_USER_AGENT)}...TRUNCATED`;
 }
 
-function responseStatus({ code, status }: Outcome): object {
-  if (!status) return { metadata: {}, code };
+function responseStatus({ code, status }: Outcome): string {
+  if (!status) return `{"metadata":{},"code":${code}}`;
   const { message, reason, details } = status;
-  return { metadata: {}, status: status.status, message, reason, details, code };
+  return JSON.stringify({ metadata: {}, status: status.status, message, reason, details, code });
 }
 
 let lastTime = Number.NaN;

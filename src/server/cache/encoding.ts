@@ -38,19 +38,23 @@ export interface Before {
 export function encodeChange(object: KubeObject, before?: Before): Encoded {
   const { kind, apiVersion, metadata } = object;
   const tree = object as KubeObject & Tree;
-  const pieces: (string | Buffer)[] = [
-    `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)}`,
-  ];
-  const fields: string[] = [];
+  const pieces: Piece[] = [];
+  let text = `${typedHead(kind, apiVersion)}"metadata":${JSON.stringify(metadata)}`;
   for (const field in tree) {
     if (field === 'kind' || field === 'apiVersion' || field === 'metadata') continue;
     const value = bytesBefore(tree, field, before) ?? JSON.stringify(tree[field]);
     if (value === undefined) continue;
-    pieces.push(`,${JSON.stringify(field)}:`, value);
-    fields.push(field);
+    pieces.push({ text: `${text},${JSON.stringify(field)}:`, field, value });
+    text = '';
   }
-  pieces.push('}');
-  return keep(pieces, fields);
+  return keep(pieces, `${text}}`);
+}
+
+/** A field's value, and the text before it. */
+interface Piece {
+  readonly text: string;
+  readonly field: string;
+  readonly value: string | Buffer;
 }
 
 function bytesBefore(object: Tree, field: string, before: Before | undefined): Buffer | undefined {
@@ -70,13 +74,13 @@ let used = 0;
 
 /** A text as bytes that stay as long as an object does. */
 export function kept(text: string): Buffer {
-  return keep([text], []).bytes;
+  return keep([], text).bytes;
 }
 
-/** `fields` are those of the values, which are every other piece from the third on. */
-function keep(pieces: readonly (string | Buffer)[], fields: readonly string[]): Encoded {
-  let most = 0;
-  for (const piece of pieces) most += typeof piece === 'string' ? piece.length * 3 : piece.length;
+/** Every write is a call out of JavaScript, which is why texts are put together before. */
+function keep(pieces: readonly Piece[], end: string): Encoded {
+  let most = end.length * 3;
+  for (const { text, value } of pieces) most += text.length * 3 + value.length * (typeof value === 'string' ? 3 : 1);
   const isLarge = most > SLAB / 4;
   if (!isLarge && used + most > slab.length) {
     slab = Buffer.allocUnsafeSlow(SLAB);
@@ -86,11 +90,20 @@ function keep(pieces: readonly (string | Buffer)[], fields: readonly string[]): 
   const start = isLarge ? 0 : used;
   const parts: Part[] = [];
   let at = start;
-  pieces.forEach((piece, i) => {
-    const from = at;
-    at += typeof piece === 'string' ? target.write(piece, at) : piece.copy(target, at);
-    if (i >= 2 && i % 2 === 0) parts.push({ field: fields[i / 2 - 1]!, start: from - start, end: at - start });
-  });
+  for (const { text, field, value } of pieces) {
+    const from = at - start;
+    let before: number;
+    if (typeof value === 'string') {
+      before = Buffer.byteLength(text);
+      at += target.write(text + value, at);
+    } else {
+      before = target.write(text, at);
+      target.set(value, at + before);
+      at += before + value.length;
+    }
+    parts.push({ field, start: from + before, end: at - start });
+  }
+  at += target.write(end, at);
   if (!isLarge) used = at;
   const bytes = target.subarray(start, at);
   // What is large was given room for the worst case.

@@ -140,7 +140,10 @@ describe('a spec that was read before', () => {
 
   it.each([
     ['limits without requests', { containers: [{ ...web, resources: { limits: { cpu: '1', memory: '1Gi' } } }] }],
-    ['ports on the network of the node', { hostNetwork: true, containers: [web], initContainers: [{ ...web, name: 'first' }] }],
+    [
+      'ports on the network of the node',
+      { hostNetwork: true, containers: [web], initContainers: [{ ...web, name: 'first' }] },
+    ],
     ['label keys of an affinity', { containers: [web], affinity: { podAffinity: { [REQUIRED]: [term] } } }],
     [
       'label keys of a preference',

@@ -10,6 +10,8 @@ import type { Entry } from '../cache/entry.ts';
 /** A spec that was found right, and its bytes. */
 export interface Template extends Before {
   readonly spec: object;
+  /** The same spec, where there was nothing to say about the object that had it first. */
+  readonly quiet: object | undefined;
 }
 
 /** So many templates are in use at a time; more are not remembered. */
@@ -52,14 +54,14 @@ export class Alike {
   }
 
   /** Remembers an object that was stored and was like none. */
-  note(kind: Kind, entry: Entry): void {
+  note(kind: Kind, entry: Entry, isQuiet: boolean): void {
     if (!kind.fromTemplates) return;
     let known = this.#known.get(kind);
     if (!known) {
       known = { templates: [], strangers: 0 };
       this.#known.set(kind, known);
     }
-    if (!isPassedOver(known)) remember(known.templates, entry.before(kind));
+    if (!isPassedOver(known)) remember(known.templates, entry.before(kind), isQuiet);
     known.strangers++;
   }
 }
@@ -69,7 +71,7 @@ function isPassedOver({ strangers }: Known): boolean {
   return strangers > PATIENCE && strangers % ONE_IN > 0;
 }
 
-function remember(templates: Template[], before: Before | undefined): void {
+function remember(templates: Template[], before: Before | undefined, isQuiet: boolean): void {
   const part = before?.encoded.parts.find(({ field }) => field === 'spec');
   if (!before || !part) return;
   const size = part.end - part.start;
@@ -78,6 +80,6 @@ function remember(templates: Template[], before: Before | undefined): void {
   const bytes = Buffer.from(before.encoded.bytes.subarray(part.start, part.end));
   const parts = [{ field: 'spec', start: 0, end: bytes.length }];
   const spec = (before.object as WithSpec).spec!;
-  templates.unshift({ spec, object: { spec }, encoded: { bytes, parts } });
+  templates.unshift({ spec, quiet: isQuiet ? spec : undefined, object: { spec }, encoded: { bytes, parts } });
   if (templates.length > MOST) templates.pop();
 }

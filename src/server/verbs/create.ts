@@ -59,7 +59,7 @@ async function store(
     apiVersion: version.apiVersion,
     checked: alike?.spec,
   });
-  noteWarnings(kind, object, { call, old: undefined });
+  const isQuiet = noteWarnings(kind, object, { call, old: undefined, quiet: alike?.quiet });
   const validating = admission?.validate();
   if (validating) await validating;
   if (isDryRun(call)) {
@@ -67,10 +67,11 @@ async function store(
     if (existing) throw new StoreConflict(at.key, existing.revision);
     return { type: 'object', item: unstored(resource, object) };
   }
-  const together = { also: withAdmission(also, admission), conditions: admission?.conditions };
-  const entry = await commitObject(core, { at, object, expect: 0, alike, ...together });
+  const together = withAdmission(also, admission);
+  const conditions = admission?.conditions;
+  const entry = await commitObject(core, { at, object, expect: 0, alike, also: together, conditions });
   if (alike) call.repeats?.(alike.spec);
-  else core.alike.note(kind, entry);
+  else core.alike.note(kind, entry, isQuiet);
   return { type: 'object', item: entry.viewOnce(resource) };
 }
 
