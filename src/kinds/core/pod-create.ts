@@ -11,10 +11,8 @@ import type { Pod } from './pod.ts';
  */
 export function podObjectRules({ metadata, spec }: Pod, checked?: object): FieldError[] {
   const found = under('metadata.annotations', podAnnotations(metadata.annotations, spec));
-  const isRight = spec === checked;
-  if (!isRight) found.push(...images(spec));
-  if (spec.volumes && !(isRight && spec.volumes.every(hasItsOwnName)))
-    found.push(...volumes(metadata.name ?? '', spec));
+  if (spec !== checked) found.push(...images(spec));
+  if (spec !== checked || spec.volumes?.some(isCalledAfterPod)) found.push(...volumes(metadata.name ?? '', spec));
   if (spec.resourceClaims && metadata.annotations?.[MIRROR] !== undefined) {
     found.push(forbidden('', 'static pods do not support resource claims'));
   }
@@ -30,9 +28,9 @@ function images(spec: Pod['spec']): FieldError[] {
   return found;
 }
 
-/** Other than a claim that is made for the pod and called after it. */
-function hasItsOwnName({ ephemeral }: { readonly ephemeral?: object | undefined }): boolean {
-  return ephemeral === undefined;
+/** Whether its claim is made for the pod. */
+function isCalledAfterPod({ ephemeral }: NonNullable<Pod['spec']['volumes']>[number]): boolean {
+  return ephemeral !== undefined;
 }
 
 function volumes(podName: string, { volumes: list = [], serviceAccountName }: Pod['spec']): FieldError[] {

@@ -43,7 +43,7 @@ function isClosed({ containerPort, hostPort }: NonNullable<Container['ports']>[n
 
 type LabelKeys = Pick<PodAffinityTerm, 'labelSelector' | 'matchLabelKeys' | 'mismatchLabelKeys'>;
 type Labels = Readonly<Record<string, string>>;
-type Affinity = NonNullable<PodSpec['affinity']>;
+type Terms = NonNullable<NonNullable<PodSpec['affinity']>['podAffinity']>;
 
 /** Label keys become part of the selectors beside them, with the values that this pod has. Once, when it is made. */
 export function mergeLabelKeys({ spec, metadata: { labels = {} } }: Pod): void {
@@ -59,10 +59,10 @@ export function mergeLabelKeys({ spec, metadata: { labels = {} } }: Pod): void {
   }
 }
 
-function mergedTerms<T extends Affinity['podAffinity'] | Affinity['podAntiAffinity']>(terms: T, labels: Labels): T {
-  const required = terms?.requiredDuringSchedulingIgnoredDuringExecution;
-  const preferred = terms?.preferredDuringSchedulingIgnoredDuringExecution;
-  const next = { ...terms } as NonNullable<T>;
+function mergedTerms(terms: Terms, labels: Labels): Terms {
+  const required = terms.requiredDuringSchedulingIgnoredDuringExecution;
+  const preferred = terms.preferredDuringSchedulingIgnoredDuringExecution;
+  const next = { ...terms };
   if (required) next.requiredDuringSchedulingIgnoredDuringExecution = required.map((each) => merged(each, labels));
   if (preferred) {
     next.preferredDuringSchedulingIgnoredDuringExecution = preferred.map((each) => ({

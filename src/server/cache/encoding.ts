@@ -77,7 +77,9 @@ export function kept(text: string): Buffer {
   return keep([], text).bytes;
 }
 
-/** Every write is a call out of JavaScript, which is why texts are put together before. */
+/** Every write is a call out of JavaScript: so long a text is put together with the one before it in less. */
+const SHORT = 1024;
+
 function keep(pieces: readonly Piece[], end: string): Encoded {
   let most = end.length * 3;
   for (const { text, value } of pieces) most += text.length * 3 + value.length * (typeof value === 'string' ? 3 : 1);
@@ -93,13 +95,14 @@ function keep(pieces: readonly Piece[], end: string): Encoded {
   for (const { text, field, value } of pieces) {
     const from = at - start;
     let before: number;
-    if (typeof value === 'string') {
+    if (typeof value === 'string' && value.length <= SHORT) {
       before = Buffer.byteLength(text);
       at += target.write(text + value, at);
     } else {
       before = target.write(text, at);
-      target.set(value, at + before);
-      at += before + value.length;
+      at += before;
+      if (typeof value === 'string') at += target.write(value, at);
+      else at += value.copy(target, at);
     }
     parts.push({ field, start: from + before, end: at - start });
   }

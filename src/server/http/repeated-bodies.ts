@@ -20,7 +20,7 @@ const MOST = 16;
 const SPEC = ',"spec":';
 /** Less is not worth the look, and more would keep too much. */
 const LEAST_BYTES = 256;
-const MOST_BYTES = 64 * 1024;
+const MOST_BYTES = 16 * 1024;
 
 export class RepeatedBodies {
   readonly #depth: number;

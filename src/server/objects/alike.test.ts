@@ -80,6 +80,37 @@ describe('a pod of a template that is known', () => {
     });
   });
 
+  it('is refused for what its name makes of its claims', async () => {
+    const claim = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
+    const scratch = { ...template(), volumes: [{ name: 'config', ephemeral: { volumeClaimTemplate: claim } }] };
+    const first = await spec('a', pod('a', scratch));
+    expect(await spec('b', pod('b', scratch))).toBe(first);
+    await expect(api.create('pods', pod('c'.repeat(250), scratch))).rejects.toMatchObject({
+      code: 422,
+      message: expect.stringContaining('spec.volumes[0].name'),
+    });
+  });
+
+  it.each([
+    ['nothing, where there is nothing to say', 'b', {}, 0],
+    ['what is to be said about its name', 'b.c', {}, 1],
+    [
+      'what is to be said about an annotation',
+      'b',
+      { annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'runtime/default' } },
+      1,
+    ],
+  ])('is told of with %s', async (_, name, metadata, count) => {
+    // Of two containers with the same port there would be something to say.
+    const quiet = () => ({ ...template(), containers: template().containers.slice(0, 1) });
+    const first = await spec('a', pod('a', quiet()));
+    const call = { verb: 'create', apiVersion: 'v1', plural: 'pods', namespace: 'default' } as const;
+    const body = pod(name, quiet(), metadata);
+    const reply = await api.server.handle({ ...call, user: { name: 'tester', groups: [] }, body });
+    expect(((reply as ObjectReply).item.object as Pod).spec).toBe(first);
+    expect((reply as ObjectReply).warnings ?? []).toHaveLength(count);
+  });
+
   it('is not one whose spec differs in anything', async () => {
     const first = await spec('a');
     const other = template();

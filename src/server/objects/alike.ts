@@ -19,7 +19,7 @@ const MOST = 16;
 
 /** What is smaller is checked and encoded faster than it is found; what is larger would keep too much. */
 const LEAST_BYTES = 512;
-const MOST_BYTES = 64 * 1024;
+const MOST_BYTES = 16 * 1024;
 
 type WithSpec = KubeObject & { spec?: object };
 

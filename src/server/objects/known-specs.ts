@@ -46,7 +46,7 @@ function makerOf(spec: Tree): Maker {
   const code = new Code();
   const items: string[] = [];
   const makeItem = (item: unknown) => {
-    if (!isTree(item)) return code.constant(item);
+    if (!isTree(item)) return code.constant(deepFreeze(item));
     const name = `item${items.length}`;
     items.push(name);
     code.add(`const ${name} = {};`);
