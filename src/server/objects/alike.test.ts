@@ -108,7 +108,7 @@ describe('a pod of a template that is known', () => {
     const body = pod(name, quiet(), metadata);
     const reply = await api.server.handle({ ...call, user: { name: 'tester', groups: [] }, body });
     expect(((reply as ObjectReply).item.object as Pod).spec).toBe(first);
-    expect((reply as ObjectReply).warnings ?? []).toHaveLength(count);
+    expect(reply.warnings ?? []).toHaveLength(count);
   });
 
   it('is not one whose spec differs in anything', async () => {

@@ -1,0 +1,154 @@
+/**
+ * Pods that are made from a template come out as if each were the first: the same object, the same words. One server gets
+ * all of them, as bytes, and remembers what it may; each is also given to one that has seen nothing. `FUZZ_RUNS` sets how
+ * many templates are made by chance.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { isApiError } from '../../src/base/errors.ts';
+import { allKinds } from '../../src/kinds/all.ts';
+import { Pod } from '../../src/kinds/core/pod.ts';
+import { admissionPluginNames, admissionPlugins } from '../../src/server/admission/all.ts';
+import type { Call, ObjectReply } from '../../src/server/api.ts';
+import { decodeJson } from '../../src/server/http/json.ts';
+import { defaultLimits } from '../../src/server/http/limits.ts';
+import { RepeatedBodies } from '../../src/server/http/repeated-bodies.ts';
+import { type TestServer, testServer } from '../support/server.ts';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 10);
+const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'kinds', 'pod.yaml');
+const example = parse(readFileSync(EXAMPLE, 'utf8')).spec as Record<string, unknown>;
+/** One that is certainly right, and large enough to be remembered. */
+const sure = {
+  containers: ['web', 'worker'].map((name) => ({
+    name,
+    image: 'shop:1',
+    args: ['--config=/etc/shop/config.yaml', '--listen=0.0.0.0:8080', '--log-level=info', '--workers=4'],
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
+  })),
+};
+const NEEDED = new Set(['containers']);
+const LEFT_OUT = Object.keys(example).filter((field) => !NEEDED.has(field));
+
+/** The example, without some of what it says. */
+const specs = fc.tuple(fc.subarray(LEFT_OUT), fc.boolean()).map(([left, isWhole]) => {
+  const spec = structuredClone(example);
+  if (!isWhole) for (const field of left) delete spec[field];
+  return spec;
+});
+
+const metadata = fc.record(
+  {
+    labels: fc.dictionary(fc.constantFrom('app', 'tier', 'no label!'), fc.constantFrom('a', 'b', 'c d'), {
+      maxKeys: 2,
+    }),
+    annotations: fc.dictionary(
+      fc.constantFrom(
+        'note',
+        'kubernetes.io/config.mirror',
+        'seccomp.security.alpha.kubernetes.io/pod',
+        'container.apparmor.security.beta.kubernetes.io/web',
+        'controller.kubernetes.io/pod-deletion-cost',
+      ),
+      fc.constantFrom('runtime/default', 'unconfined', '10', 'x'),
+      { maxKeys: 1 },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+/** What one pod has that the others do not. */
+type Twist = (spec: any) => void;
+const none: Twist = () => {};
+const twists = fc.constantFrom<Twist>(
+  none,
+  none,
+  none,
+  (spec) => {
+    spec.containers[0].image = ' other ';
+  },
+  (spec) => {
+    spec.containers[0].unknown = true;
+  },
+  (spec) => {
+    spec.activeDeadlineSeconds = -1;
+  },
+  (spec) => {
+    spec.containers[0].resources = { limits: { cpu: '1' } };
+  },
+  (spec) => {
+    spec.hostNetwork = !spec.hostNetwork;
+  },
+  (spec) => {
+    delete spec.containers;
+  },
+);
+
+async function serverWithAccount(): Promise<TestServer> {
+  const server = await testServer(allKinds, { admission: admissionPlugins({ enabled: admissionPluginNames }) });
+  await server.create('serviceaccounts', { metadata: { name: 'default' } });
+  return server;
+}
+
+/** What came of it, but for what is another in every object. */
+async function outcomeOf({ server }: TestServer, asked: Pick<Call, 'body' | 'repeats'>): Promise<unknown> {
+  const warnings: string[] = [];
+  const user = { name: 'tester', groups: ['system:masters'] };
+  const call: Call = {
+    verb: 'create',
+    apiVersion: 'v1',
+    plural: 'pods',
+    namespace: 'default',
+    user,
+    warnings,
+    ...asked,
+  };
+  try {
+    const reply = await server.handle(call);
+    const text = (reply as ObjectReply).item
+      .json()
+      .toString()
+      .replaceAll(/kube-api-access-\w{5}/g, 'kube-api-access');
+    const object = JSON.parse(text);
+    delete object.metadata.uid;
+    delete object.metadata.resourceVersion;
+    return { object, told: reply.warnings };
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return error.toStatus();
+  }
+}
+
+it('has the same outcome whether or not others of the template came before', { timeout: 60_000 }, async () => {
+  const server = await serverWithAccount();
+  const bodies = new RepeatedBodies(defaultLimits.depth);
+  let count = 0;
+  let known = 0;
+  const plain: [object, Twist][] = Array.from({ length: 4 }, () => [{}, none]);
+  const pods: fc.Arbitrary<[object, Twist][]> = fc.array(fc.tuple(metadata, twists), { minLength: 4, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(specs, pods, async (spec, list) => {
+      for (const [more, twist] of list) {
+        const own = structuredClone(spec);
+        twist(own);
+        const name = `pod-${count++}`;
+        const bytes = Buffer.from(JSON.stringify({ metadata: { name, ...more }, spec: own }));
+        const body = bodies.read(bytes, Pod.hub);
+        if (body) known++;
+        const asked = body
+          ? { body }
+          : {
+              body: decodeJson(bytes, defaultLimits.depth),
+              repeats: (like: object) => bodies.learn(bytes, Pod.hub, like),
+            };
+        const first = await outcomeOf(await serverWithAccount(), { body: decodeJson(bytes, defaultLimits.depth) });
+        expect(await outcomeOf(server, asked)).toEqual(first);
+      }
+    }),
+    { numRuns: RUNS, examples: [[sure, plain]] },
+  );
+  expect(known).toBeGreaterThan(0);
+});
