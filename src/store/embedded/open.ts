@@ -44,7 +44,7 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
   const file = join(directory, 'data.mdb');
   await makeDirectory(directory);
   await checkFormat(directory, file);
-  const reserve = await Reserve.open(file);
+  const reserve = await Reserve.open(file, options.clock);
   let lock: ProcessLock | undefined;
   let database: Database | undefined;
   try {

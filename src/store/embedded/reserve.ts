@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { constants } from 'node:os';
+import type { Clock } from '../../base/clock.ts';
 import { StoreFull } from '../store.ts';
 import { readMeta } from './lmdb-file.ts';
 
@@ -26,23 +27,26 @@ const PAGE = 4096;
 export class Reserve {
   readonly #path: string;
   readonly #file: FileHandle;
+  readonly #clock: Clock;
   /** When there was ample room. */
   #ampleAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(path: string, file: FileHandle) {
+  private constructor(path: string, file: FileHandle, clock: Clock) {
     this.#path = path;
     this.#file = file;
+    this.#clock = clock;
   }
 
-  static async open(path: string): Promise<Reserve> {
-    return new Reserve(path, await open(path, 'a+', 0o600));
+  static async open(path: string, clock: Clock): Promise<Reserve> {
+    return new Reserve(path, await open(path, 'a+', 0o600), clock);
   }
 
   /** Makes sure of room for this many pages. Rejects with StoreFull. */
   async take(pages: number): Promise<void> {
     const needed = pages * PAGE;
-    const now = performance.now();
-    if (needed < PLENTY && now - this.#ampleAt < NOW_AND_THEN) return;
+    const now = this.#clock.now();
+    // A clock may be set back.
+    if (needed < PLENTY && Math.abs(now - this.#ampleAt) < NOW_AND_THEN) return;
     const { bavail, bsize } = statfsSync(this.#path);
     const room = bavail * bsize;
     if (room > AMPLE) this.#ampleAt = now;
