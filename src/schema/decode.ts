@@ -17,12 +17,12 @@ export { DecodeError } from './decode-error.ts';
 
 export interface DecodeOptions {
   /** Told of fields that are dropped because no description knows them, as `spec.containers[0].imag`. */
-  readonly unknown?: (path: string) => void;
+  readonly unknown?: ((path: string) => void) | undefined;
   /**
    * A decoded object that the input was made from: fields of the input that are still its own very values are taken as
    * they are, and so shared.
    */
-  readonly from?: object;
+  readonly from?: object | undefined;
 }
 
 /**

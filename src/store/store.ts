@@ -67,7 +67,7 @@ export interface Write {
   /** The revision that the key must have; 0: it must not exist; absent: no matter. */
   readonly expect?: number;
   /** What the key has at the expected revision, from who knows it by heart: a store need not look it up. */
-  readonly replaces?: Buffer;
+  readonly replaces?: Buffer | undefined;
 }
 
 /** A key that a commit leaves alone, and that must be at this revision for it to happen; 0: it must not exist. */

@@ -37,7 +37,7 @@ export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
   const written = { at, object, encoded };
   core.cache.announce(written);
   try {
-    const own = { key: at.key, value: encoded.bytes, expect, ...(before && { replaces: before.entry.stored }) };
+    const own = { key: at.key, value: encoded.bytes, expect, replaces: before?.entry.stored };
     const writes = [own, ...also];
     const revision = await track(core, at.key, core.store.commit(writes, conditions));
     await core.cache.reached(revision);

@@ -66,10 +66,8 @@ interface Patching {
 export function decodePatched(tree: any, { schema, before, call, shares = false }: Patching): KubeObject {
   try {
     const unknown: string[] = [];
-    const object = decode(schema, tree, {
-      ...(shares ? { from: before } : {}),
-      ...(call.warnings ? { unknown: (path: string) => unknown.push(path) } : {}),
-    }) as KubeObject;
+    const note = call.warnings && ((path: string) => void unknown.push(path));
+    const object = decode(schema, tree, { from: shares ? before : undefined, unknown: note }) as KubeObject;
     if (call.warnings) tellPatchFaults(call, unknown, { schema, before, tree });
     if (object.metadata === before.metadata) object.metadata = { ...before.metadata };
     return object;
