@@ -77,7 +77,7 @@ export function kept(text: string): Buffer {
   return keep([], text).bytes;
 }
 
-/** Every write is a call out of JavaScript: so long a text is put together with the one before it in less. */
+/** Texts up to this length are written together with the one before: every write is a call out of JavaScript. */
 const SHORT = 1024;
 
 function keep(pieces: readonly Piece[], end: string): Encoded {

@@ -35,15 +35,31 @@ it('looks before every flush while there is no more than plenty', async () => {
   await expect(reserve.take(10)).rejects.toBeInstanceOf(StoreFull);
 });
 
-it('looks now and then while there is ample room, and before a flush that is large', async () => {
+it('looks now and then while there is ample room', async () => {
   room(2 * GIBIBYTE);
   for (let i = 0; i < 3; i++) await reserve.take(10);
   expect(disk).toHaveBeenCalledTimes(1);
   room(0);
-  await expect(reserve.take(100_000)).rejects.toBeInstanceOf(StoreFull);
-  await reserve.take(10);
   await clock.advance(20);
   await expect(reserve.take(10)).rejects.toBeInstanceOf(StoreFull);
+});
+
+it('looks before a flush that is large, and before those behind it when it found no room', async () => {
+  room(2 * GIBIBYTE);
+  await reserve.take(10);
+  room(0);
+  await expect(reserve.take(100_000)).rejects.toBeInstanceOf(StoreFull);
+  await expect(reserve.take(10)).rejects.toBeInstanceOf(StoreFull);
+});
+
+it('looks again when it has taken much itself, also while time stands still', async () => {
+  room(2 * GIBIBYTE);
+  await reserve.take(10);
+  room(0);
+  const fill = async () => {
+    for (let taken = 0; taken < GIBIBYTE; taken += 1_000 * 4096) await reserve.take(1_000);
+  };
+  await expect(fill()).rejects.toBeInstanceOf(StoreFull);
 });
 
 it('looks again when the clock was set back', async () => {

@@ -10,7 +10,7 @@ const MEBIBYTE = 2 ** 20;
 /** So much is not used up by others between a look and a flush. */
 const PLENTY = 64 * MEBIBYTE;
 
-/** With so much it is enough to look now and then: in so many milliseconds nobody uses it up. */
+/** With so much it is enough to look now and then: in so many milliseconds nobody else uses it up. */
 const AMPLE = 1024 * MEBIBYTE;
 const NOW_AND_THEN = 20;
 
@@ -28,8 +28,9 @@ export class Reserve {
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #clock: Clock;
-  /** When there was ample room. */
+  /** When there was ample room, and how much of it may still be taken without another look. */
   #ampleAt = Number.NEGATIVE_INFINITY;
+  #unseen = 0;
 
   private constructor(path: string, file: FileHandle, clock: Clock) {
     this.#path = path;
@@ -45,11 +46,15 @@ export class Reserve {
   async take(pages: number): Promise<void> {
     const needed = pages * PAGE;
     const now = this.#clock.now();
-    // A clock may be set back.
-    if (needed < PLENTY && Math.abs(now - this.#ampleAt) < NOW_AND_THEN) return;
+    this.#unseen -= needed;
+    // A clock may be set back, or stand still.
+    if (this.#unseen >= 0 && Math.abs(now - this.#ampleAt) < NOW_AND_THEN) return;
     const { bavail, bsize } = statfsSync(this.#path);
     const room = bavail * bsize;
-    if (room > AMPLE) this.#ampleAt = now;
+    if (room > AMPLE) {
+      this.#ampleAt = now;
+      this.#unseen = PLENTY;
+    }
     if (room > PLENTY + needed) return;
     const { size } = await this.#file.stat();
     if (size > 0) await this.#extend(size, pages);
