@@ -5,7 +5,7 @@ import { isApiError } from '../base/errors.ts';
 import { type Logger, silent } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { timestamp } from '../base/timestamp.ts';
-import { Event } from '../kinds/core/event.ts';
+import { Event } from '../kinds/groups/core/event.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 import type { Client } from './client.ts';
 import { EventCorrelation, type EventRecord, type EventType } from './event-correlation.ts';

@@ -6,7 +6,7 @@ import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import { Lease } from '../kinds/coordination/lease.ts';
+import { Lease } from '../kinds/groups/coordination/lease.ts';
 import type { Client } from './client.ts';
 import type { DeepReadonly, Draft } from './object-types.ts';
 

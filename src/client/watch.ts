@@ -1,5 +1,5 @@
 import type { Status } from '../base/errors.ts';
-import type { ObjectMeta } from '../kinds/shapes/object-meta.ts';
+import type { ObjectMeta } from '../kinds/shapes/meta/object-meta.ts';
 import type { DeepReadonly } from './object-types.ts';
 import { errorOfStatus } from './status-error.ts';
 import type { RawEvent, WatchStream } from './transport.ts';

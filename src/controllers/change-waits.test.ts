@@ -3,7 +3,7 @@ import { ScriptedApi } from '../../test/support/scripted-api.ts';
 import { ControlledClock } from '../base/clock.ts';
 import { silent } from '../base/log.ts';
 import { createClient } from '../client/client.ts';
-import { ConfigMap } from '../kinds/core/config-map.ts';
+import { ConfigMap } from '../kinds/groups/core/config-map.ts';
 import { ChangeWaits } from './change-waits.ts';
 import { requeueOnChange } from './plan.ts';
 

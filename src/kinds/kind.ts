@@ -7,7 +7,7 @@ import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
 import type { Column } from './columns/column.ts';
-import { ObjectMeta } from './shapes/object-meta.ts';
+import { ObjectMeta } from './shapes/meta/object-meta.ts';
 
 /** The part that every object has. */
 export interface KubeObject {

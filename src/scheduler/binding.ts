@@ -1,6 +1,6 @@
 /** Tells the server which node a pod got. */
 import type { Client } from '../client/client.ts';
-import { Pod as PodKind } from '../kinds/core/pod.ts';
+import { Pod as PodKind } from '../kinds/groups/core/pod/pod.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 
 export interface BindingOptions {

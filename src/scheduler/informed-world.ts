@@ -1,13 +1,13 @@
 /** The world as informers know it. */
 import type { InformerFactory } from '../client/informer-factory.ts';
-import { Namespace } from '../kinds/core/namespace.ts';
-import { PersistentVolume } from '../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts';
-import { CSIDriver } from '../kinds/storage/csi-driver.ts';
-import { CSINode } from '../kinds/storage/csi-node.ts';
-import { CSIStorageCapacity } from '../kinds/storage/csi-storage-capacity.ts';
-import { StorageClass } from '../kinds/storage/storage-class.ts';
-import { VolumeAttachment } from '../kinds/storage/volume-attachment.ts';
+import { Namespace } from '../kinds/groups/core/namespace.ts';
+import { PersistentVolume } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { CSIDriver } from '../kinds/groups/storage/csi-driver.ts';
+import { CSINode } from '../kinds/groups/storage/csi-node.ts';
+import { CSIStorageCapacity } from '../kinds/groups/storage/csi-storage-capacity.ts';
+import { StorageClass } from '../kinds/groups/storage/storage-class.ts';
+import { VolumeAttachment } from '../kinds/groups/storage/volume-attachment.ts';
 import { freeByClass, volumesByClaim } from '../kinds/volumes/binding.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { Storage } from './cluster/storage.ts';

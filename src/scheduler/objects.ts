@@ -1,16 +1,16 @@
 /** The objects that scheduling looks at, as informers give them out. */
 import type { DeepReadonly } from '../client/object-types.ts';
-import type { Namespace as NamespaceKind } from '../kinds/core/namespace.ts';
-import type { Node as NodeKind } from '../kinds/core/node.ts';
-import type { PersistentVolume as VolumeKind } from '../kinds/core/persistent-volume.ts';
-import type { PersistentVolumeClaim as ClaimKind } from '../kinds/core/persistent-volume-claim.ts';
-import type { Pod as PodKind } from '../kinds/core/pod.ts';
-import type { PodDisruptionBudget as BudgetKind } from '../kinds/policy/pod-disruption-budget.ts';
-import type { CSIDriver as DriverKind } from '../kinds/storage/csi-driver.ts';
-import type { CSINode as CSINodeKind } from '../kinds/storage/csi-node.ts';
-import type { CSIStorageCapacity as CapacityKind } from '../kinds/storage/csi-storage-capacity.ts';
-import type { StorageClass as StorageClassKind } from '../kinds/storage/storage-class.ts';
-import type { VolumeAttachment as AttachmentKind } from '../kinds/storage/volume-attachment.ts';
+import type { Namespace as NamespaceKind } from '../kinds/groups/core/namespace.ts';
+import type { Node as NodeKind } from '../kinds/groups/core/node/node.ts';
+import type { PersistentVolume as VolumeKind } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { PersistentVolumeClaim as ClaimKind } from '../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import type { Pod as PodKind } from '../kinds/groups/core/pod/pod.ts';
+import type { PodDisruptionBudget as BudgetKind } from '../kinds/groups/policy/pod-disruption-budget.ts';
+import type { CSIDriver as DriverKind } from '../kinds/groups/storage/csi-driver.ts';
+import type { CSINode as CSINodeKind } from '../kinds/groups/storage/csi-node.ts';
+import type { CSIStorageCapacity as CapacityKind } from '../kinds/groups/storage/csi-storage-capacity.ts';
+import type { StorageClass as StorageClassKind } from '../kinds/groups/storage/storage-class.ts';
+import type { VolumeAttachment as AttachmentKind } from '../kinds/groups/storage/volume-attachment.ts';
 
 export type Pod = DeepReadonly<PodKind>;
 export type Node = DeepReadonly<NodeKind>;

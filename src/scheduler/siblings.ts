@@ -3,10 +3,10 @@ import type { Informer } from '../client/informer.ts';
 import type { InformerFactory } from '../client/informer-factory.ts';
 import { controllerOf } from '../client/object-cache.ts';
 import type { DeepReadonly } from '../client/object-types.ts';
-import { ReplicaSet } from '../kinds/apps/replica-set.ts';
-import { StatefulSet } from '../kinds/apps/stateful-set.ts';
-import { ReplicationController } from '../kinds/core/replication-controller.ts';
-import { Service } from '../kinds/core/service.ts';
+import { ReplicaSet } from '../kinds/groups/apps/replica-set.ts';
+import { StatefulSet } from '../kinds/groups/apps/stateful-set.ts';
+import { ReplicationController } from '../kinds/groups/core/replication-controller.ts';
+import { Service } from '../kinds/groups/core/service/service.ts';
 import { fromLabelSelector, fromLabels, type LabelSelector } from '../schema/selector.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 

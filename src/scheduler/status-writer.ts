@@ -5,7 +5,7 @@ import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { timestamp } from '../base/timestamp.ts';
 import type { Client } from '../client/client.ts';
-import { Pod as PodKind } from '../kinds/core/pod.ts';
+import { Pod as PodKind } from '../kinds/groups/core/pod/pod.ts';
 import type { Pod } from './objects.ts';
 
 /** Why a pod waits. */

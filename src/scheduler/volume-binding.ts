@@ -5,8 +5,8 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Client } from '../client/client.ts';
 import type { Lister } from '../client/object-cache.ts';
-import { PersistentVolume } from '../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts';
+import { PersistentVolume } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { BOUND_BY_CONTROLLER, isBound, isFor, SELECTED_NODE } from '../kinds/volumes/binding.ts';
 import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';

@@ -1,12 +1,12 @@
 import { isIPv4 } from 'node:net';
 import { isApiError } from '../base/errors.ts';
 import { soon } from '../base/soon.ts';
-import { Endpoints } from '../kinds/core/endpoints.ts';
-import { Namespace } from '../kinds/core/namespace.ts';
-import { Service } from '../kinds/core/service.ts';
-import { EndpointSlice } from '../kinds/discovery/endpoint-slice.ts';
+import { Endpoints } from '../kinds/groups/core/endpoints.ts';
+import { Namespace } from '../kinds/groups/core/namespace.ts';
+import { Service } from '../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../kinds/groups/discovery/endpoint-slice.ts';
+import { PriorityClass, systemPriorities } from '../kinds/groups/scheduling/priority-class.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { PriorityClass, systemPriorities } from '../kinds/scheduling/priority-class.ts';
 import type { Call, Handle, User } from './api.ts';
 import type { Core } from './core.ts';
 

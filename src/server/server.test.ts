@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../test/support/server.ts';
-import { ConfigMap } from '../kinds/core/config-map.ts';
-import { Namespace } from '../kinds/core/namespace.ts';
-import { Secret } from '../kinds/core/secret.ts';
-import { Service } from '../kinds/core/service.ts';
+import { ConfigMap } from '../kinds/groups/core/config-map.ts';
+import { Namespace } from '../kinds/groups/core/namespace.ts';
+import { Secret } from '../kinds/groups/core/secret.ts';
+import { Service } from '../kinds/groups/core/service/service.ts';
 
 const kinds = [ConfigMap, Namespace, Secret, Service];
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CronJob } from '../../src/kinds/batch/cron-job.ts';
-import { Job } from '../../src/kinds/batch/job.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { CronJob } from '../../src/kinds/groups/batch/cron-job.ts';
+import { Job } from '../../src/kinds/groups/batch/job.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ControllerRevision } from '../../src/kinds/apps/controller-revision.ts';
-import { DaemonSet } from '../../src/kinds/apps/daemon-set.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { Node } from '../../src/kinds/core/node.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { ControllerRevision } from '../../src/kinds/groups/apps/controller-revision.ts';
+import { DaemonSet } from '../../src/kinds/groups/apps/daemon-set.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { makeReady } from '../support/pod-life.ts';
 import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Deployment } from '../../src/kinds/apps/deployment.ts';
-import { ReplicaSet } from '../../src/kinds/apps/replica-set.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
-import { ResourceQuota } from '../../src/kinds/core/resource-quota.ts';
+import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { ResourceQuota } from '../../src/kinds/groups/core/resource-quota.ts';
 import { makeReady } from '../support/pod-life.ts';
 import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Deployment } from '../../src/kinds/apps/deployment.ts';
-import { ConfigMap } from '../../src/kinds/core/config-map.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Node } from '../../src/kinds/core/node.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
-import { PodDisruptionBudget } from '../../src/kinds/policy/pod-disruption-budget.ts';
+import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { PodDisruptionBudget } from '../../src/kinds/groups/policy/pod-disruption-budget.ts';
 import { makeReady } from '../support/pod-life.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

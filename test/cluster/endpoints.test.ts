@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Endpoints } from '../../src/kinds/core/endpoints.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Node } from '../../src/kinds/core/node.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
-import { Service } from '../../src/kinds/core/service.ts';
-import { EndpointSlice } from '../../src/kinds/discovery/endpoint-slice.ts';
+import { Endpoints } from '../../src/kinds/groups/core/endpoints.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { Service } from '../../src/kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../src/kinds/groups/discovery/endpoint-slice.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster;

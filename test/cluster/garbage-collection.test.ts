@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Deployment } from '../../src/kinds/apps/deployment.ts';
-import { ReplicaSet } from '../../src/kinds/apps/replica-set.ts';
-import { ConfigMap } from '../../src/kinds/core/config-map.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { ClusterRole } from '../../src/kinds/groups/rbac/cluster-role.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
-import { ClusterRole } from '../../src/kinds/rbac/cluster-role.ts';
 import { s } from '../../src/schema/builders.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

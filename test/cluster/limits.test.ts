@@ -1,11 +1,11 @@
 /** The limits that the service promises, one test each, as a whole cluster shows them. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ControllerRevision } from '../../src/kinds/apps/controller-revision.ts';
-import { DaemonSet } from '../../src/kinds/apps/daemon-set.ts';
-import { Deployment } from '../../src/kinds/apps/deployment.ts';
-import { ReplicaSet } from '../../src/kinds/apps/replica-set.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { ControllerRevision } from '../../src/kinds/groups/apps/controller-revision.ts';
+import { DaemonSet } from '../../src/kinds/groups/apps/daemon-set.ts';
+import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import type { Cluster } from './cluster.ts';
 import { startWholeCluster } from './whole-cluster.ts';
 

@@ -1,5 +1,5 @@
 /** A cluster with all admission and a namespace `x`, whose pods run as soon as they are there, though it has no nodes. */
-import { Namespace } from '../../src/kinds/core/namespace.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { admissionPlugins } from '../../src/server/admission/all.ts';
 import { bringPodsToLife } from '../support/pod-life.ts';
 import { type Cluster, startCluster } from './cluster.ts';

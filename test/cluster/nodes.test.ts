@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ReplicaSet } from '../../src/kinds/apps/replica-set.ts';
-import { Lease } from '../../src/kinds/coordination/lease.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Node } from '../../src/kinds/core/node.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
+import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { admissionPlugins } from '../../src/server/admission/all.ts';
 import { makeReady } from '../support/pod-life.ts';
 import { type Cluster, startCluster } from './cluster.ts';

@@ -1,13 +1,13 @@
 /** Claims, volumes, pods that use them and nodes that hold them, on a clock that stands still. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StatefulSet } from '../../src/kinds/apps/stateful-set.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Node } from '../../src/kinds/core/node.ts';
-import { PersistentVolume } from '../../src/kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../src/kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
-import { StorageClass } from '../../src/kinds/storage/storage-class.ts';
+import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';
 import type { Cluster } from './cluster.ts';
 import { startWholeCluster } from './whole-cluster.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
-import { ResourceQuota } from '../../src/kinds/core/resource-quota.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { ResourceQuota } from '../../src/kinds/groups/core/resource-quota.ts';
 import { admissionPlugins } from '../../src/server/admission/all.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

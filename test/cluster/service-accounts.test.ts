@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigMap } from '../../src/kinds/core/config-map.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Secret } from '../../src/kinds/core/secret.ts';
-import { ServiceAccount } from '../../src/kinds/core/service-account.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Secret } from '../../src/kinds/groups/core/secret.ts';
+import { ServiceAccount } from '../../src/kinds/groups/core/service-account.ts';
 import { AUTHORITY, type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster;

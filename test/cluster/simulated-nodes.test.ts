@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Lease } from '../../src/kinds/coordination/lease.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { Node } from '../../src/kinds/core/node.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type SimulatedCluster, simulatedCluster } from '../support/simulated.ts';
 
 let cluster: SimulatedCluster;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ControllerRevision } from '../../src/kinds/apps/controller-revision.ts';
-import { StatefulSet } from '../../src/kinds/apps/stateful-set.ts';
-import { Event } from '../../src/kinds/core/event.ts';
-import { PersistentVolumeClaim } from '../../src/kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { ControllerRevision } from '../../src/kinds/groups/apps/controller-revision.ts';
+import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
+import { Event } from '../../src/kinds/groups/core/event.ts';
+import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { makeReady } from '../support/pod-life.ts';
 import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 

@@ -1,13 +1,13 @@
 /** The moves between states that the service promises, one test each, in a whole cluster whose time is moved by hand. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Deployment } from '../../src/kinds/apps/deployment.ts';
-import { ReplicaSet } from '../../src/kinds/apps/replica-set.ts';
-import { CronJob } from '../../src/kinds/batch/cron-job.ts';
-import { Job } from '../../src/kinds/batch/job.ts';
-import { Endpoints } from '../../src/kinds/core/endpoints.ts';
-import { Namespace } from '../../src/kinds/core/namespace.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
-import { Service } from '../../src/kinds/core/service.ts';
+import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
+import { CronJob } from '../../src/kinds/groups/batch/cron-job.ts';
+import { Job } from '../../src/kinds/groups/batch/job.ts';
+import { Endpoints } from '../../src/kinds/groups/core/endpoints.ts';
+import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import type { Cluster } from './cluster.ts';
 import { startWholeCluster } from './whole-cluster.ts';
 

@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { isApiError } from '../../src/base/errors.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { admissionPluginNames, admissionPlugins } from '../../src/server/admission/all.ts';
 import type { Call, ObjectReply } from '../../src/server/api.ts';
 import { decodeJson } from '../../src/server/http/json.ts';

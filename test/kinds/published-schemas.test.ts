@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
-import { ConfigMap } from '../../src/kinds/core/config-map.ts';
-import { Service } from '../../src/kinds/core/service.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { defineKind, type Kind } from '../../src/kinds/kind.ts';
 import { s } from '../../src/schema/builders.ts';
 import type { Fields, ObjectSchema } from '../../src/schema/schema.ts';

@@ -3,8 +3,8 @@
 import type { KindRef } from '../../src/client/object-types.ts';
 import { planKey } from '../../src/controllers/node-directory/provisioner.ts';
 import type { Plan } from '../../src/controllers/plan.ts';
-import { Node } from '../../src/kinds/core/node.ts';
-import { PersistentVolume } from '../../src/kinds/core/persistent-volume.ts';
+import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PlannerWorld } from './planner-world.ts';
 
 export const OURS = 'quarterdeck.io/node-directory';

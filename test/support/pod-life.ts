@@ -4,7 +4,7 @@ import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import type { Client } from '../../src/client/client.ts';
 import { InformerFactory } from '../../src/client/informer-factory.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 
 export interface PodLifeOptions {
   readonly clock: Clock;

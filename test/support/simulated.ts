@@ -5,7 +5,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { directTransport } from '../../src/client/direct-transport.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { Pod } from '../../src/kinds/core/pod.ts';
+import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { readRules } from '../../src/node/simulated/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
 import { createServer, type Server } from '../../src/server/index.ts';

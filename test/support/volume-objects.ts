@@ -1,10 +1,10 @@
 /** For tests of plans: claims, volumes and classes as a server would store them. */
 
 import type { Claim, Volume } from '../../src/controllers/persistent-volume/states.ts';
-import { PersistentVolume } from '../../src/kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../src/kinds/core/persistent-volume-claim.ts';
-import { StorageClass } from '../../src/kinds/storage/storage-class.ts';
-import { create } from '../../src/kinds/test-object.ts';
+import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';
+import { create } from './kinds/test-object.ts';
 
 interface Parts {
   readonly metadata?: object;

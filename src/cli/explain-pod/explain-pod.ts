@@ -1,7 +1,7 @@
 /** `qd explain-pod`: asks the server why a pod is where it is, and shows it as a table. */
 import { createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/https-transport.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
 import { connectionFor } from '../connection.ts';
 import { table } from '../table.ts';

@@ -2,9 +2,9 @@
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { KindRef } from '../../client/object-types.ts';
-import { ClusterRoleBinding } from '../../kinds/rbac/cluster-role-binding.ts';
-import { Role } from '../../kinds/rbac/role.ts';
-import { RoleBinding } from '../../kinds/rbac/role-binding.ts';
+import { ClusterRoleBinding } from '../../kinds/groups/rbac/cluster-role-binding.ts';
+import { Role } from '../../kinds/groups/rbac/role.ts';
+import { RoleBinding } from '../../kinds/groups/rbac/role-binding.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const CLUSTER_INFO = 'quarterdeck:cluster-info';

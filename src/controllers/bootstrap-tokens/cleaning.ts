@@ -1,7 +1,7 @@
 /** Removes the tokens of machines which are about to join when their time has passed. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Secret } from '../../kinds/core/secret.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
 import { type Controller, defineController, type Listers, related } from '../define.ts';
 import { type Plan, remove, requeueAfter } from '../plan.ts';
 import { expiryOf, isBootstrapSecret, NAMESPACE } from './token-secret.ts';

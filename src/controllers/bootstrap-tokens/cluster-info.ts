@@ -5,9 +5,9 @@
 import { createHmac } from 'node:crypto';
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Secret } from '../../kinds/core/secret.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
 import { type Controller, defineController, type Listers, related } from '../define.ts';
 import { create, type Plan, update } from '../plan.ts';
 import { isBootstrapSecret, NAMESPACE, signingPart } from './token-secret.ts';

@@ -1,6 +1,6 @@
 /** Secrets that hold the tokens of machines which are about to join. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Secret } from '../../kinds/core/secret.ts';
+import type { Secret } from '../../kinds/groups/core/secret.ts';
 
 export const NAMESPACE = 'kube-system';
 const TYPE = 'bootstrap.kubernetes.io/token';

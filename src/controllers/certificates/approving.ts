@@ -6,9 +6,9 @@
 import { DerError } from '../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../base/x509/request.ts';
 import type { Client } from '../../client/client.ts';
-import { SubjectAccessReview } from '../../kinds/authorization/subject-access-review.ts';
-import { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts';
-import { Node } from '../../kinds/core/node.ts';
+import { SubjectAccessReview } from '../../kinds/groups/authorization/subject-access-review.ts';
+import { CertificateSigningRequest } from '../../kinds/groups/certificates/certificate-signing-request.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { type Plan, requeueAfter, updateSubresource } from '../plan.ts';
 import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } from './request-state.ts';

@@ -1,6 +1,6 @@
 /** Removes requests for certificates that nobody needs any more. */
 import { X509Certificate } from 'node:crypto';
-import { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts';
+import { CertificateSigningRequest } from '../../kinds/groups/certificates/certificate-signing-request.ts';
 import { type Controller, defineController } from '../define.ts';
 import { type Plan, remove, requeueAfter } from '../plan.ts';
 import { conditionOf, type Request } from './request-state.ts';

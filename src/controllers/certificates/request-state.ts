@@ -1,6 +1,6 @@
 /** How a request for a certificate stands. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts';
+import type { CertificateSigningRequest } from '../../kinds/groups/certificates/certificate-signing-request.ts';
 
 export type Request = DeepReadonly<CertificateSigningRequest>;
 

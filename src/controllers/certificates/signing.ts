@@ -2,7 +2,7 @@
 import { timestamp } from '../../base/timestamp.ts';
 import { DerError } from '../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../base/x509/request.ts';
-import { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts';
+import { CertificateSigningRequest } from '../../kinds/groups/certificates/certificate-signing-request.ts';
 import { type Controller, defineController, type Snapshot } from '../define.ts';
 import { type Plan, updateStatus } from '../plan.ts';
 import { conditionOf, isApproved, pemOf, type Request } from './request-state.ts';

@@ -1,8 +1,8 @@
 /** Fills ClusterRoles that gather their rules from others, and keeps them so. */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { gatheredRules, isAggregated } from '../../kinds/rbac/aggregation.ts';
-import { ClusterRole } from '../../kinds/rbac/cluster-role.ts';
+import { gatheredRules, isAggregated } from '../../kinds/groups/rbac/aggregation.ts';
+import { ClusterRole } from '../../kinds/groups/rbac/cluster-role.ts';
 import { type Controller, defineController, type Listers, related } from '../define.ts';
 import { type Plan, update } from '../plan.ts';
 

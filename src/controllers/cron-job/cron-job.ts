@@ -6,8 +6,8 @@
 import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { CronJob } from '../../kinds/batch/cron-job.ts';
-import { Job } from '../../kinds/batch/job.ts';
+import { CronJob } from '../../kinds/groups/batch/cron-job.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
 import { type Controller, defineController, type Failure, type Snapshot } from '../define.ts';
 import { endOf, isFinished } from '../job/conditions.ts';
 import { type Action, event, type Plan, updateStatus } from '../plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CronSchedule, parseCronSchedule } from '../../kinds/batch/cron-schedule.ts';
+import { type CronSchedule, parseCronSchedule } from '../../kinds/groups/batch/cron-schedule.ts';
 import { dueRun } from './due.ts';
 import { nextRun } from './next-run.ts';
 

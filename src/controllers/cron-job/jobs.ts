@@ -1,7 +1,7 @@
 /** The Jobs of a CronJob: those that it started, told by their name and their annotation, and what became of them. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { CronJob } from '../../kinds/batch/cron-job.ts';
-import { Job } from '../../kinds/batch/job.ts';
+import { CronJob } from '../../kinds/groups/batch/cron-job.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
 import { endOf } from '../job/conditions.ts';
 import { controllerReference } from '../ownership.ts';
 import { type Action, type Report, remove, told } from '../plan.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CronSchedule, parseCronSchedule } from '../../kinds/batch/cron-schedule.ts';
+import { type CronSchedule, parseCronSchedule } from '../../kinds/groups/batch/cron-schedule.ts';
 import { nextRun } from './next-run.ts';
 import { zoneOf } from './zoned-time.ts';
 

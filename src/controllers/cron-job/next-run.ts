@@ -1,5 +1,5 @@
 /** When a schedule is due next. */
-import type { CalendarSchedule, CronSchedule } from '../../kinds/batch/cron-schedule.ts';
+import type { CalendarSchedule, CronSchedule } from '../../kinds/groups/batch/cron-schedule.ts';
 import { type WallTime, type Zone, zoneOf } from './zoned-time.ts';
 
 const SECOND = 1000;

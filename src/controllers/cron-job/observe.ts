@@ -2,8 +2,8 @@
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { CronJob } from '../../kinds/batch/cron-job.ts';
-import { Job } from '../../kinds/batch/job.ts';
+import type { CronJob } from '../../kinds/groups/batch/cron-job.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
 import type { Listers } from '../define.ts';
 
 type SeenCronJob = DeepReadonly<CronJob>;

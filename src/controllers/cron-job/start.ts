@@ -2,9 +2,9 @@
 
 import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { CronJob } from '../../kinds/batch/cron-job.ts';
-import { isTimeZone, parseCronSchedule } from '../../kinds/batch/cron-schedule.ts';
-import { Job } from '../../kinds/batch/job.ts';
+import type { CronJob } from '../../kinds/groups/batch/cron-job.ts';
+import { isTimeZone, parseCronSchedule } from '../../kinds/groups/batch/cron-schedule.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
 import type { Listers } from '../define.ts';
 import { type Action, create, event, requeueAfter, told } from '../plan.ts';
 import { type Due, dueRun } from './due.ts';

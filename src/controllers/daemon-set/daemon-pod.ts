@@ -1,12 +1,12 @@
 /** The pod that a DaemonSet puts on a node. */
 import { controllerOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { DaemonSet } from '../../kinds/apps/daemon-set.ts';
 import { templateGenerationOf } from '../../kinds/conversion/template-generation.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import { DaemonSet } from '../../kinds/groups/apps/daemon-set.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { NAME } from '../../kinds/placement/node-selector.ts';
 import { namedNode } from '../../kinds/placement/required-nodes.ts';
-import type { Toleration } from '../../kinds/shapes/toleration.ts';
+import type { Toleration } from '../../kinds/shapes/pod/toleration.ts';
 import { REVISION_LABEL } from '../history/history.ts';
 import { newPod } from '../pods/new-pod.ts';
 

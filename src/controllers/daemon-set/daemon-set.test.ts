@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import { ControllerRevision } from '../../kinds/apps/controller-revision.ts';
-import { DaemonSet } from '../../kinds/apps/daemon-set.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { ControllerRevision } from '../../kinds/groups/apps/controller-revision.ts';
+import { DaemonSet } from '../../kinds/groups/apps/daemon-set.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Plan } from '../plan.ts';
 import { targetNode } from './daemon-pod.ts';
 import { planDaemonSet } from './daemon-set.ts';

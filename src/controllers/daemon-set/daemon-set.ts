@@ -2,10 +2,10 @@
 import { deepEqual } from '../../base/tree.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import type { Draft } from '../../client/object-types.ts';
-import { ControllerRevision } from '../../kinds/apps/controller-revision.ts';
-import { DaemonSet } from '../../kinds/apps/daemon-set.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { ControllerRevision } from '../../kinds/groups/apps/controller-revision.ts';
+import { DaemonSet } from '../../kinds/groups/apps/daemon-set.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../define.ts';
 import { forget, type History, history, REVISION_LABEL, type SeenRevision } from '../history/history.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../ownership.ts';

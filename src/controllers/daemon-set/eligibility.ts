@@ -1,6 +1,6 @@
 /** Which nodes a DaemonSet is meant for. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Node } from '../../kinds/core/node.ts';
+import type { Node } from '../../kinds/groups/core/node/node.ts';
 import { requiredNodes } from '../../kinds/placement/required-nodes.ts';
 import { isTolerated } from '../../kinds/placement/tolerations.ts';
 import { type SeenDaemonSet, tolerationsOf } from './daemon-pod.ts';

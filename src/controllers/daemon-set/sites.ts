@@ -1,6 +1,6 @@
 /** A DaemonSet's nodes, each with the pods that it has there. */
 
-import { Node } from '../../kinds/core/node.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
 import type { Listers } from '../define.ts';
 import { isTerminal } from '../pods/pod-life.ts';
 import { type SeenDaemonSet, type SeenPod, targetNode } from './daemon-pod.ts';

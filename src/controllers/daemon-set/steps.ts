@@ -1,5 +1,5 @@
 /** How far a DaemonSet may go at once when its template changes. */
-import { type IntOrPercent, magnitude } from '../../kinds/shapes/int-or-percent.ts';
+import { type IntOrPercent, magnitude } from '../../kinds/shapes/meta/int-or-percent.ts';
 import type { SeenDaemonSet } from './daemon-pod.ts';
 
 export interface Steps {

@@ -1,8 +1,8 @@
 /** Old ReplicaSets that nobody will go back to. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
-import { ReplicaSet } from '../../kinds/apps/replica-set.ts';
 import { UNLIMITED } from '../../kinds/conversion/unlimited.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
 import { type Action, remove } from '../plan.ts';
 import { revisionOf } from './annotations.ts';
 import { byAge, type WorkingSet } from './working-set.ts';

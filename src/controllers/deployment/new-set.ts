@@ -1,7 +1,7 @@
 /** The ReplicaSet of the present template: found among those that there are, or made. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Deployment } from '../../kinds/apps/deployment.ts';
-import type { ReplicaSet } from '../../kinds/apps/replica-set.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import type { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
 import { controllerReference } from '../ownership.ts';
 import { templateHash } from '../pods/template-hash.ts';
 import { newestRevision, presentAnnotations } from './annotations.ts';

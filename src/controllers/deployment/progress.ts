@@ -2,8 +2,8 @@
 
 import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
 import { UNLIMITED } from '../../kinds/conversion/unlimited.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { withoutCondition } from '../conditions.ts';
 import { type Action, requeueAfter } from '../plan.ts';
 import type { WorkingSet } from './working-set.ts';

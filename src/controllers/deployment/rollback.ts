@@ -1,7 +1,7 @@
 /** Going back to the template of an earlier revision, as `rollbackTo` asks. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Deployment } from '../../kinds/apps/deployment.ts';
 import { ROLLBACK_ANNOTATION } from '../../kinds/conversion/rollback-to.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { type Action, event, update } from '../plan.ts';
 import { earlierAnnotations, lastRevision, revisionOf, withoutRollback } from './annotations.ts';
 import { sameTemplate, withoutHash } from './same-template.ts';

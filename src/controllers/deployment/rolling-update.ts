@@ -1,6 +1,6 @@
 /** From the old ReplicaSets to the new one in steps, each of which leaves enough pods available. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { stepsOf } from './steps.ts';
 import { byAge, sum, type WorkingSet } from './working-set.ts';
 

@@ -1,7 +1,7 @@
 /** Which ReplicaSet of a Deployment is of which template: all but the label counts that tells their pods apart. */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
 
 export const HASH_LABEL = 'pod-template-hash';
 

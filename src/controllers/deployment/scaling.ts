@@ -1,6 +1,6 @@
 /** A Deployment of another size: its ReplicaSets grow or shrink, each by its share when there are several. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { desiredReplicas, maxReplicas } from './annotations.ts';
 import { stepsOf } from './steps.ts';
 import { byAge, sum, type WorkingSet } from './working-set.ts';

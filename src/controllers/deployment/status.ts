@@ -1,6 +1,6 @@
 /** What a Deployment says of itself: the counts of its ReplicaSets, added up. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { type Conditions, said, withCondition } from './progress.ts';
 import { stepsOf } from './steps.ts';
 import { sum, type WorkingSet } from './working-set.ts';

@@ -1,7 +1,7 @@
 /** How far a Deployment may go at once. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
-import { type IntOrPercent, magnitude } from '../../kinds/shapes/int-or-percent.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { type IntOrPercent, magnitude } from '../../kinds/shapes/meta/int-or-percent.ts';
 
 export interface Steps {
   /** How many pods there may be beyond the wanted ones. */

@@ -1,8 +1,8 @@
 /** A ReplicaSet while a plan is made: as it is, and as the plan leaves it. */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
-import { ReplicaSet } from '../../kinds/apps/replica-set.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
 import { type Action, create, event, told, update } from '../plan.ts';
 import { type Annotations, sizeAnnotations } from './annotations.ts';
 import { stepsOf } from './steps.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../test/support/planner-world.ts';
-import { ReplicaSet } from '../../kinds/apps/replica-set.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { PodDisruptionBudget } from '../../kinds/policy/pod-disruption-budget.ts';
+import { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { PodDisruptionBudget } from '../../kinds/groups/policy/pod-disruption-budget.ts';
 import { planDisruption } from './disruption.ts';
 
 const NOW = new Date('2030-01-01T00:10:00Z');

@@ -5,10 +5,10 @@
 import { deepEqual } from '../../base/tree.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { PodDisruptionBudget } from '../../kinds/groups/policy/pod-disruption-budget.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { PodDisruptionBudget } from '../../kinds/policy/pod-disruption-budget.ts';
-import { type IntOrPercent, magnitude } from '../../kinds/shapes/int-or-percent.ts';
+import { type IntOrPercent, magnitude } from '../../kinds/shapes/meta/int-or-percent.ts';
 import { withConditions } from '../conditions.ts';
 import { type Controller, defineController, type Listers, type Related, related, type Snapshot } from '../define.ts';
 import { compiledSelector } from '../ownership.ts';

@@ -2,11 +2,11 @@
 import type { Client } from '../../client/client.ts';
 import { controllerOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
-import { Deployment } from '../../kinds/apps/deployment.ts';
-import { ReplicaSet } from '../../kinds/apps/replica-set.ts';
-import { StatefulSet } from '../../kinds/apps/stateful-set.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
-import { ReplicationController } from '../../kinds/core/replication-controller.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
+import { StatefulSet } from '../../kinds/groups/apps/stateful-set.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { ReplicationController } from '../../kinds/groups/core/replication-controller.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { Listers } from '../define.ts';
 

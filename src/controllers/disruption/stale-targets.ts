@@ -1,7 +1,7 @@
 /** A pod that was about to be disrupted, and was not, says so no more after a while. */
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { withConditions } from '../conditions.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { type Plan, requeueAfter, updateStatus } from '../plan.ts';

@@ -1,10 +1,10 @@
 /** Writes the pods behind a service into slices of a hundred, with how each of them is. */
 import type { Draft } from '../../client/object-types.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { Service } from '../../kinds/core/service.ts';
-import { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts';
-import { type IpFamily, ipFamily } from '../../kinds/shapes/ip-address.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
+import { type IpFamily, ipFamily } from '../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../define.ts';
 import { controllerReference } from '../ownership.ts';
 import { type Plan, remove } from '../plan.ts';

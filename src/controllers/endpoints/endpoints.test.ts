@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../test/support/planner-world.ts';
-import { Endpoints } from '../../kinds/core/endpoints.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { Service } from '../../kinds/core/service.ts';
-import { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts';
+import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { planEndpointSlices } from './endpoint-slices.ts';
 import { planEndpoints } from './endpoints.ts';
 import { planMirroring } from './mirroring.ts';

@@ -2,9 +2,9 @@
 import { deepEqual } from '../../base/tree.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Endpoints } from '../../kinds/core/endpoints.ts';
-import { Service } from '../../kinds/core/service.ts';
-import { ipFamily } from '../../kinds/shapes/ip-address.ts';
+import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { ipFamily } from '../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { type Action, create, type Plan, type Report, remove, told, update } from '../plan.ts';
 import { isReady } from '../pods/pod-life.ts';

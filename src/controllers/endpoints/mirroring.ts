@@ -1,10 +1,10 @@
 /** Copies Endpoints that somebody else keeps into slices, so that who reads slices alone misses nothing. */
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Endpoints } from '../../kinds/core/endpoints.ts';
-import { Service } from '../../kinds/core/service.ts';
-import { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts';
-import { ipFamily } from '../../kinds/shapes/ip-address.ts';
+import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
+import { ipFamily } from '../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { controllerReference } from '../ownership.ts';
 import { type Action, event, type Plan, remove } from '../plan.ts';

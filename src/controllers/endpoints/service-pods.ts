@@ -2,9 +2,9 @@
 import { deepEqual } from '../../base/tree.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { Service } from '../../kinds/core/service.ts';
-import { type IpFamily, ipFamily } from '../../kinds/shapes/ip-address.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
+import { type IpFamily, ipFamily } from '../../kinds/shapes/meta/ip-address.ts';
 import { type Listers, type Related, related } from '../define.ts';
 import { compiledLabels } from '../ownership.ts';
 import { isReady, isTerminal } from '../pods/pod-life.ts';

@@ -1,5 +1,5 @@
 /** The slices that tell of a service, each of which has one controller that keeps it. */
-import { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts';
+import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { type Related, related, type Snapshot } from '../define.ts';
 import type { Slice } from './slice-packing.ts';
 

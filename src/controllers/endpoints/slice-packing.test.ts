@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts';
+import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { type EndpointGroup, pack } from './slice-packing.ts';
 
 const LIMIT = 4;

@@ -4,7 +4,7 @@
  */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts';
+import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { type Action, create, remove, update } from '../plan.ts';
 
 export type Slice = DeepReadonly<EndpointSlice>;

@@ -1,6 +1,6 @@
 /** The groups of addresses in an Endpoints object, in one form: each port once, each group with ports of its own. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Endpoints } from '../../kinds/core/endpoints.ts';
+import type { Endpoints } from '../../kinds/groups/core/endpoints.ts';
 
 export type Subset = DeepReadonly<NonNullable<Endpoints['subsets']>[number]>;
 export type Address = NonNullable<Subset['addresses']>[number];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { planPod } from './ephemeral-volume.ts';
 
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };

@@ -3,8 +3,8 @@
  * go with their pod, by reference.
  */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related } from '../define.ts';
 import { type Action, create, event, type Plan, told } from '../plan.ts';
 import { ownClaim, podsByClaim } from '../pods/pods-by-claim.ts';

@@ -4,7 +4,7 @@
  */
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
+import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 
 export type OwnerReference = DeepReadonly<NonNullable<ObjectMeta['ownerReferences']>[number]>;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import { ControllerRevision } from '../../kinds/apps/controller-revision.ts';
-import { DaemonSet } from '../../kinds/apps/daemon-set.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { ControllerRevision } from '../../kinds/groups/apps/controller-revision.ts';
+import { DaemonSet } from '../../kinds/groups/apps/daemon-set.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { forget, type History, history, templateOf } from './history.ts';
 
 const template = (image: string) => ({

@@ -5,9 +5,9 @@
  */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
-import { ControllerRevision } from '../../kinds/apps/controller-revision.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import type { PodTemplateSpec } from '../../kinds/shapes/pod-template.ts';
+import { ControllerRevision } from '../../kinds/groups/apps/controller-revision.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import type { PodTemplateSpec } from '../../kinds/shapes/pod/pod-template.ts';
 import type { Listers } from '../define.ts';
 import { controllerReference } from '../ownership.ts';
 import { type Action, create, type Named, patch, remove } from '../plan.ts';

@@ -1,9 +1,9 @@
 /** Which size a target should have, and what there is to say about that. Performs nothing and writes nothing. */
 import { parseQuantity, scaled } from '../../base/quantity.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { HorizontalPodAutoscaler } from '../../kinds/autoscaling/horizontal-pod-autoscaler.ts';
-import type { MetricStatus } from '../../kinds/autoscaling/metric.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import type { MetricStatus } from '../../kinds/groups/autoscaling/metric.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type LabelSelector, parseLabelSelector, SelectorError } from '../../schema/selector.ts';
 import { type Told, told } from '../plan.ts';
 import { type Bounds, limitByPolicies, limitPlainly } from './limit.ts';

@@ -4,8 +4,8 @@
  * limit.ts). Where there is none, nothing is read and no timer waits.
  */
 import { keyOf } from '../../client/object-cache.ts';
-import { HorizontalPodAutoscaler } from '../../kinds/autoscaling/horizontal-pod-autoscaler.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { type Controller, defineController, related } from '../define.ts';
 import { needsMetrics } from './decide.ts';

@@ -1,7 +1,7 @@
 /** What has to be kept between looks at autoscalers. A restart forgets it: then sizes shrink a little later. */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { HorizontalPodAutoscaler } from '../../kinds/autoscaling/horizontal-pod-autoscaler.ts';
+import type { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { NOTHING_REMEMBERED, type Remembered } from './remembered.ts';
 
 type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../base/errors.ts';
 import { deepFreeze } from '../../base/tree.ts';
-import { Deployment } from '../../kinds/apps/deployment.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import type { Action } from '../plan.ts';
 import type { Autoscaler } from './decide.ts';
 import { type Look, planAutoscaler, type World } from './plan-autoscaler.ts';

@@ -2,9 +2,9 @@
 import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { HorizontalPodAutoscaler } from '../../kinds/autoscaling/horizontal-pod-autoscaler.ts';
-import type { MetricStatus } from '../../kinds/autoscaling/metric.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import type { MetricStatus } from '../../kinds/groups/autoscaling/metric.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { withConditions } from '../conditions.ts';
 import type { Failure } from '../define.ts';
 import { type Action, event, type Plan, requeueAfter, told, updateStatus } from '../plan.ts';

@@ -1,6 +1,6 @@
 /** Which pods count when their use is weighed, and which of the measurements are of any worth. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Sample, Samples } from './samples.ts';
 
 type SeenPod = DeepReadonly<Pod>;

@@ -1,7 +1,7 @@
 /** What each metric proposes: a number of pods with what was found, or why it proposes nothing. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { MetricStatus, MetricTarget } from '../../kinds/autoscaling/metric.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { MetricStatus, MetricTarget } from '../../kinds/groups/autoscaling/metric.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { readySince } from '../pods/pod-life.ts';
 import { groupPods } from './pod-groups.ts';
 import type { Reading, SeenMetric } from './readings.ts';

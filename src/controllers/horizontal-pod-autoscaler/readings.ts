@@ -2,8 +2,8 @@
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { MetricSpec } from '../../kinds/autoscaling/metric.ts';
-import { PodMetrics } from '../../kinds/metrics/pod-metrics.ts';
+import type { MetricSpec } from '../../kinds/groups/autoscaling/metric.ts';
+import { PodMetrics } from '../../kinds/groups/metrics/pod-metrics.ts';
 import { type Sample, type Samples, samplesOf, thousandths } from './samples.ts';
 
 export type SeenMetric = DeepReadonly<MetricSpec>;

@@ -1,5 +1,5 @@
 /** How many pods an autoscaler's metrics ask for together. */
-import type { MetricStatus } from '../../kinds/autoscaling/metric.ts';
+import type { MetricStatus } from '../../kinds/groups/autoscaling/metric.ts';
 import { type Circumstances, type Fault, type Proposal, proposalOf } from './proposals.ts';
 import type { Reading, SeenMetric } from './readings.ts';
 import { condition, type Said } from './said.ts';

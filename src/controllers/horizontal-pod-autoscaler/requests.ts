@@ -1,10 +1,10 @@
 /** What pods request of a resource: their use is weighed against it. */
 import { addQuantities, parseQuantity, scaled } from '../../base/quantity.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
-import { containersTogether } from '../../kinds/shapes/pod-resources.ts';
-import type { PodSpec } from '../../kinds/shapes/pod-spec.ts';
-import { amountIn } from '../../kinds/shapes/resources.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { amountIn } from '../../kinds/shapes/container/resources.ts';
+import { containersTogether } from '../../kinds/shapes/pod/pod-resources.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 import { thousandths } from './samples.ts';
 import { Unmeasurable } from './unmeasurable.ts';
 

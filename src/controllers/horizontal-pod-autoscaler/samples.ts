@@ -1,9 +1,9 @@
 /** What was measured of pods, as plain numbers: thousandths of a processor, a byte, a request, or whatever is counted. */
 import { formatQuantity, parseQuantity, scaled } from '../../base/quantity.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { parseDuration } from '../../kinds/batch/every-duration.ts';
-import type { PodMetrics } from '../../kinds/metrics/pod-metrics.ts';
-import { amountIn } from '../../kinds/shapes/resources.ts';
+import { parseDuration } from '../../kinds/groups/batch/every-duration.ts';
+import type { PodMetrics } from '../../kinds/groups/metrics/pod-metrics.ts';
+import { amountIn } from '../../kinds/shapes/container/resources.ts';
 
 export interface Sample {
   readonly value: bigint;

@@ -1,6 +1,6 @@
 /** Holds a number back as long as others were asked for a short while ago. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { HorizontalPodAutoscalerBehavior } from '../../kinds/autoscaling/scaling-behavior.ts';
+import type { HorizontalPodAutoscalerBehavior } from '../../kinds/groups/autoscaling/scaling-behavior.ts';
 import type { Remembered } from './remembered.ts';
 
 export type Behavior = DeepReadonly<HorizontalPodAutoscalerBehavior>;

@@ -2,7 +2,7 @@
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { HorizontalPodAutoscaler } from '../../kinds/autoscaling/horizontal-pod-autoscaler.ts';
+import type { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { type Kind, splitApiVersion } from '../../kinds/kind.ts';
 
 export interface Target {

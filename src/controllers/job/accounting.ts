@@ -1,6 +1,6 @@
 /** Which pods are noted as ended, which notes become numbers, and which pods may go. See tracking.ts. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Ending } from './conditions.ts';
 import { judge } from './failure-policy.ts';
 import { completionIndex, hasFailed, hasSucceeded, isCountable } from './outcome.ts';

@@ -1,7 +1,7 @@
 /** How long a Job waits with new pods after failures: longer with every failure since the last success. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { finishedAt, hasFailed, hasSucceeded, isCountable } from './outcome.ts';
 import { isTracked } from './tracking.ts';
 

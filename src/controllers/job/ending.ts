@@ -1,8 +1,8 @@
 /** Whether a Job has come to its end, and how. Failures are looked for first. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
-import { trueRestarts } from '../../kinds/core/restart-counts.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { trueRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
 import { decidedEnding, type Ending } from './conditions.ts';
 import { judge } from './failure-policy.ts';
 import { hasFailed } from './outcome.ts';

@@ -1,7 +1,7 @@
 /** What a Job's policy says of a pod that failed: the first rule that fits decides. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 type Policy = NonNullable<DeepReadonly<Job>['spec']['podFailurePolicy']>;

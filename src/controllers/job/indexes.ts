@@ -1,7 +1,7 @@
 /** The indexes of an indexed Job: which have succeeded, which have failed for good, and which wait to be tried again. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { isActive, isTerminating } from '../pods/pod-life.ts';
 import { judge } from './failure-policy.ts';
 import { IndexSet } from './index-set.ts';

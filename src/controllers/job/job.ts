@@ -5,8 +5,8 @@
  */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Job } from '../../kinds/batch/job.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Failure, type Snapshot } from '../define.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../ownership.ts';
 import { type Action, type Plan, requeueAfter, updateStatus } from '../plan.ts';

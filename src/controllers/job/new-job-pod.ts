@@ -1,7 +1,7 @@
 /** The pods of a Job, as it makes them. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Job } from '../../kinds/batch/job.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { newPod } from '../pods/new-pod.ts';
 import { failureCounts } from './indexes.ts';
 import { COMPLETION_INDEX } from './outcome.ts';

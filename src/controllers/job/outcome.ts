@@ -1,7 +1,7 @@
 /** What became of a Job's pod. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 type SeenJob = DeepReadonly<Job>;
 type SeenPod = DeepReadonly<Pod>;

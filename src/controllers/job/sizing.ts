@@ -1,7 +1,7 @@
 /** How many pods of a Job there should be, and what makes it so many. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Action, create, type Report, remove, told } from '../plan.ts';
 import { firstToGo } from '../pods/deletion-order.ts';
 import { type Failures, waitAfter } from './backoff.ts';

@@ -2,7 +2,7 @@
 
 import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
 import { type Action, event } from '../plan.ts';
 import { isReady } from '../pods/pod-life.ts';
 import type { Account } from './accounting.ts';

@@ -1,6 +1,6 @@
 /** Whether enough indexes of a Job have succeeded for its policy, which may ask for fewer than all. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
 import { IndexSet } from './index-set.ts';
 
 /** Which rule is met, in words. */

@@ -1,7 +1,7 @@
 /** How a Job stands, counted from its status and its pods. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Job } from '../../kinds/batch/job.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Job } from '../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { isActive, isReady, isTerminating } from '../pods/pod-life.ts';
 import { judge } from './failure-policy.ts';
 import { type Indexes, indexesOf } from './indexes.ts';

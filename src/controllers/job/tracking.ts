@@ -5,8 +5,8 @@
  */
 import { controllerOf, type IndexFunction } from '../../client/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Job } from '../../kinds/batch/job.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Listers, type Related, related, type Snapshot } from '../define.ts';
 import { type Action, patch } from '../plan.ts';
 import { isFinished, isManagedElsewhere } from './conditions.ts';

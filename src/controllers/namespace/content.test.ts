@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ScriptedApi } from '../../../test/support/scripted-api.ts';
 import { ApiError, methodNotAllowed, noSuchPath } from '../../base/errors.ts';
 import { createClient } from '../../client/client.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Secret } from '../../kinds/core/secret.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { contentOf } from './content.ts';
 

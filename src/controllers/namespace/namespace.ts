@@ -1,7 +1,7 @@
 /** Empties a namespace that is being deleted, says what is left in it, and lets go of it in the end. */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { withConditions } from '../conditions.ts';
 import { type Controller, defineController, type Snapshot } from '../define.ts';

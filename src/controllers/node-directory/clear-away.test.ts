@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HELD, OURS, said, World } from '../../../test/support/directory-world.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 
 describe('a volume', () => {
   const directory = (spec: object = {}, rest: { metadata?: object; status?: object } = {}) => ({

@@ -1,6 +1,6 @@
 /** Sees to it that volumes go when nobody wants them any more. Their data is removed by their node. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PROVISIONED_BY } from '../../kinds/volumes/binding.ts';
 import { isToRemove, NODE_DIRECTORY, nodeDirectory, REMOVAL } from '../../kinds/volumes/node-directory.ts';
 import { event, type Plan, remove, update } from '../plan.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
 import { classNamed } from '../../../test/support/volume-objects.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { planDefaultClass } from './default-class.ts';
 
 describe('the first class', () => {

@@ -3,8 +3,8 @@
  * was deleted or changed since stays as its owner wants it, and a cluster that has classes of its own gets none.
  */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { DEFAULT_MARK } from '../../kinds/volumes/default-class.ts';
 import { NODE_DIRECTORY } from '../../kinds/volumes/node-directory.ts';
 import { type Controller, defineController, type Listers, related } from '../define.ts';

@@ -1,8 +1,8 @@
 /** Where a volume can be made. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import type { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { NODE } from '../../kinds/volumes/node-directory.ts';
 import type { Listers } from '../define.ts';
 

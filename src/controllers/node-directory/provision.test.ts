@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { HELD, OURS, said, World } from '../../../test/support/directory-world.ts';
 import { claimNamed, classNamed } from '../../../test/support/volume-objects.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { nodeDirectory } from '../../kinds/volumes/node-directory.ts';
 
 const claim = (spec: object = {}, annotations: object = {}) =>

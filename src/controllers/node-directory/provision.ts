@@ -1,8 +1,8 @@
 /** Makes the volume that a claim asks for. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { classNameOf, PROVISIONED_BY, PROVISIONER, SELECTED_NODE } from '../../kinds/volumes/binding.ts';
 import { requestOf } from '../../kinds/volumes/matching.ts';
 import { NODE, NODE_DIRECTORY, REMOVAL } from '../../kinds/volumes/node-directory.ts';

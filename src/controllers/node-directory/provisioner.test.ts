@@ -3,10 +3,10 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { HELD, OURS, World } from '../../../test/support/directory-world.ts';
 import { claimNamed, classNamed } from '../../../test/support/volume-objects.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { isToRemove, nodeDirectory } from '../../kinds/volumes/node-directory.ts';
 import { planKey as planBinding } from '../persistent-volume/binder.ts';
 

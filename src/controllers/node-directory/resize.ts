@@ -1,7 +1,7 @@
 /** Lets a claim grow. A directory has no size of its own, so that it is enough to say that it has grown. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { isMore, isToGrow } from '../../kinds/volumes/growth.ts';
 import { requestOf } from '../../kinds/volumes/matching.ts';
 import { nodeDirectory } from '../../kinds/volumes/node-directory.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import { Node } from '../../kinds/core/node.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
 import { freeRange, planNodeRange } from './node-ipam.ts';
 
 const worldOf = (ranges: readonly (string | undefined)[]) => {

@@ -1,7 +1,7 @@
 /** Gives every node that has none a range of addresses for its pods, cut out of the cluster's. IPv4. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { parseIp } from '../../kinds/shapes/ip-address.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { parseIp } from '../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, type Listers } from '../define.ts';
 import { event, type Plan, patch, requeueAfter } from '../plan.ts';
 

@@ -1,7 +1,7 @@
 /** When a node was last heard of, by the clock of this process. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Lease } from '../../kinds/coordination/lease.ts';
-import type { Node } from '../../kinds/core/node.ts';
+import type { Lease } from '../../kinds/groups/coordination/lease.ts';
+import type { Node } from '../../kinds/groups/core/node/node.ts';
 
 type SeenNode = DeepReadonly<Node>;
 type SeenLease = DeepReadonly<Lease>;

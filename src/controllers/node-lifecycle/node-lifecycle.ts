@@ -6,9 +6,9 @@
 import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Lease } from '../../kinds/coordination/lease.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Lease } from '../../kinds/groups/coordination/lease.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../define.ts';
 import { type Action, event, type Plan, patch, requeueAfter, updateStatus } from '../plan.ts';
 import { isReady } from '../pods/pod-life.ts';

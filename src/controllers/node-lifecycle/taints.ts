@@ -1,6 +1,6 @@
 /** The taints that a node has because of how it is. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Node } from '../../kinds/core/node.ts';
+import type { Node } from '../../kinds/groups/core/node/node.ts';
 import { readyCondition } from './health.ts';
 
 type SeenNode = DeepReadonly<Node>;

@@ -3,7 +3,7 @@
  * rather the network than the nodes; when all of all zones are, it is rather this end of it.
  */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Node } from '../../kinds/core/node.ts';
+import type { Node } from '../../kinds/groups/core/node/node.ts';
 import { readyCondition } from './health.ts';
 
 type SeenNode = DeepReadonly<Node>;

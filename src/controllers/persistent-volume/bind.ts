@@ -1,8 +1,8 @@
 /** The writes that make a claim and a volume each other's, and that part them. */
 import { deepEqual } from '../../base/tree.ts';
 import type { Draft } from '../../client/object-types.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { BIND_COMPLETED, BOUND_BY_CONTROLLER, isFor } from '../../kinds/volumes/binding.ts';
 import { type Plan, update, updateStatus } from '../plan.ts';
 import type { Claim, Volume } from './states.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../test/support/planner-world.ts';
 import { boundClaim, claimNamed, classNamed, refTo, volumeNamed } from '../../../test/support/volume-objects.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import type { Action, Plan } from '../plan.ts';
 import { planClaim } from './claims.ts';
 import type { Claim, Volume } from './states.ts';

@@ -1,6 +1,6 @@
 /** Says that somebody else makes a claim grow. What it grows by is the provisioner's business. */
 import { keyOf } from '../../client/object-cache.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { isMore, isToGrow } from '../../kinds/volumes/growth.ts';
 import { requestOf } from '../../kinds/volumes/matching.ts';
 import { type Controller, defineController, related } from '../define.ts';

@@ -1,5 +1,5 @@
 import type { Draft } from '../../client/object-types.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { event, type Plan, updateStatus } from '../plan.ts';
 import type { Volume } from './states.ts';
 

@@ -1,7 +1,7 @@
 /** Asking for a volume to be made: the provisioner of the class sees its name on the claim, and goes to work. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import type { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import type { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { classNameOf, OLD_PROVISIONER, PROVISIONER } from '../../kinds/volumes/binding.ts';
 import { event, type Plan, update } from '../plan.ts';
 import type { Claim } from './states.ts';

@@ -1,5 +1,5 @@
 /** What becomes of a volume whose claim is gone, as its policy says. */
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PROVISIONED_BY } from '../../kinds/volumes/binding.ts';
 import { type Plan, remove } from '../plan.ts';
 import { failed } from './phase.ts';

@@ -1,7 +1,7 @@
 /** Makes a volume free again by emptying it, which a pod does. Deprecated in Kubernetes, and still obeyed. */
 import type { Draft } from '../../client/object-types.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { volumesByClaim } from '../../kinds/volumes/binding.ts';
 import { create, event, type Plan, remove, requeueAfter } from '../plan.ts';
 import { podsByClaim } from '../pods/pods-by-claim.ts';

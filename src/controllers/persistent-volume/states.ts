@@ -1,8 +1,8 @@
 /** How claims, volumes and pods are looked at here. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { BIND_COMPLETED } from '../../kinds/volumes/binding.ts';
 import type { Listers } from '../define.ts';
 

@@ -1,5 +1,5 @@
 /** What is to be done for one volume. */
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { PROVISIONED_BY } from '../../kinds/volumes/binding.ts';
 import { hasMode } from '../../kinds/volumes/matching.ts';
 import { event, type Plan } from '../plan.ts';

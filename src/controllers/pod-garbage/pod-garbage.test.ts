@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { planEndedPods, planStuckPod } from './pod-garbage.ts';
 
 const NOW = new Date('2030-01-01T00:00:00Z');

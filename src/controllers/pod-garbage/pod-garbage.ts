@@ -5,8 +5,8 @@
 import { isApiError } from '../../base/errors.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Condition, withConditions } from '../conditions.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { type Action, type Plan, remove, requeueAfter, updateStatus } from '../plan.ts';

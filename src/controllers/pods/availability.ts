@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../../base/timestamp.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Action, requeueAfter } from '../plan.ts';
 import { readyTime } from './pod-life.ts';
 

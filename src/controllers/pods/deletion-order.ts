@@ -1,7 +1,7 @@
 /** Which pods of a set that is too large go first: those whose loss costs least. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
-import { trueRestarts } from '../../kinds/core/restart-counts.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { trueRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
 import { readySince } from './pod-life.ts';
 
 type SeenPod = DeepReadonly<Pod>;

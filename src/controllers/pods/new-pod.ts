@@ -1,6 +1,6 @@
 /** A new pod, as a controller makes it from its template. */
 import type { DeepReadonly, Draft, KindRef } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { controllerReference } from '../ownership.ts';
 import type { Named } from '../plan.ts';
 

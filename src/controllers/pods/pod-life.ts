@@ -1,6 +1,6 @@
 /** How far a pod is in its life, as the controllers of pods see it. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 

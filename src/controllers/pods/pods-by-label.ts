@@ -1,6 +1,6 @@
 /** Finds the pods that a map of labels selects without a look at all the others. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../define.ts';
 import { compiledLabels } from '../ownership.ts';
 

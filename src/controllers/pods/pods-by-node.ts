@@ -1,5 +1,5 @@
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 const NONE: readonly string[] = [];
 

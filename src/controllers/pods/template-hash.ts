@@ -1,6 +1,6 @@
 /** A short name for a template of pods, which tells the pods that come from it from those of another. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { PodTemplateSpec } from '../../kinds/shapes/pod-template.ts';
+import type { PodTemplateSpec } from '../../kinds/shapes/pod/pod-template.ts';
 
 /** No vowels and no look-alikes, so that a hash spells no word. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';

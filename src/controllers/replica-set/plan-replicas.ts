@@ -1,9 +1,9 @@
 /** Keeping a number of pods alive: what ReplicaSets and ReplicationControllers have in common. */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import type { ReplicaSet } from '../../kinds/apps/replica-set.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import type { ReplicationController } from '../../kinds/core/replication-controller.ts';
+import type { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import type { ReplicationController } from '../../kinds/groups/core/replication-controller.ts';
 import { fromLabels } from '../../schema/selector.ts';
 import { withConditions, withoutCondition } from '../conditions.ts';
 import type { Failure, Listers, Snapshot } from '../define.ts';

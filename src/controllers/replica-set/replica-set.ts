@@ -1,8 +1,8 @@
 /** Keeps as many pods as a ReplicaSet says. */
 import { controllerOf } from '../../client/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { ReplicaSet } from '../../kinds/apps/replica-set.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { ReplicaSet } from '../../kinds/groups/apps/replica-set.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { defineController, type Listers, type Snapshot } from '../define.ts';
 import { compiledSelector, type Ownership, observeAdoption, orphansOf } from '../ownership.ts';
 import type { Plan } from '../plan.ts';

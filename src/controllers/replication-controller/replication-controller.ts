@@ -1,7 +1,7 @@
 /** Keeps as many pods as a ReplicationController says, as ReplicaSets do. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { ReplicationController } from '../../kinds/core/replication-controller.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { ReplicationController } from '../../kinds/groups/core/replication-controller.ts';
 import { defineController, type Snapshot } from '../define.ts';
 import { compiledLabels, type Ownership, observeAdoption, orphansOf } from '../ownership.ts';
 import type { Plan } from '../plan.ts';

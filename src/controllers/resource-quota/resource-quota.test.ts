@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Pod } from '../../kinds/core/pod.ts';
-import type { ResourceQuota } from '../../kinds/core/resource-quota.ts';
-import { Secret } from '../../kinds/core/secret.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import type { ResourceQuota } from '../../kinds/groups/core/resource-quota.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
 import type { Plan } from '../plan.ts';
 import { type Counted, planResourceQuota } from './resource-quota.ts';
 

@@ -2,13 +2,13 @@
 import { deepEqual } from '../../base/tree.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { ResourceQuota } from '../../kinds/core/resource-quota.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { ResourceQuota } from '../../kinds/groups/core/resource-quota.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { addTo, amountsOf, listOf, NOTHING, only } from '../../kinds/quota/amounts.ts';
 import { covers, evaluatorOf } from '../../kinds/quota/objects.ts';
 import { chargedUntil } from '../../kinds/quota/pods.ts';
-import type { Amounts } from '../../kinds/shapes/pod-resources.ts';
+import type { Amounts } from '../../kinds/shapes/pod/pod-resources.ts';
 import { type Controller, defineController, type Snapshot } from '../define.ts';
 import { type Action, type Plan, requeueAfter, requeueOnChange, updateStatus } from '../plan.ts';
 

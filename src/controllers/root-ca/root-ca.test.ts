@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../test/support/planner-world.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { planRootCa } from './root-ca.ts';
 
 const data = fc.option(fc.dictionary(fc.constantFrom('ca.crt', 'other'), fc.constantFrom('CA', 'wrong')), {

@@ -1,8 +1,8 @@
 /** Publishes the cluster's authority in every namespace, so that programs there can verify the server. */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { type Controller, defineController, type Listers, related } from '../define.ts';
 import { create, type Plan, remove, update } from '../plan.ts';
 

@@ -3,8 +3,8 @@ import { PlannerWorld } from '../../../test/support/planner-world.ts';
 import { ScriptedApi } from '../../../test/support/scripted-api.ts';
 import { ApiError } from '../../base/errors.ts';
 import { createClient } from '../../client/client.ts';
-import { Secret } from '../../kinds/core/secret.ts';
-import { ServiceAccount } from '../../kinds/core/service-account.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
+import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import { observeTokens, type TokenRequest } from './observe.ts';
 
 const account = (uid: string) => ({ metadata: { name: 'robot', namespace: 'x', uid } });

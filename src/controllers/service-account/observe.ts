@@ -1,8 +1,8 @@
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Secret } from '../../kinds/core/secret.ts';
-import { ServiceAccount } from '../../kinds/core/service-account.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
+import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import type { Listers } from '../define.ts';
 import { accountNameOf, belongsTo, hasToken, isTokenSecret } from './token-secret.ts';
 

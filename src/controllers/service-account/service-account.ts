@@ -4,9 +4,9 @@
  */
 import { deepEqual } from '../../base/tree.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Secret } from '../../kinds/core/secret.ts';
-import { ServiceAccount } from '../../kinds/core/service-account.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
+import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';
 import { type Action, create, type Plan, remove, update } from '../plan.ts';
 import { type MintToken, NOTHING, observeTokens, type TokenObservation } from './observe.ts';

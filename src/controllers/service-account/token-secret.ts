@@ -1,7 +1,7 @@
 /** Secrets that hold a service account's token: how they are told apart, and what has to be in them. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import type { Secret } from '../../kinds/core/secret.ts';
-import type { ServiceAccount } from '../../kinds/core/service-account.ts';
+import type { Secret } from '../../kinds/groups/core/secret.ts';
+import type { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 
 const TYPE = 'kubernetes.io/service-account-token';
 const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';

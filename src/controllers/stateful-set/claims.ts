@@ -1,6 +1,6 @@
 /** The storage of each pod: claims that are made from the set's templates, named after the pod, and outlive it. */
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Listers } from '../define.ts';
 import { type Action, create, event, told, update } from '../plan.ts';
 import { parentOf, podName, type SeenSet } from './identity.ts';

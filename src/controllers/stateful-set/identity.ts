@@ -1,7 +1,7 @@
 /** Who a pod of a StatefulSet is: its name says of which set it is and which place it has there, for good. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { StatefulSet } from '../../kinds/apps/stateful-set.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import type { StatefulSet } from '../../kinds/groups/apps/stateful-set.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type Action, patch } from '../plan.ts';
 
 export type SeenSet = DeepReadonly<StatefulSet>;

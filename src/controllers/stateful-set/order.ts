@@ -1,5 +1,5 @@
 /** Which pods of a StatefulSet come and go next: one after the other in order, or all at once where the set says so. */
-import { Pod } from '../../kinds/core/pod.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../define.ts';
 import { type Action, create, event, type Report, remove, told } from '../plan.ts';
 import { isTerminal } from '../pods/pod-life.ts';

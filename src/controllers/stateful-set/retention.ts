@@ -3,9 +3,9 @@
  * is one too many, they go with the pod; to nobody, they stay.
  */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { StatefulSet } from '../../kinds/apps/stateful-set.ts';
-import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { StatefulSet } from '../../kinds/groups/apps/stateful-set.ts';
+import type { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { controllerReference } from '../ownership.ts';
 import { podName, type SeenPod, type SeenSet } from './identity.ts';
 

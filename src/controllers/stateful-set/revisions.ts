@@ -1,7 +1,7 @@
 /** The two templates of a StatefulSet that is being updated: the one it comes from, and the one it goes to. */
 import type { Draft } from '../../client/object-types.ts';
-import { StatefulSet } from '../../kinds/apps/stateful-set.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import { StatefulSet } from '../../kinds/groups/apps/stateful-set.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../define.ts';
 import { forget, history, REVISION_LABEL, type SeenRevision, type Template, templateOf } from '../history/history.ts';
 import type { Action } from '../plan.ts';

@@ -1,5 +1,5 @@
 /** From pods of older templates to pods of the present one: the last goes first, and comes back as it should be. */
-import { magnitude } from '../../kinds/shapes/int-or-percent.ts';
+import { magnitude } from '../../kinds/shapes/meta/int-or-percent.ts';
 import type { Action } from '../plan.ts';
 import type { SeenSet } from './identity.ts';
 import { type Condemned, isUp, type Replica } from './members.ts';

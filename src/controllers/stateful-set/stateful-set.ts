@@ -2,10 +2,10 @@
 import { deepEqual } from '../../base/tree.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { ControllerRevision } from '../../kinds/apps/controller-revision.ts';
-import { StatefulSet } from '../../kinds/apps/stateful-set.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { ControllerRevision } from '../../kinds/groups/apps/controller-revision.ts';
+import { StatefulSet } from '../../kinds/groups/apps/stateful-set.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { defineController, type Listers, related, type Snapshot } from '../define.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../ownership.ts';
 import { type Action, type Plan, updateStatus } from '../plan.ts';

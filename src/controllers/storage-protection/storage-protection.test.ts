@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Plan } from '../plan.ts';
 import { planClaim, planClass, planVolume } from './storage-protection.ts';
 

@@ -4,11 +4,11 @@
  */
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { VolumeAttributesClass } from '../../kinds/groups/storage/volume-attributes-class.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import { VolumeAttributesClass } from '../../kinds/storage/volume-attributes-class.ts';
 import { type Controller, defineController, type Listers, related } from '../define.ts';
 import { type Plan, update } from '../plan.ts';
 import { podsByClaim } from '../pods/pods-by-claim.ts';

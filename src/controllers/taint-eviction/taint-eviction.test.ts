@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { planTaintEviction } from './taint-eviction.ts';
 
 const START = Date.parse('2030-01-01T00:00:00Z');

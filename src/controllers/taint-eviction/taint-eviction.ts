@@ -2,8 +2,8 @@
 import { deepEqual } from '../../base/tree.ts';
 import { keyOf } from '../../client/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../client/object-types.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { covers } from '../../kinds/placement/tolerations.ts';
 import { withConditions } from '../conditions.ts';
 import { type Controller, defineController, related, type Snapshot } from '../define.ts';

@@ -1,6 +1,6 @@
 /** Deletes finished Jobs, with their pods, when they have been kept as long as they say. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Job } from '../../kinds/batch/job.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
 import { defineController } from '../define.ts';
 import { endOf } from '../job/conditions.ts';
 import { type Plan, remove, requeueAfter } from '../plan.ts';

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { received, shown } from '../../../test/support/kinds/test-object.ts';
 import { clone } from '../../base/tree.ts';
 import { decode } from '../../schema/decode.ts';
-import { DaemonSet } from '../apps/daemon-set.ts';
-import { Deployment } from '../apps/deployment.ts';
-import { ReplicaSet } from '../apps/replica-set.ts';
-import { StatefulSet } from '../apps/stateful-set.ts';
-import { CronJob } from '../batch/cron-job.ts';
+import { DaemonSet } from '../groups/apps/daemon-set.ts';
+import { Deployment } from '../groups/apps/deployment.ts';
+import { ReplicaSet } from '../groups/apps/replica-set.ts';
+import { StatefulSet } from '../groups/apps/stateful-set.ts';
+import { CronJob } from '../groups/batch/cron-job.ts';
 import type { Kind, Version } from '../kind.ts';
-import { received, shown } from '../test-object.ts';
 import { ROLLBACK_ANNOTATION } from './rollback-to.ts';
 import { TEMPLATE_GENERATION_ANNOTATION } from './template-generation.ts';
 

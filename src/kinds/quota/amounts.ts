@@ -6,8 +6,8 @@ import {
   parseQuantity,
   subtractQuantities,
 } from '../../base/quantity.ts';
-import type { Amounts } from '../shapes/pod-resources.ts';
-import type { ResourceList } from '../shapes/resources.ts';
+import type { ResourceList } from '../shapes/container/resources.ts';
+import type { Amounts } from '../shapes/pod/pod-resources.ts';
 
 export const NOTHING = parseQuantity('0');
 export const ONE = parseQuantity('1');

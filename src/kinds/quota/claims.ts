@@ -1,6 +1,6 @@
 import { compareQuantities, parseQuantity, type Quantity } from '../../base/quantity.ts';
-import type { PersistentVolumeClaim } from '../core/persistent-volume-claim.ts';
-import type { Amounts } from '../shapes/pod-resources.ts';
+import type { PersistentVolumeClaim } from '../groups/core/persistent-volume/persistent-volume-claim.ts';
+import type { Amounts } from '../shapes/pod/pod-resources.ts';
 import { classNameOf } from '../volumes/binding.ts';
 import { ONE } from './amounts.ts';
 import { type QuotaEvaluator, selects } from './evaluator.ts';

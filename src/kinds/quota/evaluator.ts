@@ -3,7 +3,7 @@
  * are counted (objects.ts). Pure, and used twice: by the server when something is written, and by the controller that
  * counts everything anew.
  */
-import type { Amounts } from '../shapes/pod-resources.ts';
+import type { Amounts } from '../shapes/pod/pod-resources.ts';
 
 export interface Requirement {
   readonly scopeName: string;

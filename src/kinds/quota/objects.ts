@@ -1,6 +1,6 @@
-import { PersistentVolumeClaim } from '../core/persistent-volume-claim.ts';
-import { Pod } from '../core/pod.ts';
-import { Service } from '../core/service.ts';
+import { PersistentVolumeClaim } from '../groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../groups/core/pod/pod.ts';
+import { Service } from '../groups/core/service/service.ts';
 import type { Kind } from '../kind.ts';
 import { ONE } from './amounts.ts';
 import { claimUsage } from './claims.ts';

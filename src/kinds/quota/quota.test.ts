@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../base/quantity.ts';
 import { decode } from '../../schema/decode.ts';
-import { Pod } from '../core/pod.ts';
+import { Pod } from '../groups/core/pod/pod.ts';
 import { addTo, amountsOf, growth, listOf } from './amounts.ts';
 import { podUsage } from './pods.ts';
 

@@ -1,5 +1,5 @@
 import { parseQuantity } from '../../base/quantity.ts';
-import type { Service } from '../core/service.ts';
+import type { Service } from '../groups/core/service/service.ts';
 import { NOTHING, ONE } from './amounts.ts';
 import type { QuotaEvaluator } from './evaluator.ts';
 

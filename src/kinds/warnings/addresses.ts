@@ -1,6 +1,6 @@
 /** Addresses and ranges in forms that older fields take and that different programs read differently. */
-import { formatIp } from '../shapes/canonical-ip.ts';
-import { isMapped, parseIp } from '../shapes/ip-address.ts';
+import { formatIp } from '../shapes/meta/canonical-ip.ts';
+import { isMapped, parseIp } from '../shapes/meta/ip-address.ts';
 
 const ODD = /[^0-9.]|(?:^|\.)0\d/;
 

@@ -1,7 +1,7 @@
 /** What is to be said about the containers of a pod. */
 import { deepEqual } from '../../base/tree.ts';
-import type { Container } from '../shapes/container.ts';
-import type { PodSpec } from '../shapes/pod-spec.ts';
+import type { Container } from '../shapes/container/container.ts';
+import type { PodSpec } from '../shapes/pod/pod-spec.ts';
 import { warnOfFraction } from './fractions.ts';
 
 const SECCOMP = 'container.seccomp.security.alpha.kubernetes.io/';

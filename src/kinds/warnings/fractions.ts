@@ -1,5 +1,5 @@
 import { parseQuantity } from '../../base/quantity.ts';
-import type { ResourceList } from '../shapes/resources.ts';
+import type { ResourceList } from '../shapes/container/resources.ts';
 
 /** Characters without which an amount is whole. */
 const FINE = /[.mun]|[eE]-/;

@@ -1,6 +1,6 @@
 import { labelValue } from '../../schema/names.ts';
-import type { LabelSelector } from '../shapes/label-selector.ts';
-import type { NodeSelectorTerm } from '../shapes/node-selector.ts';
+import type { LabelSelector } from '../shapes/meta/label-selector.ts';
+import type { NodeSelectorTerm } from '../shapes/pod/node-selector.ts';
 
 /** Labels of nodes that have better names by now. */
 const DEPRECATED: ReadonlyMap<string, string> = new Map([

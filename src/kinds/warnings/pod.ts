@@ -1,8 +1,8 @@
 /** What is to be said about a pod, or about the template of pods to come. */
 import { dnsLabel } from '../../schema/names.ts';
 import type { KubeObject } from '../kind.ts';
-import type { PodAffinityTerm } from '../shapes/affinity.ts';
-import type { PodSpec } from '../shapes/pod-spec.ts';
+import type { PodAffinityTerm } from '../shapes/pod/affinity.ts';
+import type { PodSpec } from '../shapes/pod/pod-spec.ts';
 import { ipWarnings } from './addresses.ts';
 import { containerWarnings } from './containers.ts';
 import { claimSpecWarnings, warnOfFraction } from './fractions.ts';

@@ -1,5 +1,5 @@
 /** Files of one volume that stand in each other's way. */
-import type { PodSpec } from '../shapes/pod-spec.ts';
+import type { PodSpec } from '../shapes/pod/pod-spec.ts';
 
 type Volume = NonNullable<PodSpec['volumes']>[number];
 type VolumeProjection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];

@@ -1,6 +1,6 @@
 /** What a container has done so far, in the agent's own terms. Times are milliseconds since the epoch. */
 import type { DeepReadonly } from '../../client/object-types.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 /** A pod as the server shows it. */
 export type SeenPod = DeepReadonly<Pod>;

@@ -1,7 +1,7 @@
 /** A container as its pod's status shows it. */
 
 import { timestamp } from '../../base/timestamp.ts';
-import { shownRestarts } from '../../kinds/core/restart-counts.ts';
+import { shownRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
 import { type ContainerRun, type Ended, isReady, type RunState, type SeenContainer } from './container-run.ts';
 import { fitting } from './termination-message.ts';
 

@@ -1,5 +1,5 @@
 /** Where a pod is in its life, as its containers tell. */
-import { mayRestart } from '../../kinds/shapes/restart.ts';
+import { mayRestart } from '../../kinds/shapes/container/restart.ts';
 import {
   type ContainerRun,
   type Ended,

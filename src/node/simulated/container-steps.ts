@@ -1,6 +1,6 @@
 /** How one container goes on: it waits for its image, runs, becomes ready, ends, and perhaps is started again. */
 import type { Random } from '../../base/random.ts';
-import { mayRestart } from '../../kinds/shapes/restart.ts';
+import { mayRestart } from '../../kinds/shapes/container/restart.ts';
 import type { Ended, SeenPod } from '../pod/container-run.ts';
 import { containerOf } from '../pod/phase.ts';
 import { crashDelay } from './back-off.ts';

@@ -8,7 +8,7 @@ import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer.ts';
 import type { Lister } from '../../client/object-cache.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { isToRemove, NODE, nodeDirectory, REMOVAL } from '../../kinds/volumes/node-directory.ts';
 
 export interface DirectoriesOptions {

@@ -6,7 +6,7 @@ import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer.ts';
 import type { DeepReadonly } from '../../client/object-types.ts';
-import { Node } from '../../kinds/core/node.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
 import { AddressPool } from './addresses.ts';
 import type { Agenda } from './agenda.ts';
 import { ANNOTATION_PREFIX } from './choose.ts';

@@ -6,7 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
-import { Lease } from '../../kinds/coordination/lease.ts';
+import { Lease } from '../../kinds/groups/coordination/lease.ts';
 
 const NAMESPACE = 'kube-node-lease';
 /** A lease lasts so many renewals. */

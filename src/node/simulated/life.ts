@@ -2,7 +2,7 @@
  * A pod's life so far, and how to pick it up from what its status says: a pod that is new has an empty one, and one that
  * was there before the program started goes on where it was.
  */
-import { trueRestarts } from '../../kinds/core/restart-counts.ts';
+import { trueRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
 import type { ContainerRun, Ended, Role, RunState, SeenContainer, SeenPod } from '../pod/container-run.ts';
 import { isOver, type Phase } from '../pod/phase.ts';
 import { delayAfter } from './back-off.ts';

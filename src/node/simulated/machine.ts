@@ -2,7 +2,7 @@
 
 import { timestamp } from '../../base/timestamp.ts';
 import type { Draft } from '../../client/object-types.ts';
-import type { Node } from '../../kinds/core/node.ts';
+import type { Node } from '../../kinds/groups/core/node/node.ts';
 import { RUNTIME } from './ids.ts';
 import { fitsAny } from './pattern.ts';
 import type { NodeRule } from './rules.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Change } from '../../client/object-cache.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import { isOver } from '../pod/phase.ts';
 import { advance, nextDue } from './advance.ts';

@@ -1,7 +1,7 @@
 /** How many pods share a load: those of one owner that run and are wanted. */
 import type { Clock } from '../../base/clock.ts';
 import { controllerOf, type Lister } from '../../client/object-cache.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Life } from './life.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nodeObject, podOf } from '../test-world.ts';
+import { nodeObject, podOf } from '../../../test/support/scheduler/test-world.ts';
 import { Cluster } from './cluster.ts';
 import type { Question } from './pod-counts.ts';
 import type { PodInfo } from './pod-info.ts';

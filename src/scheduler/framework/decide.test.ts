@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { systemRandom } from '../../base/random.ts';
 import { PodInfo } from '../cluster/pod-info.ts';
 import type { Node, Pod } from '../objects.ts';
 import { plugins } from '../plugins/all.ts';
-import { nodeObject, podObject, podOf, TestWorld } from '../test-world.ts';
 import { decide, enough } from './decide.ts';
 import { sentence } from './diagnosis.ts';
 

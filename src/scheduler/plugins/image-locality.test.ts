@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeObject, podOf, TestWorld } from '../test-world.ts';
+import { nodeObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { imageLocality } from './image-locality.ts';
 
 const MB = 1024 * 1024;

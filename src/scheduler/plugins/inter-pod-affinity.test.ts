@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeObject, podObject, podOf, TestWorld } from '../test-world.ts';
+import { nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';

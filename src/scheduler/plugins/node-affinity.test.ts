@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeObject, podOf, TestWorld } from '../test-world.ts';
+import { nodeObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { nodeAffinity } from './node-affinity.ts';
 
 const world = new TestWorld([

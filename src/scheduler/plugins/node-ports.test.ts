@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeObject, podObject, podOf, TestWorld } from '../test-world.ts';
+import { nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { nodePorts } from './node-ports.ts';
 
 const TAKEN = "node(s) didn't have free ports for the requested pod ports";

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeObject, podOf, TestWorld } from '../test-world.ts';
+import { nodeObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { nodeResourcesBalancedAllocation as balanced } from './node-resources-balanced-allocation.ts';
 
 const allocatable = { cpu: '10', memory: '10Gi' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeObject, podObject, podOf, TestWorld } from '../test-world.ts';
+import { nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { nodeResourcesFit } from './node-resources-fit.ts';
 
 const small = (allocatable: Record<string, string> = {}) => new TestWorld([nodeObject('a', { allocatable })]);

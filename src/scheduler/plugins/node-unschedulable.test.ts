@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeObject, podObject, podOf, TestWorld } from '../test-world.ts';
+import { nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { nodeUnschedulable } from './node-unschedulable.ts';
 
 const cordoned = nodeObject('b', { spec: { unschedulable: true } });

@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest';
+import {
+  boundClaim,
+  claimObject,
+  classObject,
+  nodeObject,
+  podOf,
+  TestWorld,
+  volumeObject,
+} from '../../../test/support/scheduler/test-world.ts';
 import type { CSINode, VolumeAttachment } from '../objects.ts';
-import { boundClaim, claimObject, classObject, nodeObject, podOf, TestWorld, volumeObject } from '../test-world.ts';
 import { nodeVolumeLimits } from './node-volume-limits.ts';
 
 const DRIVER = 'disk.example.com';

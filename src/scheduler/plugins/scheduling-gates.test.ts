@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { podObject, podOf, TestWorld } from '../test-world.ts';
+import { podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { schedulingGates } from './scheduling-gates.ts';
 
 const gated = { name: 'a', spec: { schedulingGates: [{ name: 'x.io/one' }, { name: 'x.io/two' }] } };

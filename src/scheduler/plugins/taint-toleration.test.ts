@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeObject, podOf, TestWorld } from '../test-world.ts';
+import { nodeObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { taintToleration } from './taint-toleration.ts';
 
 const tainted = (name: string, ...taints: object[]) => nodeObject(name, { spec: { taints } });

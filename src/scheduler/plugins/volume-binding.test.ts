@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import {
+  boundClaim,
+  claimObject,
+  classObject,
+  nodeObject,
+  podOf,
+  TestWorld,
+  volumeObject,
+} from '../../../test/support/scheduler/test-world.ts';
 import type { CSIDriver, CSIStorageCapacity } from '../objects.ts';
-import { boundClaim, claimObject, classObject, nodeObject, podOf, TestWorld, volumeObject } from '../test-world.ts';
 import { volumeBinding, volumePlan } from './volume-binding.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';

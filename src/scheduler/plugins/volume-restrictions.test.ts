@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundClaim, nodeObject, podObject, podOf, TestWorld } from '../test-world.ts';
+import { boundClaim, nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { volumeRestrictions } from './volume-restrictions.ts';
 
 const NO_DISK = 'node(s) had no available disk';

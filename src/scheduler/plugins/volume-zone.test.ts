@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest';
-import { boundClaim, claimObject, classObject, nodeObject, podOf, TestWorld, volumeObject } from '../test-world.ts';
+import {
+  boundClaim,
+  claimObject,
+  classObject,
+  nodeObject,
+  podOf,
+  TestWorld,
+  volumeObject,
+} from '../../../test/support/scheduler/test-world.ts';
 import { volumeZone } from './volume-zone.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import type { Client } from '../../client/client.ts';
-import { Pod as PodKind } from '../../kinds/core/pod.ts';
+import { Pod as PodKind } from '../../kinds/groups/core/pod/pod.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Candidate } from './importance.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nodeObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import { decide } from '../framework/decide.ts';
 import type { Budget } from '../objects.ts';
 import { plugins } from '../plugins/all.ts';
-import { nodeObject, podOf, TestWorld } from '../test-world.ts';
 import { preempt } from './preempt.ts';
 
 const random = { ...systemRandom, int: () => 0 };

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { nodeObject, podObject, podOf, TestWorld } from '../../../test/support/scheduler/test-world.ts';
 import { ControlledClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { ClusterEvent } from '../framework/events.ts';
 import { plugins } from '../plugins/all.ts';
-import { nodeObject, podObject, podOf, TestWorld } from '../test-world.ts';
 import { SchedulingQueue } from './scheduling-queue.ts';
 
 let clock: ControlledClock;

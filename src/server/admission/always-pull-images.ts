@@ -1,6 +1,6 @@
-import { Pod } from '../../kinds/core/pod.ts';
-import { visitContainers } from '../../kinds/shapes/container-rules.ts';
-import type { PodSpec } from '../../kinds/shapes/pod-spec.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { visitContainers } from '../../kinds/shapes/container/container-rules.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 import { refused } from './refusal.ts';
 

@@ -2,7 +2,7 @@
 import { deepEqual } from '../../base/tree.ts';
 import { DerError } from '../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../base/x509/request.ts';
-import { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts';
+import { CertificateSigningRequest } from '../../kinds/groups/certificates/certificate-signing-request.ts';
 import type { Core } from '../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 import { refused } from './refusal.ts';

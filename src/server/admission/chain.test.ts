@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { testServer } from '../../../test/support/server.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Secret } from '../../kinds/core/secret.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
 import { admissionPluginNames, admissionPlugins } from './all.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './plugin.ts';

@@ -1,6 +1,6 @@
+import { Ingress } from '../../kinds/groups/networking/ingress.ts';
+import { IngressClass } from '../../kinds/groups/networking/ingress-class.ts';
 import { markedDefault } from '../../kinds/marked-default.ts';
-import { Ingress } from '../../kinds/networking/ingress.ts';
-import { IngressClass } from '../../kinds/networking/ingress-class.ts';
 import { derivedFrom } from './lookup.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 

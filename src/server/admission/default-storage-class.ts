@@ -1,5 +1,5 @@
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { classAskedFor } from '../../kinds/volumes/binding.ts';
 import { defaultClass } from '../../kinds/volumes/default-class.ts';
 import { derivedFrom } from './lookup.ts';

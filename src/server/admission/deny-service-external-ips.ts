@@ -1,4 +1,4 @@
-import { Service } from '../../kinds/core/service.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import { refused } from './refusal.ts';
 

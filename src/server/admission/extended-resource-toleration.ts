@@ -1,6 +1,6 @@
-import { Pod } from '../../kinds/core/pod.ts';
-import { isExtended } from '../../kinds/shapes/resource-names.ts';
-import type { Toleration } from '../../kinds/shapes/toleration.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { isExtended } from '../../kinds/shapes/pod/resource-names.ts';
+import type { Toleration } from '../../kinds/shapes/pod/toleration.ts';
 import { ownSpec } from './own-spec.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 

@@ -1,9 +1,9 @@
-import { LimitRange } from '../../kinds/core/limit-range.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { fillPodDefaults } from '../../kinds/core/pod-defaults.ts';
-import type { Container } from '../../kinds/shapes/container.ts';
-import type { ResourceList } from '../../kinds/shapes/resources.ts';
+import { LimitRange } from '../../kinds/groups/core/limit-range.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { fillPodDefaults } from '../../kinds/groups/core/pod/pod-defaults.ts';
+import type { Container } from '../../kinds/shapes/container/container.ts';
+import type { ResourceList } from '../../kinds/shapes/container/resources.ts';
 import { limitProblems } from './limits.ts';
 import { objectsIn } from './lookup.ts';
 import type { AdmissionPlugin } from './plugin.ts';

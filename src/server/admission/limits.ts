@@ -1,13 +1,13 @@
 /** How an object breaks the limits of its namespace, in the words that clients know. Decides, and changes nothing. */
 import { compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../../base/quantity.ts';
-import type { LimitRange } from '../../kinds/core/limit-range.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import type { LimitRange } from '../../kinds/groups/core/limit-range.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { amountsOf } from '../../kinds/quota/amounts.ts';
-import { type Amounts, containersTogether } from '../../kinds/shapes/pod-resources.ts';
-import type { PodSpec } from '../../kinds/shapes/pod-spec.ts';
-import type { ResourceList } from '../../kinds/shapes/resources.ts';
+import type { ResourceList } from '../../kinds/shapes/container/resources.ts';
+import { type Amounts, containersTogether } from '../../kinds/shapes/pod/pod-resources.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 
 type Limit = NonNullable<LimitRange['spec']['limits']>[number];
 

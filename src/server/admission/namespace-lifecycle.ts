@@ -1,5 +1,5 @@
 import { ApiError, forbidden, notFound } from '../../base/errors.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { ControlledClock } from '../../base/clock.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 
 /** A server on which something happens between the admission of a ConfigMap and its commit. */

@@ -1,5 +1,5 @@
-import type { Pod } from '../../kinds/core/pod.ts';
-import type { PodSpec } from '../../kinds/shapes/pod-spec.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 import type { AdmissionRequest } from './plugin.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../base/tree.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
+import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { ResourceAttributes } from '../authz/authorizer.ts';
 import type { Core } from '../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';

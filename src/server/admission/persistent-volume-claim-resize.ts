@@ -1,6 +1,6 @@
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { StorageClass } from '../../kinds/storage/storage-class.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { classNameOf } from '../../kinds/volumes/binding.ts';
 import type { Core } from '../core.ts';
 import { objectNamed } from './lookup.ts';

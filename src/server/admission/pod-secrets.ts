@@ -1,7 +1,7 @@
 /** Which secrets a pod names, and whether its account lets it. */
-import type { ServiceAccount } from '../../kinds/core/service-account.ts';
-import type { Container } from '../../kinds/shapes/container.ts';
-import type { PodSpec } from '../../kinds/shapes/pod-spec.ts';
+import type { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
+import type { Container } from '../../kinds/shapes/container/container.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 
 /** Whether a pod depends on any secret. */
 export function referencesSecrets(spec: PodSpec): boolean {

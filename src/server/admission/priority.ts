@@ -1,5 +1,5 @@
-import { Pod } from '../../kinds/core/pod.ts';
-import { PriorityClass } from '../../kinds/scheduling/priority-class.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { PriorityClass } from '../../kinds/groups/scheduling/priority-class.ts';
 import type { Core } from '../core.ts';
 import { derivedFrom, objectNamed } from './lookup.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';

@@ -1,8 +1,8 @@
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { RuntimeClass } from '../../kinds/node/runtime-class.ts';
-import type { ResourceList } from '../../kinds/shapes/resources.ts';
-import type { Toleration } from '../../kinds/shapes/toleration.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { RuntimeClass } from '../../kinds/groups/node/runtime-class.ts';
+import type { ResourceList } from '../../kinds/shapes/container/resources.ts';
+import type { Toleration } from '../../kinds/shapes/pod/toleration.ts';
 import type { Core } from '../core.ts';
 import { objectAfterAll, objectNamed } from './lookup.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';

@@ -1,9 +1,9 @@
 import { nameSuffix } from '../../base/random.ts';
 import { deepFreeze } from '../../base/tree.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { ServiceAccount } from '../../kinds/core/service-account.ts';
-import { MIRROR } from '../../kinds/shapes/pod-annotations.ts';
-import type { PodSpec } from '../../kinds/shapes/pod-spec.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
+import { MIRROR } from '../../kinds/shapes/pod/pod-annotations.ts';
+import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
 import type { Core } from '../core.ts';
 import { objectAfterAll, objectNamed } from './lookup.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';

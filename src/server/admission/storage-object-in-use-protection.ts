@@ -1,6 +1,6 @@
-import { PersistentVolume } from '../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts';
-import { VolumeAttributesClass } from '../../kinds/storage/volume-attributes-class.ts';
+import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { VolumeAttributesClass } from '../../kinds/groups/storage/volume-attributes-class.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
 const finalizers = new Map<unknown, string>([

@@ -1,4 +1,4 @@
-import { Node } from '../../kinds/core/node.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };

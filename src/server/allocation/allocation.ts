@@ -4,7 +4,7 @@
  * and nothing is lost in a crash.
  */
 import type { Random } from '../../base/random.ts';
-import type { Service } from '../../kinds/core/service.ts';
+import type { Service } from '../../kinds/groups/core/service/service.ts';
 import {
   type Allocated,
   allocatedTo,
@@ -12,7 +12,7 @@ import {
   needsClusterIp,
   needsHealthCheckNodePort,
   portsWithoutNodePort,
-} from '../../kinds/core/service-addresses.ts';
+} from '../../kinds/groups/core/service/service-addresses.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { type FieldError, invalid } from '../../schema/field-error.ts';
 import type { Write } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 /** Address and port ranges that services are given from. */
-import { type IpFamily, ipFamily, parseIp } from '../../kinds/shapes/ip-address.ts';
+import { type IpFamily, ipFamily, parseIp } from '../../kinds/shapes/meta/ip-address.ts';
 
 export interface IpRange {
   readonly text: string;

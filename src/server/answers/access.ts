@@ -1,9 +1,9 @@
 /** Questions about rights, answered by who decides them. */
 import { badRequest } from '../../base/errors.ts';
-import { LocalSubjectAccessReview } from '../../kinds/authorization/local-subject-access-review.ts';
-import { SelfSubjectAccessReview } from '../../kinds/authorization/self-subject-access-review.ts';
-import { SelfSubjectRulesReview } from '../../kinds/authorization/self-subject-rules-review.ts';
-import { SubjectAccessReview } from '../../kinds/authorization/subject-access-review.ts';
+import { LocalSubjectAccessReview } from '../../kinds/groups/authorization/local-subject-access-review.ts';
+import { SelfSubjectAccessReview } from '../../kinds/groups/authorization/self-subject-access-review.ts';
+import { SelfSubjectRulesReview } from '../../kinds/groups/authorization/self-subject-rules-review.ts';
+import { SubjectAccessReview } from '../../kinds/groups/authorization/subject-access-review.ts';
 import { SelectorError } from '../../schema/selector.ts';
 import type { User } from '../api.ts';
 import { fieldRequirements, labelRequirements } from '../authz/attributes.ts';

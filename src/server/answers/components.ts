@@ -1,4 +1,4 @@
-import { ComponentStatus } from '../../kinds/core/component-status.ts';
+import { ComponentStatus } from '../../kinds/groups/core/component-status.ts';
 import type { Answer } from './answer.ts';
 
 /** The store goes by the name under which clients look for it. */

@@ -1,6 +1,6 @@
 import { badRequest } from '../../base/errors.ts';
-import { SelfSubjectReview } from '../../kinds/authentication/self-subject-review.ts';
-import { TokenReview } from '../../kinds/authentication/token-review.ts';
+import { SelfSubjectReview } from '../../kinds/groups/authentication/self-subject-review.ts';
+import { TokenReview } from '../../kinds/groups/authentication/token-review.ts';
 import type { User } from '../api.ts';
 import type { Answer } from './answer.ts';
 

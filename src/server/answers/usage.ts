@@ -1,11 +1,11 @@
 /** What nodes and pods use, as the agents of the nodes have measured it: nothing is asked for until somebody wants to know. */
 import { formatQuantity } from '../../base/quantity.ts';
 import { timestamp } from '../../base/timestamp.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { NodeMetrics } from '../../kinds/groups/metrics/node-metrics.ts';
+import { PodMetrics } from '../../kinds/groups/metrics/pod-metrics.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import { NodeMetrics } from '../../kinds/metrics/node-metrics.ts';
-import { PodMetrics } from '../../kinds/metrics/pod-metrics.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Core } from '../core.ts';
 import type { NodeUsage, Usage } from '../nodes/connection.ts';

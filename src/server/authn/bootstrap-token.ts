@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import { Secret } from '../../kinds/core/secret.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
 import type { User } from '../api.ts';
 import { authenticated, type TokenSource } from './authenticator.ts';
 import type { Find } from './existence.ts';

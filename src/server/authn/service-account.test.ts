@@ -1,10 +1,10 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ControlledClock } from '../../base/clock.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { Secret } from '../../kinds/core/secret.ts';
-import { ServiceAccount } from '../../kinds/core/service-account.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
+import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { createAuthenticator, createIdentify } from './authenticator.ts';
 import type { Found } from './existence.ts';

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { Secret } from '../../kinds/core/secret.ts';
-import { ServiceAccount } from '../../kinds/core/service-account.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
+import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { User } from '../api.ts';
 import { authenticated, type Identified, type TokenSource } from './authenticator.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Service } from '../../kinds/core/service.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Service } from '../../kinds/groups/core/service/service.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import { createServer } from '../index.ts';
 import { ownSince } from './release.ts';

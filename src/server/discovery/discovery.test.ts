@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
-import { Deployment } from '../../kinds/apps/deployment.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { defineKind } from '../../kinds/kind.ts';
 import { Registry } from '../registry.ts';
 import { Discovery, type VersionInfo } from './discovery.ts';

@@ -1,4 +1,4 @@
-import { scaleShapeOf } from '../../kinds/autoscaling/scale.ts';
+import { scaleShapeOf } from '../../kinds/groups/autoscaling/scale.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import type { Resource } from '../registry.ts';
 import { subresources } from '../subresources/all.ts';

@@ -1,6 +1,6 @@
 import { soon } from '../../base/soon.ts';
-import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
-import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
+import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Core } from '../core.ts';
 import type { Admitting } from './admitting.ts';
 import { Fairness } from './fairness.ts';

@@ -1,5 +1,5 @@
 /** The schemas and levels that a cluster has from the start, in the numbers of Kubernetes. */
-import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../../kinds/flowcontrol/mandatory.ts';
+import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../../kinds/groups/flowcontrol/mandatory.ts';
 
 type Named = readonly [name: string, spec: object];
 

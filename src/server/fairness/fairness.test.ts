@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { ControlledClock } from '../../base/clock.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
-import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
+import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { User } from '../api.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 import { Memo } from '../per-route.ts';

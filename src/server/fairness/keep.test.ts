@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
-import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
+import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import { defaultLevels, defaultSchemas } from './defaults.ts';
 
 const kinds = [Namespace, FlowSchema, PriorityLevelConfiguration];

@@ -6,8 +6,8 @@
 
 import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
-import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
-import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
+import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { StoreConflict, type Write } from '../../store/store.ts';
 import { encode } from '../cache/encoding.ts';

@@ -1,4 +1,4 @@
-import type { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import type { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Client } from './admitting.ts';
 import { handOf } from './hand.ts';
 import type { Bounds } from './seats.ts';

@@ -1,5 +1,5 @@
 /** Whether a request belongs to a flow schema. */
-import type { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
+import type { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
 import type { User } from '../api.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 

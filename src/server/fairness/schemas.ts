@@ -1,5 +1,5 @@
-import { FlowSchema } from '../../kinds/flowcontrol/flow-schema.ts';
-import { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
+import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { Table } from '../cache/table.ts';

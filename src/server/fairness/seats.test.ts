@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import type { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import { defaultLevels } from './defaults.ts';
 import { type Bounds, boundsOf, mayTake } from './seats.ts';
 

@@ -1,5 +1,5 @@
 /** How many seats each level has, and whether one may be taken. Pure. */
-import type { PriorityLevelConfiguration } from '../../kinds/flowcontrol/priority-level-configuration.ts';
+import type { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 
 /** In seats. */
 export interface Bounds {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { admitting } from '../../../test/support/admission.ts';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { serviceAccount } from '../admission/service-account.ts';
 import type { ObjectReply } from '../api.ts';
 import { readOnce } from './known-specs.ts';

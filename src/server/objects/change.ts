@@ -1,7 +1,7 @@
 import { badRequest, conflict, notFound } from '../../base/errors.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
+import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import { StoreConflict } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import type { Entry } from '../cache/entry.ts';

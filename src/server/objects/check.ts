@@ -1,6 +1,6 @@
 import { ApiError, qualified } from '../../base/errors.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import { validateObjectMeta } from '../../kinds/shapes/object-meta-rules.ts';
+import { validateObjectMeta } from '../../kinds/shapes/meta/object-meta-rules.ts';
 import { type FieldError, under } from '../../schema/field-error.ts';
 import { dnsSubdomain, nameRule } from '../../schema/names.ts';
 import type { RuleContext } from '../../schema/schema.ts';

@@ -1,4 +1,4 @@
-import { DeleteOptions } from '../../kinds/shapes/delete-options.ts';
+import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
 import { validate } from '../../schema/validate.ts';
 import type { Call, Propagation } from '../api.ts';
 import type { Registry } from '../registry.ts';

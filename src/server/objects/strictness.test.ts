@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, type TestServer, testServer } from '../../../test/support/server.ts';
-import { Deployment } from '../../kinds/apps/deployment.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Call } from '../api.ts';
 
 let api: TestServer;

@@ -3,13 +3,13 @@
  * several versions of a kind share is published once for each, as if it had been written down in each.
  */
 
-import { DeploymentRollback } from '../../kinds/apps/deployment-rollback.ts';
-import { TokenRequest } from '../../kinds/authentication/token-request.ts';
-import { scaleShapeOf } from '../../kinds/autoscaling/scale.ts';
+import { DeploymentRollback } from '../../kinds/groups/apps/deployment-rollback.ts';
+import { TokenRequest } from '../../kinds/groups/authentication/token-request.ts';
+import { scaleShapeOf } from '../../kinds/groups/autoscaling/scale.ts';
+import { Eviction } from '../../kinds/groups/policy/eviction.ts';
 import { splitApiVersion } from '../../kinds/kind.ts';
-import { Eviction } from '../../kinds/policy/eviction.ts';
-import { DeleteOptions } from '../../kinds/shapes/delete-options.ts';
-import { Status } from '../../kinds/shapes/status.ts';
+import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
+import { Status } from '../../kinds/shapes/meta/status.ts';
 import type { Fields, ObjectSchema, Schema } from '../../schema/schema.ts';
 import { subresourcesOf, verbsOf } from '../discovery/subresources.ts';
 import type { Registry, Resource } from '../registry.ts';

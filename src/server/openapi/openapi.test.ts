@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../kinds/all.ts';
-import { CronJob } from '../../kinds/batch/cron-job.ts';
-import { Job } from '../../kinds/batch/job.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { CronJob } from '../../kinds/groups/batch/cron-job.ts';
+import { Job } from '../../kinds/groups/batch/job.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { defineKind } from '../../kinds/kind.ts';
 import { s } from '../../schema/builders.ts';
 import { Registry } from '../registry.ts';

@@ -1,7 +1,7 @@
 /** What can be done at every path of a served resource, in no dialect yet. */
 import type { Verb } from '../../kinds/kind.ts';
-import { DeleteOptions } from '../../kinds/shapes/delete-options.ts';
-import { Status } from '../../kinds/shapes/status.ts';
+import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
+import { Status } from '../../kinds/shapes/meta/status.ts';
 import { type Subresource, subresourcesOf, verbsOf } from '../discovery/subresources.ts';
 import type { Resource } from '../registry.ts';
 import { type GroupVersionKind, kindOf } from './definitions.ts';

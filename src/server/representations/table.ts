@@ -1,5 +1,5 @@
-import { scaleColumns } from '../../kinds/autoscaling/scale-columns.ts';
 import { type Column, defaultColumns } from '../../kinds/columns/column.ts';
+import { scaleColumns } from '../../kinds/groups/autoscaling/scale-columns.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Resource } from '../registry.ts';
 import type { IncludeObject } from './forms.ts';

@@ -1,8 +1,8 @@
 import { badRequest, conflict } from '../../base/errors.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { clone } from '../../base/tree.ts';
-import { Binding } from '../../kinds/core/binding.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import { Binding } from '../../kinds/groups/core/binding.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { validate } from '../../schema/validate.ts';
 import type { Call, StatusReply } from '../api.ts';
 import type { Core } from '../core.ts';

@@ -2,8 +2,8 @@
 import { ApiError, forbidden } from '../../base/errors.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { clone } from '../../base/tree.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
-import { PodDisruptionBudget } from '../../kinds/policy/pod-disruption-budget.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { PodDisruptionBudget } from '../../kinds/groups/policy/pod-disruption-budget.ts';
 import { fromLabelSelector } from '../../schema/selector.ts';
 import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';

@@ -1,10 +1,10 @@
 import { badRequest, isApiError, notFound } from '../../base/errors.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { clone } from '../../base/tree.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { Eviction } from '../../kinds/groups/policy/eviction.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import { Eviction } from '../../kinds/policy/eviction.ts';
-import type { DeleteOptions } from '../../kinds/shapes/delete-options.ts';
+import type { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
 import type { Call, StatusReply } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
 import type { Core } from '../core.ts';

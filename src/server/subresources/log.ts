@@ -1,5 +1,5 @@
 import { badRequest, notFound } from '../../base/errors.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type FieldError, forbidden, invalid, notSupported } from '../../schema/field-error.ts';
 import type { Call, CallOptions, StreamReply } from '../api.ts';
 import type { Core } from '../core.ts';

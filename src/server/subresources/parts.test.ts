@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { pem, testRequest } from '../../../test/support/kinds/test-request.ts';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
-import { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts';
-import { pem, testRequest } from '../../kinds/certificates/test-request.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { CertificateSigningRequest } from '../../kinds/groups/certificates/certificate-signing-request.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 let api: TestServer;
 beforeEach(async () => {

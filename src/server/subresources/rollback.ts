@@ -1,8 +1,8 @@
 import { badRequest, notFound } from '../../base/errors.ts';
 import { clone } from '../../base/tree.ts';
-import type { Deployment } from '../../kinds/apps/deployment.ts';
-import { DeploymentRollback } from '../../kinds/apps/deployment-rollback.ts';
 import { ROLLBACK_ANNOTATION } from '../../kinds/conversion/rollback-to.ts';
+import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { DeploymentRollback } from '../../kinds/groups/apps/deployment-rollback.ts';
 import { validate } from '../../schema/validate.ts';
 import { readBody } from '../objects/body.ts';
 import { change } from '../objects/change.ts';

@@ -1,6 +1,6 @@
 import { noSuchPath } from '../../base/errors.ts';
 import { clone, getPath, setPath } from '../../base/tree.ts';
-import { type Scale, type ScaleShape, scaleShapeOf } from '../../kinds/autoscaling/scale.ts';
+import { type Scale, type ScaleShape, scaleShapeOf } from '../../kinds/groups/autoscaling/scale.ts';
 import { type Kind, type KubeObject, type ScaleDefinition, splitApiVersion } from '../../kinds/kind.ts';
 import { validate } from '../../schema/validate.ts';
 import type { Call, ObjectReply } from '../api.ts';

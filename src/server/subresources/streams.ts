@@ -3,7 +3,7 @@
  * before.
  */
 import { badRequest, notFound } from '../../base/errors.ts';
-import type { Pod } from '../../kinds/core/pod.ts';
+import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';
 import type { StreamAction } from '../nodes/connection.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
-import { Deployment } from '../../kinds/apps/deployment.ts';
-import { Binding } from '../../kinds/core/binding.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { Binding } from '../../kinds/groups/core/binding.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 let api: TestServer;
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 import { badRequest, conflict, noSuchPath, notFound } from '../../base/errors.ts';
 import { timestamp } from '../../base/timestamp.ts';
-import { TokenRequest } from '../../kinds/authentication/token-request.ts';
-import { Node } from '../../kinds/core/node.ts';
-import { Pod } from '../../kinds/core/pod.ts';
-import { Secret } from '../../kinds/core/secret.ts';
-import type { ServiceAccount } from '../../kinds/core/service-account.ts';
+import { TokenRequest } from '../../kinds/groups/authentication/token-request.ts';
+import { Node } from '../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { Secret } from '../../kinds/groups/core/secret.ts';
+import type { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import { type Kind, type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { invalid } from '../../schema/field-error.ts';
 import type { Call } from '../api.ts';

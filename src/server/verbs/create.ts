@@ -2,7 +2,7 @@ import { alreadyExists, badRequest } from '../../base/errors.ts';
 import { nameSuffix } from '../../base/random.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
+import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import { StoreConflict } from '../../store/store.ts';
 import type { Admission } from '../admission/chain.ts';
 import type { Call, ObjectReply } from '../api.ts';

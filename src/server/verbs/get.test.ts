@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { testServer } from '../../../test/support/server.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
-import { Pod } from '../../kinds/core/pod.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 it('exports of the status and of the counters what a new object has', async () => {
   const api = await testServer([Namespace, Pod]);

@@ -1,7 +1,7 @@
 import { notFound } from '../../base/errors.ts';
 import { clone } from '../../base/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { ObjectMeta } from '../../kinds/shapes/object-meta.ts';
+import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { testServer } from '../../../test/support/server.ts';
-import { Lease } from '../../kinds/coordination/lease.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
-import { Namespace } from '../../kinds/core/namespace.ts';
+import { Lease } from '../../kinds/groups/coordination/lease.ts';
+import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../kinds/groups/core/namespace.ts';
 
 it('is refused without a version where several write to a kind, and only there', async () => {
   const api = await testServer([ConfigMap, Lease, Namespace]);

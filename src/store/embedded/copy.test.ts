@@ -1,9 +1,9 @@
 import { cp, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { contents, put, watching } from '../../../test/support/store/contract.ts';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/clock.ts';
-import { contents, put, watching } from '../contract.ts';
 import type { Store } from '../store.ts';
 import { StoreTorn } from './errors.ts';
 import { readMeta } from './lmdb-file.ts';

@@ -1,9 +1,9 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { contents, put } from '../../../test/support/store/contract.ts';
 import { otherProcess, scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/clock.ts';
-import { contents, put } from '../contract.ts';
 import { StoreUnavailable } from '../store.ts';
 import { StoreLocked } from './errors.ts';
 import { openEmbeddedStore } from './open.ts';

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { contents, describeStore, put, watching } from '../../../test/support/store/contract.ts';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { ControlledClock, systemClock } from '../../base/clock.ts';
-import { contents, describeStore, put, watching } from '../contract.ts';
 import { StoreCompacted } from '../store.ts';
 import { openEmbeddedStore } from './open.ts';
 

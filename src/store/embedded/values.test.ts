@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { put } from '../../../test/support/store/contract.ts';
 import { systemClock } from '../../base/clock.ts';
-import { put } from '../contract.ts';
 import { openEmbeddedStore } from './open.ts';
 import { visitValues } from './values.ts';
 

@@ -2,9 +2,9 @@
  * Pod Security Standards: what pods of a namespace may ask of a node. A control looks at one thing; the standards change
  * with the releases of Kubernetes, so each control has forms, and a namespace can name the release whose forms it wants.
  */
-import type { Container } from '../../../kinds/shapes/container.ts';
-import { visitContainers } from '../../../kinds/shapes/container-rules.ts';
-import type { PodSpec } from '../../../kinds/shapes/pod-spec.ts';
+import type { Container } from '../../../kinds/shapes/container/container.ts';
+import { visitContainers } from '../../../kinds/shapes/container/container-rules.ts';
+import type { PodSpec } from '../../../kinds/shapes/pod/pod-spec.ts';
 
 /** A pod, or the template of one. */
 export interface PodLike {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Pod } from '../../../kinds/core/pod.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { decode } from '../../../schema/decode.ts';
 import type { PodLike } from './control.ts';
 import { allControls } from './controls/all.ts';

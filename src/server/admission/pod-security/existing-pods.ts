@@ -1,4 +1,4 @@
-import { Pod } from '../../../kinds/core/pod.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Core } from '../../core.ts';
 import { objectsIn } from '../lookup.ts';
 import { violations } from './evaluate.ts';

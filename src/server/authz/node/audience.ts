@@ -1,8 +1,8 @@
 /** For whom a node may ask tokens: for those that the pod itself, or a driver of its volumes, wants one for. */
-import { PersistentVolume } from '../../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../../kinds/core/persistent-volume-claim.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { CSIDriver } from '../../../kinds/groups/storage/csi-driver.ts';
 import type { Kind } from '../../../kinds/kind.ts';
-import { CSIDriver } from '../../../kinds/storage/csi-driver.ts';
 import type { AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';
 import type { Core } from '../../core.ts';

@@ -1,10 +1,10 @@
 /** What a node may do: report itself and its pods, and read what those pods need. All else is left to others. */
-import { PersistentVolume } from '../../../kinds/core/persistent-volume.ts';
-import { PersistentVolumeClaim } from '../../../kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../../kinds/core/pod.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { ResourceSlice } from '../../../kinds/groups/resource/resource-slice.ts';
+import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachment.ts';
 import type { Kind } from '../../../kinds/kind.ts';
-import { ResourceSlice } from '../../../kinds/resource/resource-slice.ts';
-import { VolumeAttachment } from '../../../kinds/storage/volume-attachment.ts';
 import type { User } from '../../api.ts';
 import type { Cache } from '../../cache/cache.ts';
 import {

@@ -3,7 +3,7 @@
  * looked at when a node asks next. Where no node ever asks, nothing is kept at all.
  */
 
-import { Pod } from '../../../kinds/core/pod.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Cache } from '../../cache/cache.ts';
 import type { Place } from '../../cache/entry.ts';

@@ -5,8 +5,8 @@
 import { notFound } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import { parseRequest } from '../../../base/x509/request.ts';
-import { Node } from '../../../kinds/core/node.ts';
-import { Pod } from '../../../kinds/core/pod.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';

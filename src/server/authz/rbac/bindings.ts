@@ -2,11 +2,12 @@
  * Which bindings speak of whom: every ClusterRoleBinding and RoleBinding by the users and groups it names. Follows the
  * cache, change by change, so that a binding counts as soon as it can be read.
  */
+
+import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
+import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
+import type { RoleRef } from '../../../kinds/groups/rbac/role-ref.ts';
+import type { Subject } from '../../../kinds/groups/rbac/subject.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { ClusterRoleBinding } from '../../../kinds/rbac/cluster-role-binding.ts';
-import { RoleBinding } from '../../../kinds/rbac/role-binding.ts';
-import type { RoleRef } from '../../../kinds/rbac/role-ref.ts';
-import type { Subject } from '../../../kinds/rbac/subject.ts';
 import type { User } from '../../api.ts';
 import type { Cache } from '../../cache/cache.ts';
 import type { ChangeRecord } from '../../cache/change-record.ts';

@@ -1,5 +1,5 @@
 /** Whether rules allow everything that other rules allow: nobody gives away what he has not got. */
-import type { PolicyRule } from '../../../kinds/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
 import { coversPath } from './rule.ts';
 
 /** What `wanted` allows and `held` does not, in its smallest parts: one verb on one resource, or on one path. */

@@ -3,14 +3,14 @@
  * binds a role must hold them, too (or may `bind` it). Members of `system:masters` may do both.
  */
 import { deepEqual } from '../../../base/tree.ts';
+import { isAggregated } from '../../../kinds/groups/rbac/aggregation.ts';
+import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
+import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
+import { Role } from '../../../kinds/groups/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
+import type { RoleRef } from '../../../kinds/groups/rbac/role-ref.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { isAggregated } from '../../../kinds/rbac/aggregation.ts';
-import { ClusterRole } from '../../../kinds/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../kinds/rbac/cluster-role-binding.ts';
-import type { PolicyRule } from '../../../kinds/rbac/policy-rule.ts';
-import { Role } from '../../../kinds/rbac/role.ts';
-import { RoleBinding } from '../../../kinds/rbac/role-binding.ts';
-import type { RoleRef } from '../../../kinds/rbac/role-ref.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';
 import type { User } from '../../api.ts';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import { Namespace } from '../../../kinds/core/namespace.ts';
-import { ClusterRole } from '../../../kinds/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../kinds/rbac/cluster-role-binding.ts';
-import type { PolicyRule } from '../../../kinds/rbac/policy-rule.ts';
-import { Role } from '../../../kinds/rbac/role.ts';
-import { RoleBinding } from '../../../kinds/rbac/role-binding.ts';
+import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
+import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
+import { Role } from '../../../kinds/groups/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
 import type { User } from '../../api.ts';
 import type { Attributes, Decision, ResourceAttributes } from '../authorizer.ts';
 

@@ -1,12 +1,12 @@
 /** Rights from roles and bindings in the store. */
 import { notFound } from '../../../base/errors.ts';
+import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
+import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
+import { Role } from '../../../kinds/groups/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
+import type { RoleRef } from '../../../kinds/groups/rbac/role-ref.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import { ClusterRole } from '../../../kinds/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../kinds/rbac/cluster-role-binding.ts';
-import type { PolicyRule } from '../../../kinds/rbac/policy-rule.ts';
-import { Role } from '../../../kinds/rbac/role.ts';
-import { RoleBinding } from '../../../kinds/rbac/role-binding.ts';
-import type { RoleRef } from '../../../kinds/rbac/role-ref.ts';
 import type { User } from '../../api.ts';
 import type { Cache } from '../../cache/cache.ts';
 import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
-import { Namespace } from '../../../kinds/core/namespace.ts';
-import { ClusterRole } from '../../../kinds/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../kinds/rbac/cluster-role-binding.ts';
-import { Role } from '../../../kinds/rbac/role.ts';
-import { RoleBinding } from '../../../kinds/rbac/role-binding.ts';
+import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
+import { Role } from '../../../kinds/groups/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
 import { checkContent } from '../../objects/check.ts';
 import { defaultPolicy } from './policy/policy.ts';
 

@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { timestamp } from '../../../base/timestamp.ts';
 import { deepEqual } from '../../../base/tree.ts';
+import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
+import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
+import { Role } from '../../../kinds/groups/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import { ClusterRole } from '../../../kinds/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../kinds/rbac/cluster-role-binding.ts';
-import type { PolicyRule } from '../../../kinds/rbac/policy-rule.ts';
-import { Role } from '../../../kinds/rbac/role.ts';
-import { RoleBinding } from '../../../kinds/rbac/role-binding.ts';
 import { StoreConflict, type Write } from '../../../store/store.ts';
 import { encode } from '../../cache/encoding.ts';
 import { keyOf } from '../../cache/keys.ts';

@@ -1,5 +1,5 @@
 /** What one user may do, put together from its bindings. Made when first asked for, thrown away when a role changes. */
-import type { PolicyRule } from '../../../kinds/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
 import { type Attributes, type Decision, NO_OPINION, type ResourceAttributes } from '../authorizer.ts';
 import type { Grant } from './bindings.ts';
 import { allowsPath, allowsResource, allowsVerb } from './rule.ts';

@@ -1,5 +1,5 @@
 /** Whether a rule of a role allows something. Nothing is allocated here. */
-import type { PolicyRule } from '../../../kinds/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
 import type { Attributes, ResourceAttributes } from '../authorizer.ts';
 
 export function ruleAllows(rule: PolicyRule, attributes: Attributes): boolean {

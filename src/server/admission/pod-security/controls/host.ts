@@ -1,5 +1,5 @@
 /** What belongs to the node: its namespaces, paths, ports and neighbours. */
-import type { Container } from '../../../../kinds/shapes/container.ts';
+import type { Container } from '../../../../kinds/shapes/container/container.ts';
 import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
 
 export const hostNamespaces: Control = {

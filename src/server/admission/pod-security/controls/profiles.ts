@@ -1,5 +1,5 @@
 /** Profiles of the node's kernel that fence a container in: AppArmor, seccomp, SELinux. */
-import type { Container } from '../../../../kinds/shapes/container.ts';
+import type { Container } from '../../../../kinds/shapes/container/container.ts';
 import {
   type Control,
   containers,

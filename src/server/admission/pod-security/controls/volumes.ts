@@ -1,4 +1,4 @@
-import type { PodSpec } from '../../../../kinds/shapes/pod-spec.ts';
+import type { PodSpec } from '../../../../kinds/shapes/pod/pod-spec.ts';
 import { type Control, distinct, plural, quoted, use } from '../control.ts';
 import { hostPathVolumes } from './host.ts';
 

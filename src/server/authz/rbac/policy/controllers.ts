@@ -1,5 +1,5 @@
 /** What each controller may do, by the name of its service account in `kube-system`. */
-import type { PolicyRule } from '../../../../kinds/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { EVENTS, on, READ, READ_UPDATE } from './rule.ts';
 
 export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = {

@@ -1,5 +1,5 @@
 /** Roles that count in one namespace. */
-import type { PolicyRule } from '../../../../kinds/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { EVENTS, on, READ } from './rule.ts';
 
 interface NamespacedRole {

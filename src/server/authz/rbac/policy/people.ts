@@ -2,7 +2,7 @@
  * What people get: view reads, edit writes too, admin also gives roles away, each in a namespace or everywhere. The three
  * gather their rules from these by label, as they gather those of others who want to be part of them.
  */
-import type { PolicyRule } from '../../../../kinds/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { ALL, on, READ, WRITE } from './rule.ts';
 
 export const peoplesRules: Readonly<Record<'admin' | 'edit' | 'view', readonly PolicyRule[]>> = {

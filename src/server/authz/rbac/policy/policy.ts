@@ -1,8 +1,8 @@
 /** The roles and bindings that every cluster has, put together as objects. What they allow is written in the files beside. */
-import { gatheredRules } from '../../../../kinds/rbac/aggregation.ts';
-import type { PolicyRule } from '../../../../kinds/rbac/policy-rule.ts';
-import type { Subject } from '../../../../kinds/rbac/subject.ts';
-import { GROUP } from '../../../../kinds/rbac/versions.ts';
+import { gatheredRules } from '../../../../kinds/groups/rbac/aggregation.ts';
+import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
+import type { Subject } from '../../../../kinds/groups/rbac/subject.ts';
+import { GROUP } from '../../../../kinds/groups/rbac/versions.ts';
 import { controllerRules } from './controllers.ts';
 import { namespacedRoles } from './namespaced.ts';
 import { metricsReader, peoplesRules } from './people.ts';

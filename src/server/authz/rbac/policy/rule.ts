@@ -1,5 +1,5 @@
 /** How the default roles are written down: a rule a line. */
-import type { PolicyRule } from '../../../../kinds/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 
 export const READ = 'get list watch';
 export const WRITE = 'create delete deletecollection patch update';

@@ -1,5 +1,5 @@
 /** The roles that parts of a cluster, and everybody in it, have: without the `system:` in front of their names. */
-import type { PolicyRule } from '../../../../kinds/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { ALL, EVENTS, on, onPaths, READ, READ_UPDATE } from './rule.ts';
 
 export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {

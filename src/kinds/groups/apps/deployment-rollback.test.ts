@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { decode } from '../../../schema/decode.ts';
+import { validate } from '../../../schema/validate.ts';
+import { DeploymentRollback } from './deployment-rollback.ts';
+
+function errorsOf(body: object): string[] {
+  const context = { operation: 'create', old: undefined, subresource: undefined, apiVersion: 'apps/v1beta1' } as const;
+  return validate(DeploymentRollback, decode(DeploymentRollback, body), context).map(
+    ({ field, message }) => `${field}: ${message}`,
+  );
+}
+
+test('a rollback names its Deployment', () => {
+  expect(errorsOf({ name: 'a', rollbackTo: { revision: 2 } })).toEqual([]);
+  expect(errorsOf({ rollbackTo: {} })).toEqual(['name: Required value: name is required']);
+});
+
+test('without a revision it goes to the last one', () => {
+  expect(decode(DeploymentRollback, { name: 'a' }).rollbackTo).toEqual({});
+});
+
+test('revisions are counted from 1', () => {
+  expect(errorsOf({ name: 'a', rollbackTo: { revision: -1 } })).toEqual([
+    'rollback.version: Invalid value: -1: must be greater than or equal to 0',
+  ]);
+});
+
+test('annotations that come with it are checked as those of any object', () => {
+  expect(errorsOf({ name: 'a', updatedAnnotations: { why: 'test' } })).toEqual([]);
+  expect(errorsOf({ name: 'a', updatedAnnotations: { 'a/b/c': 'test' } })[0]).toMatch(
+    /^updatedAnnotations: Invalid value: "a\/b\/c": a valid label key/,
+  );
+});

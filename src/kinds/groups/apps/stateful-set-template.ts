@@ -1,0 +1,72 @@
+/** The pods of a StatefulSet: each has a name of its own, which it keeps, and volumes that are claimed for it alone. */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
+import { dnsLabel } from '../../../schema/names.ts';
+import type { ObjectSchema, Rule, RuleContext } from '../../../schema/schema.ts';
+import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
+import { PodSpec } from '../../shapes/pod/pod-spec.ts';
+import { claimSpec } from '../../shapes/volume/claim-rules.ts';
+import { labelsMatchSelector } from '../../shapes/workload/workload-selector.ts';
+import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
+import { PersistentVolumeClaim } from '../core/persistent-volume/persistent-volume-claim.ts';
+
+const VolumeClaimTemplate = s.object('PersistentVolumeClaim', {
+  kind: s.string({ derive: () => 'PersistentVolumeClaim' }),
+  apiVersion: s.string({ derive: () => 'v1' }),
+  metadata: s.use(ObjectMeta, { default: {} }),
+  ...PersistentVolumeClaim.fields,
+}) as unknown as ObjectSchema<PersistentVolumeClaim>;
+
+export const VolumeClaimTemplates = s.list(VolumeClaimTemplate, {
+  description: 'The claims that each pod gets; a container mounts one by its name.',
+  rules: [claimable],
+});
+
+/** Every pod gets the host name and the subdomain that belong to it, whatever the template says. */
+const givenName = s.string({ omitZero: true, description: 'Has no effect here.' });
+
+const ownSpec = Object.freeze({
+  ...PodSpec,
+  default: {},
+  fields: { ...PodSpec.fields, hostname: givenName, subdomain: givenName },
+  rules: [claimedNames, ...(PodSpec.rules ?? []).map(withClaims)],
+}) as unknown as typeof PodSpec;
+
+const template = workloadTemplate('StatefulSet', [labelsMatchSelector]);
+
+export const StatefulPodTemplate = Object.freeze({
+  ...template,
+  fields: { ...template.fields, spec: s.use(ownSpec, { default: {}, description: 'What every pod consists of.' }) },
+}) as unknown as typeof template;
+
+type Claims = readonly PersistentVolumeClaim[];
+
+/** Nothing in them can be changed later, so that they are judged once. */
+function claimable(claims: Claims, { operation }: RuleContext): FieldError[] {
+  if (operation === 'update') return [];
+  return claims.flatMap(({ spec }, index) => under(`[${index}].spec`, claimSpec(spec)));
+}
+
+const claimsIn = (root: any): Claims => root.spec.volumeClaimTemplates ?? [];
+
+/** Containers may mount what the set claims for each pod, in place of volumes of the same names. */
+function withClaims(rule: Rule<PodSpec>): Rule<PodSpec> {
+  return (spec, context) => {
+    const claims = claimsIn(context.root);
+    if (claims.length === 0) return rule(spec, context);
+    const claimed = claims.map(({ metadata: { name = '' } }) => ({ name, persistentVolumeClaim: { claimName: name } }));
+    const names = new Set(claimed.map(({ name }) => name));
+    const others = (spec.volumes ?? []).filter(({ name }) => !names.has(name));
+    return rule({ ...spec, volumes: [...claimed, ...others] }, context);
+  };
+}
+
+/** A claim is a volume of the pod, so that it has the name of one. */
+function claimedNames(_spec: PodSpec, { root, subresource }: RuleContext): FieldError[] {
+  if (subresource === 'status') return [];
+  return claimsIn(root).flatMap(({ metadata: { name = '' } }, index) => {
+    const volume = `volumes[${index}]`;
+    if (!name) return [required(`${volume}.name`), required(`${volume}.persistentVolumeClaim.claimName`)];
+    return dnsLabel(name).map((complaint) => invalid(`${volume}.name`, name, complaint));
+  });
+}

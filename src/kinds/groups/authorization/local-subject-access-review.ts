@@ -1,0 +1,31 @@
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
+import { nameless, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from './access-review.ts';
+
+/** Asks whether somebody may do something in one namespace, so that the right to ask can be given there alone. */
+export const LocalSubjectAccessReview = defineKind({
+  group: 'authorization.k8s.io',
+  kind: 'LocalSubjectAccessReview',
+  plural: 'localsubjectaccessreviews',
+  scope: 'Namespaced',
+  description: 'Asks whether a user or a group may do something in a namespace.',
+  versions: { 'authorization.k8s.io/v1': {} },
+  verbs: ['create'],
+  fields: { spec: SubjectAccessReviewSpec, status: SubjectAccessReviewStatus },
+  rules: [nameless('must be empty except for namespace', 'namespace'), insideNamespace],
+});
+export type LocalSubjectAccessReview = ObjectOf<typeof LocalSubjectAccessReview>;
+
+function insideNamespace({ metadata, spec }: any): FieldError[] {
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  const found: FieldError[] = [];
+  const namespace = resourceAttributes?.namespace ?? '';
+  if (resourceAttributes && namespace !== (metadata.namespace ?? '')) {
+    found.push(invalid('spec.resourceAttributes.namespace', namespace, 'must match metadata.namespace'));
+  }
+  if (nonResourceAttributes) {
+    const detail = 'disallowed on this kind of request';
+    found.push(invalid('spec.nonResourceAttributes', nonResourceAttributes, detail));
+  }
+  return found;
+}

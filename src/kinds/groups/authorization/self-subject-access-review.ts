@@ -1,0 +1,25 @@
+import { s } from '../../../schema/builders.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
+import { nameless, SubjectAccessReviewStatus } from './access-review.ts';
+import { attributes, oneQuestion, selectorsAreClear } from './attributes.ts';
+
+/** Asks whether one may do something oneself. It is answered at once, and never stored. */
+export const SelfSubjectAccessReview = defineKind({
+  group: 'authorization.k8s.io',
+  kind: 'SelfSubjectAccessReview',
+  plural: 'selfsubjectaccessreviews',
+  scope: 'Cluster',
+  description: 'Asks whether the caller may do something.',
+  versions: { 'authorization.k8s.io/v1': {} },
+  verbs: ['create'],
+  fields: {
+    spec: s.object('SelfSubjectAccessReviewSpec', attributes, {
+      zero: true,
+      rules: [oneQuestion, selectorsAreClear],
+      description: 'What is asked.',
+    }),
+    status: SubjectAccessReviewStatus,
+  },
+  rules: [nameless('must be empty')],
+});
+export type SelfSubjectAccessReview = ObjectOf<typeof SelfSubjectAccessReview>;

@@ -1,0 +1,16 @@
+import { defineKind, type ObjectOf } from '../../kind.ts';
+import { nameless, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from './access-review.ts';
+
+/** Asks whether somebody may do something. It is answered at once, and never stored. */
+export const SubjectAccessReview = defineKind({
+  group: 'authorization.k8s.io',
+  kind: 'SubjectAccessReview',
+  plural: 'subjectaccessreviews',
+  scope: 'Cluster',
+  description: 'Asks whether a user or a group may do something.',
+  versions: { 'authorization.k8s.io/v1': {} },
+  verbs: ['create'],
+  fields: { spec: SubjectAccessReviewSpec, status: SubjectAccessReviewStatus },
+  rules: [nameless('must be empty')],
+});
+export type SubjectAccessReview = ObjectOf<typeof SubjectAccessReview>;

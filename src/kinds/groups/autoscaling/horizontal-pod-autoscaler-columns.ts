@@ -1,0 +1,59 @@
+import { age, type Column, NONE, name, text, UNKNOWN, UNSET } from '../../columns/column.ts';
+import { longList } from '../../columns/long-list.ts';
+
+export const horizontalPodAutoscalerColumns: readonly Column[] = [
+  name,
+  text('Reference', 'What is scaled.', ({ spec }) => {
+    const { kind = '', name: target = '' } = spec?.scaleTargetRef ?? {};
+    return `${kind}/${target}`;
+  }),
+  text('Targets', 'What is measured: how it stands, and how it should.', targetsText),
+  text('MinPods', 'How few pods there may be.', ({ spec }) => String(spec?.minReplicas ?? UNSET)),
+  text('MaxPods', 'How many pods there may be.', ({ spec }) => spec?.maxReplicas ?? 0),
+  text('Replicas', 'How many pods there are.', ({ status }) => status?.currentReplicas ?? 0),
+  age,
+];
+
+function targetsText({ spec, status }: any): string {
+  const metrics: readonly any[] = spec?.metrics ?? [];
+  const found: readonly any[] = status?.currentMetrics ?? [];
+  if (metrics.length === 0) return NONE;
+  const texts = metrics.map((metric, index) => metricText(metric, found[index]));
+  return longList(texts, { shown: 2, separator: ', ' });
+}
+
+function metricText(metric: any, found: any): string {
+  switch (metric.type) {
+    case 'External':
+      return plainText(metric.external, found?.external?.current);
+    case 'Object':
+      return plainText(metric.object, found?.object?.current);
+    case 'Pods':
+      return `${found?.pods?.current?.averageValue ?? UNKNOWN}/${metric.pods?.target?.averageValue ?? 0}`;
+    case 'Resource':
+      return resourceText(metric.resource, found?.resource?.current);
+    case 'ContainerResource':
+      return resourceText(metric.containerResource, found?.containerResource?.current);
+    default:
+      return '<unknown type>';
+  }
+}
+
+/** One value for all pods together, or shared among them. */
+function plainText(source: any, current: any): string {
+  const { averageValue, value = 0 } = source?.target ?? {};
+  return averageValue === undefined
+    ? `${current?.value ?? UNKNOWN}/${value}`
+    : `${current?.averageValue ?? UNKNOWN}/${averageValue} (avg)`;
+}
+
+function resourceText(source: any, current: any): string {
+  const { averageValue, averageUtilization } = source?.target ?? {};
+  const head = `${source?.name ?? ''}: `;
+  if (averageValue !== undefined) return `${head}${current?.averageValue ?? UNKNOWN}/${averageValue}`;
+  return `${head}${percent(current?.averageUtilization, UNKNOWN)}/${percent(averageUtilization, '<auto>')}`;
+}
+
+function percent(value: number | undefined, absent: string): string {
+  return value === undefined ? absent : `${value}%`;
+}

@@ -1,0 +1,124 @@
+/**
+ * HorizontalPodAutoscalers of autoscaling/v1. It has fields for the use of the CPU alone; everything else that the
+ * stored version knows stands in annotations, as Kubernetes writes them.
+ */
+import { s } from '../../../schema/builders.ts';
+import { decode } from '../../../schema/decode.ts';
+import type { VersionDefinition } from '../../kind.ts';
+import { conditionFields } from '../../shapes/workload/workload-status.ts';
+import { behaviorIn, behaviorText, listIn } from './annotation-texts.ts';
+import { CrossVersionObjectReference } from './cross-version-reference.ts';
+import { type Annotations, foundMetrics, keep, restore, wantedMetrics } from './kept-metrics.ts';
+import { cpuUtilization, DEFAULT_UTILIZATION } from './metric.ts';
+
+const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
+const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
+
+/** What these annotations say is said by fields in the stored version. */
+const RESERVED = new Set([
+  wantedMetrics.key,
+  wantedMetrics.wholeKey,
+  foundMetrics.key,
+  foundMetrics.wholeKey,
+  BEHAVIOR,
+  CONDITIONS,
+  'autoscaling.alpha.kubernetes.io/scale-down-tolerance',
+  'autoscaling.alpha.kubernetes.io/scale-up-tolerance',
+]);
+
+export const HorizontalPodAutoscalerCondition = s.object('HorizontalPodAutoscalerCondition', conditionFields);
+
+const Spec = s.object('HorizontalPodAutoscalerSpec', {
+  scaleTargetRef: s.use(CrossVersionObjectReference, {
+    zero: true,
+    atomic: true,
+    description: 'The object that is scaled.',
+  }),
+  minReplicas: s.int32({ default: 1, description: 'How few pods there may be.' }),
+  maxReplicas: s.int32({ zero: true, description: 'How many pods there may be.' }),
+  targetCPUUtilizationPercentage: s.int32({
+    description: 'How much of the CPU they request the pods should use, on average; 80 where nothing is said.',
+  }),
+});
+
+const Status = s.object('HorizontalPodAutoscalerStatus', {
+  observedGeneration: s.int64({ description: 'The generation that the rest speaks of.' }),
+  lastScaleTime: s.time({ description: 'When the number of pods was last changed.' }),
+  currentReplicas: s.int32({ zero: true, description: 'How many pods there are.' }),
+  desiredReplicas: s.int32({ zero: true, description: 'How many there should be by the last reckoning.' }),
+  currentCPUUtilizationPercentage: s.int32({ description: 'How busy the pods are.' }),
+});
+
+export const older: VersionDefinition = {
+  fields: {
+    spec: s.use(Spec, { zero: true, derive: withTarget, description: 'What is scaled, and by what.' }),
+    status: s.use(Status, { default: {}, description: 'What was found and done.' }),
+  },
+  toHub,
+  fromHub,
+};
+
+/** A hook: the stored version has no such annotations. */
+export function withoutReserved(autoscaler: any): void {
+  autoscaler.metadata = annotated(autoscaler.metadata, {});
+}
+
+/** An autoscaler that looks at nothing looks at the CPU. */
+function withTarget({ metadata, spec = decode(Spec, {}) }: any): any {
+  const kept = { cpu: spec.targetCPUUtilizationPercentage, annotations: metadata.annotations ?? {} };
+  return restore(wantedMetrics, kept).length ? spec : { ...spec, targetCPUUtilizationPercentage: DEFAULT_UTILIZATION };
+}
+
+function toHub({ metadata, spec, status, ...rest }: any): any {
+  const annotations: Annotations = metadata.annotations ?? {};
+  const { targetCPUUtilizationPercentage, ...size } = spec;
+  const { currentCPUUtilizationPercentage, currentReplicas, ...progress } = status;
+  const metrics = restore(wantedMetrics, { cpu: targetCPUUtilizationPercentage, annotations });
+  const behavior = behaviorIn(annotations[BEHAVIOR]);
+  const currentMetrics = restore(foundMetrics, { cpu: currentCPUUtilizationPercentage, annotations });
+  const conditions = listIn(HorizontalPodAutoscalerCondition, annotations[CONDITIONS]);
+  return {
+    ...rest,
+    metadata: annotated(metadata, {}),
+    spec: {
+      ...size,
+      metrics: metrics.length ? metrics : [cpuUtilization(DEFAULT_UTILIZATION)],
+      ...(behavior ? { behavior } : {}),
+    },
+    status: {
+      ...progress,
+      ...(currentReplicas ? { currentReplicas } : {}),
+      ...(currentMetrics.length ? { currentMetrics } : {}),
+      ...(conditions ? { conditions } : {}),
+    },
+  };
+}
+
+function fromHub({ metadata, spec, status, ...rest }: any): any {
+  const { metrics, behavior, ...size } = spec;
+  const { currentMetrics = [], conditions, currentReplicas = 0, ...progress } = status;
+  const wanted = keep(wantedMetrics, metrics);
+  const found = keep(foundMetrics, currentMetrics);
+  return {
+    ...rest,
+    metadata: annotated(metadata, {
+      ...wanted.annotations,
+      ...found.annotations,
+      ...(behavior ? { [BEHAVIOR]: behaviorText(behavior) } : {}),
+      ...(conditions ? { [CONDITIONS]: JSON.stringify(conditions) } : {}),
+    }),
+    spec: { ...size, ...(wanted.cpu === undefined ? {} : { targetCPUUtilizationPercentage: wanted.cpu }) },
+    status: {
+      ...progress,
+      currentReplicas,
+      ...(found.cpu === undefined ? {} : { currentCPUUtilizationPercentage: found.cpu }),
+    },
+  };
+}
+
+/** Metadata with these of the reserved annotations, and no others of them. */
+function annotated({ annotations = {}, ...metadata }: any, reserved: Annotations): any {
+  const own = Object.entries(annotations).filter(([key]) => !RESERVED.has(key));
+  const all = Object.fromEntries([...own, ...Object.entries(reserved)]);
+  return Object.keys(all).length ? { ...metadata, annotations: all } : metadata;
+}

@@ -1,0 +1,162 @@
+import { s } from '../../../schema/builders.ts';
+import type { FieldError } from '../../../schema/field-error.ts';
+import { invalid } from '../../../schema/field-error.ts';
+import type { Rule, RuleContext } from '../../../schema/schema.ts';
+import { age, integer, NONE, name, text, UNSET, wide } from '../../columns/column.ts';
+import { containerColumns } from '../../columns/containers.ts';
+import { elapsed } from '../../columns/elapsed.ts';
+import { labelSelectorText } from '../../columns/selector.ts';
+import { absentToUnlimited, unlimitedToAbsent } from '../../conversion/unlimited.ts';
+import { deprecation } from '../../deprecation.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
+import { ObjectReference } from '../../shapes/meta/references.ts';
+import { isTimeZone, parseCronSchedule } from './cron-schedule.ts';
+import { JobTemplateSpec } from './job-spec.ts';
+import { jobWarnings } from './job-warnings.ts';
+
+/** The name of a Job is that of its CronJob and eleven characters more, and may have 63. */
+const MAX_NAME = 52;
+
+const IN_SCHEDULE = /TZ/;
+
+/** A time zone belongs into its own field; schedules from before there was one may keep theirs. */
+const schedule: Rule<string> = (text, { old, parent }) => {
+  const parsed = parseCronSchedule(text);
+  const found: FieldError[] = 'error' in parsed ? [invalid('', text, parsed.error)] : [];
+  if (!IN_SCHEDULE.test(text)) return found;
+  if (old === undefined || !IN_SCHEDULE.test(old)) {
+    found.push(invalid('', text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'));
+  } else if (parent.timeZone !== undefined) {
+    found.push(invalid('', text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'));
+  }
+  return found;
+};
+
+const ZONE_PART = /^(?![-]|\.{1,2}$)[A-Za-z.\-_0-9+]{1,14}$/;
+
+const timeZone: Rule<string> = (name, { old }) => {
+  if (name === old) return undefined;
+  if (!name.split('/').every((part) => ZONE_PART.test(part))) return invalid('', name, `unknown time zone ${name}`);
+  if (name.toLowerCase() === 'local') {
+    return invalid('', name, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones');
+  }
+  return isTimeZone(name) ? undefined : invalid('', name, `unknown time zone ${name}`);
+};
+
+const fields = {
+  schedule: s.string({
+    required: true,
+    rules: [schedule],
+    description: 'When to run, as cron writes it: minute, hour, day of month, month, day of week.',
+  }),
+  timeZone: s.string({ rules: [timeZone], description: 'Where the schedule reads the clock; where absent, in UTC.' }),
+  startingDeadlineSeconds: s.int64({
+    min: 0,
+    description: 'How late a missed run may still start; later, it counts as failed.',
+  }),
+  concurrencyPolicy: s.enum(['Allow', 'Forbid', 'Replace'], {
+    default: 'Allow',
+    description:
+      'What happens when the last run is not done: Allow starts another, Forbid skips, Replace ends the old one.',
+  }),
+  suspend: s.boolean({ default: false, description: 'Starts no more runs; those under way go on.' }),
+  jobTemplate: s.use(JobTemplateSpec, { zero: true, description: 'The Job that each run creates.' }),
+  successfulJobsHistoryLimit: s.int32({ min: 0, description: 'How many Jobs that succeeded are kept.' }),
+  failedJobsHistoryLimit: s.int32({ min: 0, description: 'How many Jobs that failed are kept.' }),
+};
+
+const specOptions = { default: {}, description: 'What to run, and when.' } as const;
+
+const CronJobSpec = s.object(
+  'CronJobSpec',
+  {
+    ...fields,
+    successfulJobsHistoryLimit: s.use(fields.successfulJobsHistoryLimit, { default: 3 }),
+    failedJobsHistoryLimit: s.use(fields.failedJobsHistoryLimit, { default: 1 }),
+  },
+  specOptions,
+);
+
+/** In the first version a limit that is left out is none; zero keeps nothing. */
+const HISTORY_LIMITS = ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'];
+
+/** Creates Jobs on a schedule. */
+export const CronJob = defineKind({
+  group: 'batch',
+  kind: 'CronJob',
+  plural: 'cronjobs',
+  short: ['cj'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  description: 'Creates a Job from its template whenever the schedule says so.',
+  versions: {
+    'batch/v1': {},
+    'batch/v1beta1': {
+      orphansByDefault: true,
+      deprecated: deprecation('batch/v1beta1', 'CronJob'),
+    },
+    'batch/v2alpha1': {
+      fields: { spec: s.object('CronJobSpec', fields, specOptions) },
+      toHub: (cronJob) => absentToUnlimited(cronJob, HISTORY_LIMITS),
+      fromHub: (cronJob) => unlimitedToAbsent(cronJob, HISTORY_LIMITS),
+      orphansByDefault: true,
+      deprecated: deprecation('batch/v2alpha1', 'CronJob'),
+    },
+  },
+  fields: {
+    spec: CronJobSpec,
+    status: s.object(
+      'CronJobStatus',
+      {
+        active: s.list(ObjectReference, { description: 'The Jobs that are running.' }),
+        lastScheduleTime: s.time({ description: 'When a Job was last due and created.' }),
+        lastSuccessfulTime: s.time({ description: 'When a Job last completed.' }),
+      },
+      { default: {}, description: 'What has been run.' },
+    ),
+  },
+  subresources: { status: true },
+  generation: true,
+  rules: [nameLeavesRoom],
+  warnings: cronJobWarnings,
+  columns: [
+    name,
+    text('Schedule', 'When the work is done.', ({ spec }) => spec?.schedule ?? ''),
+    text('Timezone', 'Whose time the schedule speaks of.', ({ spec }) => spec?.timeZone ?? NONE),
+    { ...text('Suspend', 'Whether no more work is started.', suspendText), type: 'boolean' },
+    integer('Active', 'How many jobs run.', ({ status }) => status?.active?.length),
+    text('Last Schedule', 'When work was last started.', ({ status }, now) => {
+      return status?.lastScheduleTime ? elapsed(status.lastScheduleTime, now) : NONE;
+    }),
+    age,
+    ...[
+      ...containerColumns(({ spec }) => spec?.jobTemplate?.spec?.template),
+      text('Selector', 'Which pods belong to a job.', ({ spec }) => {
+        return labelSelectorText(spec?.jobTemplate?.spec?.selector);
+      }),
+    ].map(wide),
+  ],
+});
+export type CronJob = ObjectOf<typeof CronJob>;
+
+function nameLeavesRoom({ metadata }: any, { operation }: RuleContext): readonly FieldError[] {
+  const { name = '' } = metadata;
+  return operation === 'create' && name.length > MAX_NAME
+    ? [invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`)]
+    : [];
+}
+
+function suspendText({ spec }: any): string {
+  if (spec?.suspend === undefined) return UNSET;
+  return spec.suspend ? 'True' : 'False';
+}
+
+function cronJobWarnings(cronJob: any, old: any): string[] {
+  const { schedule, jobTemplate } = cronJob.spec;
+  const found = jobWarnings(cronJob, old, { spec: jobTemplate.spec, path: 'spec.jobTemplate.spec' });
+  if (old && schedule.includes('TZ')) {
+    const more = 'see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details';
+    found.push(`cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, ${more}`);
+  }
+  return found;
+}

@@ -1,0 +1,42 @@
+/**
+ * What may change in a Job's pod template: nothing, but for a suspended Job without pods. There it may be decided anew
+ * where pods run and what they use.
+ */
+import { deepEqual } from '../../../base/tree.ts';
+import type { FieldError } from '../../../schema/field-error.ts';
+import { invalid } from '../../../schema/field-error.ts';
+import type { RuleContext } from '../../../schema/schema.ts';
+
+const IMMUTABLE = 'field is immutable';
+
+/** A kind's rule. */
+export function templateIsKept(job: any, { oldRoot }: RuleContext): readonly FieldError[] {
+  if (!oldRoot) return [];
+  const { template } = job.spec;
+  const before = oldRoot.spec.template;
+  if (deepEqual(template, before)) return [];
+  if (!isIdle(oldRoot)) return [invalid('spec.template', template, IMMUTABLE)];
+  return deepEqual(fixedParts(template.spec), fixedParts(before.spec))
+    ? []
+    : [invalid('spec.template.spec', template.spec, IMMUTABLE)];
+}
+
+/** Suspended, with no pod left: it has not begun yet, or has come to rest. */
+function isIdle({ spec, status = {} }: any): boolean {
+  const { active = 0, startTime, conditions = [] } = status;
+  const atRest = conditions.some(({ type, status: is }: any) => type === 'Suspended' && is === 'True');
+  return spec.suspend === true && active === 0 && (startTime === undefined || atRest);
+}
+
+/** A pod spec without what may change: where pods are scheduled, and what their containers use. */
+function fixedParts({ nodeSelector: _, tolerations: __, schedulingGates: ___, affinity, ...spec }: any): unknown {
+  const { nodeAffinity: ____, ...otherAffinity } = affinity ?? {};
+  const fixed = {
+    ...spec,
+    containers: (spec.containers ?? []).map(withoutResources),
+    initContainers: (spec.initContainers ?? []).map(withoutResources),
+  };
+  return Object.keys(otherAffinity).length ? { ...fixed, affinity: otherAffinity } : fixed;
+}
+
+const withoutResources = ({ resources: _, ...container }: any) => container;

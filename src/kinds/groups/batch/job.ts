@@ -1,0 +1,62 @@
+import { s } from '../../../schema/builders.ts';
+import type { FieldError } from '../../../schema/field-error.ts';
+import { invalid } from '../../../schema/field-error.ts';
+import { dnsLabel } from '../../../schema/names.ts';
+import type { RuleContext } from '../../../schema/schema.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
+import { labelsFromTemplate } from '../../shapes/workload/template-labels.ts';
+import { jobColumns } from './job-columns.ts';
+import { generateSelector, podsAreFound, selectorIsGenerated } from './job-selector.ts';
+import { JobSpec } from './job-spec.ts';
+import { JobStatus } from './job-status.ts';
+import { jobStatusRules } from './job-status-rules.ts';
+import { templateIsKept } from './job-template-update.ts';
+import { jobWarnings } from './job-warnings.ts';
+
+/** Runs pods until enough of them have succeeded. */
+export const Job = defineKind({
+  group: 'batch',
+  kind: 'Job',
+  plural: 'jobs',
+  categories: ['all'],
+  scope: 'Namespaced',
+  description:
+    'Work that comes to an end: pods are started from the template, and again after failures, until enough of them have succeeded.',
+  versions: { 'batch/v1': { orphansByDefault: true } },
+  fields: {
+    spec: s.use(JobSpec, { default: {}, description: 'What is to be done.' }),
+    status: s.use(JobStatus, { default: {}, description: 'How far it has come.' }),
+  },
+  subresources: { status: true },
+  selectable: { 'status.successful': (job) => String(job.status?.succeeded ?? 0) },
+  generation: true,
+  onCreate: (job) => {
+    labelsFromTemplate(job);
+    generateSelector(job);
+  },
+  onUpdate: labelsFromTemplate,
+  rules: [selectorIsGenerated, podsAreFound, hostnamesFit, completionsKept, templateIsKept, jobStatusRules],
+  warnings: (job, old) => jobWarnings(job, old, { spec: job.spec, path: 'spec' }),
+  deleteWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  columns: jobColumns,
+});
+export type Job = ObjectOf<typeof Job>;
+
+/** The pods of an indexed Job are called after it and their index; the longest of these names must still be one. */
+function hostnamesFit({ metadata, spec }: any): readonly FieldError[] {
+  if (spec.completionMode !== 'Indexed' || !(spec.completions > 0)) return [];
+  const longest = `${metadata.name}-${spec.completions - 1}`;
+  if (dnsLabel(longest).length === 0) return [];
+  return [invalid('metadata.name', metadata.name, `will not able to create pod with invalid DNS label: ${longest}`)];
+}
+
+/** An indexed Job can grow and shrink, with as many pods at a time as there are indexes. */
+function completionsKept({ spec }: any, { oldRoot }: RuleContext): readonly FieldError[] {
+  const { completions, completionMode, parallelism } = spec;
+  if (!oldRoot || completions === oldRoot.spec.completions) return [];
+  if (completionMode !== 'Indexed') return [invalid('spec.completions', completions ?? null, 'field is immutable')];
+  return completions === undefined || completions === parallelism
+    ? []
+    : [invalid('spec.completions', completions, 'can only be modified in tandem with spec.parallelism')];
+}

@@ -1,0 +1,64 @@
+/** When an indexed Job has succeeded before all its indexes have: as soon as one rule is met. */
+import { s } from '../../../schema/builders.ts';
+import type { FieldError } from '../../../schema/field-error.ts';
+import { invalid, required, tooLong, tooMany, under } from '../../../schema/field-error.ts';
+import type { Rule, TypeOf } from '../../../schema/schema.ts';
+import { parseIndexes } from './indexes.ts';
+
+const MAX_RULES = 20;
+const MAX_INDEXES_LENGTH = 64 * 1024;
+
+const SuccessPolicyRule = s.object('SuccessPolicyRule', {
+  succeededIndexes: s.string({ description: 'The indexes that must succeed, such as 1,3-5; where absent, any.' }),
+  succeededCount: s.int32({ min: 0, description: 'How many of them must succeed; where absent, all.' }),
+});
+type SuccessPolicyRule = TypeOf<typeof SuccessPolicyRule>;
+
+export const SuccessPolicy = s.object('SuccessPolicy', { rules: s.list(SuccessPolicyRule, { zero: true }) });
+type SuccessPolicy = TypeOf<typeof SuccessPolicy>;
+
+/** On a Job's spec. */
+export const successFitsJob: Rule = ({ completions, completionMode, successPolicy }) => {
+  if (!successPolicy) return undefined;
+  if (completionMode !== 'Indexed') {
+    return invalid('successPolicy', successPolicy, 'requires indexed completion mode');
+  }
+  const { rules }: SuccessPolicy = successPolicy;
+  const found: FieldError[] = [];
+  if (rules.length === 0) {
+    found.push(required('', 'at least one rules must be specified when the successPolicy is specified'));
+  }
+  if (rules.length > MAX_RULES) found.push(tooMany('', rules.length, MAX_RULES));
+  if (completions !== undefined) {
+    rules.forEach((rule, index) => {
+      found.push(...under(`[${index}]`, checkRule(rule, completions)));
+    });
+  }
+  return under('successPolicy.rules', found);
+};
+
+function checkRule({ succeededCount, succeededIndexes }: SuccessPolicyRule, completions: number): FieldError[] {
+  if (succeededCount === undefined && succeededIndexes === undefined) {
+    return [required('', 'at least one of succeededCount or succeededIndexes must be specified')];
+  }
+  const found: FieldError[] = [];
+  let named = Number.POSITIVE_INFINITY;
+  if (succeededIndexes !== undefined) {
+    const field = 'succeededIndexes';
+    if (Buffer.byteLength(succeededIndexes) > MAX_INDEXES_LENGTH) found.push(tooLong(field, MAX_INDEXES_LENGTH));
+    const parsed = parseIndexes(succeededIndexes, completions);
+    if ('error' in parsed) {
+      found.push(invalid(field, succeededIndexes, `error parsing succeededIndexes: ${parsed.error}`));
+    }
+    named = 'error' in parsed ? 0 : parsed.total;
+  }
+  if (succeededCount !== undefined && succeededCount > completions) {
+    const words = `must be less than or equal to ${completions} (the number of specified completions)`;
+    found.push(invalid('succeededCount', succeededCount, words));
+  }
+  if (succeededCount !== undefined && succeededCount > named) {
+    const words = `must be less than or equal to ${named} (the number of indexes in the specified succeededIndexes field)`;
+    found.push(invalid('succeededCount', succeededCount, words));
+  }
+  return found;
+}

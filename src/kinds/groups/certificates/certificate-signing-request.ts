@@ -1,0 +1,170 @@
+import { s } from '../../../schema/builders.ts';
+import { duplicate, type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
+import { pathSegmentName } from '../../../schema/names.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { age, NONE, name, text } from '../../columns/column.ts';
+import { humanDuration } from '../../columns/elapsed.ts';
+import { defineKind, type HookContext, type KubeObject, type Requester } from '../../kind.ts';
+import { signerName } from '../../shapes/meta/signer-name.ts';
+import { RequestStatus, statusProblems, withDecisions, withTimes } from './request-status.ts';
+import { requestProblem } from './signed-request.ts';
+
+const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
+const MIN_SECONDS = 600;
+
+const usages = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+];
+
+const spec = {
+  request: s.bytes({ zero: true, description: 'The request itself (PKCS #10): PEM, once more in base64.' }),
+  signerName: s.string({
+    zero: true,
+    description: 'Who is to sign it, such as `kubernetes.io/kube-apiserver-client`. The signer decides what it takes.',
+  }),
+  expirationSeconds: s.int32({
+    description: 'How long the certificate should be good for; the signer may give less. At least 600.',
+  }),
+  usages: s.list(s.string(), { description: 'What the key is to be used for, such as `client auth`.' }),
+  username: s.string({ omitZero: true, description: 'Who asked. This and the rest is written by the server.' }),
+  uid: s.string({ omitZero: true }),
+  groups: s.list(s.string()),
+  extra: s.map(s.list(s.string())),
+};
+type Spec = ObjectType<typeof spec>;
+
+const fields = {
+  spec: s.object('CertificateSigningRequestSpec', spec, {
+    zero: true,
+    description: 'What is asked for, and by whom. Cannot be changed.',
+    rules: [request],
+  }),
+  status: s.use(RequestStatus, { default: {}, description: 'What has become of it.' }),
+};
+
+export type CertificateSigningRequest = KubeObject & ObjectType<typeof fields>;
+type Request = CertificateSigningRequest;
+
+/** Asks for a certificate. */
+export const CertificateSigningRequest = defineKind({
+  group: 'certificates.k8s.io',
+  kind: 'CertificateSigningRequest',
+  plural: 'certificatesigningrequests',
+  short: ['csr'],
+  scope: 'Cluster',
+  description:
+    'Asks a signer for a certificate. Somebody approves or denies it; of an approved one the signer puts the certificate into the status.',
+  versions: { 'certificates.k8s.io/v1': {} },
+  fields,
+  name: pathSegmentName,
+  subresources: { status: true, others: ['approval'] },
+  selectable: { 'spec.signerName': (csr: Request) => csr.spec.signerName },
+  onCreate: (csr: Request, { user }: HookContext) => {
+    csr.spec = { ...asked(csr.spec), ...(user ? askedBy(user) : {}) };
+  },
+  onUpdate: (csr: Request, old: Request, { subresource, now }: HookContext) => {
+    csr.spec = old.spec;
+    csr.status = subresource === 'approval' ? decided(csr.status, old.status, now) : old.status;
+  },
+  onStatusUpdate: (csr: Request, old: Request, context?: HookContext) => {
+    csr.status = withDecisions(csr.status, old.status);
+    if (context) csr.status = withTimes(csr.status, old.status, context.now);
+  },
+  rules: [({ status }: Request, context: RuleContext) => statusProblems(status, context)],
+  columns: [
+    name,
+    age,
+    text('SignerName', 'Who is to sign.', ({ spec }) => spec?.signerName || NONE),
+    text('Requestor', 'Who asks.', ({ spec }) => spec?.username ?? ''),
+    text('RequestedDuration', 'For how long it should be valid.', ({ spec }) => {
+      return spec?.expirationSeconds === undefined ? NONE : humanDuration(spec.expirationSeconds * 1000);
+    }),
+    text('Condition', 'How the request stands.', conditionText),
+  ],
+});
+
+function asked({ request: signed, signerName: signer, expirationSeconds, usages: wanted }: Spec): Spec {
+  return {
+    request: signed,
+    signerName: signer,
+    ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+    ...(wanted ? { usages: wanted } : {}),
+  };
+}
+
+function askedBy({ name, uid, groups, extra }: Requester): Partial<Spec> {
+  return {
+    ...(name ? { username: name } : {}),
+    ...(uid ? { uid } : {}),
+    ...(groups.length ? { groups: [...groups] } : {}),
+    ...(extra && Object.keys(extra).length
+      ? { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }
+      : {}),
+  };
+}
+
+/** A decision changes the conditions and nothing else. */
+function decided(status: RequestStatus, old: RequestStatus, now: string): RequestStatus {
+  const { conditions, ...rest } = { ...old, conditions: withTimes(status, old, now).conditions };
+  return conditions ? { ...rest, conditions } : rest;
+}
+
+function request(asks: Spec, { operation }: RuleContext): FieldError[] {
+  if (operation === 'update') return [];
+  const problem = requestProblem(Buffer.from(asks.request, 'base64').toString('latin1'));
+  const found = problem ? [invalid('request', asks.request, problem)] : [];
+  found.push(...usageProblems(asks.usages ?? []), ...under('signerName', signer(asks.signerName)));
+  const { expirationSeconds: seconds = MIN_SECONDS } = asks;
+  if (seconds < MIN_SECONDS) {
+    const detail = 'may not specify a duration less than 600 seconds (10 minutes)';
+    found.push(invalid('expirationSeconds', seconds, detail));
+  }
+  return found;
+}
+
+function usageProblems(wanted: readonly string[]): FieldError[] {
+  if (wanted.length === 0) return [required('usages')];
+  const at = (index: number) => `usages[${index}]`;
+  return [
+    ...wanted.flatMap((usage, index) => (usages.includes(usage) ? [] : [notSupported(at(index), usage, usages)])),
+    ...wanted.flatMap((usage, index) => (wanted.indexOf(usage) < index ? [duplicate(at(index), usage)] : [])),
+  ];
+}
+
+function signer(name: string): FieldError[] {
+  if (!name) return [required('')];
+  return name === LEGACY_SIGNER
+    ? [invalid('', name, 'the legacy signerName is not allowed via this API version')]
+    : signerName(name);
+}
+
+function conditionText({ status }: any): string {
+  const conditions: readonly any[] = status?.conditions ?? [];
+  const has = (wanted: string) => conditions.some(({ type }) => type === wanted);
+  const words = [has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'];
+  if (has('Failed')) words.push('Failed');
+  if (status?.certificate) words.push('Issued');
+  return words.join(',');
+}

@@ -1,0 +1,24 @@
+/** What a signer may write into a request: certificates in PEM, and nothing else. */
+import { X509Certificate } from 'node:crypto';
+import { pemBlocks } from '../../../base/x509/pem.ts';
+
+export function certificateProblem(pem: string): string | undefined {
+  let blocks = 0;
+  for (const { type, hasHeaders, bytes } of pemBlocks(pem)) {
+    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
+    if (hasHeaders) return 'no PEM block headers are permitted';
+    if (!isCertificate(bytes)) return 'x509: malformed certificate';
+    blocks++;
+  }
+  return blocks === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
+}
+
+function isCertificate(bytes: Buffer): boolean {
+  try {
+    new X509Certificate(bytes);
+    return true;
+  } catch {
+    // The parser throws for whatever is none; why does not matter here.
+    return false;
+  }
+}

@@ -1,0 +1,105 @@
+/** What has become of a request: its conditions, and the certificate. */
+import { s } from '../../../schema/builders.ts';
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
+import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
+import { certificateProblem } from './issued-certificate.ts';
+
+const RequestCondition = s.object('CertificateSigningRequestCondition', {
+  type: s.string({ zero: true, description: 'Approved, Denied or Failed; others may come.' }),
+  status: s.string({ zero: true, description: 'True; of other types also False or Unknown.' }),
+  reason: s.string({ omitZero: true, description: 'Why, in one CamelCase word.' }),
+  message: s.string({ omitZero: true, description: 'Why, for people.' }),
+  lastUpdateTime: s.time(),
+  lastTransitionTime: s.time(),
+});
+type RequestCondition = TypeOf<typeof RequestCondition>;
+
+export const RequestStatus = s.object('CertificateSigningRequestStatus', {
+  conditions: s.listMap(RequestCondition, {
+    keys: ['type'],
+    merge: undefined,
+    description: 'What was decided. Approved and Denied are set through `approval`, and stay.',
+  }),
+  certificate: s.bytes({
+    description: 'What the signer issued: PEM, once more in base64. Once set, it stays.',
+  }),
+});
+export type RequestStatus = TypeOf<typeof RequestStatus>;
+
+const decisions = ['Approved', 'Denied'];
+const onlyTrue = [...decisions, 'Failed'];
+
+/** A condition that says nothing of its times gets them. */
+export function withTimes(status: RequestStatus, old: RequestStatus, now: string): RequestStatus {
+  if (!status.conditions) return status;
+  const since = ({ type, status: word }: RequestCondition) =>
+    old.conditions?.find((each) => each.type === type && each.status === word)?.lastTransitionTime ?? now;
+  const conditions = status.conditions.map((condition) => ({
+    ...condition,
+    lastUpdateTime: condition.lastUpdateTime ?? now,
+    lastTransitionTime: condition.lastTransitionTime ?? since(condition),
+  }));
+  return { ...status, conditions };
+}
+
+/** A signer that sends a decision back, however changed, leaves it as it was. */
+export function withDecisions(status: RequestStatus, old: RequestStatus): RequestStatus {
+  const conditions = status.conditions?.map((condition) =>
+    decisions.includes(condition.type)
+      ? (old.conditions?.find(({ type }) => type === condition.type) ?? condition)
+      : condition,
+  );
+  return conditions ? { ...status, conditions } : status;
+}
+
+/** Paths are from the object. */
+export function statusProblems(status: RequestStatus, context: RuleContext): FieldError[] {
+  const old: RequestStatus | undefined = context.oldRoot && (context.oldRoot.status ?? {});
+  const found = conditionProblems(status.conditions ?? []);
+  if (!old) return found;
+  return [...found, ...removals(status, old), ...additions(status, old, context), ...certificate(status, old, context)];
+}
+
+function conditionProblems(conditions: readonly RequestCondition[]): FieldError[] {
+  const seen = new Set<string>();
+  return conditions.flatMap(({ type, status }, index) => {
+    const at = `status.conditions[${index}]`;
+    const found: FieldError[] = [];
+    if (!type) found.push(required(`${at}.type`));
+    const words = onlyTrue.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
+    if (!status) found.push(required(`${at}.status`));
+    else if (!words.includes(status)) found.push(notSupported(`${at}.status`, status, words));
+    if (decisions.includes(type) && decisions.some((each) => each !== type && seen.has(each))) {
+      found.push(invalid('status.conditions', type, 'Approved and Denied conditions are mutually exclusive'));
+    }
+    if (seen.has(type)) found.push(duplicate(`${at}.type`, type));
+    seen.add(type);
+    return found;
+  });
+}
+
+const has = ({ conditions = [] }: RequestStatus, type: string) => conditions.some((each) => each.type === type);
+
+function removals(status: RequestStatus, old: RequestStatus): FieldError[] {
+  return onlyTrue
+    .filter((type) => has(old, type) && !has(status, type))
+    .map((type) => forbidden('status.conditions', `updates may not remove a condition of type "${type}"`));
+}
+
+function additions(status: RequestStatus, old: RequestStatus, { subresource }: RuleContext): FieldError[] {
+  if (subresource === 'approval') return [];
+  return decisions
+    .filter((type) => has(status, type) && !has(old, type))
+    .map((type) => forbidden('status.conditions', `updates may not add a condition of type "${type}"`));
+}
+
+function certificate(status: RequestStatus, old: RequestStatus, { subresource }: RuleContext): FieldError[] {
+  const { certificate: issued = '' } = status;
+  if (issued === (old.certificate ?? '')) return [];
+  const field = 'status.certificate';
+  const problem = issued && certificateProblem(Buffer.from(issued, 'base64').toString('latin1'));
+  const found = problem ? [invalid(field, '<certificate data>', problem)] : [];
+  if (subresource !== 'status') found.push(forbidden(field, 'updates may not set certificate content'));
+  else if (old.certificate) found.push(forbidden(field, 'updates may not modify existing certificate content'));
+  return found;
+}

@@ -1,0 +1,24 @@
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, notSupported, required } from '../../../schema/field-error.ts';
+import { defineKind } from '../../kind.ts';
+import { ObjectReference } from '../../shapes/meta/references.ts';
+
+/** Puts a pod on a node. It can only be created, and is never stored. */
+export const Binding = defineKind({
+  group: '',
+  kind: 'Binding',
+  plural: 'bindings',
+  scope: 'Namespaced',
+  description: 'Puts the pod of the same name on a node; a scheduler creates it.',
+  versions: { v1: {} },
+  verbs: ['create'],
+  fields: {
+    target: s.use(ObjectReference, { default: {}, description: 'The node.', rules: [isNode] }),
+  },
+});
+
+function isNode({ kind, name }: ObjectReference): FieldError[] {
+  const found = kind && kind !== 'Node' ? [notSupported('kind', kind, ['Node', '<empty>'])] : [];
+  if (!name) found.push(required('name'));
+  return found;
+}

@@ -1,0 +1,43 @@
+import { s } from '../../../schema/builders.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { name, text } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+
+const ComponentCondition = s.object('ComponentCondition', {
+  type: s.string({ zero: true, description: 'Always Healthy.' }),
+  status: s.string({ zero: true, description: 'True, False or Unknown.' }),
+  message: s.string({ omitZero: true, description: 'What the component answered.' }),
+  error: s.string({ omitZero: true, description: 'What went wrong when it was asked.' }),
+});
+
+const fields = {
+  conditions: s.listMap(ComponentCondition, { keys: ['type'], description: 'What was found.' }),
+};
+
+export type ComponentStatus = KubeObject & ObjectType<typeof fields>;
+
+/** How a part of the control plane is. It is looked up when somebody asks, and never stored. */
+export const ComponentStatus = defineKind({
+  group: '',
+  kind: 'ComponentStatus',
+  plural: 'componentstatuses',
+  short: ['cs'],
+  scope: 'Cluster',
+  description: 'Says whether a part of the control plane is healthy, as found when asked.',
+  versions: { v1: { deprecated: 'v1 ComponentStatus is deprecated in v1.19+' } },
+  verbs: ['get', 'list'],
+  fields,
+  columns: [
+    name,
+    text('Status', 'Whether the component is healthy.', (component) => {
+      const condition = healthOf(component);
+      return condition ? (condition.status === 'True' ? 'Healthy' : 'Unhealthy') : 'Unknown';
+    }),
+    text('Message', 'What the component answered.', (component) => healthOf(component)?.message ?? ''),
+    text('Error', 'What went wrong when it was asked.', (component) => healthOf(component)?.error ?? ''),
+  ],
+});
+
+function healthOf({ conditions = [] }: any): any {
+  return conditions.find(({ type }: any) => type === 'Healthy');
+}

@@ -1,0 +1,71 @@
+import { deepEqual } from '../../../base/tree.ts';
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, forbidden, invalid, tooLong } from '../../../schema/field-error.ts';
+import { configMapKey } from '../../../schema/names.ts';
+import { keys, matches } from '../../../schema/rules.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { age, name, text } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+
+/** What all keys of a ConfigMap, or of a Secret, may hold together. */
+export const MAX_DATA_BYTES = 1024 * 1024;
+
+/** Once `immutable` is set it stays, and what it guards stays with it. */
+export const frozenOnceImmutable =
+  (...guarded: readonly string[]) =>
+  (object: any, { oldRoot: old }: RuleContext): FieldError[] => {
+    if (!old?.immutable) return [];
+    const changed = guarded.filter((field) => !deepEqual(object[field], old[field]));
+    if (!object.immutable) changed.unshift('immutable');
+    return changed.map((field) => forbidden(field, 'field is immutable when `immutable` is set'));
+  };
+
+const fields = {
+  data: s.map(s.string(), {
+    description: 'Texts by key; a key can become a file name.',
+    rules: [keys(matches(configMapKey))],
+  }),
+  binaryData: s.map(s.bytes(), {
+    description: 'Bytes by key, in base64. A key stands here or in data, not in both.',
+    rules: [keys(matches(configMapKey))],
+  }),
+  immutable: s.boolean({ description: 'Nothing in it can be changed any more; only deleting it is left.' }),
+};
+
+export type ConfigMap = KubeObject & ObjectType<typeof fields>;
+
+/** Configuration for programs, apart from their images. */
+export const ConfigMap = defineKind({
+  group: '',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  short: ['cm'],
+  scope: 'Namespaced',
+  description: 'Configuration that pods read as files, variables or arguments. Running pods do not see a change.',
+  versions: { v1: {} },
+  fields,
+  rules: [frozenOnceImmutable('data', 'binaryData'), keysInBoth, size],
+  columns: [
+    name,
+    text('Data', 'How many values it holds.', ({ data = {}, binaryData = {} }) => {
+      return Object.keys(data).length + Object.keys(binaryData).length;
+    }),
+    age,
+  ],
+});
+
+function keysInBoth({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+  return Object.keys(data)
+    .filter((key) => Object.hasOwn(binaryData, key))
+    .map((key) => invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+}
+
+function size({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+  const texts = Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return texts + decodedSize(binaryData) > MAX_DATA_BYTES ? [tooLong('', MAX_DATA_BYTES)] : [];
+}
+
+/** How many bytes stand behind texts in base64. */
+export function decodedSize(data: Readonly<Record<string, string>>): number {
+  return Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
+}

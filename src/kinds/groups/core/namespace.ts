@@ -1,0 +1,88 @@
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
+import { dnsLabel, nameRule, qualifiedName } from '../../../schema/names.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { age, name, text } from '../../columns/column.ts';
+import { defineKind, type HookContext, type KubeObject } from '../../kind.ts';
+import { conditionFields } from '../../shapes/workload/workload-status.ts';
+
+/** Every namespace carries its own name as a label, so that selectors can name it. */
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+/** Stands until everything inside the namespace is gone. */
+const CONTENT = 'kubernetes';
+const plainFinalizers = [CONTENT, 'orphan', 'foregroundDeletion'];
+
+const fields = {
+  spec: s.object(
+    'NamespaceSpec',
+    {
+      finalizers: s.list(s.string(), {
+        description: 'Who still has to let go before the namespace ends. Changes only through `finalize`.',
+      }),
+    },
+    { default: {} },
+  ),
+  status: s.object(
+    'NamespaceStatus',
+    {
+      phase: s.string({ default: 'Active', description: 'Active, or Terminating once it is being deleted.' }),
+      conditions: s.listMap(s.object('NamespaceCondition', conditionFields), {
+        keys: ['type'],
+        description: 'What keeps a namespace that is being deleted.',
+      }),
+    },
+    { default: {} },
+  ),
+};
+
+export type Namespace = KubeObject & ObjectType<typeof fields>;
+
+/** A room for names. */
+export const Namespace = defineKind({
+  group: '',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  short: ['ns'],
+  scope: 'Cluster',
+  description: 'A room for names: most objects live in one, and go with it when it is deleted.',
+  versions: { v1: {} },
+  fields,
+  name: nameRule(dnsLabel),
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  subresources: { status: true, others: ['finalize'] },
+  selectable: { 'status.phase': (namespace: Namespace) => namespace.status.phase },
+  initialStatus: () => ({ phase: 'Active' }),
+  onCreate: (namespace: Namespace) => {
+    const { finalizers = [] } = namespace.spec;
+    if (!finalizers.includes(CONTENT)) namespace.spec.finalizers = [...finalizers, CONTENT];
+    labelWithName(namespace);
+  },
+  onUpdate: (namespace: Namespace, old: Namespace, { subresource }: HookContext) => {
+    if (subresource !== 'finalize') namespace.spec = old.spec;
+    labelWithName(namespace);
+  },
+  rules: [finalizerNames, phaseFollowsDeletion],
+  columns: [name, text('Status', 'Whether it is in use or being cleared.', ({ status }) => status?.phase ?? ''), age],
+});
+
+function labelWithName({ metadata }: Namespace): void {
+  if (metadata.name) metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name };
+}
+
+function finalizerNames({ spec }: Namespace, { subresource }: RuleContext): FieldError[] {
+  return (spec.finalizers ?? []).flatMap((name, index) => {
+    const complaints = qualifiedName(name);
+    if (!name.includes('/') && !plainFinalizers.includes(name)) {
+      complaints.push('name is neither a standard finalizer name nor is it fully qualified');
+    }
+    const field = subresource === 'finalize' ? `spec.finalizers[${index}]` : 'spec.finalizers';
+    return complaints.map((each) => invalid(field, name, each));
+  });
+}
+
+function phaseFollowsDeletion({ metadata, status }: Namespace, { subresource }: RuleContext): FieldError[] {
+  if (subresource !== 'status') return [];
+  const [phase, state] = metadata.deletionTimestamp ? ['Terminating', 'not empty'] : ['Active', 'empty'];
+  if (status.phase === phase) return [];
+  return [invalid('status.Phase', status.phase, `may only be '${phase}' if \`deletionTimestamp\` is ${state}`)];
+}

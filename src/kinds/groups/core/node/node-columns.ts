@@ -1,0 +1,50 @@
+import { age, type Column, NONE, name, text, UNKNOWN, wide } from '../../../columns/column.ts';
+
+const ROLE_PREFIX = 'node-role.kubernetes.io/';
+const ROLE_LABEL = 'kubernetes.io/role';
+
+export const nodeColumns: readonly Column[] = [
+  name,
+  text('Status', 'Whether the node is ready, and whether pods may be put onto it.', statusText),
+  text('Roles', 'What the node is for, by its labels.', rolesText),
+  age,
+  text('Version', 'The version of the node agent.', ({ status }) => status?.nodeInfo?.kubeletVersion ?? ''),
+  ...[
+    text('Internal-IP', 'The address inside the cluster.', (node) => addressOf(node, 'InternalIP')),
+    text('External-IP', 'The address outside the cluster.', (node) => addressOf(node, 'ExternalIP')),
+    text('OS-Image', 'The operating system.', ({ status }) => status?.nodeInfo?.osImage || UNKNOWN),
+    text('Kernel-Version', 'The kernel, and the architecture.', kernelText),
+    text(
+      'Container-Runtime',
+      'What runs the containers.',
+      ({ status }) => status?.nodeInfo?.containerRuntimeVersion || UNKNOWN,
+    ),
+  ].map(wide),
+];
+
+function statusText({ spec, status }: any): string {
+  const conditions: readonly any[] = status?.conditions ?? [];
+  const ready = conditions.findLast(({ type }) => type === 'Ready');
+  const words = [ready ? (ready.status === 'True' ? 'Ready' : 'NotReady') : 'Unknown'];
+  if (spec?.unschedulable) words.push('SchedulingDisabled');
+  return words.join(',');
+}
+
+function rolesText({ metadata }: any): string {
+  const roles = new Set<string>();
+  for (const [label, value] of Object.entries<string>(metadata?.labels ?? {})) {
+    if (label.startsWith(ROLE_PREFIX)) roles.add(label.slice(ROLE_PREFIX.length));
+    else if (label === ROLE_LABEL) roles.add(value);
+  }
+  return [...roles].filter(Boolean).sort().join(',') || NONE;
+}
+
+function addressOf({ status }: any, wanted: string): string {
+  const addresses: readonly any[] = status?.addresses ?? [];
+  return addresses.find(({ type }) => type === wanted)?.address ?? NONE;
+}
+
+function kernelText({ status }: any): string {
+  const { kernelVersion, architecture } = status?.nodeInfo ?? {};
+  return `${kernelVersion || UNKNOWN}${architecture ? ` (${architecture})` : ''}`;
+}

@@ -1,0 +1,156 @@
+import { s } from '../../../../schema/builders.ts';
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../../../schema/field-error.ts';
+import { labelValue, qualifiedName } from '../../../../schema/names.ts';
+import { matches } from '../../../../schema/rules.ts';
+import type { ObjectType, RuleContext, TypeOf } from '../../../../schema/schema.ts';
+import { defineKind, type KubeObject } from '../../../kind.ts';
+import { cidrProblems, ipFamily } from '../../../shapes/meta/ip-address.ts';
+import { cidrWarnings } from '../../../warnings/addresses.ts';
+import { nodeColumns } from './node-columns.ts';
+import { NodeConfigSource, NodeStatus } from './node-status.ts';
+
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+const Taint = s.object('Taint', {
+  key: s.string({ zero: true, rules: [matches(qualifiedName)] }),
+  value: s.string({ omitZero: true, rules: [matches(labelValue)] }),
+  effect: s.string({
+    zero: true,
+    description:
+      'NoSchedule keeps new pods away, PreferNoSchedule does so where possible, NoExecute also evicts those that run.',
+    rules: [(effect: string) => (effects.includes(effect) ? undefined : notSupported('', effect, effects))],
+  }),
+  timeAdded: s.time(),
+});
+
+interface Ranges {
+  podCIDR?: string;
+  podCIDRs?: string[];
+}
+
+const NodeSpec = s.object('NodeSpec', {
+  podCIDRs: s.set(s.string(), {
+    merge: true,
+    derive: ({ podCIDR, podCIDRs }: Ranges) => (podCIDR && podCIDR !== podCIDRs?.[0] ? [podCIDR] : podCIDRs),
+    description: 'The ranges that the addresses of its pods come from, one for each IP family.',
+    rules: [podRanges],
+  }),
+  podCIDR: s.string({
+    derive: ({ podCIDRs }: Ranges) => podCIDRs?.[0],
+    description: 'The first of those ranges.',
+  }),
+  providerID: s.string({ omitZero: true, description: 'What the cloud calls the machine.' }),
+  unschedulable: s.boolean({ omitZero: true, description: 'No new pods are to be placed here.' }),
+  taints: s.list(Taint, {
+    description: 'Keep away the pods that do not tolerate them.',
+    rules: [uniqueTaints],
+  }),
+  configSource: NodeConfigSource,
+  externalID: s.string({ omitZero: true }),
+});
+type NodeSpec = TypeOf<typeof NodeSpec>;
+
+const fields = { spec: s.use(NodeSpec, { default: {} }), status: s.use(NodeStatus, { default: {} }) };
+
+export type Node = KubeObject & ObjectType<typeof fields>;
+
+/** A machine that runs pods. */
+export const Node = defineKind({
+  group: '',
+  kind: 'Node',
+  plural: 'nodes',
+  short: ['no'],
+  scope: 'Cluster',
+  description: 'A machine that runs pods. Its agent registers it and keeps its status.',
+  versions: { v1: {} },
+  fields,
+  subresources: { status: true, others: ['proxy'] },
+  selectable: { 'spec.unschedulable': (node: Node) => String(node.spec.unschedulable ?? false) },
+  initialStatus: (node: Node) => node.status,
+  onCreate: ({ spec, status }: Node) => {
+    delete spec.configSource;
+    delete status.config;
+  },
+  onUpdate: ({ spec }: Node, old: Node) => {
+    if (!old.spec.configSource) delete spec.configSource;
+  },
+  onExport: (node: Partial<Node>) => {
+    delete node.status;
+  },
+  rules: [fixedFields, uniqueAddresses],
+  warnings: nodeWarnings,
+  columns: nodeColumns,
+});
+
+function podRanges(ranges: readonly string[]): FieldError[] {
+  const errors = ranges.flatMap((range, index) =>
+    cidrProblems(range).map((problem) => invalid(`[${index}]`, range, problem)),
+  );
+  const families = new Set(ranges.map((range) => ipFamily(range.split('/')[0] ?? '')));
+  if (errors.length === 0 && families.size < ranges.length) {
+    errors.push(invalid('', ranges, 'may specify no more than one CIDR for each IP family'));
+  }
+  return errors;
+}
+
+function uniqueTaints(taints: readonly TypeOf<typeof Taint>[]): FieldError[] {
+  const seen = new Set<string>();
+  return taints.flatMap((taint, index) => {
+    const errors: FieldError[] = [];
+    // An empty text counts as absent for the rules of its field.
+    if (!taint.key) errors.push(...qualifiedName('').map((each) => invalid(`[${index}].key`, '', each)));
+    if (!taint.effect) errors.push(required(`[${index}].effect`));
+    const pair = `${taint.effect} ${taint.key}`;
+    if (seen.has(pair)) {
+      const error = duplicate(`[${index}]`, taint);
+      errors.push({ ...error, message: `${error.message}: taints must be unique by key and effect pair` });
+    }
+    seen.add(pair);
+    return errors;
+  });
+}
+
+/** What is given to a node once stays. */
+function fixedFields({ spec }: Node, { oldRoot }: RuleContext): FieldError[] {
+  const old: NodeSpec | undefined = oldRoot?.spec;
+  if (!old) return [];
+  const errors: FieldError[] = [];
+  if (old.podCIDRs?.length && old.podCIDRs.join() !== (spec.podCIDRs ?? []).join()) {
+    errors.push(forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'));
+  }
+  if (old.providerID && old.providerID !== spec.providerID) {
+    errors.push(forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'));
+  }
+  if ((old.externalID ?? '') !== (spec.externalID ?? '')) {
+    errors.push(forbidden('spec.externalID', 'may not be updated'));
+  }
+  return errors;
+}
+
+function uniqueAddresses({ status }: Node, { operation }: RuleContext): FieldError[] {
+  if (operation === 'create') return [];
+  const seen = new Set<string>();
+  return (status.addresses ?? []).flatMap((entry, index) => {
+    const key = `${entry.type} ${entry.address}`;
+    if (seen.has(key)) return [duplicate(`status.addresses[${index}]`, entry)];
+    seen.add(key);
+    return [];
+  });
+}
+
+function nodeWarnings({ spec }: Node): string[] {
+  const found: string[] = [];
+  if (spec.configSource) found.push('spec.configSource: the feature is removed');
+  if (spec.externalID) found.push('spec.externalID: this field is deprecated, and is unused by Kubernetes');
+  spec.podCIDRs?.forEach((range, index) => {
+    found.push(...cidrWarnings(`spec.podCIDRs[${index}]`, range));
+  });
+  return found;
+}

@@ -1,0 +1,168 @@
+import { compareQuantities, parseQuantity } from '../../../../base/quantity.ts';
+import { deepEqual } from '../../../../base/tree.ts';
+import { s } from '../../../../schema/builders.ts';
+import { type FieldError, forbidden, invalid, notSupported, under } from '../../../../schema/field-error.ts';
+import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
+import { age, name, text, UNSET, wide } from '../../../columns/column.ts';
+import { accessModesText, phaseText, storageClassText, storageText } from '../../../columns/volume.ts';
+import { defineKind, type KubeObject } from '../../../kind.ts';
+import { claimSpec } from '../../../shapes/volume/claim-rules.ts';
+import { PersistentVolumeClaimSpec } from '../../../shapes/volume/persistent-volume-claim-spec.ts';
+import { StatusAmounts } from '../../../shapes/volume/storage.ts';
+import { conditionFields } from '../../../shapes/workload/workload-status.ts';
+import { CLASS_ANNOTATION } from '../../../volumes/binding.ts';
+import { claimSpecWarnings } from '../../../warnings/fractions.ts';
+import { treeDiff } from '../pod/tree-diff.ts';
+
+const resizeStates = [
+  'ControllerResizeInProgress',
+  'ControllerResizeInfeasible',
+  'NodeResizeInProgress',
+  'NodeResizeInfeasible',
+  'NodeResizePending',
+];
+
+const PersistentVolumeClaimStatus = s.object('PersistentVolumeClaimStatus', {
+  phase: s.string({ default: 'Pending', description: 'Pending, Bound, or Lost once its volume is gone.' }),
+  accessModes: s.list(s.string(), { description: 'What its volume offers.' }),
+  capacity: s.use(StatusAmounts, { description: 'How much its volume holds.' }),
+  conditions: s.listMap(s.object('PersistentVolumeClaimCondition', { ...conditionFields, lastProbeTime: s.time() }), {
+    keys: ['type'],
+  }),
+  allocatedResources: StatusAmounts,
+  allocatedResourceStatuses: s.map(s.string(), { rules: [resizeWords] }),
+  currentVolumeAttributesClassName: s.string(),
+  modifyVolumeStatus: s.object('ModifyVolumeStatus', {
+    targetVolumeAttributesClassName: s.string({ omitZero: true }),
+    status: s.string({ zero: true }),
+  }),
+});
+
+const fields = {
+  spec: s.use(PersistentVolumeClaimSpec, { default: {} }),
+  status: s.use(PersistentVolumeClaimStatus, { default: {} }),
+};
+
+export type PersistentVolumeClaim = KubeObject & ObjectType<typeof fields>;
+type Spec = PersistentVolumeClaim['spec'];
+
+/** A pod's request for storage. */
+export const PersistentVolumeClaim = defineKind({
+  group: '',
+  kind: 'PersistentVolumeClaim',
+  plural: 'persistentvolumeclaims',
+  short: ['pvc'],
+  scope: 'Namespaced',
+  description: 'A request for storage. Bound to a volume that fits, it is what pods name to use that volume.',
+  versions: { v1: {} },
+  fields,
+  subresources: { status: true },
+  initialStatus: () => ({ phase: 'Pending' }),
+  onCreate: ({ spec }: PersistentVolumeClaim) => linkSources(spec, undefined),
+  onUpdate: ({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim) => linkSources(spec, old.spec),
+  rules: [({ spec }: PersistentVolumeClaim) => under('spec', claimSpec(spec)), changes, classChange],
+  warnings: claimWarnings,
+  columns: [
+    name,
+    text('Status', 'Whether it has its volume.', phaseText),
+    text('Volume', 'The volume it has.', ({ spec }) => spec?.volumeName ?? ''),
+    text('Capacity', 'How much the volume holds.', ({ spec, status }) => {
+      return spec?.volumeName ? storageText(status?.capacity) : '';
+    }),
+    text('Access Modes', 'How the volume may be mounted.', ({ spec, status }) => {
+      return spec?.volumeName ? accessModesText(status?.accessModes) : '';
+    }),
+    text('StorageClass', 'The class it asks for.', storageClassText),
+    text(
+      'VolumeAttributesClass',
+      'The class of its attributes.',
+      ({ spec }) => spec?.volumeAttributesClassName ?? UNSET,
+    ),
+    age,
+    wide(text('VolumeMode', 'Whether it wants files or a bare device.', ({ spec }) => spec?.volumeMode ?? UNSET)),
+  ],
+});
+
+/**
+ * What a claim is filled from has two forms. The older takes only claims and snapshots and is silently dropped
+ * otherwise; the other form follows from whichever is given.
+ */
+function linkSources(spec: Spec, old: Spec | undefined): void {
+  const inUse = old?.dataSource ?? old?.dataSourceRef;
+  if (!inUse && !spec.dataSourceRef && spec.dataSource && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;
+  if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource };
+  else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {
+    const { namespace: _, ...local } = spec.dataSourceRef;
+    spec.dataSource = local;
+  }
+}
+
+function isClaimOrSnapshot({ apiGroup = '', kind }: NonNullable<Spec['dataSource']>): boolean {
+  return apiGroup === ''
+    ? kind === 'PersistentVolumeClaim'
+    : kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io';
+}
+
+const FIXED =
+  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+
+/** A claim stays as it is, but it may be given its volume and its class once, and may grow when it is bound. */
+function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: RuleContext): FieldError[] {
+  if (!old || subresource === 'status') return [];
+  const errors: FieldError[] = [];
+  const spec = withAllowedChanges(claim, old);
+  if (!deepEqual(spec, old.spec)) errors.push(forbidden('spec', `${FIXED}\n${treeDiff(old.spec, spec)}`));
+  const size = storage(claim.spec);
+  if (compareQuantities(size, storage(old.spec)) < 0) {
+    const held = parseQuantity(old.status.capacity?.storage ?? '0');
+    if (compareQuantities(size, held) <= 0) {
+      errors.push(forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity'));
+    }
+  }
+  if (claim.spec.volumeMode !== old.spec.volumeMode) {
+    errors.push(invalid('spec.volumeMode', claim.spec.volumeMode, 'field is immutable'));
+  }
+  return errors;
+}
+
+const storage = (spec: Spec) => parseQuantity(spec.resources.requests?.storage ?? '0');
+
+/** The new spec with everything taken back that may change; equal to the old one if nothing else did. */
+function withAllowedChanges({ spec, status }: PersistentVolumeClaim, old: PersistentVolumeClaim): Spec {
+  const back: Spec = { ...spec };
+  if (!old.spec.volumeName) back.volumeName = old.spec.volumeName;
+  const annotated = old.metadata.annotations?.[CLASS_ANNOTATION];
+  const firstClass = old.spec.storageClassName === undefined && (!annotated || annotated === spec.storageClassName);
+  if (firstClass) back.storageClassName = undefined;
+  if (status.phase !== 'Bound') return back;
+  const { storage: before } = old.spec.resources.requests ?? {};
+  if (spec.resources.requests && before !== undefined) {
+    back.resources = { ...spec.resources, requests: { ...spec.resources.requests, storage: before } };
+  }
+  back.volumeAttributesClassName = old.spec.volumeAttributesClassName;
+  return back;
+}
+
+/** Once a class is in force there is always one. */
+function classChange({ spec }: PersistentVolumeClaim, { oldRoot: old }: RuleContext): FieldError[] {
+  const field = 'spec.volumeAttributesClassName';
+  if (old?.status.currentVolumeAttributesClassName === undefined) return [];
+  if (spec.volumeAttributesClassName === old.spec.volumeAttributesClassName || spec.volumeAttributesClassName)
+    return [];
+  const word = spec.volumeAttributesClassName === undefined ? 'nil' : 'empty string';
+  const detail = `update to ${word} is forbidden when status.currentVolumeAttributesClassName is not nil`;
+  return [forbidden(field, detail)];
+}
+
+function resizeWords(states: Readonly<Record<string, string>>): FieldError[] {
+  return Object.entries(states)
+    .filter(([, state]) => !resizeStates.includes(state))
+    .map(([resource]) => notSupported('', resource, resizeStates));
+}
+
+function claimWarnings({ metadata: { annotations }, spec }: PersistentVolumeClaim): string[] {
+  const found = claimSpecWarnings('spec', spec);
+  if (annotations?.[CLASS_ANNOTATION] === undefined) return found;
+  const words = 'deprecated since v1.8; use "storageClassName" attribute instead';
+  return [`metadata.annotations[${CLASS_ANNOTATION}]: ${words}`, ...found];
+}

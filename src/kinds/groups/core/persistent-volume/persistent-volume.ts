@@ -1,0 +1,178 @@
+import { deepEqual } from '../../../../base/tree.ts';
+import { s } from '../../../../schema/builders.ts';
+import { type FieldError, forbidden, invalid, notSupported, required } from '../../../../schema/field-error.ts';
+import { dnsSubdomain } from '../../../../schema/names.ts';
+import { matches } from '../../../../schema/rules.ts';
+import type { ObjectType, RuleContext, TypeOf } from '../../../../schema/schema.ts';
+import { age, name, text, UNSET, wide } from '../../../columns/column.ts';
+import { accessModesText, phaseText, storageClassText, storageText } from '../../../columns/volume.ts';
+import { defineKind, type HookContext, type KubeObject } from '../../../kind.ts';
+import { ObjectReference } from '../../../shapes/meta/references.ts';
+import { NodeSelector } from '../../../shapes/pod/node-selector.ts';
+import { persistentVolumeSources } from '../../../shapes/volume/persistent-volume-sources.ts';
+import { accessModes, positive, volumeModes } from '../../../shapes/volume/storage.ts';
+import { persistentVolumeWarnings } from './persistent-volume-warnings.ts';
+
+const PersistentVolumeSpec = s.object('PersistentVolumeSpec', {
+  capacity: s.map(s.quantity({ thousandths: true, rules: [positive] }), {
+    required: true,
+    description: 'How much it holds, under the name `storage`.',
+    rules: [
+      (capacity: Record<string, string>) =>
+        Object.keys(capacity).join() === 'storage' ? undefined : notSupported('', capacity, ['storage']),
+    ],
+  }),
+  ...persistentVolumeSources,
+  accessModes: s.list(s.string(), {
+    required: true,
+    description: 'Who may use it at once: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
+    rules: [accessModes],
+  }),
+  claimRef: s.use(ObjectReference, { atomic: false, description: 'The claim it is bound to, or kept for.' }),
+  persistentVolumeReclaimPolicy: s.enum(['Delete', 'Recycle', 'Retain'], {
+    default: 'Retain',
+    description: 'What becomes of the storage when its claim is gone.',
+  }),
+  storageClassName: s.string({
+    omitZero: true,
+    description: 'The class that claims find it by.',
+    rules: [matches(dnsSubdomain)],
+  }),
+  mountOptions: s.list(s.string()),
+  volumeMode: s.enum(volumeModes, {
+    default: 'Filesystem',
+    immutable: true,
+    description: 'Whether pods see files or a raw device.',
+  }),
+  nodeAffinity: s.object(
+    'VolumeNodeAffinity',
+    { required: NodeSelector },
+    { description: 'The nodes that can reach it.', rules: [requiredTerms] },
+  ),
+  volumeAttributesClassName: s.string(),
+});
+type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
+
+const fields = {
+  spec: s.use(PersistentVolumeSpec, { default: {} }),
+  status: s.object(
+    'PersistentVolumeStatus',
+    {
+      phase: s.string({ default: 'Pending', description: 'Pending, Available, Bound, Released or Failed.' }),
+      message: s.string({ omitZero: true }),
+      reason: s.string({ omitZero: true }),
+      lastPhaseTransitionTime: s.time(),
+    },
+    { default: {} },
+  ),
+};
+
+export type PersistentVolume = KubeObject & ObjectType<typeof fields>;
+
+/** A piece of storage that outlives pods. */
+export const PersistentVolume = defineKind({
+  group: '',
+  kind: 'PersistentVolume',
+  plural: 'persistentvolumes',
+  short: ['pv'],
+  scope: 'Cluster',
+  description: 'A piece of storage in the cluster that outlives pods. Pods use it through a claim.',
+  versions: { v1: {} },
+  fields,
+  subresources: { status: true },
+  onCreate: (volume: PersistentVolume, { now }: HookContext) => {
+    volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
+  },
+  onStatusUpdate: notePhase,
+  rules: [oneSource, fitsItsSource, attributesClass, fixedFields],
+  warnings: persistentVolumeWarnings,
+  columns: [
+    name,
+    text('Capacity', 'How much it holds.', ({ spec }) => storageText(spec?.capacity)),
+    text('Access Modes', 'How it may be mounted.', ({ spec }) => accessModesText(spec?.accessModes)),
+    text(
+      'Reclaim Policy',
+      'What becomes of it after its claim.',
+      ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
+    ),
+    text('Status', 'Whether it is bound, free or given up.', phaseText),
+    text('Claim', 'Whose it is.', ({ spec }) => {
+      const { namespace = '', name: claim = '' } = spec?.claimRef ?? {};
+      return spec?.claimRef ? `${namespace}/${claim}` : '';
+    }),
+    text('StorageClass', 'The class it belongs to.', storageClassText),
+    text(
+      'VolumeAttributesClass',
+      'The class of its attributes.',
+      ({ spec }) => spec?.volumeAttributesClassName ?? UNSET,
+    ),
+    text('Reason', 'Why it is in its state, in one word.', ({ status }) => status?.reason ?? ''),
+    age,
+    wide(text('VolumeMode', 'Whether it holds files or is a bare device.', ({ spec }) => spec?.volumeMode ?? UNSET)),
+  ],
+});
+
+/** Since when it has been in its phase, unless the client says so itself. */
+function notePhase(volume: PersistentVolume, { status: old }: PersistentVolume, context?: HookContext): void {
+  const { status } = volume;
+  const told = status.lastPhaseTransitionTime;
+  if (told !== undefined && told !== old.lastPhaseTransitionTime) return;
+  const since = status.phase === old.phase ? old.lastPhaseTransitionTime : context?.now;
+  if (since !== undefined && since !== told) volume.status = { ...status, lastPhaseTransitionTime: since };
+}
+
+type Source = keyof typeof persistentVolumeSources;
+const sourceNames = Object.keys(persistentVolumeSources) as Source[];
+
+function oneSource({ spec }: PersistentVolume): FieldError[] {
+  const [first, ...more] = sourceNames.filter((name) => spec[name] !== undefined);
+  if (!first) return [required('spec', 'must specify a volume type')];
+  return more.map((name) => forbidden(`spec.${name}`, 'may not specify more than 1 volume type'));
+}
+
+function requiredTerms(affinity: { required?: unknown }): FieldError | undefined {
+  return affinity.required ? undefined : required('required', 'must specify required node constraints');
+}
+
+function fitsItsSource({ spec }: PersistentVolume): FieldError[] {
+  const errors: FieldError[] = [];
+  if (spec.local && !spec.nodeAffinity) {
+    errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'));
+  }
+  if (spec.hostPath && /^\/[/.]*$/.test(spec.hostPath.path) && spec.persistentVolumeReclaimPolicy === 'Recycle') {
+    const detail = "may not be 'recycle' for a hostPath mount of '/'";
+    errors.push(forbidden('spec.persistentVolumeReclaimPolicy', detail));
+  }
+  return errors;
+}
+
+function attributesClass({ spec }: PersistentVolume, { oldRoot }: RuleContext): FieldError[] {
+  const field = 'spec.volumeAttributesClassName';
+  const name = spec.volumeAttributesClassName;
+  if (name === undefined) {
+    const had = oldRoot?.spec.volumeAttributesClassName !== undefined;
+    return had ? [forbidden(field, 'update from non-nil value to nil is forbidden')] : [];
+  }
+  const errors = name
+    ? dnsSubdomain(name).map((each) => invalid(field, name, each))
+    : [required(field, 'an empty string is disallowed')];
+  if (!spec.csi) errors.push(required('spec.csi', 'has to be specified when using volumeAttributesClassName'));
+  return errors;
+}
+
+/** The storage behind a volume stays the same; a secret for growing it may still be added. */
+function fixedFields({ spec }: PersistentVolume, { oldRoot }: RuleContext): FieldError[] {
+  const old: PersistentVolumeSpec | undefined = oldRoot?.spec;
+  if (!old) return [];
+  const errors: FieldError[] = [];
+  const addsSecret = old.csi && !old.csi.controllerExpandSecretRef && spec.csi?.controllerExpandSecretRef;
+  const now = addsSecret ? { ...spec, csi: { ...spec.csi, controllerExpandSecretRef: undefined } } : spec;
+  if (sourceNames.some((name) => !deepEqual(now[name], old[name]))) {
+    const detail = 'spec.persistentvolumesource is immutable after creation';
+    errors.push(forbidden('spec.persistentvolumesource', detail));
+  }
+  if (old.nodeAffinity && !deepEqual(spec.nodeAffinity, old.nodeAffinity)) {
+    errors.push(invalid('spec.nodeAffinity', spec.nodeAffinity, 'field is immutable'));
+  }
+  return errors;
+}

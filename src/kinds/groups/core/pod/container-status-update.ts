@@ -1,0 +1,107 @@
+/** What may be said about the containers of a pod. Paths are from the pod's status. */
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  under,
+} from '../../../../schema/field-error.ts';
+import { inRange } from '../../../../schema/names.ts';
+import type { Container } from '../../../shapes/container/container.ts';
+import type { ContainerStatus } from '../../../shapes/container/container-status.ts';
+import { amountIn } from '../../../shapes/container/resources.ts';
+import { mayRestart, mayRestartAll } from '../../../shapes/container/restart.ts';
+import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
+import type { PodStatus } from '../../../shapes/pod/pod-status.ts';
+import type { Pod } from './pod.ts';
+
+/** Where each list of statuses has its containers. */
+const lists = {
+  containerStatuses: 'containers',
+  initContainerStatuses: 'initContainers',
+  ephemeralContainerStatuses: 'ephemeralContainers',
+} as const;
+type List = keyof typeof lists;
+
+export function containerStatusRules(status: PodStatus, old: Pod): FieldError[] {
+  const { spec } = old;
+  return (Object.keys(lists) as List[]).flatMap((list) => [
+    ...stayEnded(list, status, old),
+    ...(status[list] ?? []).flatMap((each, index) => {
+      const container = spec[lists[list]]?.find(({ name }) => name === each.name);
+      return under(`${list}[${index}]`, [...user(each, spec), ...health(each, list, container)]);
+    }),
+  ]);
+}
+
+/** A container that ended and is not to be restarted cannot come back. */
+function stayEnded(list: List, status: PodStatus, { spec, status: old }: Pod): FieldError[] {
+  if (list !== 'ephemeralContainerStatuses' && mayRestartAll(spec)) return [];
+  return (old[list] ?? []).flatMap(({ name, state: { terminated } }, index) => {
+    const now = status[list]?.find((each) => each.name === name);
+    if (!terminated || !now || now.state.terminated) return [];
+    const container =
+      list === 'ephemeralContainerStatuses' ? undefined : spec[lists[list]]?.find((each) => each.name === name);
+    if (container && mayRestart(container, spec, terminated.exitCode)) return [];
+    return [forbidden(`${list}[${index}].state`, 'may not be transitioned to non-terminated state')];
+  });
+}
+
+const MAX_ID = 2 ** 31 - 1;
+
+function user({ user: who }: ContainerStatus, { os }: PodSpec): FieldError[] {
+  if (!who?.linux) return [];
+  if (os?.name === 'windows') return [forbidden('user.linux', 'cannot be set for a windows pod')];
+  const { uid, gid, supplementalGroups = [] } = who.linux;
+  const id = (field: string, value: number) =>
+    inRange(value, 0, MAX_ID).map((complaint) => invalid(`user.linux.${field}`, value, complaint));
+  return [
+    ...id('uid', uid),
+    ...id('gid', gid),
+    ...supplementalGroups.flatMap((group, index) => id(`supplementalGroups[${index}]`, group)),
+  ];
+}
+
+const healths = ['Healthy', 'Unhealthy', 'Unknown'];
+const MAX_MESSAGE = 1024;
+
+function health(
+  { allocatedResourcesStatus }: ContainerStatus,
+  list: List,
+  container: Container | undefined,
+): FieldError[] {
+  if (!allocatedResourcesStatus) return [];
+  if (list === 'ephemeralContainerStatuses') {
+    return [forbidden('allocatedResourcesStatus', 'must not be specified in container status')];
+  }
+  return allocatedResourcesStatus.flatMap(({ name, resources = [] }, index) => {
+    const seen = new Set<string>();
+    const found = container && !isAskedFor(name, container) ? [invalid('name', name, whatIsAskedFor(name))] : [];
+    resources.forEach(({ resourceID, health: word = '', message }, place) => {
+      const at = `resources[${place}]`;
+      if (!healths.includes(word)) found.push(notSupported(`${at}.health`, word, healths));
+      if (message === '') found.push(required(`${at}.message`, 'must be non-empty if specified'));
+      else if (message && Buffer.byteLength(message) > MAX_MESSAGE) found.push(tooLong(`${at}.message`, MAX_MESSAGE));
+      if (seen.has(resourceID)) found.push(duplicate(`${at}.resourceID`, resourceID));
+      seen.add(resourceID);
+    });
+    return under(`allocatedResourcesStatus[${index}]`, found);
+  });
+}
+
+function isAskedFor(name: string, { resources }: Container): boolean {
+  if (!name.startsWith('claim:')) return amountIn(resources.requests, name) !== undefined;
+  return (resources.claims ?? []).some((claim) => {
+    const request = claim.request ? `/${claim.request}` : '';
+    return name === `claim:${claim.name}${request}`;
+  });
+}
+
+function whatIsAskedFor(name: string): string {
+  return name.startsWith('claim:')
+    ? "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+    : "must match one of the container's resource requests";
+}

@@ -1,0 +1,46 @@
+import { age, type Column, NONE, name, text, wide } from '../../../columns/column.ts';
+import { elapsed } from '../../../columns/elapsed.ts';
+import type { Completion } from '../../../kind.ts';
+import { podState } from './pod-state.ts';
+
+export const podColumns: readonly Column[] = [
+  name,
+  text('Ready', 'How many containers are ready, of how many that should be.', (pod) => {
+    const { ready, containers } = podState(pod);
+    return `${ready}/${containers}`;
+  }),
+  text('Status', 'What the pod is about, or why it is not: its containers in one word.', (pod) => podState(pod).reason),
+  text('Restarts', 'How often containers were started again, and when the last time was.', (pod, now) => {
+    const { restarts, lastRestart } = podState(pod);
+    return restarts > 0 && lastRestart ? `${restarts} (${elapsed(lastRestart, now)} ago)` : String(restarts);
+  }),
+  age,
+  ...[
+    text('IP', 'The address of the pod.', ({ status }) => status?.podIPs?.[0]?.ip || NONE),
+    text('Node', 'Where the pod runs.', ({ spec }) => spec?.nodeName || NONE),
+    text('Nominated Node', 'Where room is made for the pod.', ({ status }) => status?.nominatedNodeName || NONE),
+    text('Readiness Gates', 'How many of the conditions hold that the pod waits for.', gates),
+  ].map(wide),
+];
+
+function gates({ spec, status }: any): string {
+  const wanted: readonly any[] = spec?.readinessGates ?? [];
+  if (wanted.length === 0) return NONE;
+  const conditions: readonly any[] = status?.conditions ?? [];
+  const holding = wanted.filter(
+    ({ conditionType }) => conditions.find(({ type }) => type === conditionType)?.status === 'True',
+  );
+  return `${holding.length}/${wanted.length}`;
+}
+
+/** Whether, and how, a pod has come to its end. */
+export function podCompletion({ status }: any): Completion | undefined {
+  switch (status?.phase) {
+    case 'Succeeded':
+      return { reason: 'Succeeded', message: 'The pod has completed successfully.' };
+    case 'Failed':
+      return { reason: 'Failed', message: 'The pod failed.' };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+/** What holds for a pod as a whole object, and at its creation. */
+import { type FieldError, forbidden, invalid, required, under } from '../../../../schema/field-error.ts';
+import { dnsSubdomain } from '../../../../schema/names.ts';
+import { visitContainers } from '../../../shapes/container/container-rules.ts';
+import { annotatedProfiles, MIRROR, podAnnotations } from '../../../shapes/pod/pod-annotations.ts';
+import type { Pod } from './pod.ts';
+
+/**
+ * Unlike in a template, everything is known now: who the pod acts as, and what the claims are called. Of a spec that is right
+ * by itself only that is looked at which depends on the pod.
+ */
+export function podObjectRules({ metadata, spec }: Pod, checked?: object): FieldError[] {
+  const found = under('metadata.annotations', podAnnotations(metadata.annotations, spec));
+  if (spec !== checked) found.push(...images(spec));
+  if (spec !== checked || spec.volumes?.some(isCalledAfterPod)) found.push(...volumes(metadata.name ?? '', spec));
+  if (spec.resourceClaims && metadata.annotations?.[MIRROR] !== undefined) {
+    found.push(forbidden('', 'static pods do not support resource claims'));
+  }
+  return found;
+}
+
+function images(spec: Pod['spec']): FieldError[] {
+  const found: FieldError[] = [];
+  visitContainers(spec, ({ image }, path) => {
+    if (!image || image.trim() === image) return;
+    found.push(invalid(`spec.${path}.image`, image, 'must not have leading or trailing whitespace'));
+  });
+  return found;
+}
+
+/** Whether its claim is made for the pod. */
+function isCalledAfterPod({ ephemeral }: NonNullable<Pod['spec']['volumes']>[number]): boolean {
+  return ephemeral !== undefined;
+}
+
+function volumes(podName: string, { volumes: list = [], serviceAccountName }: Pod['spec']): FieldError[] {
+  const made = new Set(list.flatMap(({ name, ephemeral }) => (ephemeral ? [`${podName}-${name}`] : [])));
+  return list.flatMap(({ name, projected, image, ephemeral, persistentVolumeClaim }, index) => {
+    const at = `spec.volumes[${index}]`;
+    const found: FieldError[] = [];
+    if (!serviceAccountName) {
+      projected?.sources?.forEach(({ serviceAccountToken }, place) => {
+        if (!serviceAccountToken) return;
+        const field = `${at}.projected.sources[${place}].serviceAccountToken`;
+        found.push(forbidden(field, 'must not be specified when serviceAccountName is not set'));
+      });
+    }
+    if (image && !image.reference) found.push(required(`${at}.image.reference`));
+    if (ephemeral && podName && name) {
+      const claim = `${podName}-${name}`;
+      for (const complaint of dnsSubdomain(claim)) {
+        found.push(invalid(`${at}.name`, name, `PVC name ${JSON.stringify(claim)}: ${complaint}`));
+      }
+    }
+    const claimed = persistentVolumeClaim?.claimName;
+    if (claimed && made.has(claimed)) {
+      const detail = 'must not reference a PVC that gets created for an ephemeral volume';
+      found.push(invalid(`${at}.persistentVolumeClaim.claimName`, claimed, detail));
+    }
+    return found;
+  });
+}
+
+export function podCreateRules({ metadata, spec }: Pod): FieldError[] {
+  const found: FieldError[] = [];
+  if (spec.ephemeralContainers) found.push(forbidden('spec.ephemeralContainers', 'cannot be set on create'));
+  if (spec.nodeName && spec.schedulingGates) {
+    found.push(forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'));
+  }
+  found.push(...under('spec', annotatedProfiles(metadata.annotations, spec)));
+  return found;
+}

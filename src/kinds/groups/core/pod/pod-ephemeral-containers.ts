@@ -1,0 +1,31 @@
+/** The subresource `ephemeralcontainers`: containers can be added to look into a pod, and stay as they are. */
+import { clone, deepEqual } from '../../../../base/tree.ts';
+import { type FieldError, forbidden, under } from '../../../../schema/field-error.ts';
+import { MIRROR, podAnnotationChanges } from '../../../shapes/pod/pod-annotations.ts';
+import type { Pod } from './pod.ts';
+import { keepOwnMetadata } from './pod-metadata.ts';
+import { treeDiff } from './tree-diff.ts';
+
+/** Drops every other change. */
+export function keepAllButEphemeralContainers(pod: Pod, old: Pod): void {
+  const { ephemeralContainers } = pod.spec;
+  keepOwnMetadata(pod, old);
+  pod.spec = { ...clone(old.spec), ephemeralContainers };
+  if (!ephemeralContainers) delete pod.spec.ephemeralContainers;
+}
+
+export function ephemeralContainersRules(pod: Pod, old: Pod): FieldError[] {
+  if (old.metadata.annotations?.[MIRROR] !== undefined) {
+    return [forbidden('', 'static pods do not support ephemeral containers')];
+  }
+  const found = under('metadata.annotations', podAnnotationChanges(pod.metadata.annotations, old.metadata.annotations));
+  for (const before of old.spec.ephemeralContainers ?? []) {
+    const now = pod.spec.ephemeralContainers?.find(({ name }) => name === before.name);
+    const changed = `existing ephemeral containers ${JSON.stringify(before.name)} may not be`;
+    if (!now) found.push(forbidden('spec.ephemeralContainers', `${changed} removed\n`));
+    else if (!deepEqual(now, before)) {
+      found.push(forbidden('spec.ephemeralContainers', `${changed} changed\n${treeDiff(before, now)}`));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,13 @@
+import { clone } from '../../../../base/tree.ts';
+import type { Pod } from './pod.ts';
+
+const own = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
+
+/** Takes back what a write of a part of the pod says about the pod itself. */
+export function keepOwnMetadata({ metadata }: Pod, old: Pod): void {
+  const kept = old.metadata;
+  for (const field of own) {
+    if (kept[field] === undefined) delete metadata[field];
+    else Object.assign(metadata, { [field]: clone(kept[field]) });
+  }
+}

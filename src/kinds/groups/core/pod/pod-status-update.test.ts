@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { create, update } from '../../../../../test/support/kinds/test-object.ts';
+import { Pod } from './pod.ts';
+
+function told(status: object, { old = {}, spec = {} }: { old?: object; spec?: object } = {}) {
+  const { object } = create(Pod, {
+    metadata: { name: 'a', namespace: 'ns', ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'u' }] },
+    spec: { containers: [{ name: 'main', image: 'x' }], ...spec },
+  });
+  const before: any = { ...object, status: { ...object.status, ...old } };
+  return update(Pod, before, { metadata: { name: 'a' }, status }, { subresource: 'status' });
+}
+
+test('what a writer leaves out stays: the class, what was observed, and who owns the pod', () => {
+  const old = { observedGeneration: 3, conditions: [{ type: 'Ready', status: 'False', observedGeneration: 2 }] };
+  const { object, errors } = told({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }, { old });
+  expect(errors).toEqual([]);
+  expect(object.status).toEqual({
+    phase: 'Running',
+    qosClass: 'BestEffort',
+    observedGeneration: 3,
+    conditions: [{ type: 'Ready', status: 'True', observedGeneration: 2 }],
+  });
+  expect(object.metadata.ownerReferences).toHaveLength(1);
+});
+
+test.each([
+  [{ qosClass: 'Guaranteed' }, {}, ['qosClass: Invalid value: "Guaranteed": field is immutable']],
+  [{ observedGeneration: -1 }, {}, ['observedGeneration: Invalid value: -1: must be a non-negative integer']],
+  [{ conditions: [{ type: 'example.com/x', status: 'True' }] }, {}, []],
+  [
+    { nominatedNodeName: 'n' },
+    { spec: { nodeName: 'm' } },
+    ['nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node'],
+  ],
+  [{ podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] }, {}, []],
+  [
+    { podIPs: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }] },
+    {},
+    [
+      'podIPs: Invalid value: [{"ip":"10.0.0.1"},{"ip":"10.0.0.2"}]: may specify no more than one IP for each IP family',
+    ],
+  ],
+  [
+    { podIPs: [{ ip: 'x' }] },
+    {},
+    ['podIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+  ],
+  [
+    { hostIP: '1.1.1.1', hostIPs: [{ ip: '1.1.1.2' }] },
+    {},
+    ['hostIPs[0].ip: Invalid value: "1.1.1.2": must be equal to `hostIP`'],
+  ],
+  [
+    { resourceClaimStatuses: [{ name: 'x' }] },
+    {},
+    ['resourceClaimStatuses[0].name: Invalid value: "x": must match the name of an entry in `spec.resourceClaims`'],
+  ],
+])('status %j of %j', (status, start, errors) => {
+  expect(told(status, start).errors).toEqual(errors.map((error) => `status.${error}`));
+});
+
+const ended = (exitCode: number) => ({ containerStatuses: [{ name: 'main', state: { terminated: { exitCode } } }] });
+const running = { containerStatuses: [{ name: 'main', state: { running: {} } }] };
+const back = ['status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state'];
+
+test.each([
+  [{ restartPolicy: 'Always' }, 0, []],
+  [{ restartPolicy: 'OnFailure' }, 1, []],
+  [{ restartPolicy: 'OnFailure' }, 0, back],
+  [{ restartPolicy: 'Never' }, 1, back],
+  [
+    {
+      restartPolicy: 'Never',
+      containers: [
+        {
+          name: 'main',
+          image: 'x',
+          restartPolicy: 'Never',
+          restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }],
+        },
+      ],
+    },
+    42,
+    [],
+  ],
+])('with %j a container that ended with %i comes back', (spec, exitCode, errors) => {
+  expect(told(running, { old: ended(exitCode), spec }).errors).toEqual(errors);
+});

@@ -1,0 +1,32 @@
+import { s } from '../../../../schema/builders.ts';
+import type { ObjectType } from '../../../../schema/schema.ts';
+import { name, text } from '../../../columns/column.ts';
+import { containerColumns } from '../../../columns/containers.ts';
+import { labelsText } from '../../../columns/selector.ts';
+import { defineKind, type KubeObject } from '../../../kind.ts';
+import { PodTemplateSpec } from '../../../shapes/pod/pod-template.ts';
+import { changedTemplateWarnings } from '../../../warnings/workload.ts';
+
+const fields = {
+  template: s.use(PodTemplateSpec, { default: {}, description: 'What a pod made from it looks like.' }),
+};
+
+export type PodTemplate = KubeObject & ObjectType<typeof fields>;
+
+/** The description of a pod, kept for whoever wants to make one. */
+export const PodTemplate = defineKind({
+  group: '',
+  kind: 'PodTemplate',
+  plural: 'podtemplates',
+  scope: 'Namespaced',
+  description: 'The description of a pod, kept under a name. By itself it makes none.',
+  versions: { v1: {} },
+  fields,
+  generation: true,
+  warnings: (object, old) => changedTemplateWarnings(object, old, object.template, 'template'),
+  columns: [
+    name,
+    ...containerColumns(({ template }) => template),
+    text('Pod Labels', 'The labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
+  ],
+});

@@ -1,0 +1,123 @@
+/** A pod, once. How it may change is in pod-update.ts and beside it; what is in it, in the shapes. */
+
+import { s } from '../../../../schema/builders.ts';
+import type { FieldError } from '../../../../schema/field-error.ts';
+import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
+import { defineKind, type HookContext, type KubeObject } from '../../../kind.ts';
+import { PodSpec } from '../../../shapes/pod/pod-spec.ts';
+import { PodStatus } from '../../../shapes/pod/pod-status.ts';
+import { qosClass } from '../../../shapes/pod/qos-class.ts';
+import { ipWarnings } from '../../../warnings/addresses.ts';
+import { podWarnings } from '../../../warnings/pod.ts';
+import { podColumns, podCompletion } from './pod-columns.ts';
+import { podCreateRules, podObjectRules } from './pod-create.ts';
+import { fillPodDefaults, mergeLabelKeys } from './pod-defaults.ts';
+import { ephemeralContainersRules, keepAllButEphemeralContainers } from './pod-ephemeral-containers.ts';
+import { keepAllButResources, resizeRules } from './pod-resize.ts';
+import { keepObserved, podStatusRules } from './pod-status-update.ts';
+import { podUpdateRules } from './pod-update.ts';
+
+const fields = {
+  spec: s.use(PodSpec, { default: {}, description: 'What runs in the pod, and how.' }),
+  status: s.use(PodStatus, { default: {}, description: 'What is known about the pod; it may lag behind.' }),
+};
+
+export type Pod = KubeObject & ObjectType<typeof fields>;
+
+export const Pod = defineKind({
+  group: '',
+  kind: 'Pod',
+  plural: 'pods',
+  short: ['po'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  description: 'Containers that run together on one node and share its address and its volumes.',
+  versions: { v1: {} },
+  fields,
+  subresources: {
+    status: true,
+    others: [
+      ...['binding', 'eviction', 'log', 'attach', 'exec', 'portforward', 'proxy'],
+      ...['ephemeralcontainers', 'resize', 'explain'],
+    ],
+  },
+  selectable: {
+    'spec.nodeName': ({ spec }: Pod) => spec.nodeName ?? '',
+    'spec.restartPolicy': ({ spec }: Pod) => spec.restartPolicy,
+    'spec.schedulerName': ({ spec }: Pod) => spec.schedulerName,
+    'spec.serviceAccountName': ({ spec }: Pod) => spec.serviceAccountName ?? '',
+    'spec.hostNetwork': ({ spec }: Pod) => String(spec.hostNetwork ?? false),
+    'status.phase': ({ status }: Pod) => status.phase ?? '',
+    'status.podIP': ({ status }: Pod) => status.podIPs?.[0]?.ip ?? status.podIP ?? '',
+    'status.podIPs': ({ status }: Pod) => status.podIPs?.[0]?.ip ?? status.podIP ?? '',
+    'status.nominatedNodeName': ({ status }: Pod) => status.nominatedNodeName ?? '',
+  },
+  generation: true,
+  initialStatus: newStatus,
+  onCreate: beginLife,
+  onUpdate: prepareUpdate,
+  onStatusUpdate: keepObserved,
+  rules: [podRules],
+  warnings: (pod: Pod, old: Pod | undefined, quiet?: object) => (old ? [] : podWarnings(pod, quiet)),
+  statusWarnings: addressWarnings,
+  gracePeriod,
+  fromTemplates: true,
+  columns: podColumns,
+  rows: { completed: podCompletion },
+});
+
+function newStatus({ spec }: Pod): Pod['status'] {
+  return { phase: 'Pending', qosClass: qosClass(spec) };
+}
+
+function beginLife(pod: Pod, { now }: HookContext): void {
+  fillPodDefaults(pod.spec);
+  mergeLabelKeys(pod);
+  pod.status = newStatus(pod);
+  if (!pod.spec.schedulingGates) return;
+  pod.status.conditions = [
+    {
+      type: 'PodScheduled',
+      status: 'False',
+      lastTransitionTime: now,
+      reason: 'SchedulingGated',
+      message: 'Scheduling is blocked due to non-empty scheduling gates',
+    },
+  ];
+}
+
+function prepareUpdate(pod: Pod, old: Pod, { subresource }: HookContext): void {
+  if (subresource === 'ephemeralcontainers') keepAllButEphemeralContainers(pod, old);
+  if (subresource === 'resize') keepAllButResources(pod, old);
+  fillPodDefaults(pod.spec);
+}
+
+function podRules(pod: Pod, { oldRoot: old, subresource, checked }: RuleContext): FieldError[] {
+  if (!old) return [...podObjectRules(pod, checked), ...podCreateRules(pod)];
+  switch (subresource) {
+    case 'status':
+      return podStatusRules(pod, old);
+    case 'ephemeralcontainers':
+      return [...podObjectRules(pod), ...ephemeralContainersRules(pod, old)];
+    case 'resize':
+      return [...podObjectRules(pod), ...resizeRules(pod, old)];
+    case 'binding':
+      return [];
+    default:
+      return [...podObjectRules(pod), ...podUpdateRules(pod, old)];
+  }
+}
+
+/** A pod that no node runs, or that has ended, goes at once. */
+function gracePeriod({ spec, status }: Pod, asked: number | undefined): number {
+  if (!spec.nodeName || status.phase === 'Succeeded' || status.phase === 'Failed') return 0;
+  const seconds = asked ?? spec.terminationGracePeriodSeconds;
+  return seconds < 0 ? 1 : seconds;
+}
+
+function addressWarnings({ status: { podIPs = [], hostIPs = [] } }: Pod): string[] {
+  return [
+    ...podIPs.flatMap(({ ip = '' }, index) => ipWarnings(`status.podIPs[${index}].ip`, ip)),
+    ...hostIPs.flatMap(({ ip = '' }, index) => ipWarnings(`status.hostIPs[${index}].ip`, ip)),
+  ];
+}

@@ -1,0 +1,111 @@
+import { put } from '../../../base/tree.ts';
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';
+import { configMapKey } from '../../../schema/names.ts';
+import { keys, matches } from '../../../schema/rules.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { age, name, text } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES } from './config-map.ts';
+import { secretWarnings } from './secret-warnings.ts';
+
+/** The account that a token secret belongs to. */
+const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+
+const fields = {
+  data: s.map(s.bytes(), { description: 'Bytes by key, in base64.', rules: [keys(matches(configMapKey))] }),
+  stringData: s.map(s.string(), {
+    description: 'Plain texts by key. Only for writing: the server moves them into data and never answers with them.',
+  }),
+  type: s.string({
+    default: 'Opaque',
+    immutable: true,
+    description: 'What is in it; some types name keys that must be there. Opaque says nothing. Cannot be changed.',
+  }),
+  immutable: s.boolean({ description: 'Its data cannot be changed any more; only deleting it is left.' }),
+};
+
+export type Secret = KubeObject & ObjectType<typeof fields>;
+
+/** Passwords, keys and tokens. */
+export const Secret = defineKind({
+  group: '',
+  kind: 'Secret',
+  plural: 'secrets',
+  scope: 'Namespaced',
+  description: 'Passwords, keys and tokens that pods read as files or variables. Running pods do not see a change.',
+  versions: { v1: {} },
+  fields,
+  selectable: { type: (secret: Secret) => secret.type },
+  onCreate: moveStrings,
+  onUpdate: moveStrings,
+  rules: [frozenOnceImmutable('data'), size, contentOfType],
+  warnings: secretWarnings,
+  columns: [
+    name,
+    text('Type', 'What the secret is for.', ({ type }) => type ?? ''),
+    text('Data', 'How many values it holds.', ({ data = {} }) => Object.keys(data).length),
+    age,
+  ],
+});
+
+/** A text wins over the bytes of the same key. */
+function moveStrings(secret: Secret): void {
+  if (!secret.stringData) return;
+  const data = { ...secret.data };
+  for (const [key, text] of Object.entries(secret.stringData)) put(data, key, Buffer.from(text).toString('base64'));
+  secret.data = data;
+  delete secret.stringData;
+}
+
+function size({ data = {} }: Secret): FieldError[] {
+  return decodedSize(data) > MAX_DATA_BYTES ? [tooLong('data', MAX_DATA_BYTES)] : [];
+}
+
+function contentOfType({ type, data = {}, metadata }: Secret): FieldError[] {
+  const has = (key: string) => Object.hasOwn(data, key);
+  const missing = (...wanted: string[]) => wanted.filter((key) => !has(key)).map((key) => required(`data[${key}]`));
+  switch (type) {
+    case 'kubernetes.io/service-account-token':
+      return metadata.annotations?.[SERVICE_ACCOUNT_NAME]
+        ? []
+        : [required(`metadata.annotations[${SERVICE_ACCOUNT_NAME}]`)];
+    case 'kubernetes.io/dockercfg':
+      return has('.dockercfg') ? jsonObject('.dockercfg', data) : missing('.dockercfg');
+    case 'kubernetes.io/dockerconfigjson':
+      return has('.dockerconfigjson') ? jsonObject('.dockerconfigjson', data) : missing('.dockerconfigjson');
+    case 'kubernetes.io/basic-auth':
+      return has('username') || has('password') ? [] : missing('username', 'password');
+    case 'kubernetes.io/ssh-auth':
+      return data['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
+    case 'kubernetes.io/tls':
+      return missing('tls.crt', 'tls.key');
+    default:
+      return [];
+  }
+}
+
+const BEGINS_A_VALUE = /^\s*["[{\-0-9tfn]/;
+
+/** The message never shows the value. */
+function jsonObject(key: string, data: Readonly<Record<string, string>>): FieldError[] {
+  const text = Buffer.from(data[key] ?? '', 'base64').toString();
+  const problem = whyNotJsonObject(text);
+  return problem ? [invalid(`data[${key}]`, '<secret contents redacted>', problem)] : [];
+}
+
+function whyNotJsonObject(text: string): string | undefined {
+  if (!text.trim()) return 'unexpected end of JSON input';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own words would show a part of the secret.
+    return BEGINS_A_VALUE.test(text)
+      ? 'invalid JSON'
+      : `invalid character '${text.trim()[0]}' looking for beginning of value`;
+  }
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
+  const word = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${word} into Go value of type map[string]interface {}`;
+}

@@ -1,0 +1,50 @@
+import { s } from '../../../schema/builders.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { defaultColumns } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+import { LocalObjectReference, ObjectReference } from '../../shapes/meta/references.ts';
+
+const fields = {
+  secrets: s.listMap(ObjectReference, {
+    keys: ['name'],
+    description: 'Secrets that its pods may use; the one with its token is among them.',
+  }),
+  imagePullSecrets: s.list(LocalObjectReference, {
+    description: 'Credentials for images, given to pods that name none of their own.',
+  }),
+  automountServiceAccountToken: s.boolean({
+    description: 'Whether its pods get a token as a file; a pod can say otherwise for itself.',
+  }),
+};
+
+export type ServiceAccount = KubeObject & ObjectType<typeof fields>;
+
+/** Who a program in a pod is. */
+export const ServiceAccount = defineKind({
+  group: '',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  short: ['sa'],
+  scope: 'Namespaced',
+  description: 'The identity under which the programs of a pod speak to the API.',
+  versions: { v1: {} },
+  fields,
+  subresources: { others: ['token'] },
+  onCreate: keepOnlyNames,
+  onUpdate: keepOnlyNames,
+  warnings: mountWarnings,
+  columns: defaultColumns,
+});
+
+/** A reference to a secret is its name; whatever else a client puts there says nothing. */
+function keepOnlyNames(account: ServiceAccount): void {
+  if (account.secrets) account.secrets = account.secrets.map(({ name }) => (name ? { name } : {}));
+}
+
+const ENFORCE = 'kubernetes.io/enforce-mountable-secrets';
+
+function mountWarnings({ metadata }: KubeObject, old: KubeObject | undefined): string[] {
+  const isNew = metadata.annotations?.[ENFORCE] !== undefined && old?.metadata.annotations?.[ENFORCE] === undefined;
+  const words = 'deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets';
+  return isNew ? [`metadata.annotations[${ENFORCE}]: ${words}`] : [];
+}

@@ -1,0 +1,75 @@
+/** The virtual addresses of a Service: whether it has any, and what is wrong with those that were asked for. */
+import { duplicate, type FieldError, invalid, notSupported, required } from '../../../../schema/field-error.ts';
+import { ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
+import type { ServiceSpec } from './service.ts';
+
+/** The clusterIP of a service without a virtual address: clients find the pods themselves, by DNS. */
+export const HEADLESS = 'None';
+
+export const ipFamilies = ['IPv4', 'IPv6'] as const;
+export const ipFamilyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const;
+
+export function isHeadless(spec: ServiceSpec): boolean {
+  const addresses = spec.clusterIPs ?? (spec.clusterIP ? [spec.clusterIP] : []);
+  return addresses.length === 1 && addresses[0] === HEADLESS;
+}
+
+/** An ExternalName is only an alias: it has no addresses at all. */
+export function hasAddresses(spec: ServiceSpec): boolean {
+  return spec.type !== 'ExternalName';
+}
+
+/** Words that the description of the fields does not have; who looks before validation must ask. */
+export function unknownWords({ ipFamilies: families = [], ipFamilyPolicy: policy }: ServiceSpec): FieldError[] {
+  const errors = families.flatMap((family, index) =>
+    ipFamilies.includes(family) ? [] : [notSupported(`spec.ipFamilies[${index}]`, family, ipFamilies)],
+  );
+  if (policy && !ipFamilyPolicies.includes(policy)) {
+    errors.push(notSupported('spec.ipFamilyPolicy', policy, ipFamilyPolicies));
+  }
+  return errors;
+}
+
+/** Addresses that stood there before are taken as they are: an older release may have let them through. */
+export function clusterIpErrors(spec: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
+  if (!hasAddresses(spec)) return [];
+  const { clusterIPs: addresses = [], ipFamilies: families = [] } = spec;
+  const errors = formsAgree(spec);
+  families.forEach((family, index) => {
+    if (families.indexOf(family) < index) errors.push(duplicate(`spec.ipFamilies[${index}]`, family));
+  });
+  const malformed = addresses.flatMap((ip, index) => {
+    if (ip === HEADLESS && index === 0) {
+      return addresses.length > 1 ? [wrong(spec, "'None' must be the first and only value")] : [];
+    }
+    const problems = old?.clusterIPs?.includes(ip) ? [] : ipProblems(ip);
+    return problems.map((problem) => invalid(`spec.clusterIPs[${index}]`, ip, problem));
+  });
+  errors.push(...malformed);
+  if (addresses.length > 2) errors.push(wrong(spec, 'may only hold up to 2 values'));
+  // Beside a malformed address, what follows would only confuse.
+  if (malformed.length > 0) return errors;
+  if (addresses.length > 1 && new Set(addresses.map(ipFamily)).size < 2) {
+    errors.push(wrong(spec, 'may specify no more than one IP for each IP family'));
+  }
+  if (!isHeadless(spec)) errors.push(...ofTheirFamilies(addresses, families));
+  return errors;
+}
+
+const wrong = (spec: ServiceSpec, detail: string) => invalid('spec.clusterIPs', spec.clusterIPs, detail);
+
+function formsAgree(spec: ServiceSpec): FieldError[] {
+  const [first] = spec.clusterIPs ?? [];
+  if (!spec.clusterIP)
+    return first === undefined ? [] : [wrong(spec, 'must be empty when `clusterIP` is not specified')];
+  if (first === undefined) return [required('spec.clusterIPs')];
+  return first === spec.clusterIP ? [] : [wrong(spec, 'first value must match `clusterIP`')];
+}
+
+function ofTheirFamilies(addresses: readonly string[], families: readonly string[]): FieldError[] {
+  return families.slice(0, addresses.length).flatMap((family, index) => {
+    const ip = addresses[index]!;
+    const detail = `expected an ${family} value as indicated by \`ipFamilies[${index}]\``;
+    return ipFamily(ip) === family ? [] : [invalid(`spec.clusterIPs[${index}]`, ip, detail)];
+  });
+}

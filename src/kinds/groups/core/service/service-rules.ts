@@ -1,0 +1,276 @@
+/** What a Service must look like as a whole; each field's own rules stand in service.ts. */
+import { duplicate, type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
+import { dnsSubdomain, portNumber, qualifiedName } from '../../../../schema/names.ts';
+import type { RuleContext } from '../../../../schema/schema.ts';
+import { cidrProblems, endpointIpProblems, ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
+import type { Service, ServicePort, ServiceSpec } from './service.ts';
+import { isExternallyAccessible, needsHealthCheckNodePort } from './service-addresses.ts';
+import { clusterIpErrors, HEADLESS, hasAddresses, isHeadless } from './service-cluster-ips.ts';
+
+/** Several ports need names, and neither a name nor a port and protocol may stand twice. */
+export function portList(ports: readonly ServicePort[]): FieldError[] {
+  const names = new Set<string>();
+  const errors = ports.flatMap(({ name }, index): FieldError[] => {
+    if (!name) return ports.length > 1 ? [required(`[${index}].name`)] : [];
+    if (names.has(name)) return [duplicate(`[${index}].name`, name)];
+    names.add(name);
+    return [];
+  });
+  errors.push(
+    ...repeated(
+      ports,
+      (port) => port.nodePort,
+      (port, at) => duplicate(`${at}.nodePort`, port.nodePort),
+    ),
+  );
+  errors.push(
+    ...repeated(
+      ports,
+      (port) => port.port,
+      (port, at) => duplicate(at, asComparedPort(port)),
+    ),
+  );
+  return errors;
+}
+
+function repeated(
+  ports: readonly ServicePort[],
+  number: (port: ServicePort) => number | undefined,
+  error: (port: ServicePort, at: string) => FieldError,
+): FieldError[] {
+  const seen = new Set<string>();
+  return ports.flatMap((port, index) => {
+    if (!number(port)) return [];
+    const key = `${port.protocol} ${number(port)}`;
+    if (seen.has(key)) return [error(port, `[${index}]`)];
+    seen.add(key);
+    return [];
+  });
+}
+
+/** The message shows the port as Kubernetes compares it: with all its fields, and only two of them set. */
+const asComparedPort = ({ protocol, port }: ServicePort) => ({
+  Name: '',
+  Protocol: protocol,
+  AppProtocol: null,
+  Port: port,
+  TargetPort: 0,
+  NodePort: 0,
+});
+
+type ServiceRule = (service: Service, context: RuleContext) => FieldError[];
+
+const specRules: readonly ServiceRule[] = [
+  changesOfAddresses,
+  changesOfFamilies,
+  changesOfLoadBalancer,
+  topologyAnnotations,
+  ports,
+  typeAndAddresses,
+  externalName,
+  ({ spec }, context) => clusterIpErrors(spec, oldSpec(context)),
+  externalIps,
+  nodePorts,
+  loadBalancer,
+  trafficPolicies,
+];
+
+export const serviceRules: readonly ServiceRule[] = [
+  (service, context) =>
+    context.subresource === 'status' ? ingress(service, context) : specRules.flatMap((rule) => rule(service, context)),
+];
+
+const oldSpec = (context: RuleContext): ServiceSpec | undefined => context.oldRoot?.spec;
+
+/** What is wrong with values that were not there before: an older release may have let others through. */
+function newOnes(
+  values: readonly string[] | undefined,
+  known: readonly string[] | undefined,
+  judge: (value: string, index: number) => readonly FieldError[],
+): FieldError[] {
+  return (values ?? []).flatMap((value, index) => (known?.includes(value) ? [] : judge(value, index)));
+}
+
+const complaints = (field: string, value: unknown, words: readonly string[]) =>
+  words.map((each) => invalid(field, value, each));
+
+/** Addresses may be added and, with the policy's word, the second may go; the first stays for life. */
+function changesOfAddresses({ spec }: Service, context: RuleContext): FieldError[] {
+  const before = oldSpec(context);
+  if (!before || !hasAddresses(spec) || !hasAddresses(before)) return [];
+  if (isHeadless(spec) && isHeadless(before)) return [];
+  const now = spec.clusterIPs ?? [];
+  const then = before.clusterIPs ?? [];
+  const changed = (index: number) => invalid(`spec.clusterIPs[${index}]`, spec.clusterIPs, 'may not change once set');
+  if (now.length === then.length) return then.flatMap((ip, index) => (ip === now[index] ? [] : [changed(index)]));
+  if (now.length === 0) return [invalid('spec.clusterIPs[0]', null, 'primary clusterIP can not be unset')];
+  const errors = then.length > 0 && then[0] !== now[0] ? [changed(0)] : [];
+  if (then.length > 1 && now.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
+    const detail = "must be set to 'SingleStack' when releasing the secondary clusterIP";
+    errors.push(invalid('spec.ipFamilyPolicy', spec.ipFamilyPolicy, detail));
+  }
+  return errors;
+}
+
+function changesOfFamilies({ spec }: Service, context: RuleContext): FieldError[] {
+  const before = oldSpec(context);
+  if (!before || !hasAddresses(spec) || !hasAddresses(before) || isHeadless(spec) || isHeadless(before)) return [];
+  const now = spec.ipFamilies ?? [];
+  const then = before.ipFamilies ?? [];
+  const at = 'spec.ipFamilies[0]';
+  if (now.length === then.length) {
+    return then.flatMap((each, index) => (each === now[index] ? [] : [invalid(at, now, 'may not change once set')]));
+  }
+  const errors: FieldError[] = [];
+  if (now.length > 0 && then.length > 0 && now[0] !== then[0]) {
+    errors.push(invalid(at, spec.clusterIPs, 'may not change once set'));
+  }
+  if (then.length > 1 && now.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
+    const detail = "must be set to 'SingleStack' when releasing the secondary ipFamily";
+    errors.push(invalid('spec.ipFamilyPolicy', spec.ipFamilyPolicy, detail));
+  }
+  return errors;
+}
+
+function changesOfLoadBalancer({ spec }: Service, context: RuleContext): FieldError[] {
+  const before = oldSpec(context);
+  if (!before || spec.type !== 'LoadBalancer' || before.type !== 'LoadBalancer') return [];
+  const errors: FieldError[] = [];
+  if (spec.loadBalancerClass !== before.loadBalancerClass) {
+    errors.push(invalid('spec.loadBalancerClass', spec.loadBalancerClass, 'may not change once set'));
+  }
+  const both = needsHealthCheckNodePort(before) && needsHealthCheckNodePort(spec);
+  if (both && spec.healthCheckNodePort !== before.healthCheckNodePort) {
+    errors.push(forbidden('spec.healthCheckNodePort', 'field is immutable'));
+  }
+  return errors;
+}
+
+const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode';
+const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints';
+
+function topologyAnnotations({ metadata }: Service): FieldError[] {
+  const { [TOPOLOGY_MODE]: mode, [TOPOLOGY_HINTS]: hints } = metadata.annotations ?? {};
+  if (mode === undefined || hints === undefined || mode === hints) return [];
+  const detail = `must match annotations[${TOPOLOGY_HINTS}] when both are specified`;
+  return [invalid(`metadata.annotations[${TOPOLOGY_MODE}]`, mode, detail)];
+}
+
+function ports({ spec }: Service): FieldError[] {
+  return spec.ports?.length || isHeadless(spec) || spec.type === 'ExternalName' ? [] : [required('spec.ports')];
+}
+
+function typeAndAddresses({ spec }: Service): FieldError[] {
+  if ((spec.type === 'LoadBalancer' || spec.type === 'NodePort') && isHeadless(spec)) {
+    return [invalid('spec.clusterIPs[0]', HEADLESS, `may not be set to 'None' for ${spec.type} services`)];
+  }
+  if (spec.type !== 'ExternalName') return [];
+  const unwanted = [
+    spec.clusterIPs?.length && 'clusterIPs',
+    spec.ipFamilies?.length && 'ipFamilies',
+    spec.ipFamilyPolicy && 'ipFamilyPolicy',
+  ];
+  return unwanted.flatMap((field) =>
+    field ? [forbidden(`spec.${field}`, 'may not be set for ExternalName services')] : [],
+  );
+}
+
+/** A dot at the end marks a full name. */
+function externalName({ spec }: Service): FieldError[] {
+  if (spec.type !== 'ExternalName') return [];
+  const name = (spec.externalName ?? '').replace(/\.$/, '');
+  return name ? complaints('spec.externalName', name, dnsSubdomain(name)) : [required('spec.externalName')];
+}
+
+function externalIps({ spec }: Service, context: RuleContext): FieldError[] {
+  const known = oldSpec(context)?.externalIPs;
+  return (spec.externalIPs ?? []).flatMap((ip, index) => {
+    const malformed = known?.includes(ip) ? [] : ipProblems(ip);
+    return complaints(`spec.externalIPs[${index}]`, ip, malformed.length > 0 ? malformed : endpointIpProblems(ip));
+  });
+}
+
+function nodePorts({ spec }: Service): FieldError[] {
+  if (spec.type !== 'ClusterIP') return [];
+  return (spec.ports ?? []).flatMap((port, index) =>
+    port.nodePort ? [forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")] : [],
+  );
+}
+
+const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
+const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+
+function loadBalancer(service: Service, context: RuleContext): FieldError[] {
+  const { spec } = service;
+  const errors = sourceRanges(service, context);
+  if (spec.type !== 'LoadBalancer') {
+    if (spec.allocateLoadBalancerNodePorts !== undefined) {
+      errors.push(forbidden('spec.allocateLoadBalancerNodePorts', ONLY_LOAD_BALANCER));
+    }
+    if (spec.loadBalancerClass !== undefined) errors.push(forbidden('spec.loadBalancerClass', ONLY_LOAD_BALANCER));
+  } else if (spec.loadBalancerClass !== undefined) {
+    const name = spec.loadBalancerClass;
+    errors.push(...complaints('spec.loadBalancerClass', name, qualifiedName(name)));
+  }
+  return errors;
+}
+
+/** Spaces around a range have always been let through, and an annotation was the field's older form. */
+function sourceRanges({ spec, metadata }: Service, context: RuleContext): FieldError[] {
+  const notHere = (field: string) => (spec.type === 'LoadBalancer' ? [] : [forbidden(field, ONLY_LOAD_BALANCER)]);
+  if (spec.loadBalancerSourceRanges?.length) {
+    const field = 'spec.LoadBalancerSourceRanges';
+    const trimmed = spec.loadBalancerSourceRanges.map((range) => range.trim());
+    const known = oldSpec(context)?.loadBalancerSourceRanges?.map((range) => range.trim());
+    const judge = (range: string, index: number) => complaints(`${field}[${index}]`, range, cidrProblems(range));
+    return [...notHere(field), ...newOnes(trimmed, known, judge)];
+  }
+  const annotation = metadata.annotations?.[SOURCE_RANGES];
+  if (annotation === undefined) return [];
+  const field = `metadata.annotations[${SOURCE_RANGES}]`;
+  if (!annotation.trim() || context.oldRoot?.metadata.annotations?.[SOURCE_RANGES] === annotation)
+    return notHere(field);
+  const ranges = annotation.split(',').map((range) => range.trim());
+  return [...notHere(field), ...ranges.flatMap((range) => complaints(field, range, cidrProblems(range)))];
+}
+
+function trafficPolicies({ spec }: Service): FieldError[] {
+  const errors: FieldError[] = [];
+  if (spec.externalTrafficPolicy && !isExternallyAccessible(spec)) {
+    const detail = 'may only be set for externally-accessible services';
+    errors.push(invalid('spec.externalTrafficPolicy', spec.externalTrafficPolicy, detail));
+  }
+  const healthPort = spec.healthCheckNodePort;
+  if (!healthPort) return errors;
+  if (needsHealthCheckNodePort(spec)) {
+    errors.push(...complaints('spec.healthCheckNodePort', healthPort, portNumber(healthPort)));
+  } else {
+    const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+    errors.push(invalid('spec.healthCheckNodePort', healthPort, detail));
+  }
+  return errors;
+}
+
+/** Where a load balancer says that it can be reached. */
+function ingress({ spec, status }: Service, context: RuleContext): FieldError[] {
+  const points = status?.loadBalancer.ingress ?? [];
+  const field = 'status.loadBalancer.ingress';
+  if (points.length > 0 && spec.type !== 'LoadBalancer') {
+    return [forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'")];
+  }
+  const known: string[] = (context.oldRoot?.status?.loadBalancer.ingress ?? []).map(
+    (point: { ip?: string }) => point.ip,
+  );
+  return points.flatMap(({ ip, ipMode, hostname }, index) => {
+    const at = `${field}[${index}]`;
+    const errors = ip && !known.includes(ip) ? complaints(`${at}.ip`, ip, ipProblems(ip)) : [];
+    if (ip && !ipMode) errors.push(required(`${at}.ipMode`, 'must be specified when `ip` is set'));
+    if (!ip && ipMode) errors.push(forbidden(`${at}.ipMode`, 'may not be specified when `ip` is not set'));
+    if (!hostname) return errors;
+    errors.push(...complaints(`${at}.hostname`, hostname, dnsSubdomain(hostname)));
+    if (ipFamily(hostname)) {
+      errors.push(invalid(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address'));
+    }
+    return errors;
+  });
+}

@@ -1,0 +1,108 @@
+import { s } from '../../../schema/builders.ts';
+import { duplicate, type FieldError, invalid } from '../../../schema/field-error.ts';
+import { dnsLabel, qualifiedName } from '../../../schema/names.ts';
+import { matches } from '../../../schema/rules.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { age, name, text, UNSET } from '../../columns/column.ts';
+import { longList } from '../../columns/long-list.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+import { atMost } from '../../shapes/meta/list-length.ts';
+import { ipWarnings } from '../../warnings/addresses.ts';
+import { Endpoint } from './endpoint.ts';
+
+const MAX_ENDPOINTS = 1000;
+const MAX_PORTS = 20000;
+
+const port = {
+  name: s.string({
+    default: '',
+    description: 'The name of the port of the service. No two ports of a slice have the same.',
+    rules: [matches(dnsLabel)],
+  }),
+  protocol: s.enum(['SCTP', 'TCP', 'UDP'], { default: 'TCP' }),
+  port: s.int32({ description: 'The number of the port; without it, whoever reads the slice decides.' }),
+  appProtocol: s.string({ description: 'What is spoken inside the protocol, as a hint for those who forward it.' }),
+};
+
+const EndpointPort = s.object('EndpointPort', port, { atomic: true, rules: [applicationProtocol] });
+
+const fields = {
+  addressType: s.enum(['FQDN', 'IPv4', 'IPv6'], {
+    zero: true,
+    required: true,
+    immutable: true,
+    description: 'What all the addresses of the slice are. Cannot be changed.',
+  }),
+  ports: s.list(EndpointPort, {
+    default: [],
+    description: 'The ports that every one of the endpoints has.',
+    rules: [atMost(MAX_PORTS), differentNames],
+  }),
+  endpoints: s.list(Endpoint, {
+    default: [],
+    description: 'Those that stand behind the service.',
+    rules: [atMost(MAX_ENDPOINTS)],
+  }),
+};
+
+export type EndpointSlice = KubeObject & ObjectType<typeof fields>;
+
+/** A part of those that stand behind a service. */
+export const EndpointSlice = defineKind({
+  group: 'discovery.k8s.io',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  scope: 'Namespaced',
+  description:
+    'A part of the addresses that stand behind a service. The label kubernetes.io/service-name says which service; all its slices together are the whole.',
+  versions: { 'discovery.k8s.io/v1': {} },
+  fields,
+  generation: true,
+  onCreate: dropTopology,
+  onUpdate: dropTopology,
+  warnings: sliceWarnings,
+  columns: [
+    name,
+    text('AddressType', 'What the addresses are.', ({ addressType }) => addressType ?? ''),
+    text('Ports', 'The ports of every endpoint.', portsText),
+    text('Endpoints', 'Their addresses.', ({ endpoints = [] }) => {
+      return longList(endpoints.flatMap(({ addresses = [] }: any) => addresses)) || UNSET;
+    }),
+    age,
+  ],
+});
+
+function dropTopology({ endpoints }: EndpointSlice): void {
+  for (const endpoint of endpoints) delete endpoint.deprecatedTopology;
+}
+
+function applicationProtocol({ appProtocol: name }: ObjectType<typeof port>): FieldError[] {
+  return name === undefined ? [] : qualifiedName(name).map((each) => invalid('appProtocol', name, each));
+}
+
+function differentNames(ports: readonly ObjectType<typeof port>[]): FieldError[] {
+  const seen = new Set<string>();
+  return ports.flatMap(({ name }, index) => {
+    if (seen.has(name)) return [duplicate(`[${index}].name`, name)];
+    seen.add(name);
+    return [];
+  });
+}
+
+function portsText({ ports = [] }: any): string {
+  return longList(ports.map(({ port, name: title }: any) => String(port ?? title ?? '*'))) || UNSET;
+}
+
+/** What the controllers write is in order. */
+const CONTROLLERS = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io'];
+
+function sliceWarnings({ metadata, addressType, endpoints = [] }: any, old: any): string[] {
+  const found = !old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
+  if (CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'])) return found;
+  endpoints.forEach(({ addresses = [] }: any, index: number) => {
+    addresses.forEach((address: string, position: number) => {
+      found.push(...ipWarnings(`endpoints[${index}].addresses[${position}]`, address));
+    });
+  });
+  return found;
+}

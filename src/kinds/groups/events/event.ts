@@ -1,0 +1,156 @@
+/**
+ * Events as events.k8s.io/v1 shows them. They are those of the core group under newer names; who writes them in this
+ * version has to write them in the newer form.
+ */
+import { deepEqual } from '../../../base/tree.ts';
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
+import { dnsSubdomain } from '../../../schema/names.ts';
+import type { RuleContext } from '../../../schema/schema.ts';
+import type { VersionDefinition } from '../../kind.ts';
+import { ObjectReference } from '../../shapes/meta/references.ts';
+
+export const NEWER_VERSION = 'events.k8s.io/v1';
+
+/** What the stored version calls a field, and what this one does. */
+const NAMES = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+  ['reportingComponent', 'reportingController'],
+] as const;
+
+/** Texts that the stored version always shows, and this one only where they say something. */
+const SPOKEN = ['reportingController', 'reportingInstance'];
+
+export const EventSource = s.object('EventSource', {
+  component: s.string({ omitZero: true, description: 'Who saw it.' }),
+  host: s.string({ omitZero: true, description: 'On which node.' }),
+});
+
+type Selectable = Readonly<Record<string, (event: any) => string>>;
+
+/** The newer version, beside the stored one with these field selectors. */
+export function newerVersion(selectable: Selectable): VersionDefinition {
+  return {
+    omits: NAMES.map(([stored]) => stored),
+    fields: {
+      eventTime: s.microTime({ zero: true, description: 'When it happened first.' }),
+      series: s.object(
+        'EventSeries',
+        {
+          count: s.int32({ zero: true, description: 'How often it has happened.' }),
+          lastObservedTime: s.microTime({ zero: true, description: 'When it happened last.' }),
+        },
+        { description: 'For what happens again and again.' },
+      ),
+      reportingController: s.string({
+        omitZero: true,
+        description: 'Who reports it, such as `kubernetes.io/kubelet`.',
+      }),
+      reportingInstance: s.string({ omitZero: true, description: 'Which instance of the reporter.' }),
+      regarding: s.use(ObjectReference, { default: {}, description: 'What it happened to.' }),
+      note: s.string({ omitZero: true, description: 'What happened, for people.' }),
+      deprecatedSource: s.use(EventSource, { default: {}, description: 'Who saw it; only in the older form.' }),
+      deprecatedFirstTimestamp: s.time({ description: 'When it happened first; only in the older form.' }),
+      deprecatedLastTimestamp: s.time({ description: 'When it happened last; only in the older form.' }),
+      deprecatedCount: s.int32({ omitZero: true, description: 'How often it has happened; only in the older form.' }),
+    },
+    toHub,
+    fromHub,
+    selectable: renamedSelectors(selectable),
+  };
+}
+
+function toHub(event: any): any {
+  const out = { ...event };
+  for (const field of SPOKEN) out[field] ??= '';
+  for (const [stored, newer] of NAMES) move(out, newer, stored);
+  if (out.series) out.series = withCount(out.series, out.series.count || undefined);
+  return out;
+}
+
+function fromHub(event: any): any {
+  const out = { ...event };
+  for (const [stored, newer] of NAMES) move(out, stored, newer);
+  for (const field of SPOKEN) if (!out[field]) delete out[field];
+  if (out.series) out.series = withCount(out.series, out.series.count ?? 0);
+  return out;
+}
+
+function move(object: any, from: string, to: string): void {
+  if (object[from] !== undefined) object[to] = object[from];
+  delete object[from];
+}
+
+function withCount({ count: _, ...series }: any, count: number | undefined): any {
+  return count === undefined ? series : { ...series, count };
+}
+
+/** `source` has no name here. */
+function renamedSelectors({ source: _, ...selectable }: Selectable): Selectable {
+  const renamed = (field: string) => {
+    const [first = '', ...rest] = field.split('.');
+    return [NAMES.find(([stored]) => stored === first)?.[1] ?? first, ...rest].join('.');
+  };
+  return Object.fromEntries(Object.entries(selectable).map(([field, read]) => [renamed(field), read]));
+}
+
+const OLDER_FORM = ['firstTimestamp', 'lastTimestamp', 'count'] as const;
+
+/** Of a request in this version; names of fields are those of the stored one. */
+export function strictRules(event: any, { oldRoot: old }: RuleContext): FieldError[] {
+  return old ? changes(event, old) : firstWords(event);
+}
+
+function firstWords(event: any): FieldError[] {
+  const { name = '' } = event.metadata;
+  const found = name ? dnsSubdomain(name).map((each) => invalid('metadata.name', name, each)) : [];
+  found.push(...seriesRules(event));
+  if (!event.eventTime) found.push(required('eventTime'));
+  if (event.type !== 'Normal' && event.type !== 'Warning') {
+    found.push(invalid('type', '', `has invalid value: ${event.type ?? ''}`));
+  }
+  for (const field of OLDER_FORM) if (event[field]) found.push(invalid(field, '', 'needs to be unset'));
+  if (event.source.component || event.source.host) found.push(invalid('source', '', 'needs to be unset'));
+  return found;
+}
+
+/** What stays as it was told, and what it is where nobody told it. */
+const FIXED: readonly [field: string, absent: unknown][] = [
+  ['involvedObject', {}],
+  ['reason', ''],
+  ['message', ''],
+  ['source', {}],
+  ['firstTimestamp', null],
+  ['lastTimestamp', null],
+  ['count', 0],
+  ['type', ''],
+  ['eventTime', null],
+  ['action', ''],
+  ['related', null],
+  ['reportingComponent', ''],
+  ['reportingInstance', ''],
+];
+
+/** Only the series goes on. */
+function changes(event: any, old: any): FieldError[] {
+  const found = deepEqual(event.series, old.series) ? [] : seriesRules(event);
+  for (const [field, absent] of FIXED) {
+    if (deepEqual(event[field], old[field])) continue;
+    const shown = field === 'reportingComponent' ? 'reportingController' : field;
+    found.push(invalid(shown, event[field] ?? absent, 'field is immutable'));
+  }
+  return found;
+}
+
+function seriesRules({ series }: any): FieldError[] {
+  if (!series) return [];
+  const found: FieldError[] = [];
+  if ((series.count ?? 0) < 2) found.push(invalid('series.count', '', 'should be at least 2'));
+  if (!series.lastObservedTime) found.push(required('series.lastObservedTime'));
+  return found;
+}

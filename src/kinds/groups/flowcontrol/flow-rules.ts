@@ -1,0 +1,109 @@
+/** Which requests belong to a flow schema. */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
+import { dnsLabel } from '../../../schema/names.ts';
+import type { ObjectType, Rule } from '../../../schema/schema.ts';
+import { FlowSubject } from './flow-subject.ts';
+
+const ALL = '*';
+const knownVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
+
+type Texts = readonly string[];
+
+/** A star stands for everything, so that nothing can stand beside it. */
+const allAlone =
+  (what: string): Rule<Texts> =>
+  (texts) =>
+    texts.includes(ALL) && texts.length > 1
+      ? invalid('', texts, `if '${ALL}' is present, must not specify other ${what}`)
+      : undefined;
+
+const known: Rule<Texts> = (texts) =>
+  texts.includes(ALL) || texts.every((verb) => knownVerbs.includes(verb))
+    ? undefined
+    : notSupported('', texts, knownVerbs);
+
+const verbs = s.set(s.string(), {
+  required: 'verbs must contain at least one value',
+  description: 'What is done, such as get or list; `*` is everything.',
+  rules: [allAlone('verbs'), known],
+});
+
+const resourceRule = {
+  verbs,
+  apiGroups: s.set(s.string(), {
+    required: 'resource rules must supply at least one api group',
+    description: 'The groups of the resources: the empty text is the core group, `*` is every group.',
+    rules: [allAlone('api groups')],
+  }),
+  resources: s.set(s.string(), {
+    required: 'resource rules must supply at least one resource',
+    description: 'The resources, such as pods or nodes/status; `*` is every resource.',
+    rules: [allAlone('resources')],
+  }),
+  clusterScope: s.boolean({ omitZero: true, description: 'Requests that name no namespace belong here, too.' }),
+  namespaces: s.set(s.string(), {
+    default: [],
+    description: 'Requests in these namespaces belong here; `*` is every namespace.',
+    rules: [allAlone('namespaces'), namespaceNames],
+  }),
+};
+
+const nonResourceRule = {
+  verbs,
+  nonResourceURLs: s.set(s.string(), {
+    required: 'nonResourceURLs must contain at least one value',
+    description: 'Paths that are no resources, such as /healthz; /metrics/* is everything below, `*` every path.',
+    rules: [allAlone('non-resource URLs'), paths],
+  }),
+};
+
+const policyRules = {
+  subjects: s.list(FlowSubject, {
+    required: 'subjects must contain at least one value',
+    description: 'Who asks: one of these.',
+  }),
+  resourceRules: s.list(s.object('ResourcePolicyRule', resourceRule, { rules: [isSomewhere] }), {
+    description: 'What is asked for, of resources: one of these.',
+  }),
+  nonResourceRules: s.list(s.object('NonResourcePolicyRule', nonResourceRule), {
+    description: 'What is asked for, of other paths: one of these.',
+  }),
+};
+
+export const PolicyRulesWithSubjects = s.object('PolicyRulesWithSubjects', policyRules, { rules: [saysWhat] });
+
+function saysWhat({ resourceRules, nonResourceRules }: ObjectType<typeof policyRules>): FieldError | undefined {
+  return resourceRules || nonResourceRules
+    ? undefined
+    : required('', 'at least one of resourceRules and nonResourceRules has to be non-empty');
+}
+
+function isSomewhere({ namespaces, clusterScope }: ObjectType<typeof resourceRule>): FieldError | undefined {
+  const detail = 'resource rules that are not cluster scoped must supply at least one namespace';
+  return namespaces.length > 0 || clusterScope ? undefined : required('namespaces', detail);
+}
+
+function namespaceNames(names: Texts): FieldError[] {
+  if (names.includes(ALL)) return [];
+  const intro = "each member of this list must be '*' or a DNS-1123 label; ";
+  return names.flatMap((name, index) => dnsLabel(name).map((each) => invalid(`[${index}]`, name, intro + each)));
+}
+
+function paths(texts: Texts): FieldError[] {
+  if (texts.includes(ALL)) return [];
+  return texts.flatMap((path, index) => {
+    const problem = pathProblem(path);
+    return problem ? [invalid(`[${index}]`, path, problem)] : [];
+  });
+}
+
+function pathProblem(path: string): string | undefined {
+  if (!path) return 'must not be empty';
+  if (!path.startsWith('/')) return 'must start with slash';
+  if (path.includes(' ')) return 'must not contain white-space';
+  if (path.includes('//')) return 'must not contain double slash';
+  const star = path.indexOf(ALL);
+  const isSuffix = star < 0 || (star === path.length - 1 && path.endsWith('/*'));
+  return isSuffix ? undefined : 'wildcard can only do suffix matching';
+}

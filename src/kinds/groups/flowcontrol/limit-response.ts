@@ -1,0 +1,61 @@
+/** What becomes of requests that find no seat: they are refused, or they wait in queues. */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+
+const types = ['Queue', 'Reject'];
+const MAX_QUEUES = 10_000_000;
+/** A flow's queues are drawn with a number of so many bits. */
+const MAX_BITS = 60;
+
+const queuing = {
+  queues: s.int32({
+    omitZero: true,
+    default: 64,
+    description: 'How many queues there are. More of them keep flows apart better.',
+  }),
+  handSize: s.int32({
+    omitZero: true,
+    default: 8,
+    description: 'How many queues are drawn for a flow; a request waits in the shortest of them.',
+  }),
+  queueLengthLimit: s.int32({
+    omitZero: true,
+    default: 50,
+    description: 'How many requests wait in one queue at most; what comes then is refused.',
+  }),
+};
+
+const response = {
+  type: s.string({ zero: true, description: 'Queue or Reject.' }),
+  queuing: s.object('QueuingConfiguration', queuing, { description: 'Only for Queue.', rules: [fitsTogether] }),
+};
+
+export const LimitResponse = s.object('LimitResponse', response, { rules: [typeAndContent] });
+
+function typeAndContent({ type, queuing: queues }: ObjectType<typeof response>): FieldError | undefined {
+  switch (type) {
+    case 'Reject':
+      return queues && forbidden('queuing', 'must be nil if limited.limitResponse.type is not Limited');
+    case 'Queue':
+      return queues ? undefined : required('queuing', 'must not be empty if limited.limitResponse.type is Limited');
+    default:
+      return type ? notSupported('type', type, types) : required('type');
+  }
+}
+
+function fitsTogether({ queues, handSize, queueLengthLimit }: ObjectType<typeof queuing>): FieldError[] {
+  const found = queueLengthLimit > 0 ? [] : [invalid('queueLengthLimit', queueLengthLimit, 'must be positive')];
+  if (queues <= 0) found.push(invalid('queues', queues, 'must be positive'));
+  else if (queues > MAX_QUEUES) found.push(invalid('queues', queues, `must not be greater than ${MAX_QUEUES}`));
+  const problem = handProblem(queues, handSize);
+  return problem ? [...found, invalid('handSize', handSize, problem)] : found;
+}
+
+function handProblem(queues: number, hand: number): string | undefined {
+  if (hand <= 0) return 'must be positive';
+  if (hand > queues) return `should not be greater than queues (${queues})`;
+  return Math.ceil(Math.log2(queues) * hand) > MAX_BITS
+    ? `required entropy bits of deckSize ${queues} and handSize ${hand} should not be greater than ${MAX_BITS}`
+    : undefined;
+}

@@ -1,0 +1,20 @@
+import { parseQuantity } from '../../../base/quantity.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
+import { measured, NOTHING, usage, usageColumns } from './usage.ts';
+
+/** What a node uses. It is looked up when somebody asks, and never stored. */
+export const NodeMetrics = defineKind({
+  group: 'metrics.k8s.io',
+  kind: 'NodeMetrics',
+  plural: 'nodes',
+  scope: 'Cluster',
+  description: 'How much of its resources a node uses, as measured last.',
+  versions: { 'metrics.k8s.io/v1beta1': {} },
+  verbs: ['get', 'list'],
+  fields: { ...measured, usage },
+  columns: usageColumns((node, resource) => {
+    const amount: string | undefined = node.usage?.[resource];
+    return amount === undefined ? NOTHING : parseQuantity(amount);
+  }),
+});
+export type NodeMetrics = ObjectOf<typeof NodeMetrics>;

@@ -1,0 +1,32 @@
+import { addQuantities, parseQuantity } from '../../../base/quantity.ts';
+import { s } from '../../../schema/builders.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
+import { measured, NOTHING, usage, usageColumns } from './usage.ts';
+
+const ContainerMetrics = s.object('ContainerMetrics', {
+  name: s.string({ zero: true, description: 'Which container of the pod.' }),
+  usage,
+});
+
+/** What the containers of a pod use. It is looked up when somebody asks, and never stored. */
+export const PodMetrics = defineKind({
+  group: 'metrics.k8s.io',
+  kind: 'PodMetrics',
+  plural: 'pods',
+  scope: 'Namespaced',
+  description: 'How much of a node’s resources the containers of a pod use, as measured last.',
+  versions: { 'metrics.k8s.io/v1beta1': {} },
+  verbs: ['get', 'list'],
+  fields: {
+    ...measured,
+    containers: s.list(ContainerMetrics, { required: true, description: 'The containers that run.' }),
+  },
+  columns: usageColumns(({ containers = [] }, resource) =>
+    containers
+      .map((container: any): string | undefined => container.usage?.[resource])
+      .filter((amount: string | undefined) => amount !== undefined)
+      .map(parseQuantity)
+      .reduce(addQuantities, NOTHING),
+  ),
+});
+export type PodMetrics = ObjectOf<typeof PodMetrics>;

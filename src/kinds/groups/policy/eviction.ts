@@ -1,0 +1,15 @@
+import { s } from '../../../schema/builders.ts';
+import { defineKind } from '../../kind.ts';
+import { DeleteOptions } from '../../shapes/meta/delete-options.ts';
+
+/** The body of a pod's `eviction`: a delete that budgets for disruptions can refuse. It is never stored. */
+export const Eviction = defineKind({
+  group: 'policy',
+  kind: 'Eviction',
+  plural: 'evictions',
+  scope: 'Namespaced',
+  description: 'Asks a pod to leave its node, unless that would take too many of its kind away.',
+  versions: { 'policy/v1': {}, 'policy/v1beta1': {} },
+  verbs: [],
+  fields: { deleteOptions: s.use(DeleteOptions, { description: 'How the pod is to be deleted.' }) },
+});

@@ -1,0 +1,34 @@
+/** How a ClusterRole gathers its rules from others. */
+import { deepEqual } from '../../../base/tree.ts';
+import type { LabelSelector } from '../../shapes/meta/label-selector.ts';
+import { selects } from '../../shapes/workload/workload-selector.ts';
+
+/** What of a ClusterRole matters here, whether it may be changed or not. */
+interface Aggregable<Rule> {
+  readonly metadata: {
+    readonly name?: string | undefined;
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+  };
+  readonly rules?: readonly Rule[];
+  readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly unknown[] | undefined } | undefined;
+}
+
+export function isAggregated({ aggregationRule }: Aggregable<unknown>): boolean {
+  return Boolean(aggregationRule?.clusterRoleSelectors?.length);
+}
+
+/** The rules of all others that one of its selectors selects, each once: selector by selector, in the order of names. */
+export function gatheredRules<Rule>(role: Aggregable<Rule>, all: readonly Aggregable<Rule>[]): Rule[] {
+  const { name: own } = role.metadata;
+  const others = all
+    .filter(({ metadata }) => metadata.name !== own)
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+  const found: Rule[] = [];
+  for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
+    for (const { metadata, rules = [] } of others) {
+      if (!selects(selector as LabelSelector, metadata.labels)) continue;
+      for (const rule of rules) if (!found.some((known) => deepEqual(known, rule))) found.push(rule);
+    }
+  }
+  return found;
+}

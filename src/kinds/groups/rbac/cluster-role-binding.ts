@@ -1,0 +1,26 @@
+import { s } from '../../../schema/builders.ts';
+import { pathSegment } from '../../../schema/names.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
+import { bindingColumns } from './binding-columns.ts';
+import { roleIsKept, roleRefTo } from './role-ref.ts';
+import { ClusterSubject } from './subject.ts';
+import { GROUP, versionsOf } from './versions.ts';
+
+/** Who may do what a ClusterRole allows, everywhere. */
+export const ClusterRoleBinding = defineKind({
+  group: GROUP,
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  scope: 'Cluster',
+  description: 'Gives the permissions of a ClusterRole to users, groups and service accounts, in every namespace.',
+  versions: versionsOf('ClusterRoleBinding'),
+  fields: {
+    roleRef: roleRefTo(['ClusterRole']),
+    subjects: s.list(ClusterSubject, { description: 'Whom it is given to.' }),
+  },
+  name: pathSegment,
+  rules: [roleIsKept],
+  createOnUpdate: true,
+  columns: bindingColumns,
+});
+export type ClusterRoleBinding = ObjectOf<typeof ClusterRoleBinding>;

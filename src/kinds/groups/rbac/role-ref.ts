@@ -1,0 +1,40 @@
+/** Which role a binding gives. */
+import { deepEqual } from '../../../base/tree.ts';
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
+import { pathSegment } from '../../../schema/names.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { GROUP } from './versions.ts';
+
+const fields = {
+  apiGroup: s.string({ default: GROUP, description: 'The group of the role.' }),
+  kind: s.string({ zero: true, description: 'Role or ClusterRole.' }),
+  name: s.string({ zero: true, description: 'The name of the role.' }),
+};
+
+export type RoleRef = ObjectType<typeof fields>;
+
+/** A reference to a role of one of these kinds. */
+export const roleRefTo = (kinds: readonly string[]) =>
+  s.object('RoleRef', fields, {
+    zero: true,
+    atomic: true,
+    description: 'The role that is given. Cannot be changed.',
+    rules: [(ref: RoleRef) => isRole(ref, kinds)],
+  });
+
+function isRole({ apiGroup, kind, name }: RoleRef, kinds: readonly string[]): FieldError[] {
+  const found: FieldError[] = [];
+  if (apiGroup !== GROUP) found.push(notSupported('apiGroup', apiGroup, [GROUP]));
+  if (!kinds.includes(kind)) found.push(notSupported('kind', kind, kinds));
+  if (!name) found.push(required('name'));
+  else for (const complaint of pathSegment(name)) found.push(invalid('name', name, complaint));
+  return found;
+}
+
+/** A kind's rule. Who may write a binding decides whom it is for; what it gives was judged when it was made. */
+export function roleIsKept({ roleRef }: { roleRef: RoleRef }, { oldRoot }: RuleContext): FieldError[] {
+  if (!oldRoot || deepEqual(roleRef, oldRoot.roleRef)) return [];
+  const { apiGroup, kind, name } = roleRef;
+  return [invalid('roleRef', { APIGroup: apiGroup, Kind: kind, Name: name }, 'cannot change roleRef')];
+}

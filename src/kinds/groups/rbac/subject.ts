@@ -1,0 +1,51 @@
+/** Whom a binding gives a role. */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
+import { dnsSubdomain } from '../../../schema/names.ts';
+import type { ObjectType, Rule } from '../../../schema/schema.ts';
+import { GROUP } from './versions.ts';
+
+const kinds = ['ServiceAccount', 'User', 'Group'];
+
+const fields = {
+  kind: s.string({ zero: true, description: 'User, Group or ServiceAccount.' }),
+  apiGroup: s.string({
+    omitZero: true,
+    default: ({ kind }: { kind?: string }): string | undefined =>
+      kind === 'User' || kind === 'Group' ? GROUP : undefined,
+    description: `The group of the kind: ${GROUP} for users and groups, none for service accounts.`,
+  }),
+  name: s.string({ zero: true, required: true, description: 'Its name.' }),
+  namespace: s.string({ omitZero: true, description: 'Where a service account lives. Users and groups have none.' }),
+};
+
+export type Subject = ObjectType<typeof fields>;
+
+/** In a RoleBinding, where a service account may be one of the binding's own namespace. */
+export const NamespacedSubject = s.object('Subject', fields, {
+  atomic: true,
+  rules: [identity({ needsNamespace: false })],
+});
+
+export const ClusterSubject = s.object('Subject', fields, {
+  atomic: true,
+  rules: [identity({ needsNamespace: true })],
+});
+
+function identity({ needsNamespace }: { readonly needsNamespace: boolean }): Rule<Subject> {
+  return ({ kind, apiGroup = '', name, namespace }) => {
+    switch (kind) {
+      case 'ServiceAccount': {
+        const found: FieldError[] = name ? dnsSubdomain(name).map((each) => invalid('name', name, each)) : [];
+        if (apiGroup) found.push(notSupported('apiGroup', apiGroup, ['']));
+        if (needsNamespace && !namespace) found.push(required('namespace'));
+        return found;
+      }
+      case 'User':
+      case 'Group':
+        return apiGroup === GROUP ? undefined : notSupported('apiGroup', apiGroup, [GROUP]);
+      default:
+        return notSupported('kind', kind, kinds);
+    }
+  };
+}

@@ -1,0 +1,137 @@
+/** What must hold for the status of a claim for devices. Paths are from the status. */
+import { deepEqual } from '../../../base/tree.ts';
+import {
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  under,
+} from '../../../schema/field-error.ts';
+import { formatIp } from '../../shapes/meta/canonical-ip.ts';
+import { completeConditions } from '../../shapes/meta/condition.ts';
+import { isMapped, parseIp } from '../../shapes/meta/ip-address.ts';
+import { bindingConditionRules } from './binding-conditions.ts';
+import type { AllocatedDeviceStatus, AllocationResult, ResourceClaimStatus } from './claim-status.ts';
+import { namedRequests, requestName } from './device-claim-rules.ts';
+import { configurationRules, driverData } from './device-configuration.ts';
+import { deviceKey, deviceRules } from './device-names.ts';
+import { eachDistinct, eachItem } from './list-rules.ts';
+
+const MOST_CONSUMERS = 256;
+const MOST_RESULTS = 32;
+/** Of the class and of the claim. */
+const MOST_CONFIGURATIONS = 64;
+const MOST_CONDITIONS = 8;
+const MOST_ADDRESSES = 16;
+const LONGEST_INTERFACE = 256;
+const LONGEST_HARDWARE_ADDRESS = 128;
+
+interface Situation {
+  readonly old: ResourceClaimStatus | undefined;
+  /** The requests of the claim, by the names that results may use. */
+  readonly requests: ReadonlySet<string>;
+  readonly isDeleted: boolean;
+}
+
+export function claimStatusRules(status: ResourceClaimStatus, { old, requests, isDeleted }: Situation): FieldError[] {
+  const allocated = new Set((status.allocation?.devices.results ?? []).map(deviceKey));
+  return [
+    ...eachDistinct('reservedFor', status.reservedFor, {
+      limit: MOST_CONSUMERS,
+      key: ({ uid }) => uid,
+      judge: (consumer) =>
+        (['resource', 'name', 'uid'] as const).filter((field) => !consumer[field]).map((field) => required(field)),
+    }),
+    ...eachDistinct('devices', status.devices, {
+      key: deviceKey,
+      judge: (device) => deviceStatusRules(device, allocated),
+    }),
+    ...reservations(status, isDeleted ? (old?.reservedFor ?? []) : undefined),
+    ...allocationRules(status.allocation, old?.allocation, requests),
+  ];
+}
+
+/** Where the claim is going, nobody new may use it: `left` are those that did. */
+function reservations({ allocation, reservedFor }: ResourceClaimStatus, left: readonly object[] | undefined) {
+  if (!reservedFor) return [];
+  if (!allocation) return [forbidden('reservedFor', 'may not be specified when `allocated` is not set')];
+  if (!left || reservedFor.every((each) => left.some((other) => deepEqual(each, other)))) return [];
+  const detail = 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set';
+  return [forbidden('reservedFor', detail)];
+}
+
+/** What was given can be given back, but not exchanged. */
+function allocationRules(
+  allocation: AllocationResult | undefined,
+  old: AllocationResult | undefined,
+  requests: ReadonlySet<string>,
+): FieldError[] {
+  if (!allocation) return [];
+  if (old) return deepEqual(allocation, old) ? [] : [invalid('allocation', allocation, 'field is immutable')];
+  const { results, config } = allocation.devices;
+  return under('allocation.devices', [
+    ...eachItem('results', results, MOST_RESULTS, (result) => [
+      ...under('request', requestName(result.request, requests)),
+      ...deviceRules(result),
+      ...bindingConditionRules(result),
+    ]),
+    ...eachItem('config', config, MOST_CONFIGURATIONS, (each) => [
+      ...sourceRules(each.source),
+      ...namedRequests(each.requests, requests),
+      ...configurationRules(each),
+    ]),
+  ]);
+}
+
+function sourceRules(source: string): FieldError[] {
+  const sources = ['FromClaim', 'FromClass'];
+  if (!source) return [required('source')];
+  return sources.includes(source) ? [] : [notSupported('source', source, sources)];
+}
+
+function deviceStatusRules(device: AllocatedDeviceStatus, allocated: ReadonlySet<string>): FieldError[] {
+  const { conditions = [], data, networkData } = device;
+  const found = deviceRules(device);
+  if (!allocated.has(deviceKey(device))) {
+    found.push(invalid('', deviceKey(device), 'must be an allocated device in the claim'));
+  }
+  if (conditions.length > MOST_CONDITIONS) found.push(tooMany('conditions', conditions.length, MOST_CONDITIONS));
+  found.push(...under('conditions', completeConditions(conditions)));
+  if (data !== undefined) found.push(...under('data', driverData(data)));
+  if (networkData) found.push(...under('networkData', networkRules(networkData)));
+  return found;
+}
+
+function networkRules({
+  interfaceName = '',
+  hardwareAddress = '',
+  ips,
+}: NonNullable<AllocatedDeviceStatus['networkData']>) {
+  const found: FieldError[] = [];
+  if (Buffer.byteLength(interfaceName) > LONGEST_INTERFACE) found.push(tooLong('interfaceName', LONGEST_INTERFACE));
+  if (Buffer.byteLength(hardwareAddress) > LONGEST_HARDWARE_ADDRESS) {
+    found.push(tooLong('hardwareAddress', LONGEST_HARDWARE_ADDRESS));
+  }
+  found.push(
+    ...eachDistinct('ips', ips, { limit: MOST_ADDRESSES, key: (address) => address, judge: interfaceAddress }),
+  );
+  return found;
+}
+
+/** An address with the length of its prefix, such as `10.9.8.7/24`, in the one form it has. */
+function interfaceAddress(text: string): FieldError[] {
+  const [address = '', length = '', ...more] = text.split('/');
+  const bytes = parseIp(address);
+  const bits = /^\d+$/.test(length) ? Number(length) : Number.NaN;
+  if (!bytes || more.length > 0 || !(bits <= bytes.length * 8)) {
+    const detail = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)';
+    return [invalid('', text, detail)];
+  }
+  // An IPv4 address in disguise is written as what it is.
+  const hidden = isMapped(bytes) && bits > 32;
+  const canonical = hidden ? `${formatIp(bytes.subarray(12))}/${bits - 96}` : `${formatIp(bytes)}/${bits}`;
+  return text === canonical ? [] : [invalid('', text, `must be in canonical form ("${canonical}")`)];
+}

@@ -1,0 +1,54 @@
+import { deepEqual } from '../../../base/tree.ts';
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { defaultColumns } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+import { isExtended } from '../../shapes/pod/resource-names.ts';
+import { configurationRules, OpaqueDeviceConfiguration } from './device-configuration.ts';
+import { DeviceSelectors, selectorRules } from './device-selector.ts';
+import { eachItem } from './list-rules.ts';
+
+const MOST_CONFIGURATIONS = 32;
+
+const spec = {
+  selectors: DeviceSelectors,
+  config: s.list(s.object('DeviceClassConfiguration', { opaque: OpaqueDeviceConfiguration }), {
+    description: 'What drivers are told about devices that are given for this class.',
+  }),
+  extendedResourceName: s.string({
+    description: 'Pods that ask for this resource, as in `example.com/gpu`, get devices of the class.',
+  }),
+};
+type Spec = ObjectType<typeof spec>;
+
+const fields = {
+  spec: s.object('DeviceClassSpec', spec, { zero: true, rules: [specRules], description: 'Which devices they are.' }),
+};
+
+export type DeviceClass = KubeObject & ObjectType<typeof fields>;
+
+/** A sort of devices that claims can ask for. */
+export const DeviceClass = defineKind({
+  group: 'resource.k8s.io',
+  kind: 'DeviceClass',
+  plural: 'deviceclasses',
+  scope: 'Cluster',
+  description: 'A sort of devices under a name that claims can ask for, with what their drivers are told.',
+  versions: { 'resource.k8s.io/v1': {} },
+  fields,
+  generation: true,
+  columns: defaultColumns,
+});
+
+function specRules({ selectors, config, extendedResourceName }: Spec, { old }: RuleContext<Spec>): FieldError[] {
+  const stored = old !== undefined && deepEqual(config, old.config);
+  const found = [
+    ...selectorRules(selectors),
+    ...eachItem('config', config, MOST_CONFIGURATIONS, (each) => configurationRules(each, stored)),
+  ];
+  if (extendedResourceName !== undefined && !isExtended(extendedResourceName)) {
+    found.push(invalid('extendedResourceName', extendedResourceName, 'must be a valid extended resource name'));
+  }
+  return found;
+}

@@ -1,0 +1,38 @@
+/** What a driver is told about devices; only the driver understands it. */
+import { isTree } from '../../../base/tree.ts';
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid, required, tooLong, under } from '../../../schema/field-error.ts';
+import type { TypeOf } from '../../../schema/schema.ts';
+import { driverName } from './device-names.ts';
+
+const LONGEST_DATA = 10 * 1024;
+
+export const OpaqueDeviceConfiguration = s.object(
+  'OpaqueDeviceConfiguration',
+  {
+    driver: s.string({ zero: true, description: 'For which driver it is.' }),
+    parameters: s.any({ zero: true, description: 'What it says.' }),
+  },
+  { description: 'Parameters for a driver.' },
+);
+type OpaqueDeviceConfiguration = TypeOf<typeof OpaqueDeviceConfiguration>;
+
+interface Configuration {
+  readonly opaque?: OpaqueDeviceConfiguration;
+}
+
+/** `stored` parameters may be longer than new ones. */
+export function configurationRules({ opaque }: Configuration, stored = false): FieldError[] {
+  if (!opaque) return [required('opaque')];
+  const { driver, parameters } = opaque;
+  return under('opaque', [
+    ...under('driver', driverName(driver)),
+    ...(parameters === undefined ? [required('parameters')] : under('parameters', driverData(parameters, stored))),
+  ]);
+}
+
+/** On data that is there. */
+export function driverData(data: unknown, stored = false): FieldError[] {
+  if (!stored && Buffer.byteLength(JSON.stringify(data)) > LONGEST_DATA) return [tooLong('', LONGEST_DATA)];
+  return isTree(data) ? [] : [invalid('', '<value omitted>', 'must be a valid JSON object')];
+}

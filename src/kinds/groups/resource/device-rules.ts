@@ -1,0 +1,141 @@
+/** What must hold for the devices of a slice. Paths are from the device. */
+import { deepEqual } from '../../../base/tree.ts';
+import { type FieldError, invalid, notFound, required, tooLong, under } from '../../../schema/field-error.ts';
+import { dnsSubdomain } from '../../../schema/names.ts';
+import { isNative } from '../../shapes/pod/resource-names.ts';
+import { bindingConditionRules } from './binding-conditions.ts';
+import { capacityRules } from './capacity-rules.ts';
+import type { Device, DeviceAttribute } from './device.ts';
+import { deviceProperty, LONGEST_QUALIFIED, named, shortName } from './device-names.ts';
+import { taintRules } from './device-taint.ts';
+import { eachDistinct, eachEntry, eachItem } from './list-rules.ts';
+
+const MOST_PROPERTIES = 32;
+const MOST_VALUES = 48;
+const MOST_TAINTS = 16;
+const MOST_CONSUMPTIONS = 2;
+const MOST_COUNTERS = 32;
+const LONGEST_VALUE = 64;
+const LONGEST_LABEL = 63;
+
+interface Situation {
+  /** What the device was. */
+  readonly old: Device | undefined;
+  /** Whether it is said of each device which nodes can use it. */
+  readonly perDevice: boolean;
+}
+
+export function deviceRules(device: Device, { old, perDevice }: Situation): FieldError[] {
+  const { attributes = {}, capacity = {}, allowMultipleAllocations: shared = false } = device;
+  const property = { longestKey: LONGEST_QUALIFIED, judgeKey: deviceProperty };
+  return [
+    ...under('name', shortName(device.name)),
+    ...properties(attributes, Object.keys(capacity).length),
+    ...eachEntry('attributes', attributes, { ...property, judge: attributeRules }),
+    ...eachEntry('capacity', capacity, { ...property, judge: (each) => capacityRules(each, shared) }),
+    // Taints were once judged less strictly; those that are there already may stay.
+    ...(old && deepEqual(old.taints, device.taints) ? [] : eachItem('taints', device.taints, MOST_TAINTS, taintRules)),
+    ...eachDistinct('consumesCounters', device.consumesCounters, {
+      limit: MOST_CONSUMPTIONS,
+      key: ({ counterSet }) => counterSet,
+      judge: ({ counterSet, counters }) => counterRules('counterSet', counterSet, counters),
+    }),
+    ...(perDevice ? nodesOfDevice(device) : nodesOfSlice(device)),
+    ...bindingConditionRules(device),
+    ...mappingRules(device),
+  ];
+}
+
+/** On a set of counters, or on what is taken from one; `field` is where its name stands. */
+export function counterRules(field: string, name: string, counters: Readonly<Record<string, unknown>>): FieldError[] {
+  const found = under(field, name ? shortName(name) : [required('')]);
+  if (Object.keys(counters).length === 0) return [...found, required('counters')];
+  const limits = { limit: MOST_COUNTERS, longestKey: LONGEST_LABEL };
+  return [...found, ...eachEntry('counters', counters, { ...limits, judgeKey: shortName, judge: () => [] })];
+}
+
+function properties(attributes: Readonly<Record<string, DeviceAttribute>>, capacities: number): FieldError[] {
+  const found: FieldError[] = [];
+  const total = Object.keys(attributes).length + capacities;
+  if (total > MOST_PROPERTIES) {
+    const detail = `the total number of attributes and capacities must not exceed ${MOST_PROPERTIES}`;
+    found.push(invalid('', total, detail));
+  }
+  const values = Object.values(attributes).reduce((sum, each) => sum + (listed(each) || 1), 0);
+  if (values > MOST_VALUES) {
+    found.push(invalid('', values, `the total number of attribute values must not exceed ${MOST_VALUES}`));
+  }
+  return found;
+}
+
+/** How many values an attribute has in lists. */
+export function listed({ ints = [], bools = [], strings = [], versions = [] }: DeviceAttribute): number {
+  return ints.length + bools.length + strings.length + versions.length;
+}
+
+const VERSION =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$/;
+
+function attributeRules(attribute: DeviceAttribute): FieldError[] {
+  const { string, version, strings = [], versions = [] } = attribute;
+  const found = [
+    ...(string === undefined ? [] : under('string', short(string))),
+    ...(version === undefined ? [] : under('version', versionRules(version))),
+    ...strings.flatMap((each, index) => under(`strings[${index}]`, short(each))),
+    ...versions.flatMap((each, index) => under(`versions[${index}]`, versionRules(each))),
+  ];
+  const set = Object.values(attribute).filter((value) => value !== undefined).length;
+  if (set === 1) return found;
+  return [...found, invalid('', set === 0 ? '' : attribute, 'exactly one value must be specified')];
+}
+
+function short(text: string): FieldError[] {
+  return Buffer.byteLength(text) > LONGEST_VALUE ? [tooLong('', LONGEST_VALUE)] : [];
+}
+
+function versionRules(text: string): FieldError[] {
+  // What is far too long is not searched: the pattern would take its time.
+  const fits = text.length <= 4 * LONGEST_VALUE && VERSION.test(text);
+  const found = fits ? [] : [invalid('', text, 'must be a string compatible with semver.org spec 2.0.0')];
+  return [...found, ...short(text)];
+}
+
+const CAN_ONLY =
+  '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
+const EXACTLY_ONE =
+  'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
+
+function nodesOfSlice({ nodeName, nodeSelector, allNodes }: Device): FieldError[] {
+  const isSaid = nodeName !== undefined || nodeSelector !== undefined || allNodes !== undefined;
+  return isSaid ? [invalid('', null, CAN_ONLY)] : [];
+}
+
+function nodesOfDevice({ nodeName, nodeSelector, allNodes }: Device): FieldError[] {
+  const found: FieldError[] = [];
+  const said: string[] = [];
+  if (nodeName) {
+    said.push('`nodeName`');
+    found.push(...under('nodeName', named(dnsSubdomain)(nodeName)));
+  } else if (nodeName === '') found.push(invalid('nodeName', nodeName, 'must not be empty'));
+  if (nodeSelector) said.push('`nodeSelector`');
+  if (allNodes) said.push('`allNodes`');
+  else if (allNodes === false) found.push(invalid('allNodes', allNodes, 'must be either unset or set to true'));
+  if (said.length === 0) found.push(required('', EXACTLY_ONE));
+  if (said.length > 1) found.push(invalid('', `{${said.join(', ')}}`, EXACTLY_ONE));
+  return found;
+}
+
+function mappingRules({ nodeAllocatableResourceMappings: mappings = {}, capacity = {} }: Device): FieldError[] {
+  return Object.entries(mappings).flatMap(([name, { allocationMultiplier, capacityKey }]) => {
+    const found: FieldError[] = [];
+    if (!isNative(name)) found.push(invalid('', name, 'must be a node allocatable resource name'));
+    if (/^(-.*|0)$/.test(allocationMultiplier)) {
+      found.push(invalid('allocationMultiplier', allocationMultiplier, 'must be positive'));
+    }
+    if (capacityKey === '') found.push(invalid('capacityKey', '', 'capacityKey must not be an empty string'));
+    else if (capacityKey !== undefined && !Object.hasOwn(capacity, capacityKey)) {
+      found.push(notFound('capacityKey', capacityKey));
+    }
+    return under(`nodeAllocatableResourceMappings[${name}]`, found);
+  });
+}

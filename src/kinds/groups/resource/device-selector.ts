@@ -1,0 +1,36 @@
+/** Which devices will do, told by an expression over their attributes. */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';
+import type { TypeOf } from '../../../schema/schema.ts';
+import { eachItem } from './list-rules.ts';
+
+const MOST_SELECTORS = 32;
+const LONGEST_EXPRESSION = 10 * 1024;
+
+const DeviceSelector = s.object('DeviceSelector', {
+  cel: s.object(
+    'CELDeviceSelector',
+    {
+      expression: s.string({
+        zero: true,
+        description: 'An expression in CEL that is true of a device that will do; it knows the device as `device`.',
+      }),
+    },
+    { description: 'An expression that is true of devices that will do.' },
+  ),
+});
+export type DeviceSelector = TypeOf<typeof DeviceSelector>;
+
+export const DeviceSelectors = s.list(DeviceSelector, { description: 'All of them must hold for a device.' });
+
+/** Whether an expression makes sense is for whoever evaluates it. */
+export function selectorRules(selectors: readonly DeviceSelector[] | undefined): FieldError[] {
+  return eachItem('selectors', selectors, MOST_SELECTORS, ({ cel }) => {
+    if (!cel) return [required('cel')];
+    const { expression } = cel;
+    if (Buffer.byteLength(expression) > LONGEST_EXPRESSION) return [tooLong('cel.expression', LONGEST_EXPRESSION)];
+    return expression.trim()
+      ? []
+      : [invalid('cel.expression', expression, 'compilation failed: the expression is empty')];
+  });
+}

@@ -1,0 +1,45 @@
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, forbidden, under } from '../../../schema/field-error.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { defaultColumns } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+import { labels } from '../../shapes/meta/label-selector.ts';
+import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
+import { annotations } from '../../shapes/meta/object-meta-rules.ts';
+import { ResourceClaimSpec } from './device-claim.ts';
+import { deviceClaimRules } from './device-claim-rules.ts';
+
+const fields = {
+  spec: s.object(
+    'ResourceClaimTemplateSpec',
+    {
+      metadata: s.use(ObjectMeta, { default: {}, description: 'Labels and annotations that every such claim gets.' }),
+      spec: s.use(ResourceClaimSpec, { zero: true, description: 'What every such claim asks for.' }),
+    },
+    { zero: true, immutable: true, rules: [templateRules], description: 'The claims. It cannot be changed.' },
+  ),
+};
+
+export type ResourceClaimTemplate = KubeObject & ObjectType<typeof fields>;
+
+/** What claims for devices are made from, one for each pod. */
+export const ResourceClaimTemplate = defineKind({
+  group: 'resource.k8s.io',
+  kind: 'ResourceClaimTemplate',
+  plural: 'resourceclaimtemplates',
+  scope: 'Namespaced',
+  description: 'What claims for devices are made from: each pod that names it gets one of its own.',
+  versions: { 'resource.k8s.io/v1': {} },
+  fields,
+  columns: defaultColumns,
+});
+
+function templateRules({ metadata, spec }: any): FieldError[] {
+  const others = Object.keys(metadata).filter((field) => field !== 'labels' && field !== 'annotations');
+  return [
+    ...under('metadata.annotations', annotations(metadata.annotations ?? {})),
+    ...under('metadata.labels', labels(metadata.labels ?? {})),
+    ...others.map((field) => forbidden(`metadata.${field}`, 'cannot be set')),
+    ...under('spec.devices', deviceClaimRules(spec.devices)),
+  ];
+}

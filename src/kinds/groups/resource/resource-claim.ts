@@ -1,0 +1,62 @@
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, under } from '../../../schema/field-error.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { age, name, text } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+import { ResourceClaimStatus } from './claim-status.ts';
+import { claimStatusRules } from './claim-status-rules.ts';
+import { ResourceClaimSpec } from './device-claim.ts';
+import { deviceClaimRules, requestNames } from './device-claim-rules.ts';
+import { deviceKey } from './device-names.ts';
+
+const fields = { spec: s.use(ResourceClaimSpec, { zero: true, immutable: true }), status: ResourceClaimStatus };
+
+export type ResourceClaim = KubeObject & ObjectType<typeof fields>;
+
+/** A request for devices. */
+export const ResourceClaim = defineKind({
+  group: 'resource.k8s.io',
+  kind: 'ResourceClaim',
+  plural: 'resourceclaims',
+  scope: 'Namespaced',
+  description: 'A request for devices, such as accelerators. Pods that name it share the devices it gets.',
+  versions: { 'resource.k8s.io/v1': {} },
+  fields,
+  subresources: { status: true },
+  onStatusUpdate: forgetGivenBack,
+  rules: [specRules, statusRules],
+  columns: [name, text('State', 'Whether devices were found, and whether they are in use.', stateText), age],
+});
+
+/** What cannot be changed is judged once. */
+function specRules({ spec }: ResourceClaim, { operation }: RuleContext): FieldError[] {
+  return operation === 'create' ? under('spec.devices', deviceClaimRules(spec.devices)) : [];
+}
+
+function statusRules({ metadata, spec, status }: ResourceClaim, { oldRoot, subresource }: RuleContext): FieldError[] {
+  if (subresource !== 'status') return [];
+  const requests = requestNames(spec.devices.requests);
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  return under('status', claimStatusRules(status, { old: oldRoot?.status, requests, isDeleted }));
+}
+
+/** What drivers said of devices that were given back is of no interest any more. */
+function forgetGivenBack(claim: ResourceClaim, old: ResourceClaim): void {
+  const { devices, ...status } = claim.status;
+  if (!devices) return;
+  const now = new Set(givenKeys(claim));
+  const gone = new Set(givenKeys(old).filter((key) => !now.has(key)));
+  const left = devices.filter((device) => !gone.has(deviceKey(device)));
+  claim.status = left.length ? { ...status, devices: left } : status;
+}
+
+function givenKeys({ status }: ResourceClaim): string[] {
+  return (status.allocation?.devices.results ?? []).map(deviceKey);
+}
+
+function stateText({ metadata, status }: any): string {
+  const deleted = Boolean(metadata?.deletionTimestamp);
+  if (!status?.allocation) return deleted ? 'deleted' : 'pending';
+  const words = ['allocated', ...(status.reservedFor?.length > 0 ? ['reserved'] : [])];
+  return (deleted ? ['deleted', ...words] : words).join(',');
+}

@@ -1,0 +1,92 @@
+import { deepEqual } from '../../../base/tree.ts';
+import { s } from '../../../schema/builders.ts';
+import { duplicate, type FieldError, invalid, required } from '../../../schema/field-error.ts';
+import { qualifiedName } from '../../../schema/names.ts';
+import { unique } from '../../../schema/rules.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { age, integer, name } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+import { csiDriverName } from '../../shapes/meta/csi-driver-name.ts';
+
+const MAX_NODE_ID = 256;
+
+const driver = {
+  name: s.string({
+    zero: true,
+    required: true,
+    description: 'The name of the driver; its CSIDriver has the same.',
+    rules: [csiDriverName],
+  }),
+  nodeID: s.string({ zero: true, required: true, description: 'What the driver calls the node.', rules: [nodeId] }),
+  topologyKeys: s.list(s.string(), {
+    default: [],
+    description: 'The labels of the node that say where it is, as the driver sees it.',
+  }),
+  allocatable: s.object(
+    'VolumeNodeResources',
+    { count: s.int32({ min: 0, description: 'How many volumes; without it, any number.' }) },
+    { description: 'What the driver can have in use on the node at once.' },
+  ),
+};
+type Driver = ObjectType<typeof driver>;
+
+const fields = {
+  spec: s.object(
+    'CSINodeSpec',
+    {
+      drivers: s.listMap(s.object('CSINodeDriver', driver, { rules: [topologyKeys] }), {
+        keys: ['name'],
+        zero: true,
+        description: 'The drivers that run on the node.',
+        rules: [unique('name')],
+      }),
+    },
+    { zero: true },
+  ),
+};
+
+export type CSINode = KubeObject & ObjectType<typeof fields>;
+
+/** Which storage drivers run on a node. */
+export const CSINode = defineKind({
+  group: 'storage.k8s.io',
+  kind: 'CSINode',
+  plural: 'csinodes',
+  scope: 'Cluster',
+  description: 'The storage drivers that run on the node of the same name. The node keeps it.',
+  versions: { 'storage.k8s.io/v1': {} },
+  fields,
+  requiresVersion: true,
+  rules: [driversAreKept],
+  columns: [name, integer('Drivers', 'How many drivers run on the node.', ({ spec }) => spec?.drivers?.length), age],
+});
+
+function nodeId(id: string): FieldError | undefined {
+  return Buffer.byteLength(id) > MAX_NODE_ID ? invalid('', id, `must be ${MAX_NODE_ID} characters or less`) : undefined;
+}
+
+/** The errors name the driver, not the list of its keys. */
+function topologyKeys({ topologyKeys: keys }: Driver): FieldError[] {
+  return keys.flatMap((key, index) => [
+    ...(key ? [] : [required('')]),
+    ...(keys.indexOf(key) < index ? [duplicate('', key)] : []),
+    ...qualifiedName(key).map((complaint) => invalid('', key, complaint)),
+  ]);
+}
+
+/** A driver comes and goes as a whole; only what it can take may change meanwhile. */
+function driversAreKept({ spec }: CSINode, { oldRoot }: RuleContext): FieldError[] {
+  const before: readonly Driver[] = oldRoot?.spec.drivers ?? [];
+  return before.flatMap((old) =>
+    spec.drivers
+      .filter((each) => each.name === old.name && !deepEqual(identity(each), identity(old)))
+      .map((each) => invalid('spec.drivers', identity(each), 'field is immutable')),
+  );
+}
+
+const identity = ({ name, nodeID, topologyKeys: keys }: Driver) => ({
+  Name: name,
+  NodeID: nodeID,
+  TopologyKeys: keys.length ? keys : null,
+  Allocatable: null,
+});

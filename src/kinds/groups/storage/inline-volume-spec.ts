@@ -1,0 +1,51 @@
+/**
+ * A volume that stands in a pod and has no PersistentVolume, in the shape of one. Of that shape only a driver's own
+ * volume is allowed, and nothing that would tie it to a claim.
+ */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, forbidden, required } from '../../../schema/field-error.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { ObjectReference } from '../../shapes/meta/references.ts';
+import { NodeSelector } from '../../shapes/pod/node-selector.ts';
+import { persistentVolumeSources } from '../../shapes/volume/persistent-volume-sources.ts';
+import { accessModes } from '../../shapes/volume/storage.ts';
+
+const fields = {
+  capacity: s.map(s.quantity({ thousandths: true })),
+  ...persistentVolumeSources,
+  accessModes: s.list(s.string(), { required: true, rules: [accessModes] }),
+  claimRef: s.use(ObjectReference, { atomic: false }),
+  persistentVolumeReclaimPolicy: s.string({ omitZero: true }),
+  storageClassName: s.string({ omitZero: true }),
+  mountOptions: s.list(s.string()),
+  volumeMode: s.string(),
+  nodeAffinity: s.object('VolumeNodeAffinity', { required: NodeSelector }),
+  volumeAttributesClassName: s.string(),
+};
+
+export const InlineVolumeSpec = s.object('PersistentVolumeSpec', fields, { rules: [inline] });
+
+type Spec = ObjectType<typeof fields>;
+type Source = keyof typeof persistentVolumeSources;
+const sourceNames = Object.keys(persistentVolumeSources) as Source[];
+
+const HERE = 'in the context of inline volumes';
+const notHere = (field: string) => forbidden(field, `may not be specified ${HERE}`);
+
+function inline(spec: Spec): FieldError[] {
+  const found: FieldError[] = [];
+  if (spec.claimRef) found.push(notHere('claimRef'));
+  if (spec.capacity) found.push(notHere('capacity'));
+  if (!spec.csi) found.push(required('csi', `has to be specified ${HERE}`));
+  const { persistentVolumeReclaimPolicy: policy = 'Retain', volumeMode = 'Filesystem' } = spec;
+  if (policy !== 'Retain') found.push(forbidden('persistentVolumeReclaimPolicy', `may only be Retain ${HERE}`));
+  if (spec.nodeAffinity) found.push(notHere('nodeAffinity'));
+  const [first, ...more] = sourceNames.filter((name) => spec[name] !== undefined);
+  for (const name of more) found.push(forbidden(name, 'may not specify more than 1 volume type'));
+  if (!first) found.push(required('', 'must specify a volume type'));
+  if (spec.storageClassName) found.push(notHere('storageClassName'));
+  if (volumeMode !== 'Filesystem') {
+    found.push(forbidden('volumeMode', `may not specify volumeMode other than Filesystem ${HERE}`));
+  }
+  return found;
+}

@@ -1,0 +1,50 @@
+import { deepEqual } from '../../../base/tree.ts';
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, forbidden } from '../../../schema/field-error.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { age, name, text } from '../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../kind.ts';
+import { parameters, provisioner } from './parameters.ts';
+
+const fields = {
+  driverName: s.string({
+    zero: true,
+    required: true,
+    description: 'The driver whose volumes can have it. Cannot be changed.',
+    rules: [provisioner],
+  }),
+  parameters: s.map(s.string(), {
+    required: 'must contain at least one key/value pair',
+    description: 'Settings that only the driver understands. Cannot be changed.',
+    rules: [parameters],
+  }),
+};
+
+export type VolumeAttributesClass = KubeObject & ObjectType<typeof fields>;
+
+/** Settings of volumes that can be changed while they are in use. */
+export const VolumeAttributesClass = defineKind({
+  group: 'storage.k8s.io',
+  kind: 'VolumeAttributesClass',
+  plural: 'volumeattributesclasses',
+  short: ['vac'],
+  scope: 'Cluster',
+  description:
+    'Settings of volumes, such as their speed. A claim can go from one class to another while its volume is in use.',
+  versions: { 'storage.k8s.io/v1': {} },
+  fields,
+  rules: [isKept],
+  columns: [
+    name,
+    text('DriverName', 'The driver that knows the attributes.', ({ driverName }) => driverName ?? ''),
+    age,
+  ],
+});
+
+function isKept(now: VolumeAttributesClass, { oldRoot }: RuleContext): FieldError[] {
+  const then: VolumeAttributesClass | undefined = oldRoot;
+  if (!then) return [];
+  return (['driverName', 'parameters'] as const).flatMap((field) =>
+    deepEqual(now[field], then[field]) ? [] : [forbidden(field, `updates to ${field} are forbidden.`)],
+  );
+}

@@ -1,0 +1,191 @@
+/** What is wrong with the containers of a pod, seen together with the rest of its spec. Paths are from the spec. */
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  notFound,
+  notSupported,
+  required,
+  under,
+} from '../../../schema/field-error.ts';
+import type { PodSpec } from '../pod/pod-spec.ts';
+import { claimsOfContainer } from '../pod/resource-claims.ts';
+import { type KnownVolumes, mountProblems } from '../volume/volume-mounts.ts';
+import type { Container } from './container.ts';
+import { stopSignal } from './stop-signals.ts';
+
+/** Calls back with every container and the path to it. */
+export function visitContainers(spec: PodSpec, visit: (container: Container, path: string) => void): void {
+  for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
+    spec[list]?.forEach((container, index) => {
+      visit(container, `${list}[${index}]`);
+    });
+  }
+}
+
+export function containerRules(spec: PodSpec): FieldError[] {
+  const found: FieldError[] = [];
+  const add = (path: string, problems: readonly FieldError[]) => {
+    if (problems.length) found.push(...under(path, problems));
+  };
+  const names = new Set<string>();
+  const hostPorts = new Set<string>();
+  const volumes = knownVolumes(spec);
+
+  spec.containers?.forEach((container, index) => {
+    add(`containers[${index}]`, [
+      ...inPod(container, spec, volumes),
+      ...sameName(container.name, names),
+      ...lifecycle(container, spec),
+      ...portConflicts(container, hostPorts),
+    ]);
+  });
+  spec.initContainers?.forEach((container, index) => {
+    add(`initContainers[${index}]`, [
+      ...inPod(container, spec, volumes),
+      ...sameName(container.name, names),
+      ...(container.restartPolicy === 'Always' ? lifecycle(container, spec) : runsToTheEnd(container)),
+      ...portConflicts(container, new Set()),
+    ]);
+  });
+  const targets = new Set(spec.ephemeralContainers ? names : []);
+  spec.ephemeralContainers?.forEach((container, index) => {
+    const { targetContainerName: target } = container;
+    add(`ephemeralContainers[${index}]`, [
+      ...inPod(container, spec, volumes),
+      ...sameName(container.name, names),
+      ...(target && !targets.has(target) ? [notFound('targetContainerName', target)] : []),
+      ...onlyLooks(container),
+    ]);
+  });
+  return found;
+}
+
+function knownVolumes({ volumes = [] }: PodSpec): KnownVolumes {
+  return new Map(
+    volumes.map(({ name, persistentVolumeClaim, ephemeral }) => [
+      name,
+      { claimed: persistentVolumeClaim !== undefined || ephemeral !== undefined },
+    ]),
+  );
+}
+
+/** What holds for every container. */
+function inPod(container: Container, spec: PodSpec, volumes: KnownVolumes): FieldError[] {
+  const found = mountProblems(container, volumes);
+  if (container.env) found.push(...filesOfVariables(container, spec));
+  if (container.resources.claims) {
+    found.push(...under('resources.claims', claimsOfContainer(container.resources.claims, spec.resourceClaims)));
+  }
+  if (container.resizePolicy) found.push(...under('resizePolicy', resizePolicies(container, spec)));
+  if (container.securityContext?.procMount === 'Unmasked' && spec.hostUsers !== false) {
+    const detail = '`hostUsers` must be false to use `Unmasked`';
+    found.push(invalid('securityContext.procMount', 'Unmasked', detail));
+  }
+  return found;
+}
+
+/** Variables can be read from a file only where a container of the same pod writes it. */
+function filesOfVariables({ env = [] }: Container, { volumes = [] }: PodSpec): FieldError[] {
+  const found: FieldError[] = [];
+  for (const [index, { valueFrom }] of env.entries()) {
+    const name = valueFrom?.fileKeyRef?.volumeName;
+    if (name === undefined) continue;
+    const field = `env[${index}].valueFrom.fileKeyRef.volumeName`;
+    const volume = volumes.find((each) => each.name === name);
+    if (!volume) found.push(notFound(field, name));
+    else if (!volume.emptyDir) found.push(invalid(field, name, 'referenced volume must be of type emptyDir'));
+  }
+  return found;
+}
+
+const resizable = ['cpu', 'memory'];
+const resizeActions = ['NotRequired', 'RestartContainer'];
+
+function resizePolicies({ resizePolicy = [] }: Container, spec: PodSpec): FieldError[] {
+  const seen = new Set<string>();
+  return resizePolicy.flatMap(({ resourceName: name, restartPolicy: action }, index) => {
+    const found: FieldError[] = [];
+    if (seen.has(name)) found.push(duplicate(`[${index}]`, name));
+    seen.add(name);
+    if (!name) found.push(required(''));
+    else if (!resizable.includes(name)) found.push(notSupported('', name, resizable));
+    if (!action) found.push(required(''));
+    else if (!resizeActions.includes(action)) found.push(notSupported('', action, resizeActions));
+    if (spec.restartPolicy === 'Never' && action !== 'NotRequired') {
+      found.push(invalid('', action, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"));
+    }
+    return found;
+  });
+}
+
+function sameName(name: string, seen: Set<string>): FieldError[] {
+  if (!name) return [];
+  if (seen.has(name)) return [duplicate('name', name)];
+  seen.add(name);
+  return [];
+}
+
+function lifecycle({ lifecycle: hooks }: Container, spec: PodSpec): FieldError[] {
+  if (!hooks) return [];
+  const grace = spec.terminationGracePeriodSeconds;
+  const found: FieldError[] = [];
+  for (const hook of ['postStart', 'preStop'] as const) {
+    const seconds = hooks[hook]?.sleep?.seconds;
+    if (seconds !== undefined && (seconds < 0 || seconds > grace)) {
+      const detail = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
+      found.push(invalid(`lifecycle.${hook}.sleep`, seconds, detail));
+    }
+  }
+  if (hooks.stopSignal !== undefined) {
+    found.push(...under('lifecycle.stopSignal', stopSignal(hooks.stopSignal, spec.os?.name)));
+  }
+  return found;
+}
+
+const onlyForRunning = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+
+/** An init container that is not a sidecar ends by itself before the others start. */
+function runsToTheEnd(container: Container): FieldError[] {
+  const found = onlyForRunning
+    .filter((field) => container[field] !== undefined)
+    .map((field) => forbidden(field, 'may not be set for init containers without restartPolicy=Always'));
+  container.resizePolicy?.forEach(({ restartPolicy }, index) => {
+    if (restartPolicy === 'RestartContainer') {
+      const detail = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+      found.push(invalid(`resizePolicy[${index}].restartPolicy`, restartPolicy, detail));
+    }
+  });
+  return found;
+}
+
+function portConflicts({ ports }: Container, seen: Set<string>): FieldError[] {
+  const found: FieldError[] = [];
+  ports?.forEach(({ hostPort, hostIP = '', protocol }, index) => {
+    if (!hostPort) return;
+    const key = `${protocol}/${hostIP}/${hostPort}`;
+    if (seen.has(key)) found.push(duplicate(`ports[${index}].hostPort`, key));
+    seen.add(key);
+  });
+  return found;
+}
+
+const notForLooking = [
+  ...['ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'],
+  ...['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'],
+] as const;
+
+/** An ephemeral container is no part of the workload. */
+function onlyLooks(container: Container): FieldError[] {
+  const detail = 'cannot be set for an Ephemeral Container';
+  const set = container as unknown as Record<string, unknown>;
+  const found = notForLooking
+    .filter((field) => set[field] !== undefined && (field !== 'resources' || Object.keys(container.resources).length))
+    .map((field) => forbidden(field, detail));
+  container.volumeMounts?.forEach(({ subPath, subPathExpr }, index) => {
+    if (subPath) found.push(forbidden(`volumeMounts[${index}].subPath`, detail));
+    if (subPathExpr) found.push(forbidden(`volumeMounts[${index}].subPathExpr`, detail));
+  });
+  return found;
+}

@@ -1,0 +1,44 @@
+/** Whether a container that ended is started again. */
+import type { PodSpec } from '../pod/pod-spec.ts';
+
+type Policy = 'Always' | 'OnFailure' | 'Never';
+
+interface RestartRule {
+  readonly exitCodes?: { readonly operator: string; readonly values?: readonly number[] };
+}
+
+/** What decides on it in a container. */
+interface Restartable {
+  readonly restartPolicy?: Policy;
+  readonly restartPolicyRules?: readonly RestartRule[];
+}
+
+/** Its own rules come first, then its own policy, then the pod's. */
+export function mayRestart(
+  container: Restartable,
+  spec: { readonly restartPolicy: Policy },
+  exitCode: number,
+): boolean {
+  const { restartPolicy, restartPolicyRules } = container;
+  if (restartPolicy && restartPolicyRules?.some(({ exitCodes }) => exitCodes && holds(exitCodes, exitCode)))
+    return true;
+  switch (restartPolicy ?? spec.restartPolicy) {
+    case 'Always':
+      return true;
+    case 'OnFailure':
+      return exitCode !== 0;
+    case 'Never':
+      return false;
+  }
+}
+
+function holds({ operator, values = [] }: { operator: string; values?: readonly number[] }, exitCode: number): boolean {
+  return operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode);
+}
+
+/** Whether the end of one container can start all of them again, whatever their own policies. */
+export function mayRestartAll({ containers = [], initContainers = [] }: PodSpec): boolean {
+  return [...containers, ...initContainers].some(({ restartPolicyRules }) =>
+    restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+  );
+}

@@ -1,0 +1,56 @@
+import { s } from '../../../schema/builders.ts';
+import {
+  duplicate,
+  type FieldError,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  under,
+} from '../../../schema/field-error.ts';
+import { qualifiedName } from '../../../schema/names.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+
+const fields = {
+  type: s.string({ zero: true }),
+  status: s.string({ zero: true, description: 'True, False or Unknown.' }),
+  observedGeneration: s.int64({ description: 'The generation of the object that this was said of.' }),
+  lastTransitionTime: s.time({ zero: true, description: 'When the status last changed.' }),
+  reason: s.string({ zero: true, description: 'Why, in one CamelCase word.' }),
+  message: s.string({ zero: true, description: 'Why, for people.' }),
+};
+type Condition = ObjectType<typeof fields>;
+
+/** One aspect of an object's state, as newer kinds report it. */
+export const Condition = s.object('Condition', fields);
+
+const STATUSES = ['False', 'True', 'Unknown'];
+const LONGEST_REASON = 1024;
+const LONGEST_MESSAGE = 32 * 1024;
+const REASON = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
+const REASON_WORDS = `a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '${REASON}')`;
+const reasonPattern = new RegExp(`^${REASON}$`);
+
+/** On a list of conditions: each has a type of its own, and is complete. Not every kind is that strict. */
+export function completeConditions(list: readonly Condition[]): FieldError[] {
+  const seen = new Set<string>();
+  return list.flatMap((condition, index) => {
+    const found = seen.has(condition.type) ? [duplicate('type', condition.type)] : [];
+    seen.add(condition.type);
+    return under(`[${index}]`, [...found, ...complete(condition)]);
+  });
+}
+
+function complete({ type, status, observedGeneration = 0, lastTransitionTime, reason, message }: Condition) {
+  const found: FieldError[] = qualifiedName(type).map((complaint) => invalid('type', type, complaint));
+  if (!STATUSES.includes(status)) found.push(notSupported('status', status, STATUSES));
+  if (observedGeneration < 0) {
+    found.push(invalid('observedGeneration', observedGeneration, 'must be greater than or equal to zero'));
+  }
+  if (!lastTransitionTime) found.push(required('lastTransitionTime'));
+  if (!reason) found.push(required('reason'));
+  else if (!reasonPattern.test(reason)) found.push(invalid('reason', reason, REASON_WORDS));
+  if (Buffer.byteLength(reason) > LONGEST_REASON) found.push(tooLong('reason', LONGEST_REASON));
+  if (Buffer.byteLength(message) > LONGEST_MESSAGE) found.push(tooLong('message', LONGEST_MESSAGE));
+  return found;
+}

@@ -1,0 +1,11 @@
+import { type FieldError, invalid, tooLong } from '../../../schema/field-error.ts';
+import { dnsSubdomain } from '../../../schema/names.ts';
+
+const MAX_LENGTH = 63;
+
+/** On the name of a CSI driver. Capital letters are fine. */
+export function csiDriverName(name: string): FieldError[] {
+  const found = Buffer.byteLength(name) > MAX_LENGTH ? [tooLong('', MAX_LENGTH)] : [];
+  for (const complaint of dnsSubdomain(name.toLowerCase())) found.push(invalid('', name, complaint));
+  return found;
+}

@@ -1,0 +1,60 @@
+/** How one object picks others by their labels. */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
+import { labelValue, qualifiedName } from '../../../schema/names.ts';
+import type { TypeOf } from '../../../schema/schema.ts';
+import { fromLabelSelector } from '../../../schema/selector.ts';
+import { operatorValues, unknownOperator } from './operator-values.ts';
+
+/** A rule of a map of labels: keys and values are such that a selector can name them. */
+export function labels(map: Readonly<Record<string, string>>): FieldError[] {
+  const found: FieldError[] = [];
+  for (const key in map) {
+    const value = map[key]!;
+    for (const complaint of qualifiedName(key)) found.push(invalid('', key, complaint));
+    for (const complaint of labelValue(value)) found.push(invalid('', value, complaint));
+  }
+  return found;
+}
+
+const LabelSelectorRequirement = s.object(
+  'LabelSelectorRequirement',
+  {
+    key: s.string({ zero: true, description: 'The label that is looked at.' }),
+    operator: s.string({ zero: true, description: 'In, NotIn, Exists or DoesNotExist.' }),
+    values: s.list(s.string(), { description: 'What In and NotIn compare with.' }),
+  },
+  { rules: [requirement] },
+);
+type LabelSelectorRequirement = {
+  key: string;
+  operator: string;
+  values?: string[];
+};
+
+/** Both parts must hold. Without either, every object is selected. */
+export const LabelSelector = s.object(
+  'LabelSelector',
+  {
+    matchLabels: s.map(s.string(), { description: 'Labels with exactly these values.', rules: [labels] }),
+    matchExpressions: s.list(LabelSelectorRequirement, {
+      description: 'Further requirements, all of which must hold.',
+    }),
+  },
+  { atomic: true },
+);
+export type LabelSelector = TypeOf<typeof LabelSelector>;
+
+/** Whether labels fit a selector that has passed its checks. */
+export function selectorMatches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  return fromLabelSelector(selector).matches(labels);
+}
+
+function requirement({ key, operator, values = [] }: LabelSelectorRequirement): FieldError[] {
+  const found = operatorValues(operator, values) ?? [unknownOperator(operator)];
+  for (const complaint of qualifiedName(key)) found.push(invalid('key', key, complaint));
+  values.forEach((value, index) => {
+    for (const complaint of labelValue(value)) found.push(invalid(`values[${index}]`, value, complaint));
+  });
+  return found;
+}

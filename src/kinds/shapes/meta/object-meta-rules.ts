@@ -1,0 +1,159 @@
+/** What must hold for the metadata of every object, in Kubernetes' words. */
+import { deepEqual } from '../../../base/tree.ts';
+import { type FieldError, forbidden, invalid, required, tooLong, under } from '../../../schema/field-error.ts';
+import { dnsLabel, pathSegment, qualifiedName } from '../../../schema/names.ts';
+import { labels } from './label-selector.ts';
+import type { ObjectMeta } from './object-meta.ts';
+
+export interface ObjectMetaContext {
+  readonly operation: 'create' | 'update';
+  readonly old: ObjectMeta | undefined;
+  /** What the kind says of names; `prefix` for a generateName. */
+  readonly nameRule: (name: string, prefix: boolean) => readonly string[];
+  readonly namespaced: boolean;
+}
+
+/** Paths are relative to the metadata. The name is expected to be generated already. */
+export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext): FieldError[] {
+  return [
+    ...names(meta, context),
+    ...namespace(meta, context.namespaced),
+    ...generation(meta),
+    ...under('labels', labels(meta.labels ?? {})),
+    ...under('annotations', annotations(meta.annotations ?? {})),
+    ...ownerReferences(meta.ownerReferences),
+    ...finalizers(meta.finalizers),
+    ...managedFields(meta.managedFields),
+    ...(context.old ? changes(meta, context.old) : []),
+  ];
+}
+
+/** A rule of a map of annotations. Keys are like those of labels, but capital letters are fine everywhere. */
+export function annotations(map: Readonly<Record<string, string>>): FieldError[] {
+  const found: FieldError[] = [];
+  let size = 0;
+  for (const key in map) {
+    size += Buffer.byteLength(key) + Buffer.byteLength(map[key]!);
+    for (const complaint of qualifiedName(key.toLowerCase())) found.push(invalid('', key, complaint));
+  }
+  if (size > ANNOTATIONS_LIMIT) found.push(tooLong('', ANNOTATIONS_LIMIT));
+  return found;
+}
+
+const ANNOTATIONS_LIMIT = 256 * 1024;
+
+function names({ name = '', generateName = '' }: ObjectMeta, { operation, nameRule }: ObjectMetaContext): FieldError[] {
+  const found: FieldError[] = [];
+  const rule = operation === 'create' ? nameRule : (text: string) => pathSegment(text);
+  if (generateName) {
+    for (const complaint of rule(generateName, true)) found.push(invalid('generateName', generateName, complaint));
+  }
+  if (!name) found.push(required('name', 'name or generateName is required'));
+  else for (const complaint of rule(name, false)) found.push(invalid('name', name, complaint));
+  return found;
+}
+
+function namespace({ namespace = '' }: ObjectMeta, namespaced: boolean): FieldError[] {
+  if (!namespaced) return namespace ? [forbidden('namespace', 'not allowed on this type')] : [];
+  if (!namespace) return [required('namespace')];
+  return dnsLabel(namespace).map((complaint) => invalid('namespace', namespace, complaint));
+}
+
+function generation({ generation = 0 }: ObjectMeta): FieldError[] {
+  return generation < 0 ? [invalid('generation', generation, 'must be greater than or equal to 0')] : [];
+}
+
+/** Errors name the list, not the item, as Kubernetes' do. */
+function ownerReferences(owners: ObjectMeta['ownerReferences'] = []): FieldError[] {
+  const found: FieldError[] = [];
+  let controller = '';
+  for (const owner of owners) {
+    const { apiVersion, kind, name, uid } = owner;
+    if (!versionOf(apiVersion)) found.push(invalid('apiVersion', apiVersion, 'version must not be empty'));
+    if (!kind) found.push(invalid('kind', kind, 'must not be empty'));
+    if (!name) found.push(invalid('name', name, 'must not be empty'));
+    if (!uid) found.push(invalid('uid', uid, 'must not be empty'));
+    if (apiVersion === 'v1' && kind === 'Event') {
+      found.push(invalid('', owner, '/v1, Kind=Event is disallowed from being an owner'));
+    }
+    if (!owner.controller) continue;
+    const seen = `${kind}/${name}`;
+    if (controller) {
+      const words = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${seen}`;
+      found.push(invalid('', owners, words));
+    } else {
+      controller = seen;
+    }
+  }
+  return under('ownerReferences', found);
+}
+
+function versionOf(apiVersion: string): string {
+  const parts = apiVersion.split('/');
+  return parts.length > 2 ? '' : parts[parts.length - 1]!;
+}
+
+const ORPHAN = 'orphan';
+const FOREGROUND = 'foregroundDeletion';
+const STANDARD = new Set(['kubernetes', ORPHAN, FOREGROUND]);
+
+function finalizers(list: ObjectMeta['finalizers'] = []): FieldError[] {
+  const found = list.flatMap((finalizer) =>
+    qualifiedName(finalizer).map((complaint) => invalid('finalizers', finalizer, complaint)),
+  );
+  if (list.includes(ORPHAN) && list.includes(FOREGROUND)) {
+    found.push(invalid('finalizers', list, `finalizer ${ORPHAN} and ${FOREGROUND} cannot be both set`));
+  }
+  list.forEach((finalizer, index) => {
+    if (finalizer.includes('/') || STANDARD.has(finalizer)) return;
+    const words = 'name is neither a standard finalizer name nor is it fully qualified';
+    found.push(invalid(`finalizers[${index}]`, finalizer, words));
+  });
+  return found;
+}
+
+function managedFields(entries: ObjectMeta['managedFields'] = []): FieldError[] {
+  return entries.flatMap((entry, index) => under(`managedFields[${index}]`, managedFieldsEntry(entry)));
+}
+
+function managedFieldsEntry(entry: NonNullable<ObjectMeta['managedFields']>[number]): FieldError[] {
+  const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;
+  const found: FieldError[] = [];
+  if (operation !== 'Apply' && operation !== 'Update') {
+    found.push(invalid('operation', operation, 'must be `Apply` or `Update`'));
+  }
+  if (fieldsType && fieldsType !== 'FieldsV1') found.push(invalid('fieldsType', fieldsType, 'must be `FieldsV1`'));
+  if (Buffer.byteLength(manager) > 128) found.push(tooLong('manager', 128));
+  if (Buffer.byteLength(subresource) > 256) found.push(tooLong('subresource', 256));
+  return found;
+}
+
+/** Who an object is, and that it is going, cannot be changed by a write. */
+function changes(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
+  const found: FieldError[] = [];
+  if (old.deletionTimestamp) {
+    const added = (meta.finalizers ?? []).filter((each) => !old.finalizers?.includes(each)).sort();
+    if (added.length) {
+      const shown = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
+      const words = `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`;
+      found.push(forbidden('finalizers', words));
+    }
+  }
+  if ((meta.generation ?? 0) < (old.generation ?? 0)) {
+    found.push(invalid('generation', meta.generation ?? 0, 'must not be decremented'));
+  }
+  for (const [field, absent] of FIXED) {
+    if (!deepEqual(meta[field], old[field])) found.push(invalid(field, meta[field] ?? absent, 'field is immutable'));
+  }
+  return found;
+}
+
+/** Fields that stay, and how an absent one is shown. */
+const FIXED = [
+  ['name', ''],
+  ['namespace', ''],
+  ['uid', ''],
+  ['creationTimestamp', null],
+  ['deletionTimestamp', null],
+  ['deletionGracePeriodSeconds', null],
+] as const;

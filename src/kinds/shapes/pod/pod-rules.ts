@@ -1,0 +1,78 @@
+/** How the parts of a pod spec fit together, besides its containers. Paths are from the spec. */
+import { type FieldError, forbidden, invalid, tooLong } from '../../../schema/field-error.ts';
+import { visitContainers } from '../container/container-rules.ts';
+import { dnsOfItsOwn } from './dns-config.ts';
+import { osRules } from './pod-os-rules.ts';
+import { podResourceRules } from './pod-resources.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+export function podRules(spec: PodSpec): FieldError[] {
+  return [
+    ...podResourceRules(spec),
+    ...(spec.hostNetwork ? onTheNodesNetwork(spec) : []),
+    ...dnsOfItsOwn(spec.dnsPolicy, spec.dnsConfig),
+    ...sharedNamespaces(spec),
+    ...(spec.hostUsers === false ? withItsOwnUsers(spec) : []),
+    ...(spec.hostnameOverride === undefined ? [] : hostnameOverride(spec)),
+    ...osRules(spec),
+  ];
+}
+
+/** A port of the container is a port of the node. */
+function onTheNodesNetwork({ containers, hostAliases }: PodSpec): FieldError[] {
+  const found: FieldError[] = [];
+  containers?.forEach(({ ports }, index) => {
+    ports?.forEach(({ hostPort, containerPort }, place) => {
+      if (hostPort === undefined || hostPort === containerPort) return;
+      const detail = 'must match `containerPort` when `hostNetwork` is true';
+      found.push(invalid(`containers[${index}].ports[${place}].hostPort`, hostPort, detail));
+    });
+  });
+  if (hostAliases) found.push(forbidden('hostAliases', 'may not be set when `hostNetwork` is true'));
+  return found;
+}
+
+const ipcSysctls = /^(kernel\.sem|kernel\.(shm|msg).*|fs\.mqueue\..*)$/;
+const netSysctls = /^net\./;
+
+function sharedNamespaces({ hostNetwork, hostIPC, hostPID, shareProcessNamespace, securityContext }: PodSpec) {
+  const found: FieldError[] = [];
+  if (shareProcessNamespace && hostPID) {
+    const detail = 'ShareProcessNamespace and HostPID cannot both be enabled';
+    found.push(invalid('securityContext.shareProcessNamespace', true, detail));
+  }
+  securityContext.sysctls?.forEach(({ name }, index) => {
+    const dotted = name.replaceAll('/', '.');
+    const field = `securityContext.sysctls[${index}].name`;
+    if (hostNetwork && netSysctls.test(dotted)) {
+      found.push(invalid(field, name, "may not be specified when 'hostNetwork' is true"));
+    } else if (hostIPC && ipcSysctls.test(dotted)) {
+      found.push(invalid(field, name, "may not be specified when 'hostIPC' is true"));
+    }
+  });
+  return found;
+}
+
+/** With users of its own a pod cannot look into the node. */
+function withItsOwnUsers(spec: PodSpec): FieldError[] {
+  const detail = 'when `hostUsers` is false';
+  const found: FieldError[] = [];
+  if (spec.hostNetwork) found.push(forbidden('hostNetwork', detail));
+  if (spec.hostPID) found.push(forbidden('HostPID', detail));
+  if (spec.hostIPC) found.push(forbidden('HostIPC', detail));
+  visitContainers(spec, ({ volumeDevices }, path) => {
+    if (volumeDevices) found.push(forbidden(`${path}.volumeDevices`, detail));
+  });
+  return found;
+}
+
+const MAX_HOSTNAME = 64;
+
+function hostnameOverride({ hostnameOverride: name = '', setHostnameAsFQDN, hostNetwork }: PodSpec): FieldError[] {
+  const field = 'hostnameOverride';
+  const found: FieldError[] = [];
+  if (setHostnameAsFQDN) found.push(forbidden(field, 'may not be specified when setHostnameAsFQDN is true'));
+  if (hostNetwork) found.push(forbidden(field, 'may not be specified when hostNetwork is true'));
+  if (Buffer.byteLength(name) > MAX_HOSTNAME) found.push(tooLong(field, MAX_HOSTNAME));
+  return found;
+}

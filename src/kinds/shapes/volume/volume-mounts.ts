@@ -1,0 +1,130 @@
+/** How a container sees the pod's volumes: as directories and as devices. */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, forbidden, invalid, notFound, notSupported, required } from '../../../schema/field-error.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { backsteps, descendingPath } from '../meta/paths.ts';
+
+const mount = {
+  name: s.string({ zero: true }),
+  readOnly: s.boolean({ omitZero: true }),
+  recursiveReadOnly: s.string(),
+  mountPath: s.string({ zero: true }),
+  subPath: s.string({ omitZero: true }),
+  mountPropagation: s.string(),
+  subPathExpr: s.string({ omitZero: true }),
+};
+type VolumeMount = ObjectType<typeof mount>;
+
+const device = { name: s.string({ zero: true }), devicePath: s.string({ zero: true }) };
+type VolumeDevice = ObjectType<typeof device>;
+
+export const VolumeMounts = s.listMap(s.object('VolumeMount', mount), {
+  keys: ['mountPath'],
+  description: "The pod's volumes in the container's file system.",
+});
+
+export const VolumeDevices = s.listMap(s.object('VolumeDevice', device), { keys: ['devicePath'] });
+
+/** The parts of a container that matter here. */
+interface Mounting {
+  readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly VolumeDevice[];
+  readonly securityContext?: { readonly privileged?: boolean };
+}
+
+/** What the pod knows of a volume: whether it is claimed storage, which can also be used as a device. */
+export type KnownVolumes = ReadonlyMap<string, { readonly claimed: boolean }>;
+
+/** What is wrong with the mounts of a container, from the container. */
+export function mountProblems(container: Mounting, volumes: KnownVolumes): FieldError[] {
+  const { volumeMounts, volumeDevices } = container;
+  if (!volumeMounts && !volumeDevices) return [];
+  return [...directories(container, volumes), ...devices(container, volumes)];
+}
+
+function directories({ volumeMounts = [], volumeDevices = [], securityContext }: Mounting, volumes: KnownVolumes) {
+  const found: FieldError[] = [];
+  const paths = new Set<string>();
+  volumeMounts.forEach((each, index) => {
+    const { name, mountPath } = each;
+    const at = (field: string) => `volumeMounts[${index}].${field}`;
+    if (!name) found.push(required(at('name')));
+    if (!volumes.has(name)) found.push(notFound(at('name'), name));
+    if (!mountPath) found.push(required(at('mountPath')));
+    if (paths.has(mountPath)) found.push(invalid(at('mountPath'), mountPath, 'must be unique'));
+    paths.add(mountPath);
+    if (volumeDevices.some((other) => other.name === name)) {
+      found.push(invalid(at('name'), name, 'must not already exist in volumeDevices'));
+    }
+    if (volumeDevices.some((other) => other.devicePath === mountPath)) {
+      found.push(invalid(at('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'));
+    }
+    if (each.subPath && each.subPathExpr) {
+      found.push(invalid(at('subPathExpr'), each.subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
+    }
+    found.push(...mountOptions(each, securityContext?.privileged === true));
+  });
+  return found;
+}
+
+const propagations = ['Bidirectional', 'HostToContainer', 'None'];
+const recursions = ['Disabled', 'Enabled', 'IfPossible'];
+
+/** The API reports these at the list, not at the item. */
+function mountOptions(each: VolumeMount, privileged: boolean): FieldError[] {
+  const { subPath, subPathExpr, mountPropagation: propagation, recursiveReadOnly: recursion } = each;
+  const found: FieldError[] = [];
+  for (const complaint of descendingPath(subPath ?? ''))
+    found.push(invalid('volumeMounts.subPath', subPath, complaint));
+  for (const complaint of descendingPath(subPathExpr ?? '')) {
+    found.push(invalid('volumeMounts.subPathExpr', subPathExpr, complaint));
+  }
+  if (propagation !== undefined && !propagations.includes(propagation)) {
+    found.push(notSupported('volumeMounts.mountPropagation', propagation, propagations));
+  }
+  if (propagation === 'Bidirectional' && !privileged) {
+    const detail = 'Bidirectional mount propagation is available only to privileged containers';
+    found.push(forbidden('volumeMounts.mountPropagation', detail));
+  }
+  if (recursion === undefined || recursion === 'Disabled') return found;
+  const field = 'volumeMounts.recursiveReadOnly';
+  if (!recursions.includes(recursion)) return [...found, notSupported(field, recursion, recursions)];
+  if (!each.readOnly) found.push(forbidden(field, 'may only be specified when readOnly is true'));
+  if (propagation !== undefined && propagation !== 'None') {
+    found.push(forbidden(field, 'may only be specified when mountPropagation is None or not specified'));
+  }
+  return found;
+}
+
+function devices({ volumeMounts = [], volumeDevices = [] }: Mounting, volumes: KnownVolumes): FieldError[] {
+  const found: FieldError[] = [];
+  const names = new Set<string>();
+  const paths = new Set<string>();
+  volumeDevices.forEach(({ name, devicePath }, index) => {
+    const at = (field: string) => `volumeDevices[${index}].${field}`;
+    const volume = volumes.get(name);
+    if (!name) found.push(required(at('name')));
+    if (names.has(name)) found.push(invalid(at('name'), name, 'must be unique'));
+    if (!volume) {
+      found.push(notFound(at('name'), name));
+    } else if (!volume.claimed) {
+      const detail = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+      found.push(invalid(at('name'), name, detail));
+    }
+    if (!devicePath) found.push(required(at('devicePath')));
+    if (paths.has(devicePath)) found.push(invalid(at('devicePath'), devicePath, 'must be unique'));
+    if (backsteps(devicePath).length) {
+      found.push(invalid(at('devicePath'), devicePath, "can not contain backsteps ('..')"));
+    } else {
+      paths.add(devicePath);
+    }
+    if (volumeMounts.some((other) => other.name === name)) {
+      found.push(invalid(at('name'), name, 'must not already exist in volumeMounts'));
+    }
+    if (volumeMounts.some((other) => other.mountPath === devicePath)) {
+      found.push(invalid(at('devicePath'), devicePath, 'must not already exist as a path in volumeMounts'));
+    }
+    if (name) names.add(name);
+  });
+  return found;
+}

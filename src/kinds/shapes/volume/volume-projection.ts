@@ -1,0 +1,128 @@
+/** One source of a projected volume. */
+import { s } from '../../../schema/builders.ts';
+import { type FieldError, forbidden, invalid, required, under } from '../../../schema/field-error.ts';
+import { matches } from '../../../schema/rules.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { LabelSelector } from '../meta/label-selector.ts';
+import { projectedPath } from '../meta/paths.ts';
+import { isClusterSigner, signerName, trustBundleName } from '../meta/signer-name.ts';
+import { DownwardAPIFiles, KeysToPaths } from './volume-files.ts';
+
+const keys = { name: s.string({ required: true }), items: KeysToPaths, optional: s.boolean() };
+
+const anyPath = s.string({ omitZero: true, rules: [matches(projectedPath)] });
+const path = s.string({ required: true, rules: [matches(projectedPath)] });
+
+const TEN_MINUTES = 600;
+
+const token = {
+  audience: s.string({ omitZero: true }),
+  expirationSeconds: s.int64({ default: 3600, rules: [tokenLife] }),
+  path,
+};
+
+function tokenLife(seconds: number): FieldError | undefined {
+  if (seconds < TEN_MINUTES) return invalid('', seconds, 'may not specify a duration less than 10 minutes');
+  return seconds > 2 ** 32 ? invalid('', seconds, 'may not specify a duration larger than 2^32 seconds') : undefined;
+}
+
+const bundle = {
+  name: s.string(),
+  signerName: s.string(),
+  labelSelector: LabelSelector,
+  optional: s.boolean(),
+  path,
+};
+
+function bundleOf(value: ObjectType<typeof bundle>): FieldError[] {
+  const { name, signerName: signer, labelSelector } = value;
+  if (name !== undefined && signer !== undefined) {
+    return [invalid('', value, 'only one of name and signerName may be used')];
+  }
+  if (name !== undefined) {
+    const found = name ? [] : [required('name', 'must be a valid object name')];
+    for (const complaint of trustBundleName(name)) {
+      found.push(invalid('name', name, `not a valid clustertrustbundlename: ${complaint}`));
+    }
+    if (labelSelector) {
+      found.push(invalid('labelSelector', labelSelector, 'labelSelector must be unset if name is specified'));
+    }
+    return found;
+  }
+  if (signer === undefined) return [required('', 'either name or signerName must be specified')];
+  return signer ? under('signerName', signerName(signer)) : [required('signerName', 'must be a valid signer name')];
+}
+
+const certificate = {
+  signerName: s.string({ required: true, rules: [signerName] }),
+  keyType: s.enum(['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'], { required: true }),
+  maxExpirationSeconds: s.int32(),
+  credentialBundlePath: anyPath,
+  keyPath: anyPath,
+  certificateChainPath: anyPath,
+  userAnnotations: s.map(s.string()),
+};
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+function certificateOf(value: ObjectType<typeof certificate>): FieldError[] {
+  const { maxExpirationSeconds: seconds, signerName: signer = '' }: Partial<typeof value> = value;
+  const found: FieldError[] = [];
+  if (seconds !== undefined) {
+    const longest = isClusterSigner(signer) ? DAY : 91 * DAY;
+    const limit = seconds < HOUR ? `>= ${HOUR}` : seconds > longest ? `<= ${longest}` : undefined;
+    if (limit) {
+      const detail = `if provided, maxExpirationSeconds must be ${limit}`;
+      found.push(invalid('maxExpirationSeconds', seconds, detail));
+    }
+  }
+  if (!value.credentialBundlePath && !value.keyPath && !value.certificateChainPath) {
+    const detail = 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath';
+    found.push(required('', detail));
+  }
+  return found;
+}
+
+const projection = {
+  secret: s.object('SecretProjection', keys),
+  downwardAPI: s.object('DownwardAPIProjection', { items: DownwardAPIFiles }),
+  configMap: s.object('ConfigMapProjection', keys),
+  serviceAccountToken: s.object('ServiceAccountTokenProjection', token),
+  clusterTrustBundle: s.object('ClusterTrustBundleProjection', bundle, { rules: [bundleOf] }),
+  podCertificate: s.object('PodCertificateProjection', certificate, { rules: [certificateOf] }),
+};
+type Projection = ObjectType<typeof projection>;
+
+export const VolumeProjections = s.list(s.object('VolumeProjection', projection, { rules: [oneSource] }), {
+  rules: [noSharedPaths],
+});
+
+function oneSource(source: Projection): FieldError | undefined {
+  const sources = Object.keys(source).length;
+  return sources > 1 ? forbidden('', 'may not specify more than 1 volume type per source') : undefined;
+}
+
+/** No two sources write the same file. The complaint shows who came second. Every pod has such a volume: no lists are made. */
+function noSharedPaths(sources: readonly Projection[]): FieldError[] {
+  const found: FieldError[] = [];
+  const seen = new Set<string>();
+  const write = (file: string | undefined, who = file) => {
+    if (!file) return;
+    if (seen.has(file)) found.push(invalid('', who ?? '', 'conflicting duplicate paths'));
+    seen.add(file);
+  };
+  for (const { secret, configMap, downwardAPI, clusterTrustBundle, podCertificate } of sources) {
+    for (const { path: file } of secret?.items ?? NONE) write(file, secret?.name ?? '');
+    for (const { path: file } of configMap?.items ?? NONE) write(file, configMap?.name ?? '');
+    for (const { path: file } of downwardAPI?.items ?? NONE) write(file);
+    if (clusterTrustBundle) write(clusterTrustBundle.path);
+    if (!podCertificate) continue;
+    write(podCertificate.credentialBundlePath);
+    write(podCertificate.keyPath);
+    write(podCertificate.certificateChainPath);
+  }
+  return found;
+}
+
+const NONE: readonly { readonly path: string }[] = [];

@@ -1,0 +1,32 @@
+/** The pod template of a controller that keeps pods running. */
+import { s } from '../../../schema/builders.ts';
+import type { FieldError } from '../../../schema/field-error.ts';
+import { forbidden, notSupported } from '../../../schema/field-error.ts';
+import type { Rule } from '../../../schema/schema.ts';
+import { ObjectMeta } from '../meta/object-meta.ts';
+import { PodTemplateSpec } from '../pod/pod-template.ts';
+
+/**
+ * Its pods are restarted whenever they end, and no deadline ends them. `metadataRules` check the labels; they come before
+ * the checks of the pods themselves.
+ */
+export function workloadTemplate(controller: string, metadataRules: readonly Rule[]): typeof PodTemplateSpec {
+  const { fields, rules = [] } = PodTemplateSpec;
+  const metadata = s.use(fields.metadata ?? ObjectMeta, { default: {}, rules: metadataRules });
+  const own = { fields: { ...fields, metadata }, rules: [...rules, runsForever(controller)] };
+  return Object.freeze({ ...PodTemplateSpec, ...own }) as typeof PodTemplateSpec;
+}
+
+function runsForever(controller: string): Rule {
+  return ({ spec }) => {
+    const found: FieldError[] = [];
+    if (spec.restartPolicy !== 'Always') {
+      found.push(notSupported('spec.restartPolicy', spec.restartPolicy, ['Always']));
+    }
+    if (spec.activeDeadlineSeconds !== undefined) {
+      const words = `activeDeadlineSeconds in ${controller} is not Supported`;
+      found.push(forbidden('spec.activeDeadlineSeconds', words));
+    }
+    return found;
+  };
+}
