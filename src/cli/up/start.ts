@@ -28,7 +28,6 @@ import { type Directory, openDirectory, otherClusters } from './directory.ts';
 import { encrypting, keyFileIn } from './encryption.ts';
 import type { UpFlags } from './flags.ts';
 import { startFront } from './front-thread.ts';
-import { helpersComeLast } from './helper-threads.ts';
 import { publishAccess, serverUrl } from './kubeconfig.ts';
 import { freePort, opening } from './listen.ts';
 import { fairness, limits } from './load-flags.ts';
@@ -53,7 +52,6 @@ export interface Site {
 /** Resolves when the cluster is ready. */
 export async function start(site: Site): Promise<void> {
   const { flags, steps, log, clock } = site;
-  helpersComeLast(log);
   const nodes = wantedNodes(flags);
   const openListeners = startFront(site.cleanup);
   steps.line(`Quarterdeck ${version}, cluster "${flags.name}"`);
