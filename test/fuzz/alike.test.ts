@@ -13,7 +13,7 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { admissionPluginNames, admissionPlugins } from '../../src/server/admission/all.ts';
 import type { Call, ObjectReply } from '../../src/server/api.ts';
-import { decodeJson } from '../../src/server/http/json.ts';
+import { decodeJson } from '../../src/server/http/body/json.ts';
 import { defaultLimits } from '../../src/server/http/limits.ts';
 import { RepeatedBodies } from '../../src/server/http/repeated-bodies.ts';
 import { type TestServer, testServer } from '../support/server.ts';

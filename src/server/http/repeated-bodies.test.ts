@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
-import { decodeJson } from './json.ts';
+import { decodeJson } from './body/json.ts';
 import { defaultLimits } from './limits.ts';
 import { RepeatedBodies } from './repeated-bodies.ts';
 

@@ -5,8 +5,8 @@
 import { isTree } from '../../base/tree.ts';
 import type { Version } from '../../kinds/kind.ts';
 import { readOnce } from '../objects/known-specs.ts';
-import { isShallow, mayHaveHostileKeys } from './json.ts';
-import { hasDuplicates } from './json-duplicates.ts';
+import { isShallow, mayHaveHostileKeys } from './body/json.ts';
+import { hasDuplicates } from './body/json-duplicates.ts';
 
 /** The end of a body, from the comma before the spec on. */
 interface Ending {
