@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Command } from 'commander';
-import { type Connection, connectionOf, loadKubeconfig } from '../client/kubeconfig.ts';
+import { type Connection, connectionOf, loadKubeconfig } from '../client/kubeconfig/kubeconfig.ts';
 
 export interface ConnectionFlags {
   readonly kubeconfig?: string;

@@ -1,6 +1,6 @@
 /** `qd explain-pod`: asks the server why a pod is where it is, and shows it as a table. */
 import { createClient } from '../../client/client.ts';
-import { httpsTransport } from '../../client/https-transport.ts';
+import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
 import { connectionFor } from '../connection.ts';

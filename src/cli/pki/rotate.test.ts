@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
-import { pinnedAuthority } from '../../client/pinned-authority.ts';
+import { pinnedAuthority } from '../../client/transport/pinned-authority.ts';
 import type { Rotatable } from '../certs/flags.ts';
 import { CliError } from '../cli-error.ts';
 import { authorityHash } from '../token/token.ts';

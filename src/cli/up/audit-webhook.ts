@@ -73,7 +73,7 @@ export async function auditWebhook(flags: AuditWebhookFlags, parts: Parts): Prom
     throw new CliError('--audit-webhook-truncate-max-batch-size must not be below -max-event-size');
   }
   const [{ connectionOf, loadKubeconfig }, { poster }, { Webhook }] = await Promise.all([
-    import('../../client/kubeconfig.ts'),
+    import('../../client/kubeconfig/kubeconfig.ts'),
     import('../../server/webhooks/post.ts'),
     import('../../server/audit/webhook.ts'),
   ]);

@@ -40,7 +40,7 @@ export async function authorization(
 
 async function poster(file: string): Promise<PostReview> {
   const [{ connectionOf, loadKubeconfig }, { reviewPoster }] = await Promise.all([
-    import('../../client/kubeconfig.ts'),
+    import('../../client/kubeconfig/kubeconfig.ts'),
     import('../../server/authz/webhook/post.ts'),
   ]);
   try {

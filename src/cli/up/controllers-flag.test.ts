@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Controller } from '../../controllers/define.ts';
+import type { Controller } from '../../controllers/loop/define.ts';
 import { chosen } from './controllers-flag.ts';
 
 const all = ['deployment', 'namespace', 'replicaset'].map((name) => ({ name }) as Controller);

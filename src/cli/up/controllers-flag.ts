@@ -1,6 +1,6 @@
 /** Which controllers run, in the words of kube-controller-manager: `*` for all, `NAME` for one, `-NAME` for not that one. */
 import type { Command } from 'commander';
-import type { Controller } from '../../controllers/define.ts';
+import type { Controller } from '../../controllers/loop/define.ts';
 import { CliError } from '../cli-error.ts';
 import * as value from '../values.ts';
 

@@ -4,11 +4,11 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { createClient } from '../../client/client.ts';
-import { directTransport } from '../../client/direct-transport.ts';
-import { InformerFactory } from '../../client/informer-factory.ts';
+import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { runWhileLeader } from '../../client/leader-election.ts';
-import type { Controller } from '../../controllers/define.ts';
-import { runControllers } from '../../controllers/loop.ts';
+import { directTransport } from '../../client/transport/direct-transport.ts';
+import type { Controller } from '../../controllers/loop/define.ts';
+import { runControllers } from '../../controllers/loop/loop.ts';
 import type { Handle, User } from '../../server/api.ts';
 
 const USER: User = {

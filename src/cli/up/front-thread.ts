@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { remoteListeners } from '../../server/http/front/back.ts';
-import type { Listeners, ListenersOptions } from '../../server/http/listeners.ts';
+import type { Listeners, ListenersOptions } from '../../server/http/listen/listeners.ts';
 import type { Cleanup } from './cleanup.ts';
 
 /** Put in by the build; absent where the sources themselves run. */

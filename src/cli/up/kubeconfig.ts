@@ -60,7 +60,7 @@ export async function writeAccess(file: string, access: Access, clock: Clock): P
   const text = (await readIfThere(file)) ?? '';
   if (holds(text, access)) return;
   if (text.trim() !== '') {
-    const { writeContext } = await import('../../client/kubeconfig-file.ts');
+    const { writeContext } = await import('../../client/kubeconfig/kubeconfig-file.ts');
     // The cluster was there before under another address or certificate: the user may have chosen another context since.
     const current = !text.includes(base64(access.ca));
     await writeContext(file, { ...access, current }, clock);

@@ -5,8 +5,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { createClient } from '../../client/client.ts';
-import { directTransport } from '../../client/direct-transport.ts';
-import type { Rules } from '../../node/simulated/rules.ts';
+import { directTransport } from '../../client/transport/direct-transport.ts';
+import type { Rules } from '../../node/simulated/rules/rules.ts';
 import type { SimulatedNodes } from '../../node/simulated/simulated.ts';
 import type { User } from '../../server/api.ts';
 import type { Server } from '../../server/index.ts';
@@ -106,7 +106,7 @@ function reach(server: Server, nodes: SimulatedNodes): void {
 }
 
 async function rulesOf(file: string | undefined): Promise<Rules> {
-  const { NO_RULES, readRules } = await import('../../node/simulated/read-rules.ts');
+  const { NO_RULES, readRules } = await import('../../node/simulated/rules/read-rules.ts');
   if (file === undefined) return NO_RULES;
   try {
     const { parse } = await import('yaml');

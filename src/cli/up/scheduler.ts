@@ -1,10 +1,10 @@
 /** Runs the scheduler in this process: its client calls the server directly. */
 import { hostname } from 'node:os';
 import { createClient } from '../../client/client.ts';
-import { directTransport } from '../../client/direct-transport.ts';
-import { createEventRecorder } from '../../client/event-recorder.ts';
-import { InformerFactory } from '../../client/informer-factory.ts';
+import { createEventRecorder } from '../../client/events/event-recorder.ts';
+import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { runWhileLeader } from '../../client/leader-election.ts';
+import { directTransport } from '../../client/transport/direct-transport.ts';
 import { Scheduler } from '../../scheduler/scheduler.ts';
 import type { User } from '../../server/api.ts';
 import type { Server } from '../../server/index.ts';

@@ -1,7 +1,7 @@
 /** How the tokens of service accounts are signed, and what others need to verify them. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
-import type { MintToken } from '../../controllers/service-account/observe.ts';
+import type { MintToken } from '../../controllers/identity/service-account/observe.ts';
 import { jwtSigner } from '../../server/authn/jwt.ts';
 import { LASTING_ISSUER } from '../../server/authn/service-account.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../server/authn/token-issuer.ts';

@@ -8,7 +8,7 @@ import { allControllers } from '../../controllers/all.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { Audit } from '../../server/audit/audit.ts';
 import { issuerDocuments, KEYS_PATH } from '../../server/authn/issuer-documents.ts';
-import { answering, type HealthCheck } from '../../server/http/health.ts';
+import { answering, type HealthCheck } from '../../server/http/documents/health.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../server/http/server.ts';
 import { createServer, type Server } from '../../server/index.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
