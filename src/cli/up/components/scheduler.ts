@@ -8,15 +8,15 @@ import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { Scheduler } from '../../../scheduler/scheduler.ts';
 import type { User } from '../../../server/api.ts';
 import type { Server } from '../../../server/index.ts';
-import type { ControllerSite } from './controllers.ts';
+import type { ComponentOptions } from './controllers.ts';
 
 const USER: User = { name: 'system:kube-scheduler', groups: ['system:masters', 'system:authenticated'] };
 const NAME = 'default-scheduler';
 
-/** Starts it, and returns what stops it: it resolves when what was begun has ended. */
+/** Starts the scheduler and returns what stops it, which resolves when bindings in progress are done. */
 export function startScheduler(
   server: Pick<Server, 'handle' | 'explainPodsBy'>,
-  { isShared, ...tools }: ControllerSite,
+  { isShared, ...tools }: ComponentOptions,
 ): () => Promise<void> {
   const stop = new AbortController();
   const client = createClient(directTransport(server.handle, USER));
@@ -39,7 +39,7 @@ export function startScheduler(
   const running = isShared
     ? runWhileLeader({ ...tools, ...lease, client, signal, identity: identity() }, lead)
     : lead(signal);
-  running.catch((error: unknown) => tools.log.error('the scheduler has ended', { error }));
+  running.catch((error: unknown) => tools.log.error('the scheduler stopped with an error', { error }));
   return async () => {
     stop.abort();
     await running;
