@@ -368,7 +368,7 @@ test('certificates are rotated while the cluster runs, keys and the authority be
   expect((await certs('rotate', 'authority', 'service-account-key')).code).toBe(0);
   const second = await startQd({ directory });
   try {
-    expect((await certs('show')).stdout).toMatch(/authority before +CN=quarterdeck-ca /);
+    expect((await certs('show')).stdout).toMatch(/authority \(replaced\) +CN=quarterdeck-ca /);
     // A client that knows only the old authority, with a token of the old key.
     const call = request(`${second.origin}/api`, {
       ca: oldCa,
