@@ -124,7 +124,7 @@ async function outcomeOf({ server }: TestServer, asked: Pick<Call, 'body' | 'rep
 
 it('has the same outcome whether or not others of the template came before', { timeout: 60_000 }, async () => {
   const server = await serverWithAccount();
-  const bodies = new RepeatedBodies(defaultLimits.depth);
+  const bodies = new RepeatedBodies(defaultLimits.maxDepth);
   let count = 0;
   let known = 0;
   const plain: [object, Twist][] = Array.from({ length: 4 }, () => [{}, none]);
@@ -141,10 +141,10 @@ it('has the same outcome whether or not others of the template came before', { t
         const asked = body
           ? { body }
           : {
-              body: decodeJson(bytes, defaultLimits.depth),
+              maxBodyBytes: decodeJson(bytes, defaultLimits.maxDepth),
               repeats: (like: object) => bodies.learn(bytes, Pod.hub, like),
             };
-        const first = await outcomeOf(await serverWithAccount(), { body: decodeJson(bytes, defaultLimits.depth) });
+        const first = await outcomeOf(await serverWithAccount(), { body: decodeJson(bytes, defaultLimits.maxDepth) });
         expect(await outcomeOf(server, asked)).toEqual(first);
       }
     }),

@@ -23,7 +23,7 @@ const named = (name: string) => `{"kind":"Pod","apiVersion":"v1","metadata":{"na
 
 let bodies: RepeatedBodies;
 beforeEach(() => {
-  bodies = new RepeatedBodies(defaultLimits.depth);
+  bodies = new RepeatedBodies(defaultLimits.maxDepth);
 });
 
 describe.each([
@@ -41,7 +41,7 @@ describe.each([
         const { spec: _spec, status: _status, kind: _kind, apiVersion: _version, ...rest } = start;
         const text = JSON.stringify({ metadata: {}, ...rest }).slice(0, -1) + end;
         const read = bodies.read(bytes(text), version);
-        if (read !== undefined) expect(read).toEqual(decodeJson(bytes(text), defaultLimits.depth));
+        if (read !== undefined) expect(read).toEqual(decodeJson(bytes(text), defaultLimits.maxDepth));
       }),
     );
     expect(bodies.read(bytes(named('b') + end), version)).toEqual(JSON.parse(named('b') + end));

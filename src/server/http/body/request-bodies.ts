@@ -16,8 +16,8 @@ export class RequestBodies {
 
   constructor(registry: Registry, limits: Limits) {
     this.#limits = limits;
-    this.#protobuf = new ProtobufBodies(registry, limits.depth);
-    this.#repeated = new RepeatedBodies(limits.depth);
+    this.#protobuf = new ProtobufBodies(registry, limits.maxDepth);
+    this.#repeated = new RepeatedBodies(limits.maxDepth);
   }
 
   /** Puts into the call what its verb takes. */
