@@ -23,8 +23,8 @@ const fromTheFirst: Rule = ({ rollbackTo: { revision = 0 } }) =>
 export const DeploymentRollback = s.object(
   'DeploymentRollback',
   {
-    kind: s.string(),
-    apiVersion: s.string(),
+    kind: s.string({ description: 'Kind of this object: DeploymentRollback.' }),
+    apiVersion: s.string({ description: 'API group and version of this object, such as apps/v1beta1.' }),
     name: s.string({
       required: 'name is required',
       description: "Name of the Deployment to roll back. Required; must be the one in the request's path.",

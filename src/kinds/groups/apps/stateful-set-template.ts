@@ -13,9 +13,19 @@ import { PersistentVolumeClaim } from '../core/persistent-volume/persistent-volu
 const VolumeClaimTemplate = s.object(
   'PersistentVolumeClaim',
   {
-    kind: s.string({ derive: () => 'PersistentVolumeClaim' }),
-    apiVersion: s.string({ derive: () => 'v1' }),
-    metadata: s.use(ObjectMeta, { default: {} }),
+    kind: s.string({
+      derive: () => 'PersistentVolumeClaim',
+      description: 'Kind of the template: PersistentVolumeClaim. Filled in by the server.',
+    }),
+    apiVersion: s.string({
+      derive: () => 'v1',
+      description: 'API version of the template: v1. Filled in by the server.',
+    }),
+    metadata: s.use(ObjectMeta, {
+      default: {},
+      description:
+        'Name, labels and annotations of the claims. The name is the one that containers mount the volume by.',
+    }),
     ...PersistentVolumeClaim.fields,
   },
   { description: 'Template of a PersistentVolumeClaim that is created once for each pod.' },
