@@ -147,6 +147,27 @@ describe('OpenAPI 3', () => {
     expect(every).toEqual({ allOf: [{ $ref: duration }], description: 'How often.' });
   });
 
+  it('describes a shape in its own words, whatever its uses say of themselves', async () => {
+    const Window = s.object('Window', { hour: s.int32() }, { description: 'An hour of the day.' });
+    const Shift = defineKind({
+      group: 'stable.example.com',
+      kind: 'Shift',
+      plural: 'shifts',
+      scope: 'Namespaced',
+      description: 'Some work.',
+      versions: { 'stable.example.com/v1': {} },
+      fields: {
+        start: s.use(Window, { description: 'When it starts.' }),
+        end: s.use(Window, { description: 'When it ends.' }),
+      },
+    });
+    const openApi = new OpenApi(new Registry([Shift]));
+    const { components } = await read(openApi, '/openapi/v3/apis/stable.example.com/v1');
+    expect(components.schemas['com.example.stable.v1.Window'].description).toBe('An hour of the day.');
+    const { end } = components.schemas['com.example.stable.v1.Shift'].properties;
+    expect(end.description).toBe('When it ends.');
+  });
+
   it('says once what a place and its definition say in the same words', async () => {
     const openApi = new OpenApi(new Registry(allKinds));
     const { components } = await read(openApi, '/openapi/v3/apis/apps/v1');

@@ -184,11 +184,14 @@ function isAtomic({ shape, uses }: Definition): boolean {
   return uses.filter(({ atomic }) => atomic).length * 2 > uses.length;
 }
 
-/** A place that uses a shape describes its own use; what most places say is the shape's own description. */
+/** The shape's own description. Where it has none, the description that most of its uses have. */
 export function descriptionOf({ shape, uses, kinds }: Definition): string | undefined {
   if (kinds.length > 0) return shape.description;
   const counts = new Map<string, number>();
-  for (const { description } of uses) if (description) counts.set(description, (counts.get(description) ?? 0) + 1);
+  for (const { shapeDescription, description } of uses) {
+    const own = shapeDescription ?? description;
+    if (own) counts.set(own, (counts.get(own) ?? 0) + 1);
+  }
   let best: string | undefined;
   for (const [description, count] of counts) if (!best || count > counts.get(best)!) best = description;
   return best;
