@@ -61,8 +61,6 @@ export interface Call {
   readonly body?: unknown;
   /** Fields that the body said more than once, as `spec.replicas`: a tree cannot tell. */
   readonly duplicates?: readonly string[];
-  /** To be told when the body turns out to be like others before, with the spec that all of them have. */
-  readonly repeats?: (spec: object) => void;
   readonly patchType?: PatchType;
   readonly options?: CallOptions;
   readonly user: User;

@@ -33,7 +33,7 @@ import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
 import { handler } from './handle.ts';
 import { ListBodies } from './lists/bodies.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
-import { Alike } from './objects/alike.ts';
+import { SpecInterner } from './objects/spec-interner.ts';
 import { Registry } from './registry.ts';
 import { Watches } from './watches/watches.ts';
 
@@ -122,7 +122,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       webhook: () => webhook(options),
     }),
     rbac,
-    alike: new Alike(),
+    specs: new SpecInterner(),
     lists: new ListBodies(),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),

@@ -3,8 +3,8 @@ import { createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
-import { connectionFor } from '../connection.ts';
-import { table } from '../table.ts';
+import { connectionFor } from '../flags/connection.ts';
+import { table } from '../output/table.ts';
 import type { ExplainFlags } from './flags.ts';
 
 const HEAD = ['NODE', 'FITS', 'SCORE', 'WHY'];

@@ -9,7 +9,7 @@ import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { pinnedAuthority } from '../../client/transport/pinned-authority.ts';
 import type { Rotatable } from '../certs/flags.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../output/cli-error.ts';
 import { authorityHash } from '../token/token.ts';
 import { openPki, type Pki } from './pki.ts';
 import { keepRenewed } from './renewal.ts';

@@ -10,9 +10,9 @@ import type { DeepReadonly } from '../../client/object-types.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
-import { CliError } from '../cli-error.ts';
-import { type ConnectionFlags, connectionFor } from '../connection.ts';
-import { table } from '../table.ts';
+import { type ConnectionFlags, connectionFor } from '../flags/connection.ts';
+import { CliError } from '../output/cli-error.ts';
+import { table } from '../output/table.ts';
 import type { CreateFlags } from './flags.ts';
 import { letNodesJoin } from './joining-rights.ts';
 

@@ -3,7 +3,6 @@ import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Registry, Resource } from '../registry.ts';
-import { makerOfSpec, readRest } from './known-specs.ts';
 import { type Strictness, tellBodyFaults } from './strictness.ts';
 
 /** What a body should be: a kind's name, the version of the request, and the description to read it by. */
@@ -33,10 +32,7 @@ export function readBody(expected: Expected, call: Strictness, registry: Registr
   try {
     const unknown: string[] = [];
     const note = call.warnings && ((path: string) => void unknown.push(path));
-    const make = makerOfSpec(body);
-    const object = (
-      make ? readRest(expected.schema, body, make, note) : decode(expected.schema, body, note && { unknown: note })
-    ) as KubeObject;
+    const object = decode(expected.schema, body, note && { unknown: note }) as KubeObject;
     if (call.warnings && (unknown.length > 0 || call.duplicates)) tellBodyFaults(call, unknown, expected);
     object.kind = expected.kind;
     object.apiVersion = expected.apiVersion;

@@ -52,14 +52,14 @@ async function store(
   if (admitting) await admitting;
   finish(core, resource, call, object);
   const also = core.allocation.onWrite(kind, object, undefined);
-  const alike = core.alike.of(kind, object);
+  const shared = core.specs.intern(kind, object);
   checkObject(kind, object, {
     old: undefined,
     subresource: undefined,
     apiVersion: version.apiVersion,
-    checked: alike?.spec,
+    checked: shared?.spec,
   });
-  const isQuiet = noteWarnings(kind, object, { call, old: undefined, quiet: alike?.quiet });
+  const isQuiet = noteWarnings(kind, object, { call, old: undefined, quiet: shared?.quiet });
   const validating = admission?.validate();
   if (validating) await validating;
   if (isDryRun(call)) {
@@ -69,9 +69,8 @@ async function store(
   }
   const together = withAdmission(also, admission);
   const conditions = admission?.conditions;
-  const entry = await commitObject(core, { at, object, expect: 0, alike, also: together, conditions });
-  if (alike) call.repeats?.(alike.spec);
-  else core.alike.note(kind, entry, isQuiet);
+  const entry = await commitObject(core, { at, object, expect: 0, shared, also: together, conditions });
+  if (!shared) core.specs.remember(kind, entry, isQuiet);
   return { type: 'object', item: entry.viewOnce(resource) };
 }
 

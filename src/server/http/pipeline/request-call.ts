@@ -12,7 +12,6 @@ export class RequestCall implements Call {
   readonly subresource?: string;
   body?: unknown;
   duplicates?: readonly string[];
-  repeats?: (spec: object) => void;
   patchType?: PatchType;
   options?: CallOptions;
   warnings?: string[];
