@@ -73,7 +73,7 @@ export const Event = defineKind({
   plural: 'events',
   short: ['ev'],
   scope: 'Namespaced',
-  description: 'Report of something that happened to an object. Informative only; events expire.',
+  description: 'Report of something that happened to an object. Informative only; do not rely on events being kept.',
   versions: { v1: {}, [NEWER_VERSION]: newerVersion(selectable) },
   fields,
   name: pathSegmentName,
