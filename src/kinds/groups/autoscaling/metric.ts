@@ -48,7 +48,7 @@ const MetricTarget = s.object(
     type: s.string({
       zero: true,
       description:
-        'Which of the fields below holds the target: `Utilization`, `Value` or `AverageValue`. Utilization is possible for resource metrics only.',
+        'Which field holds the target: `Value` (value), `AverageValue` (averageValue) or `Utilization` (averageUtilization). Utilization is possible for resource metrics only.',
     }),
     value: s.quantity({ description: 'Target for the metric as a whole, as a quantity. Must be positive.' }),
     averageValue: s.quantity({
@@ -59,7 +59,7 @@ const MetricTarget = s.object(
         'Target for the average usage across all pods, as a percentage of the resource they request. Must be at least 1; for Resource and ContainerResource metrics only.',
     }),
   },
-  { description: 'Value of a metric that the autoscaler aims for.' },
+  { description: 'A target for a metric. The field named by type is set.' },
 );
 export type MetricTarget = TypeOf<typeof MetricTarget>;
 
@@ -73,12 +73,12 @@ const MetricValueStatus = s.object(
         'Current average usage across all pods, as a percentage of the resource they request. For Resource and ContainerResource metrics only.',
     }),
   },
-  { description: 'Value of a metric that the autoscaler last read.' },
+  { description: 'The value of a metric, in the same forms as its target.' },
 );
 
 const target = s.use(MetricTarget, { zero: true, description: 'Value of the metric to aim for.' });
 const current = s.use(MetricValueStatus, { zero: true, description: 'Value of the metric when it was last read.' });
-const metric = s.use(MetricIdentifier, { zero: true, description: 'The metric, by name and labels.' });
+const metric = s.use(MetricIdentifier, { zero: true, description: 'The metric to read.' });
 const describedObject = s.use(CrossVersionObjectReference, {
   zero: true,
   description: 'The object in the same namespace that the metric describes, such as an Ingress.',
@@ -92,7 +92,7 @@ function sources<F extends Fields>(suffix: 'Source' | 'Status', amount: F) {
     type: s.string({
       zero: true,
       description:
-        'Kind of metric, and at the same time which of the fields below is set: `Object`, `Pods`, `Resource`, `ContainerResource` or `External`.',
+        'Kind of metric; the field of the same name must be set: `Object`, `Pods`, `Resource`, `ContainerResource` or `External`.',
     }),
     object: s.object(
       `ObjectMetric${suffix}`,
