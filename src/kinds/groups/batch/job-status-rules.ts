@@ -7,9 +7,9 @@ import { deepEqual } from '../../../base/tree.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { duplicate, invalid, required, under } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
+import { invalidAsAWhole } from './field-errors.ts';
 import { firstCommonIndex, parseIndexes } from './indexes.ts';
 import type { JobStatus } from './job-status.ts';
-import { invalidAsAWhole } from './words.ts';
 
 /** A write of the status: what it was and what it is to be, and what the checks ask about it. */
 interface Write {

@@ -5,7 +5,7 @@ import { duplicate, invalid, notSupported, required, tooMany, under } from '../.
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';
-import { choices, invalidAsAWhole } from './words.ts';
+import { choices, invalidAsAWhole } from './field-errors.ts';
 
 const MAX_RULES = 20;
 const MAX_PATTERNS = 20;
