@@ -5,8 +5,8 @@
 
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { View } from '../cache/entry.ts';
 import type { Table } from '../cache/table.ts';
+import type { View } from '../cache/view.ts';
 import { memory } from '../shared-memory.ts';
 
 const LIMIT = 16 * 1024 * 1024;

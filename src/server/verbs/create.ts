@@ -69,7 +69,7 @@ async function store(
   }
   const together = withAdmission(also, admission);
   const conditions = admission?.conditions;
-  const entry = await commitObject(core, { at, object, expect: 0, alike, also: together, conditions });
+  const entry = await commitObject(core, { at, kind, object, expect: 0, alike, also: together, conditions });
   if (alike) call.repeats?.(alike.spec);
   else core.alike.note(kind, entry, isQuiet);
   return { type: 'object', item: entry.viewOnce(resource) };

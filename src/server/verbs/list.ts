@@ -2,7 +2,9 @@ import { ApiError, badRequest, isApiError } from '../../base/errors.ts';
 import { type FieldError, forbidden, notSupported } from '../../schema/field-error.ts';
 import type { Call, ListReply } from '../api.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
-import type { Entry, View } from '../cache/entry.ts';
+import type { Entry } from '../cache/entry.ts';
+import { UnreadableObject, unreadableList } from '../cache/unreadable.ts';
+import type { View } from '../cache/view.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
 import { listJson } from '../lists/bodies.ts';
@@ -13,6 +15,16 @@ import { type Selection, selectionOf } from '../selection.ts';
 
 /** All objects that match, or a page of them; pages that belong together show one state. */
 export async function list(core: Core, resource: Resource, call: Call): Promise<ListReply> {
+  try {
+    return await listed(core, resource, call);
+  } catch (error) {
+    if (!(error instanceof UnreadableObject)) throw error;
+    const { kind } = resource;
+    throw unreadableList(kind, core.cache.table(kind).entries(call.namespace ?? ''), error);
+  }
+}
+
+async function listed(core: Core, resource: Resource, call: Call): Promise<ListReply> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
   const { options = {} } = call;

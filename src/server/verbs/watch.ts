@@ -75,14 +75,17 @@ class RunningWatch implements WatchReply {
   }
 
   async #begin(): Promise<void> {
-    const { core, start } = this;
+    const { start } = this;
     try {
       if (start.from !== undefined) await this.#reach(start.from);
+      if (!this.#over) this.#join();
     } catch (error) {
       this.#fail(error);
-      return;
     }
-    if (this.#over) return;
+  }
+
+  #join(): void {
+    const { core, start } = this;
     const namespace = this.call.namespace ?? '';
     // From here to the end no other code runs: what was there and what comes next meet without a gap.
     const events = start.initial
@@ -93,7 +96,12 @@ class RunningWatch implements WatchReply {
     this.#told = core.cache.revision;
     this.#leave = core.watches.join(
       { resource: this.resource, namespace, selection: start.selection },
-      { deliver: (batch) => this.#deliver(batch), bookmark: () => this.#bookmark(), end: () => this.#finish() },
+      {
+        deliver: (batch) => this.#deliver(batch),
+        bookmark: () => this.#bookmark(),
+        end: () => this.#finish(),
+        fail: (error) => this.#fail(error),
+      },
     );
     if (start.marked) events.push(bookmarkEvent(this.resource, core.cache.revision, true));
     if (events.length > 0) this.#deliver(batchOf(events), Number.POSITIVE_INFINITY);

@@ -5,7 +5,7 @@ import type { Selection } from '../selection.ts';
 
 /** Who watches exactly the same thing shares a channel: selecting and encoding happen once for all of them. */
 export class Channel {
-  readonly members = new Set<(batch: WatchBatch) => void>();
+  readonly members = new Set<{ deliver(batch: WatchBatch): void; fail(error: unknown): void }>();
   #pending: WatchEvent[] = [];
 
   constructor(
@@ -25,7 +25,7 @@ export class Channel {
     if (this.#pending.length === 0) return;
     const batch = batchOf(this.#pending);
     this.#pending = [];
-    for (const member of this.members) member(batch);
+    for (const member of this.members) member.deliver(batch);
   }
 
   /** A change as seen through the selectors: objects enter and leave. */

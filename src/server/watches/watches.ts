@@ -10,12 +10,14 @@ import { Channel } from './channel.ts';
 /** How long after a change those who asked for bookmarks learn how far the cache has come. */
 const BOOKMARK_DELAY = 60_000;
 
-/** A running watch, as this hub sees it. */
+/** A running watch, as its channel sees it. */
 export interface Member {
   deliver(batch: WatchBatch): void;
   /** Tell the client how far the cache has come, if it asked for that. */
   bookmark(): void;
   end(): void;
+  /** Ends the watch with an error: an object that it should show cannot be read. */
+  fail(error: unknown): void;
 }
 
 export class Watches {
@@ -37,11 +39,10 @@ export class Watches {
     const key = `${what.resource.kind.plural}\n${what.resource.version.apiVersion}\n${what.namespace}\n${what.selection.text}`;
     const { channel, stop } =
       this.#channels.get(key) ?? this.#open(key, new Channel(what.resource, what.namespace, what.selection));
-    const deliver = (batch: WatchBatch) => member.deliver(batch);
-    channel.members.add(deliver);
+    channel.members.add(member);
     this.#members.add(member);
     return () => {
-      channel.members.delete(deliver);
+      channel.members.delete(member);
       this.#members.delete(member);
       if (channel.members.size > 0) return;
       stop();
@@ -58,7 +59,11 @@ export class Watches {
   #open(key: string, channel: Channel): { channel: Channel; stop: () => void } {
     const { listeners } = this.#cache.table(channel.resource.kind);
     const listen = (record: ChangeRecord) => {
-      if (channel.take(record)) this.#dirty.add(channel);
+      try {
+        if (channel.take(record)) this.#dirty.add(channel);
+      } catch (error) {
+        for (const member of [...channel.members]) member.fail(error);
+      }
     };
     listeners.add(listen);
     const open = { channel, stop: () => listeners.delete(listen) };
