@@ -104,7 +104,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
-  const watches = new Watches(cache, clock);
+  const watches = new Watches({ cache, clock, registry });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;
@@ -123,7 +123,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     }),
     rbac,
     alike: new Alike(),
-    lists: new ListBodies(),
+    lists: new ListBodies(registry),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
     nodes: {

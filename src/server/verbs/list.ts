@@ -49,8 +49,8 @@ async function listed(core: Core, resource: Resource, call: Call): Promise<ListR
 function wholeList(core: Core, resource: Resource, call: Call, selection: Selection): ListReply {
   const namespace = call.namespace ?? '';
   const table = core.cache.table(resource.kind);
-  const text = `${resource.version.apiVersion}\n${namespace}\n${selection.text}`;
-  const views = core.lists.views(table, text, () =>
+  const key = { resource, table, text: `${namespace}\n${selection.text}` };
+  const views = core.lists.views(key, () =>
     table
       .entries(namespace)
       .filter(selection.matches)
@@ -60,8 +60,8 @@ function wholeList(core: Core, resource: Resource, call: Call, selection: Select
   const head = headOf(resource, metadata);
   return {
     ...shape(resource, metadata, views),
-    json: () => core.lists.json(table, text, { head, views }),
-    gzip: () => core.lists.gzip(table, text, { head, views }),
+    json: () => core.lists.json(key, { head, views }),
+    gzip: () => core.lists.gzip(key, { head, views }),
   };
 }
 

@@ -94,7 +94,7 @@ class RunningWatch implements WatchReply {
         ? []
         : this.#missed(start.from, namespace);
     this.#told = core.cache.revision;
-    this.#leave = core.watches.join(
+    const leave = core.watches.join(
       { resource: this.resource, namespace, selection: start.selection },
       {
         deliver: (batch) => this.#deliver(batch),
@@ -103,6 +103,11 @@ class RunningWatch implements WatchReply {
         fail: (error) => this.#fail(error),
       },
     );
+    if (!leave) {
+      this.#end();
+      return;
+    }
+    this.#leave = leave;
     if (start.marked) events.push(bookmarkEvent(this.resource, core.cache.revision, true));
     if (events.length > 0) this.#deliver(batchOf(events), Number.POSITIVE_INFINITY);
     // What a watch starts with may be large; only what comes on top counts as falling behind.
