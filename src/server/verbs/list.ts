@@ -10,21 +10,22 @@ import { parseRevision, waitForRevision } from '../freshness.ts';
 import { listJson } from '../lists/bodies.ts';
 import { type ContinueToken, decodeToken, encodeToken } from '../lists/continue-token.ts';
 import { invalidObject } from '../objects/check.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { type Selection, selectionOf } from '../selection.ts';
 
 /** All objects that match, or a page of them; pages that belong together show one state. */
-export async function list(core: Core, resource: Resource, call: Call): Promise<ListReply> {
+export async function list(core: Core, request: ApiRequest): Promise<ListReply> {
   try {
-    return await listed(core, resource, call);
+    return await listed(core, request);
   } catch (error) {
     if (!(error instanceof UnreadableObject)) throw error;
-    const { kind } = resource;
-    throw unreadableList(kind, core.cache.table(kind).entries(call.namespace ?? ''), error);
+    const { kind } = request.resource;
+    throw unreadableList(kind, core.cache.table(kind).entries(request.call.namespace ?? ''), error);
   }
 }
 
-async function listed(core: Core, resource: Resource, call: Call): Promise<ListReply> {
+async function listed(core: Core, { resource, call }: ApiRequest): Promise<ListReply> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
   const { options = {} } = call;
