@@ -12,8 +12,8 @@ export function duplicateKeys(bytes: Buffer, parsed: unknown): readonly string[]
   return new Finder(bytes).find();
 }
 
-/** Whether there are any. The text may be the beginning of an object, up to the end of a member. */
-export function hasDuplicates(bytes: Buffer, parsed: object): boolean {
+/** Whether there are any. */
+function hasDuplicates(bytes: Buffer, parsed: object): boolean {
   return countColons(bytes) !== countKeys(parsed);
 }
 

@@ -20,7 +20,7 @@ export function decodeJson(bytes: Buffer, depth: number): unknown {
 }
 
 /** Escapes can spell the key another way, and are rare enough to be looked at. */
-export function mayHaveHostileKeys(text: string): boolean {
+function mayHaveHostileKeys(text: string): boolean {
   return text.includes('__proto__') || text.includes('\\u00');
 }
 
@@ -37,7 +37,7 @@ function refuseHostileKeys(value: unknown): void {
 }
 
 /** Nearly no body has enough brackets to be deep, and the search for them is native. */
-export function isShallow(text: string, limit: number): boolean {
+function isShallow(text: string, limit: number): boolean {
   let found = 0;
   for (const bracket of ['{', '[']) {
     for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {

@@ -4,7 +4,6 @@ import type { Registry } from '../../registry.ts';
 import type { Limits } from '../limits.ts';
 import type { RequestCall } from '../pipeline/request-call.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import { RepeatedBodies } from '../repeated-bodies.ts';
 import { withoutDeleteOptions } from '../route/query.ts';
 import type { Route } from '../route/route.ts';
 import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './decode-body.ts';
@@ -12,12 +11,10 @@ import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuse
 export class RequestBodies {
   readonly #limits: Limits;
   readonly #protobuf: ProtobufBodies;
-  readonly #repeated: RepeatedBodies;
 
   constructor(registry: Registry, limits: Limits) {
     this.#limits = limits;
     this.#protobuf = new ProtobufBodies(registry, limits.maxDepth);
-    this.#repeated = new RepeatedBodies(limits.maxDepth);
   }
 
   /** Puts into the call what its verb takes. */
@@ -51,11 +48,6 @@ export class RequestBodies {
     refuseEncoding(headers['content-encoding']);
     const bytes = await together(exchange.body());
     const { kind, version } = resource;
-    if (kind.fromTemplates && format === 'json' && !subresource && call.verb === 'create') {
-      call.body = this.#repeated.read(bytes, version);
-      if (call.body) return;
-      call.repeats = (spec) => this.#repeated.learn(bytes, version, spec);
-    }
     const decoded = decodeObject(bytes, format, {
       kind: subresource?.kind ?? kind.kind,
       apiVersion: subresource?.apiVersion ?? version.apiVersion,

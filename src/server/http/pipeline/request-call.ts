@@ -12,10 +12,8 @@ export class RequestCall implements Call {
   readonly subresource?: string;
   body?: unknown;
   duplicates?: readonly string[];
-  repeats?: (spec: object) => void;
   patchType?: PatchType;
   options?: CallOptions;
-  warnings?: string[];
   readonly #exchange: Exchange;
 
   constructor(
