@@ -35,7 +35,7 @@ export function makerOfSpec({ spec }: { readonly spec?: unknown }): Maker | unde
 /** Reads the rest of a body whose spec is known. The object has a spec of its own. */
 export function readRest(schema: ObjectSchema, body: object, make: Maker, unknown?: (path: string) => void): object {
   const spec = make();
-  return decode(schema, { ...body, spec }, { from: { spec }, unknown });
+  return decode(schema, { ...body, spec }, { from: { spec }, unknown }) as object;
 }
 
 /**
