@@ -128,6 +128,8 @@ export interface ObjectSchema<T = unknown, P extends Presence = Presence> extend
   readonly type: 'object';
   /** The shape's published name, such as `PodSpec`; it appears in messages and names the OpenAPI definition. */
   readonly name: string;
+  /** The description of the shape itself, where a use of it (`s.use`) has its own. */
+  readonly shapeDescription?: string;
   readonly fields: Fields;
   readonly atomic?: boolean;
   /**
