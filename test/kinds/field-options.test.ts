@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { s } from '../../src/schema/builders.ts';
+import { RequestNotes } from '../../src/server/request-notes.ts';
 import { type Asked, type TestServer, testServer } from '../support/server.ts';
 
 const Widget = defineKind({
@@ -49,9 +50,11 @@ describe('what a kind keeps', () => {
   });
 
   it('is not warned of, nor refused by strict validation', async () => {
-    const warnings: string[] = [];
-    await api.create('widgets', body, { ...widgets, warnings, options: { fieldValidation: 'Strict' } });
-    expect(warnings).toEqual([]);
+    const notes = new RequestNotes();
+    const call = { verb: 'create', plural: 'widgets', namespace: 'default', body } as const;
+    const options = { fieldValidation: 'Strict' };
+    await api.server.handle({ ...call, apiVersion: 'example.com/v1', options, user: { name: 'u', groups: [] } }, notes);
+    expect(notes.warnings).toBeUndefined();
   });
 
   it('survives a replace and patches that touch other fields', async () => {
