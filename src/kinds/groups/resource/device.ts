@@ -9,8 +9,8 @@ import { DeviceTaint } from './device-taint.ts';
 const DeviceAttribute = s.object(
   'DeviceAttribute',
   {
-    int: s.int64({ description: 'An integer.' }),
-    bool: s.boolean({ description: 'A boolean.' }),
+    int: s.int64({ description: 'Value of an integer attribute.' }),
+    bool: s.boolean({ description: 'Value of a boolean attribute.' }),
     string: s.string({ description: 'A string of at most 64 bytes.' }),
     version: s.string({ description: 'A semantic version (semver.org, 2.0.0).' }),
     ints: s.list(s.int64(), { description: 'A list of integers. Must not be empty.' }),
@@ -71,7 +71,7 @@ export type DeviceCapacity = TypeOf<typeof DeviceCapacity>;
 export const Counters = s.map(
   s.object(
     'Counter',
-    { value: s.quantity({ zero: true, description: 'The amount.' }) },
+    { value: s.quantity({ zero: true, description: 'Amount of the counter, as a quantity.' }) },
     { description: 'An amount that devices share.' },
   ),
   { zero: true },
