@@ -40,9 +40,12 @@ const keyToPath = {
   mode,
 };
 
-export const KeysToPaths = s.list(s.object('KeyToPath', keyToPath, { description: 'Maps a key to a file.' }), {
-  description: 'Keys to project, and the paths of their files. If empty, every key becomes a file of its own name.',
-});
+export const KeysToPaths = s.list(
+  s.object('KeyToPath', keyToPath, { description: 'Maps a key of a ConfigMap or Secret to a file.' }),
+  {
+    description: 'Keys to project, and the paths of their files. If empty, every key becomes a file of its own name.',
+  },
+);
 
 const file = {
   path,

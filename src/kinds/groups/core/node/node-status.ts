@@ -1,4 +1,4 @@
-/** What a node's agent says of its machine. */
+/** Status of a node, as its kubelet reports it. */
 import { s } from '../../../../schema/builders.ts';
 import { duplicate, type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
 import { configMapKey, dnsLabel, dnsSubdomain } from '../../../../schema/names.ts';
@@ -26,7 +26,7 @@ const ConfigMapNodeConfigSource = s.object(
   { description: 'ConfigMap with the configuration of a kubelet. Obsolete.', rules: [pinnedInStatusOnly] },
 );
 
-/** Where an agent's configuration once could come from. Kept for objects that still have it. */
+/** Source of a kubelet's dynamic configuration. Obsolete; kept for objects that still have it. */
 export const NodeConfigSource = s.object(
   'NodeConfigSource',
   { configMap: s.use(ConfigMapNodeConfigSource, { description: 'ConfigMap with the configuration.' }) },

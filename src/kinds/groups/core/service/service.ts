@@ -82,7 +82,7 @@ const SessionAffinityConfig = s.object(
   { description: 'Settings of session affinity.' },
 );
 
-/** Parts of a spec that other parts follow from. */
+/** Fields of a spec that the defaults of other fields depend on. */
 interface Given {
   type?: string;
   sessionAffinity?: string;
@@ -261,7 +261,7 @@ const fields = {
 
 export type Service = KubeObject & ObjectType<typeof fields>;
 
-/** One name and one address for a set of pods. */
+/** A stable name and address for a set of pods. */
 export const Service = defineKind({
   group: '',
   kind: 'Service',
