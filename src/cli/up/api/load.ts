@@ -25,6 +25,6 @@ export function fairness(settings: FairnessFlags): FairnessSettings {
 type LimitFlags = Pick<ApiFlags, 'requestTimeout'> & Pick<ListenerFlags, 'maxConnections' | 'maxConnectionsPerAddress'>;
 
 export function limits(settings: LimitFlags): Partial<Limits> {
-  const { requestTimeout, maxConnections: connections, maxConnectionsPerAddress: connectionsPerAddress } = settings;
-  return { requestTimeout, connections, connectionsPerAddress };
+  const { requestTimeout: requestTimeoutMs, maxConnections, maxConnectionsPerAddress } = settings;
+  return { requestTimeoutMs, maxConnections, maxConnectionsPerAddress };
 }

@@ -1,4 +1,4 @@
-/** How a DaemonSet's new pods take the place of old ones. */
+/** The update strategy of a DaemonSet. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, notSupported, required } from '../../../schema/field-error.ts';
@@ -11,42 +11,48 @@ const RollingUpdateDaemonSet = s.object(
       default: 1,
       rules: [countOrPercent, notMoreThanAll],
       description:
-        'How many nodes may be without a pod meanwhile, as a number or a percentage of status.desiredNumberScheduled, rounded up. Not 0, unless maxSurge is above 0.',
+        'Maximum number of nodes whose pod may be unavailable during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 1; must not be 0 unless maxSurge is set.',
     }),
     maxSurge: s.intOrString({
       default: 0,
       rules: [countOrPercent, notMoreThanAll],
       description:
-        'How many nodes may run an old and a new pod at once, so that none is without. Not with maxUnavailable.',
+        'Maximum number of nodes that may run the new pod beside the old one during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 0; cannot be combined with a non-zero maxUnavailable.',
     }),
   },
-  { rules: [oneWay] },
+  { rules: [unavailableOrSurge], description: 'How many nodes a rolling update of a DaemonSet may affect at once.' },
 );
 
+/** A strategy with this default type. */
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   return s.object(
     'DaemonSetUpdateStrategy',
     {
       type: s.string({
         default: type,
-        description: 'RollingUpdate replaces pods by itself; OnDelete waits until somebody deletes the old ones.',
+        description:
+          '`RollingUpdate` deletes and replaces outdated pods automatically; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in extensions/v1beta1).',
       }),
       rollingUpdate: s.use(RollingUpdateDaemonSet, {
         default: (strategy: any): object | undefined => (strategy.type === 'RollingUpdate' ? {} : undefined),
-        description: 'Only for RollingUpdate.',
+        description: 'Parameters of the rolling update. Used only when type is RollingUpdate.',
       }),
     },
-    { default: {}, rules: [knownType], description: 'How new pods take the place of old ones.' },
+    { default: {}, rules: [knownType], description: 'How existing pods are replaced when the pod template changes.' },
   );
 }
 
-/** Either the old pod goes first, or the new one comes first. */
-function oneWay({ maxUnavailable, maxSurge }: any, { parent }: { readonly parent: any }): FieldError | undefined {
+/** Exactly one of the two is above zero: either the old pod is deleted first, or the new one is created first. */
+function unavailableOrSurge(
+  { maxUnavailable, maxSurge }: any,
+  { parent }: { readonly parent: any },
+): FieldError | undefined {
   if (parent.type !== 'RollingUpdate') return undefined;
-  const gone = magnitude(maxUnavailable) !== 0;
-  const surplus = magnitude(maxSurge) !== 0;
-  if (gone && surplus) return invalid('maxSurge', maxSurge, 'may not be set when maxUnavailable is non-zero');
-  return gone || surplus ? undefined : required('maxUnavailable', 'cannot be 0 when maxSurge is 0');
+  const hasUnavailable = magnitude(maxUnavailable) !== 0;
+  const hasSurge = magnitude(maxSurge) !== 0;
+  if (hasUnavailable && hasSurge)
+    return invalid('maxSurge', maxSurge, 'may not be set when maxUnavailable is non-zero');
+  return hasUnavailable || hasSurge ? undefined : required('maxUnavailable', 'cannot be 0 when maxSurge is 0');
 }
 
 function knownType(strategy: any): FieldError | undefined {

@@ -1,10 +1,10 @@
-/** How a Deployment's new pods take the place of old ones. */
+/** The strategy by which a Deployment replaces pods. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
 import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
 
-/** A strategy whose rolling updates go on in steps of this size. */
+/** A strategy whose maxUnavailable and maxSurge default to `step`. */
 export function strategyOf(step: IntOrPercent) {
   const RollingUpdateDeployment = s.object(
     'RollingUpdateDeployment',
@@ -12,32 +12,43 @@ export function strategyOf(step: IntOrPercent) {
       maxUnavailable: s.intOrString({
         default: step,
         rules: [countOrPercent, notMoreThanAll],
-        description: 'How many pods may be missing meanwhile, as a number or a percentage of replicas, rounded down.',
+        description:
+          'Maximum number of pods that may be unavailable during the update, as a count or as a percentage of spec.replicas (rounded down). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxSurge is 0.',
       }),
       maxSurge: s.intOrString({
         default: step,
         rules: [countOrPercent],
-        description: 'How many pods there may be beyond replicas, as a number or a percentage of them, rounded up.',
+        description:
+          'Maximum number of pods that may exist above spec.replicas during the update, as a count or as a percentage of spec.replicas (rounded up). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxUnavailable is 0.',
       }),
     },
-    { rules: [movesOn], description: 'Only for RollingUpdate. One of its two numbers must not be 0.' },
+    { rules: [makesProgress], description: 'Parameters of a rolling update. Allowed only when type is RollingUpdate.' },
   );
   return s.object(
     'DeploymentStrategy',
     {
       type: s.string({
         default: 'RollingUpdate',
-        description: 'RollingUpdate replaces pods step by step; Recreate ends all old ones first.',
+        description:
+          '`RollingUpdate` replaces old pods gradually, within the bounds of maxUnavailable and maxSurge; `Recreate` deletes all old pods before it creates new ones. Defaults to RollingUpdate.',
       }),
       rollingUpdate: s.use(RollingUpdateDeployment, {
         default: (strategy: any): object | undefined => (strategy.type === 'RollingUpdate' ? {} : undefined),
       }),
     },
-    { default: {}, retainKeys: true, rules: [fitsType], description: 'How new pods take the place of old ones.' },
+    {
+      default: {},
+      retainKeys: true,
+      rules: [fitsType],
+      description: 'How existing pods are replaced when the pod template changes.',
+    },
   );
 }
 
-function movesOn({ maxUnavailable, maxSurge }: any, { parent }: { readonly parent: any }): FieldError | undefined {
+function makesProgress(
+  { maxUnavailable, maxSurge }: any,
+  { parent }: { readonly parent: any },
+): FieldError | undefined {
   return parent.type === 'RollingUpdate' && magnitude(maxUnavailable) === 0 && magnitude(maxSurge) === 0
     ? invalid('maxUnavailable', maxUnavailable, 'may not be 0 when `maxSurge` is 0')
     : undefined;

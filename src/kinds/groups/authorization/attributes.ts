@@ -1,4 +1,4 @@
-/** What somebody wants to do: with an object, or with a path that is none. */
+/** The action that a review is about: on API objects, or on another URL path. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';
@@ -8,52 +8,80 @@ import { operatorValues } from '../../shapes/meta/operator-values.ts';
 const text = (description: string) => s.string({ omitZero: true, description });
 
 const requirement = {
-  key: s.string({ zero: true }),
-  operator: s.string({ zero: true, description: 'In, NotIn, Exists or DoesNotExist; others are let pass.' }),
-  values: s.list(s.string()),
+  key: s.string({ zero: true, description: 'Name of the label or field to compare.' }),
+  operator: s.string({
+    zero: true,
+    description:
+      'How the value relates to values: In, NotIn, Exists or DoesNotExist. Unknown operators are accepted, so that newer clients work with older servers.',
+  }),
+  values: s.list(s.string(), {
+    description: 'Values to compare with. Needed for In and NotIn; must be empty for Exists and DoesNotExist.',
+  }),
 };
 type Requirement = ObjectType<typeof requirement>;
 
-/** Two ways to say it, of which one must be used. The raw one is for whoever asks somebody else. */
+/** A selector, either raw or parsed. The raw form is meant for authorization webhooks. */
 const selector = (name: 'Field' | 'Label') =>
   s.object(
     `${name}SelectorAttributes`,
     {
-      rawSelector: text('The selector as it stands in a URL. Whoever answers may not understand it.'),
-      requirements: s.list(s.object(`${name}SelectorRequirement`, requirement), {
-        description: 'The selector, part by part.',
-      }),
+      rawSelector: text(
+        "The selector as it would appear in a URL's query. Cannot be combined with requirements. Meant for webhooks; an authorizer that cannot parse it ignores it.",
+      ),
+      requirements: s.list(
+        s.object(`${name}SelectorRequirement`, requirement, { description: 'One requirement on a label or field.' }),
+        {
+          description: 'The parsed selector: all requirements must hold. Cannot be combined with rawSelector.',
+        },
+      ),
     },
-    { description: `Only the objects that this ${name.toLowerCase()} selector selects are meant.` },
+    { description: 'Limits the check to requests with this selector. Either rawSelector or requirements must be set.' },
   );
 
-const ResourceAttributes = s.object('ResourceAttributes', {
-  namespace: text('The namespace; empty for what is in none, or for all of them.'),
-  verb: text('What is to be done: get, list, watch, create, update, patch, delete, or * for everything.'),
-  group: text('The API group; * for all.'),
-  version: text('The version in that group; * for all.'),
-  resource: text('The kind of objects, as paths name it; * for all.'),
-  subresource: text('The part of the object that is meant.'),
-  name: text('The object; empty for all.'),
-  fieldSelector: selector('Field'),
-  labelSelector: selector('Label'),
-});
+const ResourceAttributes = s.object(
+  'ResourceAttributes',
+  {
+    namespace: text(
+      'Namespace of the action. Empty means no namespace for cluster-scoped resources, and all namespaces for others.',
+    ),
+    verb: text(
+      'Verb of the action: get, list, watch, create, update, patch, delete, deletecollection, or `*` for all.',
+    ),
+    group: text('API group of the resource; empty is the core group, `*` all groups.'),
+    version: text('API version of the resource, `*` for all versions.'),
+    resource: text('Resource by its plural name, such as pods; `*` for all resources.'),
+    subresource: text('Subresource, such as log or status. Empty means the resource itself.'),
+    name: text('Name of the object. Empty means all objects, as for list and create.'),
+    fieldSelector: selector('Field'),
+    labelSelector: selector('Label'),
+  },
+  { description: 'An action on API objects.' },
+);
 type ResourceAttributes = TypeOf<typeof ResourceAttributes>;
 
-const NonResourceAttributes = s.object('NonResourceAttributes', {
-  path: text('The path of the request.'),
-  verb: text('The method of the request, in small letters.'),
-});
+const NonResourceAttributes = s.object(
+  'NonResourceAttributes',
+  {
+    path: text('Path of the URL, such as /healthz.'),
+    verb: text('HTTP method in lower case, such as get.'),
+  },
+  { description: 'A request to a path that does not belong to an API resource.' },
+);
 
-/** The fields by which a review says what it is about. */
+/** The fields of a review's spec that name the action. */
 export const attributes = {
-  resourceAttributes: s.use(ResourceAttributes, { description: 'What is to be done with objects.' }),
-  nonResourceAttributes: s.use(NonResourceAttributes, { description: 'What is to be done with another path.' }),
+  resourceAttributes: s.use(ResourceAttributes, {
+    description: 'The action to check, when it concerns API objects. Cannot be combined with nonResourceAttributes.',
+  }),
+  nonResourceAttributes: s.use(NonResourceAttributes, {
+    description:
+      'The request to check, when it concerns another path, such as /metrics. Cannot be combined with resourceAttributes.',
+  }),
 };
 type Attributes = ObjectType<typeof attributes>;
 
 /** On the spec of a review. */
-export function oneQuestion({ resourceAttributes, nonResourceAttributes }: Attributes): FieldError[] {
+export function oneOfAttributes({ resourceAttributes, nonResourceAttributes }: Attributes): FieldError[] {
   if (resourceAttributes && nonResourceAttributes) {
     const detail = 'cannot be specified in combination with resourceAttributes';
     return [invalid('nonResourceAttributes', nonResourceAttributes, detail)];
@@ -64,7 +92,7 @@ export function oneQuestion({ resourceAttributes, nonResourceAttributes }: Attri
 }
 
 /** On the spec of a review. */
-export function selectorsAreClear({ resourceAttributes }: Attributes): FieldError[] {
+export function selectorsAreValid({ resourceAttributes }: Attributes): FieldError[] {
   if (!resourceAttributes) return [];
   const { fieldSelector, labelSelector } = resourceAttributes;
   return under('resourceAttributes', [
@@ -78,7 +106,7 @@ type Selector = NonNullable<ResourceAttributes['fieldSelector']>;
 function selectorRules(
   field: 'fieldSelector' | 'labelSelector',
   { rawSelector, requirements = [] }: Selector,
-  judge: (requirement: Requirement) => FieldError[],
+  check: (requirement: Requirement) => FieldError[],
 ): FieldError[] {
   const found: FieldError[] = [];
   if (rawSelector && requirements.length) {
@@ -88,18 +116,18 @@ function selectorRules(
     const path = `spec.resourceAttributes.${field}`;
     found.push(required('requirements', `when ${path} is specified, requirements or rawSelector is required`));
   }
-  found.push(...requirements.flatMap((each, index) => under(`requirements[${index}]`, judge(each))));
+  found.push(...requirements.flatMap((each, index) => under(`requirements[${index}]`, check(each))));
   return under(field, found);
 }
 
 function fieldRequirement(requirement: Requirement): FieldError[] {
-  return [...(requirement.key ? [] : [required('key', 'must be specified')]), ...comparison(requirement)];
+  return [...(requirement.key ? [] : [required('key', 'must be specified')]), ...operatorProblems(requirement)];
 }
 
 function labelRequirement(requirement: Requirement): FieldError[] {
   const { key, values = [] } = requirement;
   return [
-    ...comparison(requirement),
+    ...operatorProblems(requirement),
     ...qualifiedName(key).map((complaint) => invalid('key', key, complaint)),
     ...values.flatMap((value, index) =>
       labelValue(value).map((complaint) => invalid(`values[${index}]`, value, complaint)),
@@ -107,7 +135,7 @@ function labelRequirement(requirement: Requirement): FieldError[] {
   ];
 }
 
-/** A client that is newer than the server may know more operators. */
-function comparison({ operator, values }: Requirement): FieldError[] {
+/** Unknown operators are accepted: the client may be newer than the server. */
+function operatorProblems({ operator, values }: Requirement): FieldError[] {
   return operatorValues(operator, values) ?? [];
 }

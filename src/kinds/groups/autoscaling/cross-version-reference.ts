@@ -1,33 +1,42 @@
-/** An object of the same namespace, in a version that may have changed since. */
+/** References to objects of the same namespace, by kind and API version. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { pathSegment } from '../../../schema/names.ts';
 import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
 
-export const CrossVersionObjectReference = s.object('CrossVersionObjectReference', {
-  kind: s.string({ zero: true }),
-  name: s.string({ zero: true }),
-  apiVersion: s.string({ omitZero: true }),
-});
+export const CrossVersionObjectReference = s.object(
+  'CrossVersionObjectReference',
+  {
+    kind: s.string({ zero: true, description: 'Kind of the referenced object, such as Deployment. Required.' }),
+    name: s.string({ zero: true, description: 'Name of the referenced object. Required.' }),
+    apiVersion: s.string({
+      omitZero: true,
+      description:
+        'API group and version of the referenced object, such as apps/v1. Required for every kind outside the core group.',
+    }),
+  },
+  { description: 'Names an object in the same namespace, in a version of its API group.' },
+);
 export type CrossVersionObjectReference = TypeOf<typeof CrossVersionObjectReference>;
 
-/** What is scaled. */
+/** The object to scale. */
 export const ScaleTarget = s.use(CrossVersionObjectReference, {
   zero: true,
-  rules: [namesObject, namesGroup],
-  description: 'The object that is scaled.',
+  rules: [kindAndName, apiVersionHasGroup],
+  description:
+    'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace. Its metrics decide how many pods it gets.',
 });
 
-/** On a reference: what every one must say. */
-export function namesObject(reference: CrossVersionObjectReference): FieldError[] {
+/** On a reference: kind and name are required. */
+export function kindAndName(reference: CrossVersionObjectReference): FieldError[] {
   return (['kind', 'name'] as const).flatMap((field) => {
     const text = reference[field];
     return text ? pathSegment(text).map((complaint) => invalid(field, text, complaint)) : [required(field)];
   });
 }
 
-/** Only a ReplicationController has no group. What was stored without one stays as long as it is not touched. */
-function namesGroup(
+/** Requires a group, except for ReplicationController. References stored without one stay valid until they change. */
+function apiVersionHasGroup(
   reference: CrossVersionObjectReference,
   { old }: RuleContext<CrossVersionObjectReference>,
 ): FieldError | undefined {

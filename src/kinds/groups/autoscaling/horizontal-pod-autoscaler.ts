@@ -5,16 +5,20 @@ import type { Rule } from '../../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { ScaleTarget } from './cross-version-reference.ts';
 import { horizontalPodAutoscalerColumns } from './horizontal-pod-autoscaler-columns.ts';
-import { HorizontalPodAutoscalerCondition, older, withoutReserved } from './horizontal-pod-autoscaler-v1.ts';
-import { cpuUtilization, DEFAULT_UTILIZATION, MetricSpec, MetricStatus } from './metric.ts';
+import {
+  autoscalingV1,
+  dropReservedAnnotations,
+  HorizontalPodAutoscalerCondition,
+} from './horizontal-pod-autoscaler-v1.ts';
+import { cpuUtilization, DEFAULT_CPU_UTILIZATION_PERCENT, MetricSpec, MetricStatus } from './metric.ts';
 import { metricRules } from './metric-rules.ts';
 import { HorizontalPodAutoscalerBehavior } from './scaling-behavior.ts';
 
-/** Zero was allowed once; who has it may keep it. */
+/** Zero is kept where it was stored: earlier versions of Kubernetes allowed it. */
 const atLeastOne: Rule<number> = (count, { old }) =>
   count >= 1 || (count === 0 && old === 0) ? undefined : invalid('', count, 'must be greater than or equal to 1');
 
-/** Sets the size of a workload by how busy its pods are. */
+/** Scales a workload by metrics of its pods. */
 export const HorizontalPodAutoscaler = defineKind({
   group: 'autoscaling',
   kind: 'HorizontalPodAutoscaler',
@@ -22,55 +26,76 @@ export const HorizontalPodAutoscaler = defineKind({
   short: ['hpa'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'Sets the number of pods of another object, so that each is about as busy as wanted.',
-  versions: { 'autoscaling/v2': {}, 'autoscaling/v1': older },
+  description:
+    'Adjusts the number of pods of a workload automatically, so that the metrics you choose (CPU usage by default) stay close to their targets.',
+  versions: { 'autoscaling/v2': {}, 'autoscaling/v1': autoscalingV1 },
   fields: {
     spec: s.object(
       'HorizontalPodAutoscalerSpec',
       {
         scaleTargetRef: ScaleTarget,
-        minReplicas: s.int32({ default: 1, rules: [atLeastOne], description: 'How few pods there may be.' }),
-        maxReplicas: s.int32({ zero: true, description: 'How many pods there may be.' }),
+        minReplicas: s.int32({
+          default: 1,
+          rules: [atLeastOne],
+          description: 'Lower bound for the number of pods. Defaults to 1, which is also the smallest value allowed.',
+        }),
+        maxReplicas: s.int32({
+          zero: true,
+          description: 'Upper bound for the number of pods. Required; must not be less than minReplicas.',
+        }),
         metrics: s.list(MetricSpec, {
-          default: [cpuUtilization(DEFAULT_UTILIZATION)],
+          default: [cpuUtilization(DEFAULT_CPU_UTILIZATION_PERCENT)],
           rules: [metricRules],
           description:
-            'What is looked at. The one that asks for most pods decides; where nothing is said, pods should use 80 % of their CPU.',
+            'Metrics to scale by. A replica count is computed for each, and the highest one wins. Defaults to an average CPU usage of 80% of the requests.',
         }),
         behavior: HorizontalPodAutoscalerBehavior,
       },
-      { zero: true, rules: [maxFitsMin], description: 'What is scaled, and by what.' },
+      {
+        zero: true,
+        rules: [minAndMax],
+        description: 'Desired behavior of the autoscaler: what it scales, within which bounds, and by which metrics.',
+      },
     ),
     status: s.object(
       'HorizontalPodAutoscalerStatus',
       {
-        observedGeneration: s.int64({ description: 'The generation that the rest speaks of.' }),
-        lastScaleTime: s.time({ description: 'When the number of pods was last changed.' }),
-        currentReplicas: s.int32({ min: 0, omitZero: true, description: 'How many pods there are.' }),
+        observedGeneration: s.int64({ description: 'The metadata.generation that this status was computed from.' }),
+        lastScaleTime: s.time({
+          description: 'When the autoscaler last changed the number of pods. Limits how soon it may change it again.',
+        }),
+        currentReplicas: s.int32({
+          min: 0,
+          omitZero: true,
+          description: 'Number of pods the scaled object had when the autoscaler last looked.',
+        }),
         desiredReplicas: s.int32({
           min: 0,
           zero: true,
-          description: 'How many there should be by the last reckoning.',
+          description: 'Number of pods the autoscaler last computed from the metrics.',
         }),
-        currentMetrics: s.list(MetricStatus, { description: 'What was found when the metrics were last looked at.' }),
+        currentMetrics: s.list(MetricStatus, {
+          description: 'Values of the metrics when the autoscaler last read them, in the order of spec.metrics.',
+        }),
         conditions: s.listMap(HorizontalPodAutoscalerCondition, {
           keys: ['type'],
-          description: 'What holds for the autoscaler: AbleToScale, ScalingActive, ScalingLimited.',
+          description:
+            'Latest observations of the state of the autoscaler, at most one per type: AbleToScale, ScalingActive and ScalingLimited say whether it can scale, and why not.',
         }),
       },
-      { default: {}, description: 'What was found and done.' },
+      { default: {}, description: 'Most recently observed state of the autoscaler, written by its controller.' },
     ),
   },
   subresources: { status: true },
   initialStatus: () => ({ desiredReplicas: 0 }),
-  onCreate: withoutReserved,
-  onUpdate: withoutReserved,
-  onStatusUpdate: withoutReserved,
+  onCreate: dropReservedAnnotations,
+  onUpdate: dropReservedAnnotations,
+  onStatusUpdate: dropReservedAnnotations,
   columns: horizontalPodAutoscalerColumns,
 });
 export type HorizontalPodAutoscaler = ObjectOf<typeof HorizontalPodAutoscaler>;
 
-function maxFitsMin({ minReplicas, maxReplicas }: any): FieldError[] {
+function minAndMax({ minReplicas, maxReplicas }: any): FieldError[] {
   const found: FieldError[] = [];
   if (maxReplicas === 0) found.push(required('maxReplicas', 'must be set and greater than 0'));
   if (maxReplicas < 0) found.push(invalid('maxReplicas', maxReplicas, 'must be greater than or equal to 1'));

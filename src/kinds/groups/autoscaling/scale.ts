@@ -1,6 +1,6 @@
 /**
- * The size of a workload, apart from everything else about it: the body of every `scale` subresource. The older versions
- * of the workloads have a Scale of their own, which shows the selector twice.
+ * Scale, the body of every `scale` subresource. The older versions of the workloads have their own Scale, which has the
+ * selector in two forms.
  */
 import { s } from '../../../schema/builders.ts';
 import type { ObjectSchema, Schema } from '../../../schema/schema.ts';
@@ -9,7 +9,7 @@ import type { KubeObject } from '../../kind.ts';
 import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 
 export interface Scale extends KubeObject {
-  /** Absent is 0. */
+  /** Absent means 0. */
   spec: { replicas?: number };
   status: ScaleStatus;
 }
@@ -27,7 +27,7 @@ type Selector = Parameters<typeof selectorText>[0];
 export interface ScaleShape {
   readonly apiVersion: string;
   readonly schema: ObjectSchema<Scale>;
-  /** How many pods there are, and how they are found. */
+  /** Builds the status. */
   readonly status: (replicas: number, selector: Selector) => ScaleStatus;
 }
 
@@ -36,11 +36,13 @@ export function scaleShapeOf(apiVersion: string): ScaleShape {
   return older.get(apiVersion) ?? autoscaling;
 }
 
-const selectorWords = { description: 'Which pods are counted, as a query for a list would say it.' };
+const selectorOptions = {
+  description: 'Label selector for the counted pods, in the form of the labelSelector query parameter.',
+};
 
 const autoscaling: ScaleShape = {
   apiVersion: 'autoscaling/v1',
-  schema: schemaOf({ selector: s.string(selectorWords) }),
+  schema: schemaOf({ selector: s.string(selectorOptions) }),
   status(replicas, selector) {
     const text = selectorText(selector);
     return { replicas, ...(text ? { selector: text } : {}) };
@@ -48,8 +50,11 @@ const autoscaling: ScaleShape = {
 };
 
 const olderSchema = schemaOf({
-  selector: s.map(s.string(), { description: 'The same as labels, where it can be said with labels alone.' }),
-  targetSelector: s.string(selectorWords),
+  selector: s.map(s.string(), {
+    description:
+      'The selector as a map of labels. Absent when it needs more than equality; targetSelector is always complete.',
+  }),
+  targetSelector: s.string(selectorOptions),
 });
 
 const older = new Map<string, ScaleShape>(
@@ -65,7 +70,7 @@ function olderStatus(replicas: number, selector: Selector): ScaleStatus {
   return { replicas, ...(labels ? { selector: labels } : {}), ...(targetSelector ? { targetSelector } : {}) };
 }
 
-/** Undefined where labels alone do not say it. */
+/** Undefined if the selector needs more than equality. */
 function labelsOf(selector: any): Readonly<Record<string, string>> | undefined {
   if (!selector || selector.matchExpressions) return undefined;
   return typeof selector.matchLabels === 'object' ? selector.matchLabels : selector;
@@ -75,20 +80,26 @@ function schemaOf(selectors: Readonly<Record<string, Schema>>): ObjectSchema<Sca
   return s.object(
     'Scale',
     {
-      kind: s.string(),
-      apiVersion: s.string(),
-      metadata: s.use(ObjectMeta, { default: {} }),
+      kind: s.string({ description: 'Kind of this object: Scale.' }),
+      apiVersion: s.string({ description: 'API group and version of this object, such as autoscaling/v1.' }),
+      metadata: s.use(ObjectMeta, {
+        default: {},
+        description: 'Name, namespace, UID and resourceVersion of the scaled object.',
+      }),
       spec: s.object(
         'ScaleSpec',
-        { replicas: s.int32({ min: 0, omitZero: true, description: 'How many pods there should be.' }) },
-        { default: {}, description: 'What is wanted.' },
+        { replicas: s.int32({ min: 0, omitZero: true, description: 'Number of pods to run. 0 stops them all.' }) },
+        { default: {}, description: 'Desired size of the workload.' },
       ),
       status: s.object(
         'ScaleStatus',
-        { replicas: s.int32({ zero: true, description: 'How many pods there are.' }), ...selectors },
-        { default: {}, description: 'What there is.' },
+        { replicas: s.int32({ zero: true, description: 'Number of pods that currently exist.' }), ...selectors },
+        { default: {}, description: 'Current size of the workload.' },
       ),
     },
-    { description: 'The size of a workload.' },
+    {
+      description:
+        'The size of a workload, as its `scale` subresource shows it. Writing it changes the number of replicas and nothing else.',
+    },
   ) as unknown as ObjectSchema<Scale>;
 }

@@ -14,17 +14,17 @@ import { isTimeZone, parseCronSchedule } from './cron-schedule.ts';
 import { JobTemplateSpec } from './job-spec.ts';
 import { jobWarnings } from './job-warnings.ts';
 
-/** The name of a Job is that of its CronJob and eleven characters more, and may have 63. */
-const MAX_NAME = 52;
+/** Job names append up to eleven characters to the name of the CronJob, and may have 63. */
+const MAX_NAME_LENGTH = 52;
 
-const IN_SCHEDULE = /TZ/;
+const TIME_ZONE_PREFIX = /TZ/;
 
-/** A time zone belongs into its own field; schedules from before there was one may keep theirs. */
+/** Rejects a time zone in the schedule, except in one that was stored before the field timeZone existed. */
 const schedule: Rule<string> = (text, { old, parent }) => {
   const parsed = parseCronSchedule(text);
   const found: FieldError[] = 'error' in parsed ? [invalid('', text, parsed.error)] : [];
-  if (!IN_SCHEDULE.test(text)) return found;
-  if (old === undefined || !IN_SCHEDULE.test(old)) {
+  if (!TIME_ZONE_PREFIX.test(text)) return found;
+  if (old === undefined || !TIME_ZONE_PREFIX.test(old)) {
     found.push(invalid('', text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'));
   } else if (parent.timeZone !== undefined) {
     found.push(invalid('', text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'));
@@ -47,25 +47,43 @@ const fields = {
   schedule: s.string({
     required: true,
     rules: [schedule],
-    description: 'When to run, as cron writes it: minute, hour, day of month, month, day of week.',
+    description:
+      'When to start Jobs, in cron syntax: minute, hour, day of month, month, day of week, as in `*/15 * * * *`; or a macro such as `@hourly`. Read in timeZone.',
   }),
-  timeZone: s.string({ rules: [timeZone], description: 'Where the schedule reads the clock; where absent, in UTC.' }),
+  timeZone: s.string({
+    rules: [timeZone],
+    description: 'Time zone the schedule is read in, as an IANA name such as Europe/Berlin. Defaults to UTC.',
+  }),
   startingDeadlineSeconds: s.int64({
     min: 0,
-    description: 'How late a missed run may still start; later, it counts as failed.',
+    description:
+      'How many seconds after its scheduled time a Job may still be started when it was missed. Later it is skipped and counts as missed. Without it there is no deadline.',
   }),
   concurrencyPolicy: s.enum(['Allow', 'Forbid', 'Replace'], {
     default: 'Allow',
     description:
-      'What happens when the last run is not done: Allow starts another, Forbid skips, Replace ends the old one.',
+      'What to do when a Job is due while an earlier one is still running: `Allow` runs both, `Forbid` skips the new one, `Replace` deletes the running one first. Defaults to Allow.',
   }),
-  suspend: s.boolean({ default: false, description: 'Starts no more runs; those under way go on.' }),
-  jobTemplate: s.use(JobTemplateSpec, { zero: true, description: 'The Job that each run creates.' }),
-  successfulJobsHistoryLimit: s.int32({ min: 0, description: 'How many Jobs that succeeded are kept.' }),
-  failedJobsHistoryLimit: s.int32({ min: 0, description: 'How many Jobs that failed are kept.' }),
+  suspend: s.boolean({
+    default: false,
+    description: 'Whether to stop creating Jobs. Jobs that already run are not affected. Defaults to false.',
+  }),
+  jobTemplate: s.use(JobTemplateSpec, { zero: true, description: 'Template of the Jobs to create.' }),
+  successfulJobsHistoryLimit: s.int32({
+    min: 0,
+    description:
+      'Number of Jobs that completed successfully to keep; older ones are deleted. Defaults to 3 (unlimited in batch/v2alpha1).',
+  }),
+  failedJobsHistoryLimit: s.int32({
+    min: 0,
+    description: 'Number of failed Jobs to keep; older ones are deleted. Defaults to 1 (unlimited in batch/v2alpha1).',
+  }),
 };
 
-const specOptions = { default: {}, description: 'What to run, and when.' } as const;
+const specOptions = {
+  default: {},
+  description: 'Desired behavior of the CronJob: which Jobs it creates, and when.',
+} as const;
 
 const CronJobSpec = s.object(
   'CronJobSpec',
@@ -77,7 +95,7 @@ const CronJobSpec = s.object(
   specOptions,
 );
 
-/** In the first version a limit that is left out is none; zero keeps nothing. */
+/** In batch/v2alpha1 an absent limit means no limit; 0 keeps nothing. */
 const HISTORY_LIMITS = ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'];
 
 /** Creates Jobs on a schedule. */
@@ -88,7 +106,7 @@ export const CronJob = defineKind({
   short: ['cj'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'Creates a Job from its template whenever the schedule says so.',
+  description: 'Creates Jobs from a template on a repeating schedule in cron syntax.',
   versions: {
     'batch/v1': {},
     'batch/v1beta1': {
@@ -108,30 +126,30 @@ export const CronJob = defineKind({
     status: s.object(
       'CronJobStatus',
       {
-        active: s.list(ObjectReference, { description: 'The Jobs that are running.' }),
-        lastScheduleTime: s.time({ description: 'When a Job was last due and created.' }),
-        lastSuccessfulTime: s.time({ description: 'When a Job last completed.' }),
+        active: s.list(ObjectReference, { description: 'References to the Jobs that are currently running.' }),
+        lastScheduleTime: s.time({ description: 'Most recent scheduled time for which a Job was created.' }),
+        lastSuccessfulTime: s.time({ description: 'When a Job of this CronJob last completed successfully.' }),
       },
-      { default: {}, description: 'What has been run.' },
+      { default: {}, description: 'Most recently observed state of the CronJob, written by its controller.' },
     ),
   },
   subresources: { status: true },
   generation: true,
-  rules: [nameLeavesRoom],
+  rules: [nameLength],
   warnings: cronJobWarnings,
   columns: [
     name,
-    text('Schedule', 'When the work is done.', ({ spec }) => spec?.schedule ?? ''),
-    text('Timezone', 'Whose time the schedule speaks of.', ({ spec }) => spec?.timeZone ?? NONE),
-    { ...text('Suspend', 'Whether no more work is started.', suspendText), type: 'boolean' },
-    integer('Active', 'How many jobs run.', ({ status }) => status?.active?.length),
-    text('Last Schedule', 'When work was last started.', ({ status }, now) => {
+    text('Schedule', 'The schedule in cron syntax.', ({ spec }) => spec?.schedule ?? ''),
+    text('Timezone', 'Time zone of the schedule.', ({ spec }) => spec?.timeZone ?? NONE),
+    { ...text('Suspend', 'Whether no more Jobs are created.', suspendText), type: 'boolean' },
+    integer('Active', 'Number of running Jobs.', ({ status }) => status?.active?.length),
+    text('Last Schedule', 'Time since a Job was last scheduled.', ({ status }, now) => {
       return status?.lastScheduleTime ? elapsed(status.lastScheduleTime, now) : NONE;
     }),
     age,
     ...[
       ...containerColumns(({ spec }) => spec?.jobTemplate?.spec?.template),
-      text('Selector', 'Which pods belong to a job.', ({ spec }) => {
+      text('Selector', 'Label selector in the template of the Jobs.', ({ spec }) => {
         return labelSelectorText(spec?.jobTemplate?.spec?.selector);
       }),
     ].map(wide),
@@ -139,10 +157,10 @@ export const CronJob = defineKind({
 });
 export type CronJob = ObjectOf<typeof CronJob>;
 
-function nameLeavesRoom({ metadata }: any, { operation }: RuleContext): readonly FieldError[] {
+function nameLength({ metadata }: any, { operation }: RuleContext): readonly FieldError[] {
   const { name = '' } = metadata;
-  return operation === 'create' && name.length > MAX_NAME
-    ? [invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`)]
+  return operation === 'create' && name.length > MAX_NAME_LENGTH
+    ? [invalid('metadata.name', name, `must be no more than ${MAX_NAME_LENGTH} characters`)]
     : [];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a Job is to do. A Job's own spec has defaults, and parts of it cannot change; in a CronJob's template neither is
- * so, because a Job is yet to be made of it.
+ * The spec of a Job, and the template for Jobs in a CronJob. The template has the same fields, but no defaults and
+ * nothing immutable: both apply when a Job is created from it.
  */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
@@ -15,22 +15,22 @@ import { indexedLimits } from './indexed-limits.ts';
 import { PodFailurePolicy, policyFitsJob } from './pod-failure-policy.ts';
 import { SuccessPolicy, successFitsJob } from './success-policy.ts';
 
-const MAX_MANAGED_BY = 63;
+const MAX_MANAGED_BY_BYTES = 63;
 
 const managedBy: Rule<string> = (value) => {
   const found: FieldError[] = domainPrefixedPath(value).map((complaint) => invalid('', value, complaint));
-  if (Buffer.byteLength(value) > MAX_MANAGED_BY) found.push(tooLong('', MAX_MANAGED_BY));
+  if (Buffer.byteLength(value) > MAX_MANAGED_BY_BYTES) found.push(tooLong('', MAX_MANAGED_BY_BYTES));
   return found;
 };
 
-/** While failures are sorted by a policy, a pod is replaced only once it has failed for good. */
+/** With a podFailurePolicy, pods are replaced only after they have failed. */
 const replacementFitsPolicy: Rule = ({ podFailurePolicy, podReplacementPolicy: policy }) => {
   const supported = podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed'];
   return policy && !supported.includes(policy) ? notSupported('podReplacementPolicy', policy, supported) : undefined;
 };
 
-/** The pods of a Job end: they are not restarted for ever, and a policy for failures wants to see each one. */
-const podsEnd: Rule = ({ podFailurePolicy, template }) => {
+/** Containers are not restarted forever; with a podFailurePolicy, they are not restarted at all. */
+const restartPolicy: Rule = ({ podFailurePolicy, template }) => {
   const field = 'template.spec.restartPolicy';
   const policy = template.spec.restartPolicy;
   if (policy === 'Always') return required(field, 'valid values: "OnFailure", "Never"');
@@ -39,49 +39,89 @@ const podsEnd: Rule = ({ podFailurePolicy, template }) => {
     : undefined;
 };
 
-const rules = [indexedLimits, policyFitsJob, successFitsJob, replacementFitsPolicy, podsEnd];
+const rules = [indexedLimits, policyFitsJob, successFitsJob, replacementFitsPolicy, restartPolicy];
 
 const fields = {
   completions: s.int32({
     min: 0,
-    description: 'How many pods must succeed; where absent, the first success is the success of the Job.',
+    description:
+      'Number of pods that must succeed for the Job to be complete. If only parallelism is given, success of any pod is enough and no new pods are started after it. Defaults to 1 if parallelism is not given either. Can be changed only together with parallelism, for an indexed Job.',
   }),
-  parallelism: s.int32({ min: 0, description: 'How many pods may run at a time.' }),
+  parallelism: s.int32({
+    min: 0,
+    description: 'Maximum number of pods that run at a time. Defaults to 1; 0 pauses the Job. Can be changed.',
+  }),
   activeDeadlineSeconds: s.int64({
     min: 1,
-    description: 'How long the Job may take, from its start time, before it is ended and has failed; at least 1.',
+    description:
+      'Seconds after its start time at which a Job that still runs is terminated and fails with reason DeadlineExceeded. Must be at least 1; the time is reset when a suspended Job is resumed.',
   }),
-  podFailurePolicy: s.use(PodFailurePolicy, { description: 'How failures of pods are dealt with.' }),
-  successPolicy: s.use(SuccessPolicy, { description: 'When the Job has succeeded before all its indexes have.' }),
-  backoffLimit: s.int32({ min: 0, description: 'How many failures are put up with before the Job has failed.' }),
-  backoffLimitPerIndex: s.int32({ min: 0, description: 'The same for each index of an indexed Job.' }),
-  maxFailedIndexes: s.int32({ min: 0, description: 'How many indexes may fail before the Job has failed.' }),
-  selector: s.use(LabelSelector, { description: 'Which pods are counted; normally set by the system.' }),
+  podFailurePolicy: s.use(PodFailurePolicy, {
+    description:
+      'How to react to failed pods, by exit code or pod condition. Without it every failure counts towards backoffLimit. Requires restartPolicy Never; cannot be changed.',
+  }),
+  successPolicy: s.use(SuccessPolicy, {
+    description:
+      'When an indexed Job is successful although not all of its indexes have succeeded. Without it all completions are needed. Cannot be changed.',
+  }),
+  backoffLimit: s.int32({
+    min: 0,
+    description:
+      'Number of pod failures to tolerate before the Job fails. Defaults to 6, or to no limit if backoffLimitPerIndex is set.',
+  }),
+  backoffLimitPerIndex: s.int32({
+    min: 0,
+    description:
+      'Number of pod failures to tolerate for each index before the index fails. For indexed Jobs with restartPolicy Never; cannot be changed.',
+  }),
+  maxFailedIndexes: s.int32({
+    min: 0,
+    description:
+      'Number of failed indexes above which the Job fails. Needs backoffLimitPerIndex; at most completions, and at most 100000. Without it all indexes are run to their end.',
+  }),
+  selector: s.use(LabelSelector, {
+    description:
+      'Label selector for the pods of the Job. Normally generated by the server; must not be set unless manualSelector is true. Cannot be changed.',
+  }),
   manualSelector: s.boolean({
     description:
-      'True when the client chose the selector; otherwise the system picks labels of its own and adds them to the template.',
+      'Whether to use the selector and the pod labels exactly as given instead of generating unique ones. Set it only if the selector cannot match pods of other Jobs. Defaults to false.',
   }),
-  template: s.use(PodTemplateSpec, { zero: true, description: 'The pods that do the work.' }),
-  ttlSecondsAfterFinished: s.int32({ min: 0, description: 'How long the finished Job is kept before it is deleted.' }),
+  template: s.use(PodTemplateSpec, {
+    zero: true,
+    description:
+      'Template of the pods. The only allowed restartPolicies are Never and OnFailure. Cannot be changed, except for scheduling directives and resources while the Job is suspended.',
+  }),
+  ttlSecondsAfterFinished: s.int32({
+    min: 0,
+    description:
+      'Seconds to keep the Job after it has finished; then it is deleted along with its pods. 0 deletes it at once; without it the Job is kept.',
+  }),
   completionMode: s.enum(['NonIndexed', 'Indexed'], {
-    description: 'Indexed: each pod has a number of its own, and one success for each number completes the Job.',
+    description:
+      '`NonIndexed`: all pods do the same work, and completions counts successes. `Indexed`: each pod gets an index from 0 to completions - 1 (in the environment variable JOB_COMPLETION_INDEX), and every index must succeed once. Defaults to NonIndexed; cannot be changed.',
   }),
-  suspend: s.boolean({ description: 'Stops the Job: no pods are started, and active ones are deleted.' }),
+  suspend: s.boolean({
+    description:
+      'Whether to stop the Job: its running pods are deleted and no new ones created until this is false again. Defaults to false.',
+  }),
   podReplacementPolicy: s.string({
-    description: 'Whether a pod is replaced once it is terminating, or once it failed.',
+    description:
+      'When a pod is replaced: `TerminatingOrFailed` as soon as it is terminating, `Failed` only once it has failed for good. Defaults to TerminatingOrFailed; with a podFailurePolicy, Failed is the only value allowed.',
   }),
   managedBy: s.string({
     rules: [managedBy],
-    description: 'The controller in charge, where it is not the built-in one.',
+    description:
+      'Name of the controller that manages the Job, as a domain-prefixed path of at most 63 characters. Without it, or with kubernetes.io/job-controller, the built-in controller does. Cannot be changed.',
   }),
 };
 
-/** A Job's own spec. */
+/** The spec of a Job. */
 export const JobSpec = s.object(
   'JobSpec',
   {
     ...fields,
-    // Looks at parallelism, and so stands before it.
+    // Stands before parallelism: its default depends on whether parallelism was given.
     completions: s.use(fields.completions, {
       default: (spec: any): number | undefined => (spec.parallelism === undefined ? 1 : undefined),
     }),
@@ -101,22 +141,32 @@ export const JobSpec = s.object(
     }),
     managedBy: s.use(fields.managedBy, { immutable: true }),
   },
-  { rules },
+  {
+    rules,
+    description: 'Desired behavior of the Job: its pods, how many must succeed, and what to do when they fail.',
+  },
 );
 
-const generatedLater: Rule = ({ selector, manualSelector }) => {
+const selectorIsGeneratedLater: Rule = ({ selector, manualSelector }) => {
   const found: FieldError[] = [];
   if (selector) found.push(invalid('selector', selector, '`selector` will be auto-generated'));
   if (manualSelector) found.push(notSupported('manualSelector', manualSelector, ['nil', 'false']));
   return found;
 };
 
-/** What a CronJob makes Jobs of. */
-export const JobTemplateSpec = s.object('JobTemplateSpec', {
-  metadata: s.use(ObjectMeta, { default: {}, description: 'Labels and annotations that every such Job gets.' }),
-  spec: s.object('JobSpec', fields, {
-    default: {},
-    rules: [...rules, generatedLater],
-    description: 'What every such Job is to do.',
-  }),
-});
+/** The template in a CronJob. */
+export const JobTemplateSpec = s.object(
+  'JobTemplateSpec',
+  {
+    metadata: s.use(ObjectMeta, {
+      default: {},
+      description: 'Labels and annotations of the Jobs created from the template.',
+    }),
+    spec: s.object('JobSpec', fields, {
+      default: {},
+      rules: [...rules, selectorIsGeneratedLater],
+      description: 'Desired behavior of the Job: its pods, how many must succeed, and what to do when they fail.',
+    }),
+  },
+  { description: 'Template of a Job.' },
+);
