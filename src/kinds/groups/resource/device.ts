@@ -1,11 +1,11 @@
-/** A device that a driver offers, with what is known of it. */
+/** A device in a ResourceSlice. */
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { NodeSelector } from '../../shapes/pod/node-selector.ts';
 import { bindingConditionFields } from './binding-conditions.ts';
 import { DeviceTaint } from './device-taint.ts';
 
-/** One value, or a list of values of one type. */
+/** A value of one type, or a list of such values. */
 const DeviceAttribute = s.object(
   'DeviceAttribute',
   {
@@ -67,7 +67,7 @@ const DeviceCapacity = s.object(
 );
 export type DeviceCapacity = TypeOf<typeof DeviceCapacity>;
 
-/** Amounts by the name of the counter. */
+/** Amounts by counter name. */
 export const Counters = s.map(
   s.object(
     'Counter',
