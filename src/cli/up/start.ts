@@ -236,7 +236,7 @@ function driving(
   say([...controllers.map(({ name }) => name), ...(schedules ? [SCHEDULER] : [])].join(', '));
   const tools = { clock, random, log, isShared: settings.store === 'etcd' };
   return () => {
-    cleanup.add(startControllers(controllers, server.handle, tools));
+    cleanup.add(startControllers(controllers, server, tools));
     if (schedules) cleanup.add(startScheduler(server, tools));
   };
 }

@@ -35,7 +35,12 @@ export async function authorization(
   if (chosen.includes('Webhook') !== (file !== undefined)) {
     throw new CliError('--authorization-mode Webhook and --authorization-webhook-config-file need each other');
   }
-  return { authorization: chosen, ...(file === undefined ? {} : { postReview: await poster(file) }) };
+  return { authorization: withNodes(chosen), ...(file === undefined ? {} : { postReview: await poster(file) }) };
+}
+
+/** Adds the node authorizer where roles decide: without it, the cluster's own nodes could not do their work. */
+function withNodes(chosen: readonly AuthorizationMode[]): readonly AuthorizationMode[] {
+  return chosen.includes('RBAC') && !chosen.includes('Node') ? ['Node', ...chosen] : chosen;
 }
 
 async function poster(file: string): Promise<PostReview> {
