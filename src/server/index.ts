@@ -26,7 +26,7 @@ import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
 import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
-import { ownSince } from './cache/release.ts';
+import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
 import { type DirectHandle, directCalls } from './direct.ts';
 import type { Admitting } from './fairness/admitting.ts';
@@ -62,7 +62,7 @@ export interface ServerOptions {
   readonly fairness?: FairnessSettings | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
-  /** Whether objects that are handed out are frozen, so that a test finds who changes one. */
+  /** Whether calls and the objects that are handed out are frozen, so that a test finds code that changes one. */
   readonly freeze?: boolean;
   /** What tells this release from others, where nobody else writes to the store meanwhile. */
   readonly release?: string | undefined;
@@ -103,12 +103,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     historyMilliseconds: options.historyMilliseconds ?? 300_000,
     historyBytes: options.historyBytes ?? 64 * 1024 * 1024,
     freeze: options.freeze ?? false,
-    ownSince: options.release === undefined ? undefined : await ownSince(store, options.release),
+    marks: options.release === undefined ? undefined : await DefinitionMarks.load(store, options.release),
   });
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
-  const watches = new Watches(cache, clock);
+  const watches = new Watches({ cache, clock, registry });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;
@@ -127,7 +127,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     }),
     rbac,
     specs: new SpecInterner(),
-    lists: new ListBodies(),
+    lists: new ListBodies(registry),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
     nodes: {
@@ -142,7 +142,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     log,
     writing: new PassingMap(),
   };
-  const handle = handler(core);
+  const handle = options.freeze ? freezing(handler(core)) : handler(core);
   const priorities = options.admission?.includes(priority) ?? false;
   const first = { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities };
   const [admitting] = await Promise.all([
@@ -173,6 +173,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
   };
 }
+
+/** Freezes calls, so that a test finds code that writes into one. Bodies are the server's to change. */
+const freezing =
+  (handle: Handle): Handle =>
+  (call, notes) =>
+    handle(Object.freeze(call), notes);
 
 function webhook({ postReview, clock, log = silent }: ServerOptions): Webhook {
   if (!postReview) throw new Error('authorization by webhook needs somebody to ask');

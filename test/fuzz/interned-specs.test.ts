@@ -13,6 +13,7 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { admissionPluginNames, admissionPlugins } from '../../src/server/admission/all.ts';
 import type { Call, ObjectReply } from '../../src/server/api.ts';
 import { SpecInterner } from '../../src/server/objects/spec-interner.ts';
+import { RequestNotes } from '../../src/server/request-notes.ts';
 import { type TestServer, testServer } from '../support/server.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 10);
@@ -92,7 +93,7 @@ async function serverWithAccount(): Promise<TestServer> {
 
 /** The created object or the error, without what differs in every object. */
 async function outcomeOf({ server }: TestServer, body: object): Promise<unknown> {
-  const warnings: string[] = [];
+  const notes = new RequestNotes();
   const user = { name: 'tester', groups: ['system:masters'] };
   const call: Call = {
     verb: 'create',
@@ -100,11 +101,10 @@ async function outcomeOf({ server }: TestServer, body: object): Promise<unknown>
     plural: 'pods',
     namespace: 'default',
     user,
-    warnings,
     body,
   };
   try {
-    const reply = await server.handle(call);
+    const reply = await server.handle(call, notes);
     const text = (reply as ObjectReply).item
       .json()
       .toString()
@@ -112,7 +112,7 @@ async function outcomeOf({ server }: TestServer, body: object): Promise<unknown>
     const object = JSON.parse(text);
     delete object.metadata.uid;
     delete object.metadata.resourceVersion;
-    return { object, told: reply.warnings };
+    return { object, warnings: notes.warnings };
   } catch (error) {
     if (!isApiError(error)) throw error;
     return error.toStatus();

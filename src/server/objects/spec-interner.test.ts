@@ -3,6 +3,7 @@ import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { ObjectReply } from '../api.ts';
+import { RequestNotes } from '../request-notes.ts';
 
 const template = (image = 'shop:1') => ({
   volumes: [{ name: 'config', configMap: { name: 'shop-config' } }],
@@ -26,9 +27,9 @@ beforeEach(async () => {
   api = await testServer([Namespace, Pod]);
 });
 
-const spec = async (name: string, body = pod(name)) => {
+const spec = async (name: string, body = pod(name), notes = new RequestNotes()) => {
   const call = { verb: 'create', apiVersion: 'v1', plural: 'pods', namespace: 'default' } as const;
-  const reply = await api.server.handle({ ...call, user: { name: 'tester', groups: [] }, body });
+  const reply = await api.server.handle({ ...call, user: { name: 'tester', groups: [] }, body }, notes);
   return ((reply as ObjectReply).item.object as Pod).spec;
 };
 
@@ -92,11 +93,9 @@ describe('a pod whose spec equals a remembered one', () => {
     // One container: two with the same port would give a warning.
     const quiet = () => ({ ...template(), containers: template().containers.slice(0, 1) });
     const first = await spec('a', pod('a', quiet()));
-    const call = { verb: 'create', apiVersion: 'v1', plural: 'pods', namespace: 'default' } as const;
-    const body = pod(name, quiet(), metadata);
-    const reply = await api.server.handle({ ...call, user: { name: 'tester', groups: [] }, body });
-    expect(((reply as ObjectReply).item.object as Pod).spec).toBe(first);
-    expect(reply.warnings ?? []).toHaveLength(count);
+    const notes = new RequestNotes();
+    expect(await spec(name, pod(name, quiet(), metadata), notes)).toBe(first);
+    expect(notes.warnings ?? []).toHaveLength(count);
   });
 
   it('does not match a spec that differs in one field', async () => {

@@ -168,13 +168,14 @@ describe('OpenAPI 3', () => {
     expect(end.description).toBe('When it ends.');
   });
 
-  it('says once what a place and its definition say in the same words', async () => {
+  it('describes a shape at its fields only, where all of them have the same description', async () => {
     const openApi = new OpenApi(new Registry(allKinds));
     const { components } = await read(openApi, '/openapi/v3/apis/apps/v1');
     const { spec } = components.schemas['io.k8s.api.apps.v1.Deployment'].properties;
-    const { description } = components.schemas['io.k8s.api.apps.v1.DeploymentSpec'];
-    expect(description).toEqual(expect.any(String));
-    expect(spec).not.toHaveProperty('description');
+    expect(spec.description).toBe('Desired state of the Deployment.');
+    expect(components.schemas['io.k8s.api.apps.v1.DeploymentSpec']).not.toHaveProperty('description');
+    // The description of a list says nothing about its elements.
+    expect(components.schemas['io.k8s.api.apps.v1.DeploymentCondition'].description).toEqual(expect.any(String));
   });
 
   it('has in each document what it refers to, and no other kinds', async () => {

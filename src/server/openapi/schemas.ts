@@ -19,26 +19,44 @@ export interface Dialect {
 
 /** How the values are written that have a name and no fields. */
 const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete?: Json])[] = [
-  [SCALARS.time, { description: 'A moment, as RFC 3339 writes it.', format: 'date-time', type: 'string' }],
-  [SCALARS.microTime, { description: 'A moment, to the microsecond.', format: 'date-time', type: 'string' }],
-  [SCALARS.duration, { description: 'A length of time, such as 1h30m.', type: 'string' }],
+  [
+    SCALARS.time,
+    { description: 'A point in time in RFC 3339 format, to the second.', format: 'date-time', type: 'string' },
+  ],
+  [
+    SCALARS.microTime,
+    { description: 'A point in time in RFC 3339 format, to the microsecond.', format: 'date-time', type: 'string' },
+  ],
+  [SCALARS.duration, { description: 'A duration with units, such as 1h30m or 300ms.', type: 'string' }],
   [
     SCALARS.quantity,
-    { description: 'A number with a unit, such as 500m or 2Gi.', type: 'string' },
-    { description: 'A number with a unit, such as 500m or 2Gi.', oneOf: [{ type: 'string' }, { type: 'number' }] },
+    {
+      description:
+        'A quantity: a decimal number with an optional suffix, such as 500m (thousandths), 2Gi (powers of 1024) or 3M (powers of 1000).',
+      type: 'string',
+    },
+    {
+      description:
+        'A quantity: a decimal number with an optional suffix, such as 500m (thousandths), 2Gi (powers of 1024) or 3M (powers of 1000).',
+      oneOf: [{ type: 'string' }, { type: 'number' }],
+    },
   ],
   [
     SCALARS.intOrString,
-    { description: 'A number, or a word for one.', format: 'int-or-string', type: 'string' },
     {
-      description: 'A number, or a word for one.',
+      description: 'An integer, or a string such as a percentage or a port name.',
+      format: 'int-or-string',
+      type: 'string',
+    },
+    {
+      description: 'An integer, or a string such as a percentage or a port name.',
       format: 'int-or-string',
       oneOf: [{ type: 'integer' }, { type: 'string' }],
     },
   ],
-  [SCALARS.any, { description: 'Any object, kept as it is.', type: 'object' }],
-  [SCALARS.fields, { description: 'Which fields somebody manages.', type: 'object' }],
-  [SCALARS.patch, { description: 'What is to change, in the form that the media type names.', type: 'object' }],
+  [SCALARS.any, { description: 'Any JSON object, stored as it is.', type: 'object' }],
+  [SCALARS.fields, { description: 'A set of fields, as a tree of their names.', type: 'object' }],
+  [SCALARS.patch, { description: 'A patch, in the format given by the Content-Type of the request.', type: 'object' }],
 ];
 
 /** Every definition by name, in alphabetical order; of `names` alone, where they are given. */
@@ -71,22 +89,29 @@ class Renderer {
   definition(definition: Definition): Json {
     const { shape, home, kinds } = definition;
     const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
-    const required = requiredFields(definition);
-    const description = descriptionOf(definition);
+    const open = [shape, ...definition.uses].some(({ preserveUnknown }) => preserveUnknown);
+    // Clients of OpenAPI 2 refuse fields that are not listed, and null in required ones.
+    const isListed = this.#dialect.complete || !open;
+    const required = requiredFields(definition).filter(
+      (name) => this.#dialect.complete || !shape.fields[name]?.nullable,
+    );
+    const description = this.#isDescribedByUses(definition) ? undefined : descriptionOf(definition);
     return {
       ...(description ? { description } : {}),
-      ...(fields.length > 0
+      ...(fields.length > 0 && isListed
         ? { properties: Object.fromEntries(fields.map(([name, field]) => [name, this.#property(name, field, home)])) }
         : {}),
-      ...(required.length > 0 ? { required } : {}),
+      ...(required.length > 0 && isListed ? { required } : {}),
       type: 'object',
+      ...(shape.embedded ? { 'x-kubernetes-embedded-resource': true } : {}),
+      ...(open ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
       ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
       ...(isAtomic(definition) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
     };
   }
 
   #property(name: string, schema: Schema, home: string): Json {
-    const description = this.#saysItself(schema, home) ? undefined : schema.description;
+    const { description } = schema;
     const body = name === 'fieldsV1' ? this.#reference(SCALARS.fields) : this.#value(schema, home);
     const said = this.#dialect.complete ? defaultOf(schema) : undefined;
     if (description === undefined && said === undefined) return body;
@@ -96,14 +121,27 @@ class Renderer {
     });
   }
 
-  /** Clients of OpenAPI 3 show what a place says and what its definition says: the same words would stand there twice. */
-  #saysItself(schema: Schema, home: string): boolean {
-    if (!this.#dialect.complete || schema.type !== 'object' || schema.description === undefined) return false;
-    const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home));
-    return definition !== undefined && descriptionOf(definition) === schema.description;
+  /**
+   * Whether every field that uses the definition repeats its description. Clients of OpenAPI 3 such as `kubectl explain`
+   * show both in a row, so the definition leaves it out; in a list of fields they show the field's description only.
+   */
+  #isDescribedByUses(definition: Definition): boolean {
+    const { kinds, uses, elements } = definition;
+    if (!this.#dialect.complete || kinds.length > 0 || elements.length > 0 || uses.length === 0) return false;
+    const own = descriptionOf(definition);
+    return uses.every(({ description }) => description === own);
   }
 
+  /** OpenAPI 2 has no word for null: a value that may be null has no type there, as Kubernetes publishes it. */
   #value(schema: Schema, home: string): Json {
+    const body = this.#typed(schema, home);
+    if (!schema.nullable) return body;
+    if (this.#dialect.complete) return this.#beside(body, { nullable: true });
+    const { type: _, items: __, $ref: ___, ...untyped } = body;
+    return untyped;
+  }
+
+  #typed(schema: Schema, home: string): Json {
     switch (schema.type) {
       case 'string':
         return this.#string(schema);

@@ -5,6 +5,7 @@ import { ObjectEvent } from '../cache/change-record.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
 import { invalidObject } from '../objects/check.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { type Selection, selectionOf } from '../selection.ts';
 import { batchOf, Channel } from '../watches/channel.ts';
@@ -15,7 +16,7 @@ const BACKLOG = 16 * 1024 * 1024;
 const SHORTEST = 30 * 60_000;
 
 /** The changes of one object or of a list, from now, from a version, or with what there is first. */
-export async function watch(core: Core, resource: Resource, call: Call): Promise<WatchReply> {
+export async function watch(core: Core, { resource, call }: ApiRequest): Promise<WatchReply> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
   const { options = {} } = call;
@@ -75,14 +76,17 @@ class RunningWatch implements WatchReply {
   }
 
   async #begin(): Promise<void> {
-    const { core, start } = this;
+    const { start } = this;
     try {
       if (start.from !== undefined) await this.#reach(start.from);
+      if (!this.#over) this.#join();
     } catch (error) {
       this.#fail(error);
-      return;
     }
-    if (this.#over) return;
+  }
+
+  #join(): void {
+    const { core, start } = this;
     const namespace = this.call.namespace ?? '';
     // From here to the end no other code runs: what was there and what comes next meet without a gap.
     const events = start.initial
@@ -91,10 +95,20 @@ class RunningWatch implements WatchReply {
         ? []
         : this.#missed(start.from, namespace);
     this.#told = core.cache.revision;
-    this.#leave = core.watches.join(
+    const leave = core.watches.join(
       { resource: this.resource, namespace, selection: start.selection },
-      { deliver: (batch) => this.#deliver(batch), bookmark: () => this.#bookmark(), end: () => this.#finish() },
+      {
+        deliver: (batch) => this.#deliver(batch),
+        bookmark: () => this.#bookmark(),
+        end: () => this.#finish(),
+        fail: (error) => this.#fail(error),
+      },
     );
+    if (!leave) {
+      this.#end();
+      return;
+    }
+    this.#leave = leave;
     if (start.marked) events.push(bookmarkEvent(this.resource, core.cache.revision, true));
     if (events.length > 0) this.#deliver(batchOf(events), Number.POSITIVE_INFINITY);
     // What a watch starts with may be large; only what comes on top counts as falling behind.

@@ -58,6 +58,6 @@ export function fairness(flags: LoadFlags): { fairness: FairnessSettings } {
 
 /** How the front end's options say it. */
 export function limits(flags: LoadFlags): { limits: Partial<Limits> } {
-  const { requestTimeout, maxConnections: connections, maxConnectionsPerAddress: connectionsPerAddress } = flags;
-  return { limits: { requestTimeout, connections, connectionsPerAddress } };
+  const { requestTimeout: requestTimeoutMs, maxConnections, maxConnectionsPerAddress } = flags;
+  return { limits: { requestTimeoutMs, maxConnections, maxConnectionsPerAddress } };
 }

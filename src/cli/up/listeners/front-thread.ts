@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { remoteListeners } from '../../../server/http/front/back.ts';
+import { remoteListeners } from '../../../server/http/front/remote-listeners.ts';
 import type { Listeners, ListenersOptions } from '../../../server/http/listen/listeners.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 

@@ -1,9 +1,9 @@
-/** What an autoscaler looks at: what it wants to find, and what it found. Which rules hold is in metric-rules.ts. */
+/** Schemas of metrics: targets in a spec, and current values in a status. Their validation is in metric-rules.ts. */
 import { s } from '../../../schema/builders.ts';
 import type { Fields, TypeOf } from '../../../schema/schema.ts';
 import { CrossVersionObjectReference } from './cross-version-reference.ts';
 
-/** Nobody judges it: it is for whoever collects the metrics. */
+/** A label selector without validation: it is interpreted by the metrics API. */
 export const MetricSelector = s.object(
   'LabelSelector',
   {
@@ -48,7 +48,7 @@ const MetricTarget = s.object(
     type: s.string({
       zero: true,
       description:
-        'Which of the fields below holds the target: `Utilization`, `Value` or `AverageValue`. Utilization is possible for resource metrics only.',
+        'Which field holds the target: `Value` (value), `AverageValue` (averageValue) or `Utilization` (averageUtilization). Utilization is possible for resource metrics only.',
     }),
     value: s.quantity({ description: 'Target for the metric as a whole, as a quantity. Must be positive.' }),
     averageValue: s.quantity({
@@ -59,7 +59,7 @@ const MetricTarget = s.object(
         'Target for the average usage across all pods, as a percentage of the resource they request. Must be at least 1; for Resource and ContainerResource metrics only.',
     }),
   },
-  { description: 'Value of a metric that the autoscaler aims for.' },
+  { description: 'A target for a metric. The field named by type is set.' },
 );
 export type MetricTarget = TypeOf<typeof MetricTarget>;
 
@@ -73,12 +73,12 @@ const MetricValueStatus = s.object(
         'Current average usage across all pods, as a percentage of the resource they request. For Resource and ContainerResource metrics only.',
     }),
   },
-  { description: 'Value of a metric that the autoscaler last read.' },
+  { description: 'The value of a metric, in the same forms as its target.' },
 );
 
 const target = s.use(MetricTarget, { zero: true, description: 'Value of the metric to aim for.' });
 const current = s.use(MetricValueStatus, { zero: true, description: 'Value of the metric when it was last read.' });
-const metric = s.use(MetricIdentifier, { zero: true, description: 'The metric, by name and labels.' });
+const metric = s.use(MetricIdentifier, { zero: true, description: 'The metric to read.' });
 const describedObject = s.use(CrossVersionObjectReference, {
   zero: true,
   description: 'The object in the same namespace that the metric describes, such as an Ingress.',
@@ -86,13 +86,13 @@ const describedObject = s.use(CrossVersionObjectReference, {
 const resourceName = s.string({ zero: true, description: 'Name of the resource, such as cpu or memory.' });
 const container = s.string({ zero: true, description: 'Name of the container in each pod whose usage counts.' });
 
-/** The five sorts of metrics, each with what is wanted or what was found. */
+/** The five types of metrics, each with a target or a current value. */
 function sources<F extends Fields>(suffix: 'Source' | 'Status', amount: F) {
   return {
     type: s.string({
       zero: true,
       description:
-        'Kind of metric, and at the same time which of the fields below is set: `Object`, `Pods`, `Resource`, `ContainerResource` or `External`.',
+        'Kind of metric; the field of the same name must be set: `Object`, `Pods`, `Resource`, `ContainerResource` or `External`.',
     }),
     object: s.object(
       `ObjectMetric${suffix}`,
@@ -146,10 +146,10 @@ export const MetricStatus = s.object('MetricStatus', sources('Status', { current
 });
 export type MetricStatus = TypeOf<typeof MetricStatus>;
 
-/** The part of the CPU that an autoscaler aims at where it is told nothing else. */
-export const DEFAULT_UTILIZATION = 80;
+/** Default target for CPU utilization, in percent of the requests. */
+export const DEFAULT_CPU_UTILIZATION_PERCENT = 80;
 
-/** A metric that the older version has a field for. */
+/** The metric that autoscaling/v1 has a field for. */
 export const cpuUtilization = (averageUtilization: number): MetricSpec => ({
   type: 'Resource',
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },

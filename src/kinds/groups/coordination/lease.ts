@@ -8,47 +8,58 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 
 const STRATEGIES = ['OldestEmulationVersion'];
 
-const aboveZero: Rule<number> = (seconds) => (seconds > 0 ? undefined : invalid('', seconds, 'must be greater than 0'));
+const positive: Rule<number> = (seconds) => (seconds > 0 ? undefined : invalid('', seconds, 'must be greater than 0'));
 
-/** One that is known here, or somebody else's with a domain in front. */
+/** A built-in strategy, or a custom one with a domain prefix. */
 const strategy: Rule<string> = (word) => {
   if (word.includes('/')) return qualifiedName(word).map((complaint) => invalid('', word, complaint));
   return STRATEGIES.includes(word) ? undefined : notSupported('', word, STRATEGIES);
 };
 
-/** Says who is in charge of something, and until when. */
+/** Names the holder of a role or resource, until it expires. */
 export const Lease = defineKind({
   group: 'coordination.k8s.io',
   kind: 'Lease',
   plural: 'leases',
   scope: 'Namespaced',
-  description: 'Says who is in charge of something and until when; whoever is must renew it in time.',
+  description:
+    'A claim to a role or resource that its holder must renew in time, used for leader election and for the heartbeats of nodes. Others may take over a lease that has expired.',
   versions: { 'coordination.k8s.io/v1': {} },
   fields: {
     spec: s.object(
       'LeaseSpec',
       {
-        holderIdentity: s.string({ description: 'Who holds the lease.' }),
-        leaseDurationSeconds: s.int32({
-          rules: [aboveZero],
-          description: 'How long others must wait after the last renewal before they may take it.',
+        holderIdentity: s.string({
+          description: 'Identity of the current holder. Empty means that nobody holds the lease.',
         }),
-        acquireTime: s.microTime({ description: 'When the holder took it.' }),
-        renewTime: s.microTime({ description: 'When the holder last renewed it.' }),
-        leaseTransitions: s.int32({ min: 0, description: 'How often the holder has changed.' }),
-        strategy: s.string({ rules: [strategy], description: 'How the holder is chosen, where somebody chooses it.' }),
-        preferredHolder: s.string({ description: 'Who should take the lease over from the holder.' }),
+        leaseDurationSeconds: s.int32({
+          rules: [positive],
+          description:
+            'Seconds that others must wait after renewTime before they may take the lease over. Must be greater than 0.',
+        }),
+        acquireTime: s.microTime({ description: 'When the current holder acquired the lease.' }),
+        renewTime: s.microTime({ description: 'When the current holder last renewed the lease.' }),
+        leaseTransitions: s.int32({ min: 0, description: 'Number of times the lease has changed hands.' }),
+        strategy: s.string({
+          rules: [strategy],
+          description:
+            'How a coordinated leader election picks the holder: OldestEmulationVersion, or a strategy of your own with a domain prefix. Without it, the candidates decide among themselves.',
+        }),
+        preferredHolder: s.string({
+          description:
+            'Identity of a better holder, to whom the current one should give up the lease. Allowed only with a strategy.',
+        }),
       },
-      { default: {}, rules: [preferenceNeedsStrategy], description: 'Who holds it.' },
+      { default: {}, rules: [preferredHolderNeedsStrategy], description: 'Who holds the lease, and until when.' },
     ),
   },
   requiresVersion: true,
   createOnUpdate: true,
-  columns: [name, text('Holder', 'Who holds it.', ({ spec }) => spec?.holderIdentity ?? ''), age],
+  columns: [name, text('Holder', 'Identity of the holder.', ({ spec }) => spec?.holderIdentity ?? ''), age],
 });
 export type Lease = ObjectOf<typeof Lease>;
 
-function preferenceNeedsStrategy({ preferredHolder, strategy: chosen }: any): FieldError | undefined {
+function preferredHolderNeedsStrategy({ preferredHolder, strategy: chosen }: any): FieldError | undefined {
   return preferredHolder && !chosen
     ? forbidden('preferredHolder', 'may only be specified if `strategy` is defined')
     : undefined;

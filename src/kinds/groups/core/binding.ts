@@ -3,17 +3,21 @@ import { type FieldError, notSupported, required } from '../../../schema/field-e
 import { defineKind } from '../../kind.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
 
-/** Puts a pod on a node. It can only be created, and is never stored. */
+/** Assigns a pod to a node. It can only be created and is never stored. */
 export const Binding = defineKind({
   group: '',
   kind: 'Binding',
   plural: 'bindings',
   scope: 'Namespaced',
-  description: 'Puts the pod of the same name on a node; a scheduler creates it.',
+  description: 'Assigns the pod of the same name to a node. Created by schedulers; it is not stored.',
   versions: { v1: {} },
   verbs: ['create'],
   fields: {
-    target: s.use(ObjectReference, { default: {}, description: 'The node.', rules: [isNode] }),
+    target: s.use(ObjectReference, {
+      default: {},
+      description: 'Node that the pod is assigned to. Its name is required.',
+      rules: [isNode],
+    }),
   },
 });
 

@@ -3,27 +3,31 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { name, text } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
-const ComponentCondition = s.object('ComponentCondition', {
-  type: s.string({ zero: true, description: 'Always Healthy.' }),
-  status: s.string({ zero: true, description: 'True, False or Unknown.' }),
-  message: s.string({ omitZero: true, description: 'What the component answered.' }),
-  error: s.string({ omitZero: true, description: 'What went wrong when it was asked.' }),
-});
+const ComponentCondition = s.object(
+  'ComponentCondition',
+  {
+    type: s.string({ zero: true, description: 'Type of the condition. The only type is Healthy.' }),
+    status: s.string({ zero: true, description: 'Whether the component is healthy: True, False or Unknown.' }),
+    message: s.string({ omitZero: true, description: 'Answer of the component to the health check.' }),
+    error: s.string({ omitZero: true, description: 'Why the health check failed.' }),
+  },
+  { description: 'Health of a component.' },
+);
 
 const fields = {
-  conditions: s.listMap(ComponentCondition, { keys: ['type'], description: 'What was found.' }),
+  conditions: s.listMap(ComponentCondition, { keys: ['type'], description: 'Results of the health check.' }),
 };
 
 export type ComponentStatus = KubeObject & ObjectType<typeof fields>;
 
-/** How a part of the control plane is. It is looked up when somebody asks, and never stored. */
+/** Computed on request and never stored. */
 export const ComponentStatus = defineKind({
   group: '',
   kind: 'ComponentStatus',
   plural: 'componentstatuses',
   short: ['cs'],
   scope: 'Cluster',
-  description: 'Says whether a part of the control plane is healthy, as found when asked.',
+  description: 'Health of a component of the control plane, checked on request. Deprecated.',
   versions: { v1: { deprecated: 'v1 ComponentStatus is deprecated in v1.19+' } },
   verbs: ['get', 'list'],
   fields,
@@ -33,8 +37,8 @@ export const ComponentStatus = defineKind({
       const condition = healthOf(component);
       return condition ? (condition.status === 'True' ? 'Healthy' : 'Unhealthy') : 'Unknown';
     }),
-    text('Message', 'What the component answered.', (component) => healthOf(component)?.message ?? ''),
-    text('Error', 'What went wrong when it was asked.', (component) => healthOf(component)?.error ?? ''),
+    text('Message', 'Answer of the component to the health check.', (component) => healthOf(component)?.message ?? ''),
+    text('Error', 'Why the health check failed.', (component) => healthOf(component)?.error ?? ''),
   ],
 });
 

@@ -7,7 +7,7 @@ import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
 import { age, name, text } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
-/** What all keys of a ConfigMap, or of a Secret, may hold together. */
+/** Maximum total size of the values of a ConfigMap or Secret. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 
 /** Once `immutable` is set it stays, and what it guards stays with it. */
@@ -22,32 +22,38 @@ export const frozenOnceImmutable =
 
 const fields = {
   data: s.map(s.string(), {
-    description: 'Texts by key; a key can become a file name.',
+    description:
+      "Text values by key. Keys consist of letters, digits, '-', '_' and '.'. All values together may have 1 " + 'MiB.',
     rules: [keys(matches(configMapKey))],
   }),
   binaryData: s.map(s.bytes(), {
-    description: 'Bytes by key, in base64. A key stands here or in data, not in both.',
+    description: 'Binary values by key, encoded in base64. A key may be in data or in binaryData, not in both.',
     rules: [keys(matches(configMapKey))],
   }),
-  immutable: s.boolean({ description: 'Nothing in it can be changed any more; only deleting it is left.' }),
+  immutable: s.boolean({
+    description:
+      'If true, the data can no longer be changed and the field cannot be reset; the object can only be ' +
+      'deleted. Defaults to false.',
+  }),
 };
 
 export type ConfigMap = KubeObject & ObjectType<typeof fields>;
 
-/** Configuration for programs, apart from their images. */
+/** Configuration for programs, separate from their images. */
 export const ConfigMap = defineKind({
   group: '',
   kind: 'ConfigMap',
   plural: 'configmaps',
   short: ['cm'],
   scope: 'Namespaced',
-  description: 'Configuration that pods read as files, variables or arguments. Running pods do not see a change.',
+  description:
+    'Configuration that pods use as files, environment variables or arguments. Running pods do not see ' + 'changes.',
   versions: { v1: {} },
   fields,
   rules: [frozenOnceImmutable('data', 'binaryData'), keysInBoth, size],
   columns: [
     name,
-    text('Data', 'How many values it holds.', ({ data = {}, binaryData = {} }) => {
+    text('Data', 'Number of keys in data and binaryData.', ({ data = {}, binaryData = {} }) => {
       return Object.keys(data).length + Object.keys(binaryData).length;
     }),
     age,

@@ -6,9 +6,9 @@ import { age, name, text } from '../../columns/column.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../kind.ts';
 import { conditionFields } from '../../shapes/workload/workload-status.ts';
 
-/** Every namespace carries its own name as a label, so that selectors can name it. */
+/** Label with the name of the namespace, so that selectors can select it. */
 const NAME_LABEL = 'kubernetes.io/metadata.name';
-/** Stands until everything inside the namespace is gone. */
+/** Finalizer that is removed when the namespace has no content left. */
 const CONTENT = 'kubernetes';
 const plainFinalizers = [CONTENT, 'orphan', 'foregroundDeletion'];
 
@@ -17,34 +17,44 @@ const fields = {
     'NamespaceSpec',
     {
       finalizers: s.list(s.string(), {
-        description: 'Who still has to let go before the namespace ends. Changes only through `finalize`.',
+        description:
+          'Finalizers that must be removed before the namespace is deleted, such as kubernetes, which removes its ' +
+          'content. Changed only through the finalize subresource.',
       }),
     },
-    { default: {} },
+    { default: {}, description: 'Desired state of a namespace.' },
   ),
   status: s.object(
     'NamespaceStatus',
     {
-      phase: s.string({ default: 'Active', description: 'Active, or Terminating once it is being deleted.' }),
-      conditions: s.listMap(s.object('NamespaceCondition', conditionFields), {
-        keys: ['type'],
-        description: 'What keeps a namespace that is being deleted.',
+      phase: s.string({
+        default: 'Active',
+        description: 'Active, or Terminating while the namespace is being deleted.',
       }),
+      conditions: s.listMap(
+        s.object('NamespaceCondition', conditionFields, {
+          description: 'One aspect of the observed state of a namespace.',
+        }),
+        {
+          keys: ['type'],
+          description: 'Why a namespace that is being deleted still exists, such as remaining content or finalizers.',
+        },
+      ),
     },
-    { default: {} },
+    { default: {}, description: 'Observed state of a namespace. Read-only.' },
   ),
 };
 
 export type Namespace = KubeObject & ObjectType<typeof fields>;
 
-/** A room for names. */
+/** A scope for names. */
 export const Namespace = defineKind({
   group: '',
   kind: 'Namespace',
   plural: 'namespaces',
   short: ['ns'],
   scope: 'Cluster',
-  description: 'A room for names: most objects live in one, and go with it when it is deleted.',
+  description: 'Scope for names. Most objects belong to a namespace and are deleted together with it.',
   versions: { v1: {} },
   fields,
   name: nameRule(dnsLabel),
@@ -62,7 +72,7 @@ export const Namespace = defineKind({
     labelWithName(namespace);
   },
   rules: [finalizerNames, phaseFollowsDeletion],
-  columns: [name, text('Status', 'Whether it is in use or being cleared.', ({ status }) => status?.phase ?? ''), age],
+  columns: [name, text('Status', 'Active or Terminating.', ({ status }) => status?.phase ?? ''), age],
 });
 
 function labelWithName({ metadata }: Namespace): void {

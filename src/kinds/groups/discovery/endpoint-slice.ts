@@ -16,45 +16,60 @@ const MAX_PORTS = 20000;
 const port = {
   name: s.string({
     default: '',
-    description: 'The name of the port of the service. No two ports of a slice have the same.',
+    description:
+      'Name of the port, as in the Service. Must be a DNS label or empty, and unique within the slice. Defaults to empty.',
     rules: [matches(dnsLabel)],
   }),
-  protocol: s.enum(['SCTP', 'TCP', 'UDP'], { default: 'TCP' }),
-  port: s.int32({ description: 'The number of the port; without it, whoever reads the slice decides.' }),
-  appProtocol: s.string({ description: 'What is spoken inside the protocol, as a hint for those who forward it.' }),
+  protocol: s.enum(['SCTP', 'TCP', 'UDP'], {
+    default: 'TCP',
+    description: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
+  }),
+  port: s.int32({
+    description:
+      'Port number on the endpoints. Without it the port is not defined, and each consumer decides what that means.',
+  }),
+  appProtocol: s.string({
+    description:
+      'Application protocol spoken on the port, such as kubernetes.io/h2c or https, as a hint for proxies and meshes.',
+  }),
 };
 
-const EndpointPort = s.object('EndpointPort', port, { atomic: true, rules: [applicationProtocol] });
+const EndpointPort = s.object('EndpointPort', port, {
+  atomic: true,
+  rules: [applicationProtocol],
+  description: 'A port that is open on all endpoints of the slice.',
+});
 
 const fields = {
   addressType: s.enum(['FQDN', 'IPv4', 'IPv6'], {
     zero: true,
     required: true,
     immutable: true,
-    description: 'What all the addresses of the slice are. Cannot be changed.',
+    description: 'Type of all addresses in the slice: IPv4, IPv6 or FQDN (deprecated). Required; cannot be changed.',
   }),
   ports: s.list(EndpointPort, {
     default: [],
-    description: 'The ports that every one of the endpoints has.',
-    rules: [atMost(MAX_PORTS), differentNames],
+    description:
+      'Ports that every endpoint of the slice serves, at most 20000. An empty list means that no ports are defined.',
+    rules: [atMost(MAX_PORTS), uniqueNames],
   }),
   endpoints: s.list(Endpoint, {
     default: [],
-    description: 'Those that stand behind the service.',
+    description: 'The endpoints, at most 1000.',
     rules: [atMost(MAX_ENDPOINTS)],
   }),
 };
 
 export type EndpointSlice = KubeObject & ObjectType<typeof fields>;
 
-/** A part of those that stand behind a service. */
+/** Part of the endpoints of a Service. */
 export const EndpointSlice = defineKind({
   group: 'discovery.k8s.io',
   kind: 'EndpointSlice',
   plural: 'endpointslices',
   scope: 'Namespaced',
   description:
-    'A part of the addresses that stand behind a service. The label kubernetes.io/service-name says which service; all its slices together are the whole.',
+    'Part of the endpoints of a Service: addresses of one type, all with the same ports. The label kubernetes.io/service-name names the Service; its endpoints are those of all its slices together. Slices are normally written by a controller.',
   versions: { 'discovery.k8s.io/v1': {} },
   fields,
   generation: true,
@@ -63,9 +78,9 @@ export const EndpointSlice = defineKind({
   warnings: sliceWarnings,
   columns: [
     name,
-    text('AddressType', 'What the addresses are.', ({ addressType }) => addressType ?? ''),
-    text('Ports', 'The ports of every endpoint.', portsText),
-    text('Endpoints', 'Their addresses.', ({ endpoints = [] }) => {
+    text('AddressType', 'Type of the addresses.', ({ addressType }) => addressType ?? ''),
+    text('Ports', 'Ports of the endpoints.', portsText),
+    text('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => {
       return longList(endpoints.flatMap(({ addresses = [] }: any) => addresses)) || UNSET;
     }),
     age,
@@ -80,7 +95,7 @@ function applicationProtocol({ appProtocol: name }: ObjectType<typeof port>): Fi
   return name === undefined ? [] : qualifiedName(name).map((each) => invalid('appProtocol', name, each));
 }
 
-function differentNames(ports: readonly ObjectType<typeof port>[]): FieldError[] {
+function uniqueNames(ports: readonly ObjectType<typeof port>[]): FieldError[] {
   const seen = new Set<string>();
   return ports.flatMap(({ name }, index) => {
     if (seen.has(name)) return [duplicate(`[${index}].name`, name)];
@@ -93,12 +108,12 @@ function portsText({ ports = [] }: any): string {
   return longList(ports.map(({ port, name: title }: any) => String(port ?? title ?? '*'))) || UNSET;
 }
 
-/** What the controllers write is in order. */
-const CONTROLLERS = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io'];
+/** Slices of these controllers are not checked for warnings. */
+const TRUSTED_CONTROLLERS = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io'];
 
 function sliceWarnings({ metadata, addressType, endpoints = [] }: any, old: any): string[] {
   const found = !old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
-  if (CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'])) return found;
+  if (TRUSTED_CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'])) return found;
   endpoints.forEach(({ addresses = [] }: any, index: number) => {
     addresses.forEach((address: string, position: number) => {
       found.push(...ipWarnings(`endpoints[${index}].addresses[${position}]`, address));

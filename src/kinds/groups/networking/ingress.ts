@@ -9,72 +9,110 @@ import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { loadBalancerWarnings } from '../../warnings/load-balancer.ts';
 import { backendProblems, IngressBackend } from './ingress-backend.ts';
-import { IngressStatus, isName } from './ingress-status.ts';
+import { IngressStatus, isDnsName } from './ingress-status.ts';
 import { hostProblems } from './wildcard-host.ts';
 
-/** The older way to name the class. */
+/** The deprecated way to choose the class. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 const pathFields = {
-  path: s.string({ omitZero: true, description: 'What is compared with the path of a request; begins with a slash.' }),
+  path: s.string({
+    omitZero: true,
+    description:
+      'Path to compare with that of the request, interpreted as pathType says. Must start with a slash; required for Exact and Prefix.',
+  }),
   pathType: s.enum(['Exact', 'ImplementationSpecific', 'Prefix'], {
     required: 'pathType must be specified',
     description:
-      'Exact wants the same path; Prefix compares step by step, from the start; ImplementationSpecific leaves it to the class.',
+      '`Exact` matches the same path only, case-sensitively; `Prefix` matches path elements from the start, so that /a matches /a/b but not /ab; `ImplementationSpecific` leaves the interpretation to the controller. Required.',
   }),
-  backend: s.use(IngressBackend, { zero: true, description: 'Where such requests go.' }),
+  backend: s.use(IngressBackend, { zero: true, description: 'Where matching requests are sent to.' }),
 };
 
-const HTTPIngressRuleValue = s.object('HTTPIngressRuleValue', {
-  paths: s.list(s.object('HTTPIngressPath', pathFields, { rules: [path] }), {
-    required: true,
-    description: 'Where requests go, by their paths.',
-  }),
-});
+const HTTPIngressRuleValue = s.object(
+  'HTTPIngressRuleValue',
+  {
+    paths: s.list(
+      s.object('HTTPIngressPath', pathFields, {
+        rules: [path],
+        description: 'Sends requests for a path to a backend.',
+      }),
+      {
+        required: true,
+        description: 'Paths and their backends. At least one is required; if several match, the longest one wins.',
+      },
+    ),
+  },
+  { description: "Backends by path, for requests to the rule's host." },
+);
 
-const IngressRule = s.object('IngressRule', {
-  host: s.string({
-    omitZero: true,
-    description: 'The host that requests name; `*.example.com` is any one step in front. Without it, every host.',
-    rules: [isName, matches(hostProblems)],
-  }),
-  http: HTTPIngressRuleValue,
-});
+const IngressRule = s.object(
+  'IngressRule',
+  {
+    host: s.string({
+      omitZero: true,
+      description:
+        'Host name that requests must be for. `*.example.com` matches exactly one label in place of the star; IP addresses and ports are not allowed. Without it the rule applies to all hosts.',
+      rules: [isDnsName, matches(hostProblems)],
+    }),
+    http: HTTPIngressRuleValue,
+  },
+  { description: 'Routes requests for a host.' },
+);
 
-const IngressTLS = s.object('IngressTLS', {
-  hosts: s.list(s.string({ rules: [matches(hostProblems)] }), { description: 'The hosts the certificate is for.' }),
-  secretName: s.string({
-    omitZero: true,
-    description: 'The Secret with the certificate and its key.',
-    rules: [matches(dnsSubdomain)],
-  }),
-});
+const IngressTLS = s.object(
+  'IngressTLS',
+  {
+    hosts: s.list(s.string({ rules: [matches(hostProblems)] }), {
+      description:
+        'Host names the certificate is used for. They should match the names in the certificate. Without any, it is used for all hosts.',
+    }),
+    secretName: s.string({
+      omitZero: true,
+      description:
+        'Name of a Secret of type kubernetes.io/tls with the certificate and its private key, in the namespace of the Ingress.',
+      rules: [matches(dnsSubdomain)],
+    }),
+  },
+  { description: 'A TLS certificate and the hosts it is for.' },
+);
 
 const specFields = {
   defaultBackend: s.use(IngressBackend, {
-    description: 'Where requests go that no rule is for.',
+    description: 'Backend for requests that no rule matches. Required if there are no rules.',
     rules: [backendProblems],
   }),
-  rules: s.list(IngressRule, { description: 'Where requests go, by their host and path.' }),
-  tls: s.list(IngressTLS, { description: 'The certificates for HTTPS, by host.' }),
-  ingressClassName: s.string({ description: 'The IngressClass that serves it; the default one where absent.' }),
+  rules: s.list(IngressRule, {
+    description: 'Routing by host and path. Without rules, all requests go to defaultBackend.',
+  }),
+  tls: s.list(IngressTLS, {
+    description: 'Certificates for HTTPS, chosen by host name. Without any, only HTTP is served.',
+  }),
+  ingressClassName: s.string({
+    description:
+      "Name of the IngressClass that implements this Ingress. Without it, the cluster's default class is used. Cannot be combined with the annotation kubernetes.io/ingress.class at creation.",
+  }),
 };
 
 const fields = {
-  spec: s.object('IngressSpec', specFields, { default: {}, rules: [leadsSomewhere] }),
-  status: s.use(IngressStatus, { default: {} }),
+  spec: s.object('IngressSpec', specFields, { default: {}, rules: [hasBackend], description: 'Desired routing.' }),
+  status: s.use(IngressStatus, {
+    default: {},
+    description: 'Most recently observed state of the Ingress, written by its controller.',
+  }),
 };
 
 export type Ingress = KubeObject & ObjectType<typeof fields>;
 
-/** Brings HTTP from outside to services. */
+/** Routes HTTP requests from outside the cluster to Services. */
 export const Ingress = defineKind({
   group: 'networking.k8s.io',
   kind: 'Ingress',
   plural: 'ingresses',
   short: ['ing'],
   scope: 'Namespaced',
-  description: 'Brings HTTP requests from outside to services, by host and path, and ends their TLS.',
+  description:
+    'Routes HTTP and HTTPS requests from outside the cluster to Services, by host name and path, and can terminate TLS. It has an effect only if a controller for its class is running.',
   versions: { 'networking.k8s.io/v1': {} },
   fields,
   subresources: { status: true },
@@ -85,10 +123,10 @@ export const Ingress = defineKind({
   statusWarnings: loadBalancerWarnings,
   columns: [
     name,
-    text('Class', 'Who serves it.', ({ spec }) => spec?.ingressClassName ?? NONE),
-    text('Hosts', 'Which hosts it answers for.', hostsText),
-    text('Address', 'Where it is reached.', ({ status }) => loadBalancerText(status)),
-    text('Ports', 'On which ports.', ({ spec }) => (spec?.tls?.length > 0 ? '80, 443' : '80')),
+    text('Class', 'The class that implements the Ingress.', ({ spec }) => spec?.ingressClassName ?? NONE),
+    text('Hosts', 'Host names in the rules.', hostsText),
+    text('Address', 'Address of the load balancer.', ({ status }) => loadBalancerText(status)),
+    text('Ports', 'Ports that are served.', ({ spec }) => (spec?.tls?.length > 0 ? '80, 443' : '80')),
     age,
   ],
 });
@@ -96,7 +134,7 @@ export const Ingress = defineKind({
 const forbiddenParts = ['//', '/./', '/../', '%2f', '%2F'];
 const forbiddenEnds = ['/..', '/.'];
 
-/** Whatever says that it follows a path says so in a form that has only one reading. */
+/** Paths of type Exact and Prefix must be unambiguous. */
 function path({ path: text = '', pathType, backend }: ObjectType<typeof pathFields>): FieldError[] {
   if (!pathType) return [];
   const found: FieldError[] = [];
@@ -111,11 +149,7 @@ function path({ path: text = '', pathType, backend }: ObjectType<typeof pathFiel
   return [...found, ...under('backend', backendProblems(backend))];
 }
 
-function leadsSomewhere({
-  rules,
-  defaultBackend,
-  ingressClassName: name,
-}: ObjectType<typeof specFields>): FieldError[] {
+function hasBackend({ rules, defaultBackend, ingressClassName: name }: ObjectType<typeof specFields>): FieldError[] {
   const found = name === undefined ? [] : dnsSubdomain(name).map((each) => invalid('ingressClassName', name, each));
   if (!rules && !defaultBackend) {
     found.push(invalid('', null, 'either `defaultBackend` or `rules` must be specified'));
@@ -136,9 +170,7 @@ function hostsText({ spec }: any): string {
   return longList(rules.map(({ host }) => host).filter(Boolean)) || '*';
 }
 
-const CLASS = 'kubernetes.io/ingress.class';
-
 function classWarnings({ metadata, spec }: any): string[] {
-  if (metadata.annotations?.[CLASS] === undefined || spec?.ingressClassName !== undefined) return [];
-  return [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`];
+  if (metadata.annotations?.[CLASS_ANNOTATION] === undefined || spec?.ingressClassName !== undefined) return [];
+  return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`];
 }

@@ -13,47 +13,80 @@ import { cidrWarnings } from '../../warnings/addresses.ts';
 const policyTypes = ['Ingress', 'Egress'];
 
 const port = {
-  protocol: s.enum(['TCP', 'UDP', 'SCTP'], { default: 'TCP' }),
+  protocol: s.enum(['TCP', 'UDP', 'SCTP'], {
+    default: 'TCP',
+    description: 'Protocol of the traffic: TCP, UDP or SCTP. Defaults to TCP.',
+  }),
   port: s.intOrString({
-    description: 'A number, or the name of a container port; without it, every port of the protocol.',
+    description: 'Port number, or the name of a container port. Without it all ports of the protocol match.',
     rules: [portNumberOrName],
   }),
-  endPort: s.int32({ description: 'With a number: every port from there to this one.' }),
+  endPort: s.int32({
+    description: 'Last port of a range that starts at port. Requires a numeric port, and must not be lower.',
+  }),
 };
 
 const block = {
-  cidr: s.string({ zero: true, required: true, description: 'The range, such as 192.168.1.0/24.' }),
-  except: s.list(s.string(), { description: 'Ranges inside it that are left out.' }),
+  cidr: s.string({
+    zero: true,
+    required: true,
+    description: 'Address range in CIDR notation, such as 192.168.1.0/24 or 2001:db8::/64. Required.',
+  }),
+  except: s.list(s.string(), { description: 'Ranges inside cidr that do not match.' }),
 };
 
 const peer = {
   podSelector: s.use(LabelSelector, {
-    description: 'Pods with these labels: of the own namespace, or of those that namespaceSelector selects.',
+    description:
+      "Pods by their labels: in the policy's own namespace, or in the namespaces that namespaceSelector selects. An empty selector matches all pods.",
   }),
-  namespaceSelector: s.use(LabelSelector, { description: 'Namespaces with these labels.' }),
+  namespaceSelector: s.use(LabelSelector, {
+    description:
+      'Namespaces by their labels: all their pods, or those that podSelector selects. An empty selector matches all namespaces.',
+  }),
   ipBlock: s.object('IPBlock', block, {
-    description: 'Addresses outside the cluster. Not together with the others.',
-    rules: [rangeWithHoles],
+    description:
+      'Range of IP addresses, usually outside the cluster. Cannot be combined with podSelector or namespaceSelector.',
+    rules: [blockIsValid],
   }),
 };
 
-const NetworkPolicyPeer = s.object('NetworkPolicyPeer', peer, { rules: [onePeer] });
-
-const ports = s.list(s.object('NetworkPolicyPort', port, { rules: [endsAfterStart] }), {
-  description: 'Only these ports; without any, all ports.',
+const NetworkPolicyPeer = s.object('NetworkPolicyPeer', peer, {
+  rules: [peerIsValid],
+  description: 'Pods or addresses at the other end of the traffic.',
 });
 
-const IngressRule = s.object('NetworkPolicyIngressRule', {
-  ports,
-  from: s.list(NetworkPolicyPeer, { description: 'Only from these; without any, from everywhere.' }),
-});
+const ports = s.list(
+  s.object('NetworkPolicyPort', port, {
+    rules: [portRange],
+    description: 'A port, or a range of ports, that traffic may use.',
+  }),
+  {
+    description: 'Destination ports the rule allows. Without any, all ports are allowed.',
+  },
+);
 
-const EgressRule = s.object('NetworkPolicyEgressRule', {
-  ports,
-  to: s.list(NetworkPolicyPeer, { description: 'Only to these; without any, to everywhere.' }),
-});
+const IngressRule = s.object(
+  'NetworkPolicyIngressRule',
+  {
+    ports,
+    from: s.list(NetworkPolicyPeer, { description: 'Sources the rule allows. Without any, all sources are allowed.' }),
+  },
+  { description: 'Allows incoming traffic that matches both its ports and its sources.' },
+);
 
-/** Who may talk to pods, and whom pods may talk to. */
+const EgressRule = s.object(
+  'NetworkPolicyEgressRule',
+  {
+    ports,
+    to: s.list(NetworkPolicyPeer, {
+      description: 'Destinations the rule allows. Without any, all destinations are allowed.',
+    }),
+  },
+  { description: 'Allows outgoing traffic that matches both its ports and its destinations.' },
+);
+
+/** Restricts the network traffic of pods. */
 export const NetworkPolicy = defineKind({
   group: 'networking.k8s.io',
   kind: 'NetworkPolicy',
@@ -61,7 +94,7 @@ export const NetworkPolicy = defineKind({
   short: ['netpol'],
   scope: 'Namespaced',
   description:
-    'Which traffic may reach or leave the pods that it selects. Pods that no policy selects take and send any traffic; several policies allow what one of them allows.',
+    'Restricts the network traffic of the pods it selects: once a policy selects a pod for a direction, only traffic that some policy allows is accepted in that direction. Policies add up. Pods that no policy selects are not restricted.',
   versions: { 'networking.k8s.io/v1': {} },
   fields: {
     spec: s.object(
@@ -69,31 +102,36 @@ export const NetworkPolicy = defineKind({
       {
         podSelector: s.use(LabelSelector, {
           default: {},
-          description: 'The pods it is for; an empty selector means every pod of the namespace.',
+          description:
+            'Pods the policy applies to, by their labels. An empty selector matches all pods of the namespace.',
         }),
-        ingress: s.list(IngressRule, { description: 'What may come in; without any rule, nothing may.' }),
-        egress: s.list(EgressRule, { description: 'What may go out; without any rule, nothing may.' }),
+        ingress: s.list(IngressRule, {
+          description: 'Incoming traffic that is allowed. Without any rule, a policy of type Ingress allows none.',
+        }),
+        egress: s.list(EgressRule, {
+          description: 'Outgoing traffic that is allowed. Without any rule, a policy of type Egress allows none.',
+        }),
         policyTypes: s.list(s.string(), {
           default: ({ egress }: { egress?: unknown }): string[] => (egress ? policyTypes : ['Ingress']),
           description:
-            'Ingress, Egress or both: the directions that it limits. Where absent, Ingress, and Egress if there are rules for it.',
+            'Directions the policy restricts: `Ingress`, `Egress` or both. Defaults to Ingress, and to both if there are egress rules.',
           rules: [knownTypes],
         }),
       },
-      { default: {} },
+      { default: {}, description: 'The selected pods, and the traffic they are allowed.' },
     ),
   },
   generation: true,
   warnings: rangeWarnings,
   columns: [
     name,
-    text('Pod-Selector', 'Which pods it speaks of.', ({ spec }) => labelSelectorText(spec?.podSelector)),
+    text('Pod-Selector', 'Label selector for the restricted pods.', ({ spec }) => labelSelectorText(spec?.podSelector)),
     age,
   ],
 });
 export type NetworkPolicy = ObjectOf<typeof NetworkPolicy>;
 
-function endsAfterStart({ port: start, endPort: end }: ObjectType<typeof port>): FieldError[] {
+function portRange({ port: start, endPort: end }: ObjectType<typeof port>): FieldError[] {
   if (end === undefined) return [];
   if (start === undefined) return [invalid('endPort', end, 'may not be specified when `port` is not specified')];
   if (typeof start === 'string') return [invalid('endPort', end, 'may not be specified when `port` is non-numeric')];
@@ -101,16 +139,16 @@ function endsAfterStart({ port: start, endPort: end }: ObjectType<typeof port>):
   return [...found, ...portNumber(end).map((problem) => invalid('endPort', end, problem))];
 }
 
-function rangeWithHoles({ cidr, except = [] }: ObjectType<typeof block>): FieldError[] {
+function blockIsValid({ cidr, except = [] }: ObjectType<typeof block>): FieldError[] {
   if (!cidr) return [];
   const found = cidrProblems(cidr).map((problem) => invalid('cidr', cidr, problem));
   const outer = parseRange(cidr);
   if (!outer) return found;
-  except.forEach((hole, index) => {
-    for (const problem of cidrProblems(hole)) found.push(invalid(`except[${index}]`, hole, problem));
-    const inner = parseRange(hole);
+  except.forEach((exception, index) => {
+    for (const problem of cidrProblems(exception)) found.push(invalid(`except[${index}]`, exception, problem));
+    const inner = parseRange(exception);
     if (inner && !isInside(inner, outer)) {
-      found.push(invalid(`except[${index}]`, hole, 'must be a strict subset of `cidr`'));
+      found.push(invalid(`except[${index}]`, exception, 'must be a strict subset of `cidr`'));
     }
   });
   return found;
@@ -136,7 +174,7 @@ function isInside(inner: Range, outer: Range): boolean {
   });
 }
 
-function onePeer({ podSelector, namespaceSelector, ipBlock }: ObjectType<typeof peer>): FieldError | undefined {
+function peerIsValid({ podSelector, namespaceSelector, ipBlock }: ObjectType<typeof peer>): FieldError | undefined {
   const selects = podSelector !== undefined || namespaceSelector !== undefined;
   if (!selects && !ipBlock) return required('', 'must specify a peer');
   return selects && ipBlock ? forbidden('', 'may not specify both ipBlock and another peer') : undefined;

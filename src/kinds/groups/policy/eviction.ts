@@ -2,14 +2,19 @@ import { s } from '../../../schema/builders.ts';
 import { defineKind } from '../../kind.ts';
 import { DeleteOptions } from '../../shapes/meta/delete-options.ts';
 
-/** The body of a pod's `eviction`: a delete that budgets for disruptions can refuse. It is never stored. */
+/** The body of a pod's `eviction` subresource: a delete that respects PodDisruptionBudgets. It is never stored. */
 export const Eviction = defineKind({
   group: 'policy',
   kind: 'Eviction',
   plural: 'evictions',
   scope: 'Namespaced',
-  description: 'Asks a pod to leave its node, unless that would take too many of its kind away.',
+  description:
+    "Request body of a pod's `eviction` subresource: deletes the pod gracefully, unless that would violate a PodDisruptionBudget. Nothing is stored.",
   versions: { 'policy/v1': {}, 'policy/v1beta1': {} },
   verbs: [],
-  fields: { deleteOptions: s.use(DeleteOptions, { description: 'How the pod is to be deleted.' }) },
+  fields: {
+    deleteOptions: s.use(DeleteOptions, {
+      description: 'Options of the delete, such as gracePeriodSeconds and preconditions.',
+    }),
+  },
 });

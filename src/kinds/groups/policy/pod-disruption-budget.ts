@@ -8,102 +8,126 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 import { Condition, completeConditions } from '../../shapes/meta/condition.ts';
 import { countOrPercent, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { emptySelectsAll, emptySelectsNone, withoutMark } from './empty-selector.ts';
+import { dropMarker, selectorToV1, selectorToV1beta1 } from './empty-selector.ts';
 
-const OLDER = 'policy/v1beta1';
+const V1BETA1 = 'policy/v1beta1';
 
 const amount = (description: string) => s.intOrString({ rules: [countOrPercent, notMoreThanAll], description });
 
 const spec = {
   minAvailable: amount(
-    'How many pods must stay, as a number or a percentage of those selected. Not with maxUnavailable.',
+    'Number of selected pods that must still be available after an eviction, as a count or as a percentage of all selected pods. Cannot be combined with maxUnavailable.',
   ),
   selector: s.use(LabelSelector, {
     replace: true,
-    description: 'The pods it is about; an empty selector is about all of the namespace, none at all about no pod.',
+    description:
+      'Label selector for the pods the budget protects, in its own namespace. An empty selector matches all pods; without one, none.',
   }),
-  maxUnavailable: amount('How many pods may be missing, as a number or a percentage of those selected.'),
+  maxUnavailable: amount(
+    'Number of selected pods that may be unavailable after an eviction, as a count or as a percentage of all selected pods. Cannot be combined with minAvailable.',
+  ),
   unhealthyPodEvictionPolicy: s.enum(['AlwaysAllow', 'IfHealthyBudget'], {
     description:
-      'When pods that run and are not ready may be evicted: always, or (where nothing is said) when enough others are.',
+      'When running pods that are not ready may be evicted: `IfHealthyBudget` only while enough other pods are ready, `AlwaysAllow` at any time. Defaults to IfHealthyBudget.',
   }),
 };
 
-/** Never negative, but nobody looks in the older version. */
+/** Must not be negative, which policy/v1beta1 does not check. */
 const count = (description: string) => s.int32({ default: 0, rules: [notNegative], description });
 
 const status = {
-  observedGeneration: s.int64({ omitZero: true, description: 'The generation that the rest speaks of.' }),
-  disruptedPods: s.map(s.time(), { description: 'Pods that are to be evicted and may not have gone yet, with when.' }),
-  disruptionsAllowed: count('How many pods may be evicted now.'),
-  currentHealthy: count('How many pods are ready.'),
-  desiredHealthy: count('How many pods must be ready.'),
-  expectedPods: count('How many pods are counted.'),
+  observedGeneration: s.int64({
+    omitZero: true,
+    description:
+      'The metadata.generation that this status was computed from. Evictions are refused while it is out of date.',
+  }),
+  disruptedPods: s.map(s.time(), {
+    description:
+      'Pods whose eviction was granted but which are not yet seen as deleted, with the time of the eviction. An entry that does not lead to a deletion is dropped after a while.',
+  }),
+  disruptionsAllowed: count('Number of pods that may be evicted right now.'),
+  currentHealthy: count('Number of selected pods that are ready.'),
+  desiredHealthy: count('Number of selected pods that must stay ready.'),
+  expectedPods: count('Number of pods that the budget is computed from.'),
   conditions: s.listMap(Condition, {
     keys: ['type'],
     rules: [completeConditions],
-    description: 'What holds for the budget: DisruptionAllowed.',
+    description:
+      'Latest observations of the state of the budget. DisruptionAllowed is True while at least one eviction is allowed.',
   }),
 };
 
-/** How many of some pods may be away at once because somebody wants it. */
+/** Limits voluntary disruptions of a set of pods. */
 export const PodDisruptionBudget = defineKind({
   group: 'policy',
   kind: 'PodDisruptionBudget',
   plural: 'poddisruptionbudgets',
   short: ['pdb'],
   scope: 'Namespaced',
-  description: 'How many of some pods may be taken away at once on purpose, as when a node is drained.',
+  description:
+    'Limits how many pods of an application may be down at the same time because of voluntary disruptions, such as draining a node. Evictions that would exceed the limit are refused.',
   versions: {
     'policy/v1': {},
-    [OLDER]: {
+    [V1BETA1]: {
       fields: {
         spec: s.object(
           'PodDisruptionBudgetSpec',
           {
             ...spec,
             selector: s.use(LabelSelector, {
-              description: 'The pods it is about; an empty selector is about none of them.',
+              description:
+                'Label selector for the pods the budget protects, in its own namespace. In this version an empty selector matches no pods.',
             }),
           },
-          { default: {}, description: 'What is wanted.' },
+          { default: {}, description: 'Which pods the budget protects, and how many of them must stay available.' },
         ),
       },
-      toHub: emptySelectsAll,
-      fromHub: emptySelectsNone,
+      toHub: selectorToV1,
+      fromHub: selectorToV1beta1,
       deprecated: deprecation('policy/v1beta1', 'PodDisruptionBudget'),
     },
   },
   fields: {
     spec: s.object('PodDisruptionBudgetSpec', spec, {
       default: {},
-      rules: [oneAmount],
-      description: 'What is wanted.',
+      rules: [minOrMax],
+      description: 'Which pods the budget protects, and how many of them must stay available.',
     }),
-    status: s.object('PodDisruptionBudgetStatus', status, { default: {}, description: 'What there is.' }),
+    status: s.object('PodDisruptionBudgetStatus', status, {
+      default: {},
+      description: 'Most recently observed state of the budget, written by its controller.',
+    }),
   },
   requiresVersion: true,
   name: pathSegmentName,
   subresources: { status: true },
   generation: true,
   initialStatus: () => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
-  onCreate: withoutMark,
-  onUpdate: withoutMark,
+  onCreate: dropMarker,
+  onUpdate: dropMarker,
   columns: [
     name,
-    text('Min Available', 'How many pods must stay.', ({ spec }) => String(spec?.minAvailable ?? 'N/A')),
-    text('Max Unavailable', 'How many pods may be missing.', ({ spec }) => String(spec?.maxUnavailable ?? 'N/A')),
-    integer('Allowed Disruptions', 'How many pods may be taken now.', ({ status }) => status?.disruptionsAllowed),
+    text('Min Available', 'Number of pods that must stay available.', ({ spec }) =>
+      String(spec?.minAvailable ?? 'N/A'),
+    ),
+    text('Max Unavailable', 'Number of pods that may be unavailable.', ({ spec }) =>
+      String(spec?.maxUnavailable ?? 'N/A'),
+    ),
+    integer(
+      'Allowed Disruptions',
+      'Number of pods that may be evicted now.',
+      ({ status }) => status?.disruptionsAllowed,
+    ),
     age,
   ],
 });
 export type PodDisruptionBudget = ObjectOf<typeof PodDisruptionBudget>;
 
 function notNegative(value: number, { apiVersion }: RuleContext): FieldError | undefined {
-  return value < 0 && apiVersion !== OLDER ? invalid('', value, 'must be greater than or equal to 0') : undefined;
+  return value < 0 && apiVersion !== V1BETA1 ? invalid('', value, 'must be greater than or equal to 0') : undefined;
 }
 
-function oneAmount(wanted: any): FieldError | undefined {
+function minOrMax(wanted: any): FieldError | undefined {
   const { minAvailable, maxUnavailable } = wanted;
   return minAvailable !== undefined && maxUnavailable !== undefined
     ? invalid('', wanted, 'minAvailable and maxUnavailable cannot be both set')

@@ -2,24 +2,27 @@ import { s } from '../../../schema/builders.ts';
 import { pathSegment } from '../../../schema/names.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { bindingColumns } from './binding-columns.ts';
-import { roleIsKept, roleRefTo } from './role-ref.ts';
+import { roleRefIsImmutable, roleRefTo } from './role-ref.ts';
 import { ClusterSubject } from './subject.ts';
 import { GROUP, versionsOf } from './versions.ts';
 
-/** Who may do what a ClusterRole allows, everywhere. */
+/** Grants a ClusterRole cluster-wide. */
 export const ClusterRoleBinding = defineKind({
   group: GROUP,
   kind: 'ClusterRoleBinding',
   plural: 'clusterrolebindings',
   scope: 'Cluster',
-  description: 'Gives the permissions of a ClusterRole to users, groups and service accounts, in every namespace.',
+  description:
+    'Grants the permissions of a ClusterRole to users, groups and service accounts, in all namespaces and for cluster-scoped resources.',
   versions: versionsOf('ClusterRoleBinding'),
   fields: {
     roleRef: roleRefTo(['ClusterRole']),
-    subjects: s.list(ClusterSubject, { description: 'Whom it is given to.' }),
+    subjects: s.list(ClusterSubject, {
+      description: 'Users, groups and service accounts that the role is granted to.',
+    }),
   },
   name: pathSegment,
-  rules: [roleIsKept],
+  rules: [roleRefIsImmutable],
   createOnUpdate: true,
   columns: bindingColumns,
 });

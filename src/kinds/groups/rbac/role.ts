@@ -5,16 +5,19 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 import { NamespacedRule } from './policy-rule.ts';
 import { GROUP, versionsOf } from './versions.ts';
 
-/** What may be done in one namespace. */
+/** Permissions in one namespace. */
 export const Role = defineKind({
   group: GROUP,
   kind: 'Role',
   plural: 'roles',
   scope: 'Namespaced',
-  description: 'A set of permissions in one namespace. A RoleBinding gives them to somebody.',
+  description: 'A set of permissions within one namespace, granted with RoleBindings of the same namespace.',
   versions: versionsOf('Role'),
   fields: {
-    rules: s.list(NamespacedRule, { default: [], description: 'What is allowed; nothing is ever forbidden.' }),
+    rules: s.list(NamespacedRule, {
+      default: [],
+      description: 'Permissions of the role. They only ever allow; there are no deny rules.',
+    }),
   },
   name: pathSegment,
   createOnUpdate: true,

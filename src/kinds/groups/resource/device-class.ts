@@ -9,32 +9,46 @@ import { configurationRules, OpaqueDeviceConfiguration } from './device-configur
 import { DeviceSelectors, selectorRules } from './device-selector.ts';
 import { eachItem } from './list-rules.ts';
 
-const MOST_CONFIGURATIONS = 32;
+const MAX_CONFIGURATIONS = 32;
 
 const spec = {
   selectors: DeviceSelectors,
-  config: s.list(s.object('DeviceClassConfiguration', { opaque: OpaqueDeviceConfiguration }), {
-    description: 'What drivers are told about devices that are given for this class.',
-  }),
+  config: s.list(
+    s.object(
+      'DeviceClassConfiguration',
+      { opaque: OpaqueDeviceConfiguration },
+      { description: 'Configuration for devices that are allocated through the class.' },
+    ),
+    {
+      description:
+        'Configuration that is passed to the drivers of allocated devices, in addition to that of the claim. At most 32.',
+    },
+  ),
   extendedResourceName: s.string({
-    description: 'Pods that ask for this resource, as in `example.com/gpu`, get devices of the class.',
+    description:
+      'Name of an extended resource, such as example.com/gpu. Pods that request it in their resources get devices of this class without a claim of their own.',
   }),
 };
 type Spec = ObjectType<typeof spec>;
 
 const fields = {
-  spec: s.object('DeviceClassSpec', spec, { zero: true, rules: [specRules], description: 'Which devices they are.' }),
+  spec: s.object('DeviceClassSpec', spec, {
+    zero: true,
+    rules: [specRules],
+    description: 'Which devices belong to the class, and how they are configured.',
+  }),
 };
 
 export type DeviceClass = KubeObject & ObjectType<typeof fields>;
 
-/** A sort of devices that claims can ask for. */
+/** A class of devices that claims can request. */
 export const DeviceClass = defineKind({
   group: 'resource.k8s.io',
   kind: 'DeviceClass',
   plural: 'deviceclasses',
   scope: 'Cluster',
-  description: 'A sort of devices under a name that claims can ask for, with what their drivers are told.',
+  description:
+    'A class of devices, such as a model of GPU, that claims request by name. It selects the devices by their attributes and can carry configuration for their drivers.',
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   generation: true,
@@ -45,7 +59,7 @@ function specRules({ selectors, config, extendedResourceName }: Spec, { old }: R
   const stored = old !== undefined && deepEqual(config, old.config);
   const found = [
     ...selectorRules(selectors),
-    ...eachItem('config', config, MOST_CONFIGURATIONS, (each) => configurationRules(each, stored)),
+    ...eachItem('config', config, MAX_CONFIGURATIONS, (each) => configurationRules(each, stored)),
   ];
   if (extendedResourceName !== undefined && !isExtended(extendedResourceName)) {
     found.push(invalid('extendedResourceName', extendedResourceName, 'must be a valid extended resource name'));

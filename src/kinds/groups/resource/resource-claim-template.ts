@@ -13,22 +13,26 @@ const fields = {
   spec: s.object(
     'ResourceClaimTemplateSpec',
     {
-      metadata: s.use(ObjectMeta, { default: {}, description: 'Labels and annotations that every such claim gets.' }),
-      spec: s.use(ResourceClaimSpec, { zero: true, description: 'What every such claim asks for.' }),
+      metadata: s.use(ObjectMeta, {
+        default: {},
+        description: 'Labels and annotations of the claims. No other metadata is allowed.',
+      }),
+      spec: s.use(ResourceClaimSpec, { zero: true, description: 'What the claims request.' }),
     },
-    { zero: true, immutable: true, rules: [templateRules], description: 'The claims. It cannot be changed.' },
+    { zero: true, immutable: true, rules: [templateRules], description: 'The claims to create. Cannot be changed.' },
   ),
 };
 
 export type ResourceClaimTemplate = KubeObject & ObjectType<typeof fields>;
 
-/** What claims for devices are made from, one for each pod. */
+/** Template for ResourceClaims, one per pod. */
 export const ResourceClaimTemplate = defineKind({
   group: 'resource.k8s.io',
   kind: 'ResourceClaimTemplate',
   plural: 'resourceclaimtemplates',
   scope: 'Namespaced',
-  description: 'What claims for devices are made from: each pod that names it gets one of its own.',
+  description:
+    'Template from which a ResourceClaim of its own is created for each pod that refers to it. The claims are deleted along with their pods.',
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   columns: defaultColumns,

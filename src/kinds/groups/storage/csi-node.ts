@@ -8,24 +8,37 @@ import { age, integer, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { csiDriverName } from '../../shapes/meta/csi-driver-name.ts';
 
-const MAX_NODE_ID = 256;
+const MAX_NODE_ID_BYTES = 256;
 
 const driver = {
   name: s.string({
     zero: true,
     required: true,
-    description: 'The name of the driver; its CSIDriver has the same.',
+    description: 'Name of the driver, as in its CSIDriver object. Required.',
     rules: [csiDriverName],
   }),
-  nodeID: s.string({ zero: true, required: true, description: 'What the driver calls the node.', rules: [nodeId] }),
+  nodeID: s.string({
+    zero: true,
+    required: true,
+    description:
+      'How the storage system identifies the node; at most 256 characters. Required. Cannot be changed while the driver is listed.',
+    rules: [nodeId],
+  }),
   topologyKeys: s.list(s.string(), {
     default: [],
-    description: 'The labels of the node that say where it is, as the driver sees it.',
+    description:
+      "Keys of node labels that describe where the node is in the driver's topology, such as a zone. Cannot be changed while the driver is listed.",
   }),
   allocatable: s.object(
     'VolumeNodeResources',
-    { count: s.int32({ min: 0, description: 'How many volumes; without it, any number.' }) },
-    { description: 'What the driver can have in use on the node at once.' },
+    {
+      count: s.int32({
+        min: 0,
+        description:
+          'Maximum number of volumes of the driver that can be attached to the node at a time. Without it there is no limit.',
+      }),
+    },
+    { description: "How much of the driver's storage the node can use at a time." },
   ),
 };
 type Driver = ObjectType<typeof driver>;
@@ -34,38 +47,46 @@ const fields = {
   spec: s.object(
     'CSINodeSpec',
     {
-      drivers: s.listMap(s.object('CSINodeDriver', driver, { rules: [topologyKeys] }), {
-        keys: ['name'],
-        zero: true,
-        description: 'The drivers that run on the node.',
-        rules: [unique('name')],
-      }),
+      drivers: s.listMap(
+        s.object('CSINodeDriver', driver, {
+          rules: [topologyKeys],
+          description: 'A CSI driver that runs on the node.',
+        }),
+        {
+          keys: ['name'],
+          zero: true,
+          description: 'CSI drivers that run on the node. Empty if there are none.',
+          rules: [unique('name')],
+        },
+      ),
     },
-    { zero: true },
+    { zero: true, description: 'The drivers on the node.' },
   ),
 };
 
 export type CSINode = KubeObject & ObjectType<typeof fields>;
 
-/** Which storage drivers run on a node. */
+/** The CSI drivers of a node. */
 export const CSINode = defineKind({
   group: 'storage.k8s.io',
   kind: 'CSINode',
   plural: 'csinodes',
   scope: 'Cluster',
-  description: 'The storage drivers that run on the node of the same name. The node keeps it.',
+  description: 'Lists the CSI drivers that run on a node. It has the name of the node and is maintained by its agent.',
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   requiresVersion: true,
-  rules: [driversAreKept],
-  columns: [name, integer('Drivers', 'How many drivers run on the node.', ({ spec }) => spec?.drivers?.length), age],
+  rules: [driversAreImmutable],
+  columns: [name, integer('Drivers', 'Number of drivers on the node.', ({ spec }) => spec?.drivers?.length), age],
 });
 
 function nodeId(id: string): FieldError | undefined {
-  return Buffer.byteLength(id) > MAX_NODE_ID ? invalid('', id, `must be ${MAX_NODE_ID} characters or less`) : undefined;
+  return Buffer.byteLength(id) > MAX_NODE_ID_BYTES
+    ? invalid('', id, `must be ${MAX_NODE_ID_BYTES} characters or less`)
+    : undefined;
 }
 
-/** The errors name the driver, not the list of its keys. */
+/** Errors have the path of the driver, as in Kubernetes. */
 function topologyKeys({ topologyKeys: keys }: Driver): FieldError[] {
   return keys.flatMap((key, index) => [
     ...(key ? [] : [required('')]),
@@ -74,8 +95,8 @@ function topologyKeys({ topologyKeys: keys }: Driver): FieldError[] {
   ]);
 }
 
-/** A driver comes and goes as a whole; only what it can take may change meanwhile. */
-function driversAreKept({ spec }: CSINode, { oldRoot }: RuleContext): FieldError[] {
+/** Drivers can be added and removed; of an existing one only `allocatable` may change. */
+function driversAreImmutable({ spec }: CSINode, { oldRoot }: RuleContext): FieldError[] {
   const before: readonly Driver[] = oldRoot?.spec.drivers ?? [];
   return before.flatMap((old) =>
     spec.drivers

@@ -1,6 +1,6 @@
 /**
- * A volume that stands in a pod and has no PersistentVolume, in the shape of one. Of that shape only a driver's own
- * volume is allowed, and nothing that would tie it to a claim.
+ * The volume of a VolumeAttachment that a pod defines inline, in the form of a PersistentVolume's spec. Only CSI volumes
+ * are allowed, without fields that refer to a claim.
  */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, required } from '../../../schema/field-error.ts';
@@ -11,41 +11,61 @@ import { persistentVolumeSources } from '../../shapes/volume/persistent-volume-s
 import { accessModes } from '../../shapes/volume/storage.ts';
 
 const fields = {
-  capacity: s.map(s.quantity({ thousandths: true })),
+  capacity: s.map(s.quantity({ thousandths: true }), { description: 'Must not be set for inline volumes.' }),
   ...persistentVolumeSources,
-  accessModes: s.list(s.string(), { required: true, rules: [accessModes] }),
-  claimRef: s.use(ObjectReference, { atomic: false }),
-  persistentVolumeReclaimPolicy: s.string({ omitZero: true }),
-  storageClassName: s.string({ omitZero: true }),
-  mountOptions: s.list(s.string()),
-  volumeMode: s.string(),
-  nodeAffinity: s.object('VolumeNodeAffinity', { required: NodeSelector }),
-  volumeAttributesClassName: s.string(),
+  accessModes: s.list(s.string(), {
+    required: true,
+    rules: [accessModes],
+    description:
+      'How the volume may be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod. Required.',
+  }),
+  claimRef: s.use(ObjectReference, { atomic: false, description: 'Must not be set for inline volumes.' }),
+  persistentVolumeReclaimPolicy: s.string({
+    omitZero: true,
+    description: 'What happens to the volume when it is released. Only Retain is allowed for inline volumes.',
+  }),
+  storageClassName: s.string({ omitZero: true, description: 'Must not be set for inline volumes.' }),
+  mountOptions: s.list(s.string(), {
+    description: 'Options for the mount command, such as ro or soft. Not checked: an invalid one makes the mount fail.',
+  }),
+  volumeMode: s.string({
+    description: 'How the volume is used. Only Filesystem, the default, is allowed for inline volumes.',
+  }),
+  nodeAffinity: s.object(
+    'VolumeNodeAffinity',
+    { required: s.use(NodeSelector, { description: 'The nodes that can access the volume.' }) },
+    { description: 'Must not be set for inline volumes.' },
+  ),
+  volumeAttributesClassName: s.string({ description: 'Name of the VolumeAttributesClass of the volume.' }),
 };
 
-export const InlineVolumeSpec = s.object('PersistentVolumeSpec', fields, { rules: [inline] });
+export const InlineVolumeSpec = s.object('PersistentVolumeSpec', fields, {
+  rules: [inlineVolumeRules],
+  description:
+    "A volume that is defined inline in a pod, in the form of a PersistentVolume's spec. Only CSI volumes are allowed.",
+});
 
 type Spec = ObjectType<typeof fields>;
 type Source = keyof typeof persistentVolumeSources;
 const sourceNames = Object.keys(persistentVolumeSources) as Source[];
 
-const HERE = 'in the context of inline volumes';
-const notHere = (field: string) => forbidden(field, `may not be specified ${HERE}`);
+const CONTEXT = 'in the context of inline volumes';
+const notAllowed = (field: string) => forbidden(field, `may not be specified ${CONTEXT}`);
 
-function inline(spec: Spec): FieldError[] {
+function inlineVolumeRules(spec: Spec): FieldError[] {
   const found: FieldError[] = [];
-  if (spec.claimRef) found.push(notHere('claimRef'));
-  if (spec.capacity) found.push(notHere('capacity'));
-  if (!spec.csi) found.push(required('csi', `has to be specified ${HERE}`));
+  if (spec.claimRef) found.push(notAllowed('claimRef'));
+  if (spec.capacity) found.push(notAllowed('capacity'));
+  if (!spec.csi) found.push(required('csi', `has to be specified ${CONTEXT}`));
   const { persistentVolumeReclaimPolicy: policy = 'Retain', volumeMode = 'Filesystem' } = spec;
-  if (policy !== 'Retain') found.push(forbidden('persistentVolumeReclaimPolicy', `may only be Retain ${HERE}`));
-  if (spec.nodeAffinity) found.push(notHere('nodeAffinity'));
+  if (policy !== 'Retain') found.push(forbidden('persistentVolumeReclaimPolicy', `may only be Retain ${CONTEXT}`));
+  if (spec.nodeAffinity) found.push(notAllowed('nodeAffinity'));
   const [first, ...more] = sourceNames.filter((name) => spec[name] !== undefined);
   for (const name of more) found.push(forbidden(name, 'may not specify more than 1 volume type'));
   if (!first) found.push(required('', 'must specify a volume type'));
-  if (spec.storageClassName) found.push(notHere('storageClassName'));
+  if (spec.storageClassName) found.push(notAllowed('storageClassName'));
   if (volumeMode !== 'Filesystem') {
-    found.push(forbidden('volumeMode', `may not specify volumeMode other than Filesystem ${HERE}`));
+    found.push(forbidden('volumeMode', `may not specify volumeMode other than Filesystem ${CONTEXT}`));
   }
   return found;
 }

@@ -1,4 +1,4 @@
-/** Where volumes may be made, told by labels of nodes. */
+/** Parts of the cluster in which volumes may be created, selected by node labels. */
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
@@ -8,11 +8,16 @@ import type { TypeOf } from '../../../schema/schema.ts';
 const TopologySelectorLabelRequirement = s.object(
   'TopologySelectorLabelRequirement',
   {
-    key: s.string({ zero: true, description: 'The label that is looked at.' }),
-    values: s.list(s.string(), { required: true, description: 'One of these must be its value.', rules: [unique()] }),
+    key: s.string({ zero: true, description: 'Key of the node label. Required.' }),
+    values: s.list(s.string(), {
+      required: true,
+      description: 'Values of the label; one of them must match. At least one is required.',
+      rules: [unique()],
+    }),
   },
   {
     rules: [({ key }: { key: string }) => qualifiedName(key).map((complaint) => invalid('key', key, complaint))],
+    description: 'Requires a node label to have one of the given values.',
   },
 );
 
@@ -20,27 +25,27 @@ export const TopologySelectorTerm = s.object(
   'TopologySelectorTerm',
   {
     matchLabelExpressions: s.list(TopologySelectorLabelRequirement, {
-      description: 'All of them must hold.',
+      description: 'Requirements on node labels, all of which must hold.',
       rules: [unique('key')],
     }),
   },
-  { atomic: true },
+  { atomic: true, description: 'A part of the cluster, by node labels.' },
 );
 type TopologySelectorTerm = TypeOf<typeof TopologySelectorTerm>;
 
-/** On a list of terms: no two say the same, and each says something. */
-export function differentTerms(terms: readonly TopologySelectorTerm[]): FieldError[] {
+/** On a list of terms: none is empty or equivalent to another. */
+export function distinctTerms(terms: readonly TopologySelectorTerm[]): FieldError[] {
   const seen = new Set<string>(['']);
   return terms.flatMap((term, index) => {
-    const meaning = meaningOf(term);
-    if (seen.has(meaning)) return [duplicate(`[${index}].matchLabelExpressions`, '')];
-    seen.add(meaning);
+    const canonical = canonicalText(term);
+    if (seen.has(canonical)) return [duplicate(`[${index}].matchLabelExpressions`, '')];
+    seen.add(canonical);
     return [];
   });
 }
 
-/** The same text for terms that differ only in order. */
-function meaningOf({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
+/** A key that is equal for terms that differ only in order. */
+function canonicalText({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
   return matchLabelExpressions
     .map(({ key, values = [] }) => JSON.stringify([key, ...new Set([...values].sort())]))
     .sort()

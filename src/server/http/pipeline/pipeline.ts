@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { ApiError, badRequest, isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Verb } from '../../../kinds/kind.ts';
-import type { Call, CallOptions, Handle, Reply, StreamReply, User, WatchConsumer, WatchReply } from '../../api.ts';
+import type { CallOptions, Handle, Reply, StreamReply, User, WatchConsumer, WatchReply } from '../../api.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Outcome } from '../../audit/event.ts';
 import { ANONYMOUS, type Authenticate } from '../../authn/authenticator.ts';
@@ -19,6 +19,7 @@ import { PerRoute } from '../../per-route.ts';
 import type { Registry } from '../../registry.ts';
 import { checkForm, includeOf, type ObjectForm, objectForms } from '../../representations/forms.ts';
 import { type Shaping, shapeReply } from '../../representations/reply.ts';
+import { RequestNotes } from '../../request-notes.ts';
 import { RequestBodies } from '../body/request-bodies.ts';
 import { Documents, type JsonDocument } from '../documents/documents.ts';
 import { Health, type HealthCheck, healthPath } from '../documents/health.ts';
@@ -85,7 +86,7 @@ export class Pipeline {
     const { audit, admitting, clock, limits, registry, checks, isReady } = options;
     this.#bodies = new RequestBodies(registry, limits);
     this.#health = new Health({ checks, isReady, isDraining: () => this.#draining });
-    const deadlines = new Deadlines(clock, limits.requestTimeout);
+    const deadlines = new Deadlines(clock, limits.requestTimeoutMs);
     const late: Visitors['late'] = (exchange, error) => this.#fail(exchange, error, { query: NO_QUERY });
     this.#visitors = { audit, admitting, deadlines, sorts: new PerRoute(), late };
   }
@@ -97,7 +98,8 @@ export class Pipeline {
     let query = NO_QUERY;
     try {
       const { url } = exchange;
-      if (url.length > limits.url) throw new HttpError(414, `the URL is longer than ${limits.url} characters`);
+      if (url.length > limits.maxUrlLength)
+        throw new HttpError(414, `the URL is longer than ${limits.maxUrlLength} characters`);
       const mark = url.indexOf('?');
       const path = mark < 0 ? url : url.slice(0, mark);
       const search = mark < 0 ? '' : url.slice(mark + 1);
@@ -184,7 +186,8 @@ export class Pipeline {
     const { route, verb } = found;
     const call = new RequestCall(exchange, verb, route, user);
     const series = metrics.requests.began(verb, route);
-    const target: Target = { route, query, call, series, visit, isOver: false };
+    const notes = new RequestNotes();
+    const target: Target = { route, query, call, notes, series, visit, isOver: false };
     try {
       const attributes = new RequestAttributes(call, route, query.options);
       const entering = visit.enter(attributes, route, query.options);
@@ -196,8 +199,8 @@ export class Pipeline {
       visit.ended();
       this.#over(exchange, target);
     } catch (error) {
-      noteAnnotations(visit, call);
-      await this.#fail(exchange, error, { query, warnings: call.warnings });
+      noteAnnotations(visit, notes);
+      await this.#fail(exchange, error, { query, warnings: notes.warnings });
       visit.failed(error);
       this.#over(exchange, target, CLIENT_GONE);
     }
@@ -213,7 +216,7 @@ export class Pipeline {
 
   async #fail(exchange: Exchange, error: unknown, { query, warnings }: Failing): Promise<void> {
     const { method, url } = exchange;
-    if (this.#draining) exchange.lastOne();
+    if (this.#draining) exchange.closeAfterResponse();
     const own = await sendError(exchange, error, { pretty: isPretty(exchange, query), warnings });
     if (own) this.#options.log.error('a request failed', { method, url: url.slice(0, 200), error: own });
   }
@@ -231,7 +234,7 @@ export class Pipeline {
 
   /** Says whether the answer goes on. */
   async #serveObjects(exchange: Exchange, target: Target): Promise<boolean> {
-    const { route, query, call, visit } = target;
+    const { route, query, call, notes, visit } = target;
     const { verb } = call;
     const { accept } = exchange.headers;
     const representation = negotiated(route, verb, accept);
@@ -240,11 +243,11 @@ export class Pipeline {
     if (verb === 'watch' && route.name !== undefined) call.options = selectName(query.options, route.name);
     else if (verb !== 'get' && verb !== 'list') await visit.without(this.#bodies.read(exchange, route, call));
     visit.record?.brought(call.body);
-    const plain = await this.#options.handle(call);
-    noteAnnotations(visit, call);
-    const { warnings } = plain;
+    const plain = await this.#options.handle(call, notes);
+    noteAnnotations(visit, notes);
+    const { warnings } = notes;
     const reply = shape ? shapeReply(plain, shape) : plain;
-    if (this.#draining) exchange.lastOne();
+    if (this.#draining) exchange.closeAfterResponse();
     if (reply.type === 'watch') {
       const over = () => {
         visit.ended();
@@ -329,6 +332,7 @@ interface Target {
   readonly route: Route;
   readonly query: Query;
   readonly call: RequestCall;
+  readonly notes: RequestNotes;
   readonly series: Series;
   readonly visit: Visit;
   isOver: boolean;
@@ -360,9 +364,9 @@ function outcomeOf(reply: Exclude<Reply, WatchReply | StreamReply>): Outcome {
   return { code: status?.code ?? 200, status, body: () => bytesOf(reply) };
 }
 
-function noteAnnotations({ record }: Visit, { auditAnnotations }: Call): void {
-  if (!record || !auditAnnotations) return;
-  for (const key in auditAnnotations) record.annotate(key, auditAnnotations[key]!);
+function noteAnnotations({ record }: Visit, { annotations }: RequestNotes): void {
+  if (!record || !annotations) return;
+  for (const key in annotations) record.annotate(key, annotations[key]!);
 }
 
 const AS_IT_IS: Representation<ObjectForm> = { format: 'json', pretty: false };

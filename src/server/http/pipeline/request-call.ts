@@ -14,7 +14,6 @@ export class RequestCall implements Call {
   duplicates?: readonly string[];
   patchType?: PatchType;
   options?: CallOptions;
-  warnings?: string[];
   readonly #exchange: Exchange;
 
   constructor(

@@ -8,18 +8,21 @@ import { PodTemplateSpec } from '../../../shapes/pod/pod-template.ts';
 import { changedTemplateWarnings } from '../../../warnings/workload.ts';
 
 const fields = {
-  template: s.use(PodTemplateSpec, { default: {}, description: 'What a pod made from it looks like.' }),
+  template: s.use(PodTemplateSpec, {
+    default: {},
+    description: 'Metadata and spec of pods created from the template.',
+  }),
 };
 
 export type PodTemplate = KubeObject & ObjectType<typeof fields>;
 
-/** The description of a pod, kept for whoever wants to make one. */
+/** A named template for pods. */
 export const PodTemplate = defineKind({
   group: '',
   kind: 'PodTemplate',
   plural: 'podtemplates',
   scope: 'Namespaced',
-  description: 'The description of a pod, kept under a name. By itself it makes none.',
+  description: 'A named template for pods. It creates none by itself.',
   versions: { v1: {} },
   fields,
   generation: true,
@@ -27,6 +30,6 @@ export const PodTemplate = defineKind({
   columns: [
     name,
     ...containerColumns(({ template }) => template),
-    text('Pod Labels', 'The labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
+    text('Pod Labels', 'Labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
   ],
 });

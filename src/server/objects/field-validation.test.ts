@@ -11,12 +11,10 @@ beforeEach(async () => {
   api = await testServer([ConfigMap, Namespace, Pod, Deployment]);
 });
 
-const USER = { name: 'tester', groups: [] };
 const STRICT = { fieldValidation: 'Strict' };
 
 async function warningsOf(verb: Call['verb'], plural: string, asked: Asked): Promise<readonly string[] | undefined> {
-  const call = { verb, plural, apiVersion: 'v1', namespace: 'default', user: USER, ...asked };
-  return (await api.server.handle(call)).warnings;
+  return (await api.notes(verb, plural, asked)).warnings;
 }
 
 const pod = () => ({

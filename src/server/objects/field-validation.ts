@@ -1,43 +1,52 @@
-/**
- * What becomes of fields that nobody knows, or that were said twice: nothing (Ignore), a warning (Warn, the default) or a
- * refusal (Strict).
- */
+/** What a write does about unknown and duplicate fields in its body: ignore, warn (the default) or reject (`fieldValidation`). */
 import { badRequest } from '../../base/errors.ts';
 import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { invalid } from '../../schema/field-error.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { unknownFields } from '../../schema/unknown-fields.ts';
 import type { Call } from '../api.ts';
+import type { RequestNotes } from '../request-notes.ts';
 import { invalidObject } from './check.ts';
 
-/** The part of a call that strictness looks at. Without `warnings` nobody wants to know. */
-export type Strictness = Pick<Call, 'body' | 'duplicates' | 'options' | 'warnings'>;
+/** A body, and where warnings about its fields go. */
+export interface SentBody {
+  readonly call: Pick<Call, 'verb' | 'body' | 'duplicates' | 'options' | 'patchType'>;
+  /** Absent: unknown and duplicate fields are ignored. */
+  readonly notes?: RequestNotes;
+}
 
-/** More are not told. */
-const MOST = 100;
+/** Further faults are left out of the answer. */
+const MAX_FAULTS = 100;
 
-/** Speaks of the faults of a body that was read as an object. */
-export function tellBodyFaults(call: Strictness, unknown: readonly string[], expected: KubeType): void {
-  const faults = bodyFaults(call, unknown);
-  if (mayPass(call, faults)) return;
+const VALIDATED_VERBS: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
+
+/** Whether anything is to be done about unknown and duplicate fields. */
+export function validatesFields({ call, notes }: SentBody): boolean {
+  return notes !== undefined && VALIDATED_VERBS.has(call.verb) && call.options?.fieldValidation !== 'Ignore';
+}
+
+/** Warns of the unknown and duplicate fields of a body that was decoded as an object, or rejects it. */
+export function reportBodyFaults(sent: SentBody, unknown: readonly string[], expected: KubeType): void {
+  const faults = bodyFaults(sent.call, unknown);
+  if (mayPass(sent, faults)) return;
   const { kind, apiVersion } = expected;
   const [, version] = splitApiVersion(apiVersion);
   throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${refusal(faults)}`);
 }
 
-/** The same for a patch and the object that it made of another. Only what the patch brought in counts. */
-export function tellPatchFaults(call: PatchCall, unknown: readonly string[], patched: Patched): void {
+/** The same for a patch and the object that it resulted in. Only fields that the patch introduced count. */
+export function reportPatchFaults(sent: SentBody, unknown: readonly string[], patched: Patched): void {
+  const { call } = sent;
   const { schema, before } = patched;
   const known = unknown.length > 0 ? new Set(unknownFields(schema, before)) : undefined;
   const brought = unknown.filter((path) => !known?.has(path));
-  const faults = [...patchFaults(call), ...brought.map((path) => quoted('unknown', path))].slice(0, MOST);
-  if (mayPass(call, faults)) return;
+  const faults = [...patchFaults(call), ...brought.map((path) => quoted('unknown', path))].slice(0, MAX_FAULTS);
+  if (mayPass(sent, faults)) return;
   const shown = JSON.stringify(call.patchType === 'strategic' ? call.body : patched.tree);
   throw invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, refusal(faults))]);
 }
 
 type KubeType = Pick<KubeObject, 'kind' | 'apiVersion'>;
-type PatchCall = Strictness & Pick<Call, 'patchType'>;
 
 interface Patched {
   readonly schema: ObjectSchema;
@@ -45,22 +54,22 @@ interface Patched {
   readonly tree: unknown;
 }
 
-/** In the order of the body. What stands twice inside something unknown, or is itself unknown, is told once. */
-function bodyFaults({ body, duplicates = [] }: Strictness, unknown: readonly string[]): string[] {
-  const told = unknown.map((path) => ({ path, text: quoted('unknown', path) }));
+/** In the order of the body. A duplicate that is unknown, or inside something unknown, is reported as unknown only. */
+function bodyFaults({ body, duplicates = [] }: SentBody['call'], unknown: readonly string[]): string[] {
+  const faults = unknown.map((path) => ({ path, text: quoted('unknown', path) }));
   for (const path of duplicates) {
-    if (!unknown.some((other) => isWithin(path, other))) told.push({ path, text: quoted('duplicate', path) });
+    if (!unknown.some((other) => isWithin(path, other))) faults.push({ path, text: quoted('duplicate', path) });
   }
-  if (unknown.length > 0 && told.length > unknown.length) {
+  if (unknown.length > 0 && faults.length > unknown.length) {
     const order = new Map(pathsOf(body, '').map((path, at) => [path, at]));
-    told.sort((a, b) => (order.get(a.path) ?? 0) - (order.get(b.path) ?? 0));
+    faults.sort((a, b) => (order.get(a.path) ?? 0) - (order.get(b.path) ?? 0));
   }
-  return told.slice(0, MOST).map(({ text }) => text);
+  return faults.slice(0, MAX_FAULTS).map(({ text }) => text);
 }
 
 const OPERATION_FIELDS = new Set(['op', 'path', 'from', 'value']);
 
-function patchFaults({ body, duplicates = [], patchType }: PatchCall): string[] {
+function patchFaults({ body, duplicates = [], patchType }: SentBody['call']): string[] {
   if (patchType !== 'json') return duplicates.map((path) => quoted('duplicate', path));
   const unknown = (Array.isArray(body) ? body : []).flatMap((operation, i) =>
     Object.keys(operation ?? {})
@@ -84,11 +93,11 @@ function isWithin(path: string, other: string): boolean {
   return next === undefined || next === '.' || next === '[';
 }
 
-/** Notes the faults, unless the client wants to be refused for them. */
-function mayPass({ options, warnings }: Strictness, faults: readonly string[]): boolean {
+/** Warns of the faults; false when the client asked for them to be rejected. */
+function mayPass({ call, notes }: SentBody, faults: readonly string[]): boolean {
   if (faults.length === 0) return true;
-  if (options?.fieldValidation === 'Strict') return false;
-  warnings?.push(...faults);
+  if (call.options?.fieldValidation === 'Strict') return false;
+  for (const fault of faults) notes?.warn(fault);
   return true;
 }
 
