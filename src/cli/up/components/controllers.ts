@@ -18,16 +18,16 @@ interface Tools {
   readonly log: Logger;
 }
 
-export interface ControllerSite extends Tools {
-  /** Whether other servers run the same controllers on the same store: then only one of them does at a time. */
+export interface ComponentOptions extends Tools {
+  /** Whether other servers run the same components on the same store: then they elect a leader. */
   readonly isShared: boolean;
 }
 
-/** Starts them, and returns what stops them: it resolves when the last one has. */
+/** Starts the controllers and returns what stops them, which resolves when the last one has stopped. */
 export function startControllers(
   controllers: readonly Controller[],
   server: Pick<Server, 'direct'>,
-  { isShared, ...tools }: ControllerSite,
+  { isShared, ...tools }: ComponentOptions,
 ): () => Promise<void> {
   const stop = new AbortController();
   const clientOf = (account: string) => createClient(directTransport(server.direct(controllerUser(account))));
@@ -43,7 +43,7 @@ export function startControllers(
   const running = isShared
     ? runWhileLeader({ ...tools, ...lease, client, signal, identity: identity() }, lead)
     : lead(signal);
-  running.catch((error: unknown) => tools.log.error('the controllers have ended', { error }));
+  running.catch((error: unknown) => tools.log.error('the controllers stopped with an error', { error }));
   return async () => {
     stop.abort();
     await running;

@@ -8,14 +8,14 @@ import { runWhileLeader } from '../../../client/leader-election.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { Scheduler } from '../../../scheduler/scheduler.ts';
 import type { Server } from '../../../server/index.ts';
-import type { ControllerSite } from './controllers.ts';
+import type { ComponentOptions } from './controllers.ts';
 
 const NAME = 'default-scheduler';
 
-/** Starts it, and returns what stops it: it resolves when what was begun has ended. */
+/** Starts the scheduler and returns what stops it, which resolves when bindings in progress are done. */
 export function startScheduler(
   server: Pick<Server, 'direct' | 'explainPodsBy'>,
-  { isShared, ...tools }: ControllerSite,
+  { isShared, ...tools }: ComponentOptions,
 ): () => Promise<void> {
   const stop = new AbortController();
   const client = createClient(directTransport(server.direct(SCHEDULER)));
@@ -38,7 +38,7 @@ export function startScheduler(
   const running = isShared
     ? runWhileLeader({ ...tools, ...lease, client, signal, identity: identity() }, lead)
     : lead(signal);
-  running.catch((error: unknown) => tools.log.error('the scheduler has ended', { error }));
+  running.catch((error: unknown) => tools.log.error('the scheduler stopped with an error', { error }));
   return async () => {
     stop.abort();
     await running;
