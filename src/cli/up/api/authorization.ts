@@ -11,7 +11,12 @@ export async function authorization(
   if (modes.includes('Webhook') !== (file !== undefined)) {
     throw new CliError('--authorization-mode Webhook and --authorization-webhook-config-file must be given together');
   }
-  return { authorization: modes, ...(file === undefined ? {} : { postReview: await poster(file) }) };
+  return { authorization: withNodes(modes), ...(file === undefined ? {} : { postReview: await poster(file) }) };
+}
+
+/** Adds the node authorizer where roles decide: without it, the cluster's own nodes could not do their work. */
+function withNodes(modes: readonly AuthorizationMode[]): readonly AuthorizationMode[] {
+  return modes.includes('RBAC') && !modes.includes('Node') ? ['Node', ...modes] : modes;
 }
 
 async function poster(file: string): Promise<PostReview> {

@@ -1,20 +1,16 @@
-/** Runs controllers in this process: their client calls the server directly. */
+/** Runs controllers in this process: each calls the server directly, as its own service account. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { createClient } from '../../../client/client.ts';
+import { CONTROLLER_MANAGER, controllerUser } from '../../../client/component-users.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { runWhileLeader } from '../../../client/leader-election.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import type { Controller } from '../../../controllers/loop/define.ts';
 import { runControllers } from '../../../controllers/loop/loop.ts';
-import type { Handle, User } from '../../../server/api.ts';
-
-const USER: User = {
-  name: 'system:kube-controller-manager',
-  groups: ['system:masters', 'system:authenticated'],
-};
+import type { Server } from '../../../server/index.ts';
 
 interface Tools {
   readonly clock: Clock;
@@ -30,14 +26,15 @@ export interface ComponentOptions extends Tools {
 /** Starts the controllers and returns what stops them, which resolves when the last one has stopped. */
 export function startControllers(
   controllers: readonly Controller[],
-  handle: Handle,
+  server: Pick<Server, 'direct'>,
   { isShared, ...tools }: ComponentOptions,
 ): () => Promise<void> {
   const stop = new AbortController();
-  const client = createClient(directTransport(handle, USER));
+  const clientOf = (account: string) => createClient(directTransport(server.direct(controllerUser(account))));
+  const client = clientOf(CONTROLLER_MANAGER);
   const lead = async (signal: AbortSignal) => {
     const informers = new InformerFactory({ ...tools, client, signal });
-    await runControllers(controllers, { ...tools, client, signal, informers });
+    await runControllers(controllers, { ...tools, clientOf, signal, informers });
     await informers.stopped();
   };
   const lease = { name: 'kube-controller-manager', namespace: 'kube-system' };

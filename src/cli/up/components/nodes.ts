@@ -4,6 +4,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { createClient } from '../../../client/client.ts';
+import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
@@ -34,7 +35,6 @@ interface NodeDependencies {
   readonly log: Logger;
 }
 
-const USER: User = { name: 'system:simulated-nodes', groups: ['system:masters', 'system:authenticated'] };
 /** Each node has 256 addresses. */
 const NODES_IN_DEFAULT_CIDR = 256;
 
@@ -48,14 +48,15 @@ export async function startNodes(flags: NodeFlags, dependencies: NodeDependencie
   ]);
   const clusterCidr = flags.clusterCidr ?? (count > NODES_IN_DEFAULT_CIDR ? '10.128.0.0/9' : '10.244.0.0/16');
   const names = Array.from({ length: count }, (_, index) => `${flags.name}-node-${index + 1}`);
-  const client = createClient(directTransport(server.handle, USER));
-  const { gitVersion: version } = apiVersion;
-  const nodes = await startSimulatedNodes({ client, clock, random, log, names, clusterCidr, version, rules }).catch(
-    (cause: unknown) => {
-      if (!(cause instanceof RangeError)) throw cause;
-      throw new CliError(`--cluster-cidr: ${cause.message}`, { cause });
-    },
-  );
+  const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
+  const nodes = await startSimulatedNodes({
+    ...{ clock, random, log, names, clusterCidr, rules, version: apiVersion.gitVersion },
+    client: clientFor(SIMULATED_NODES),
+    clientOf: (node) => clientFor(nodeUser(node)),
+  }).catch((cause: unknown) => {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new CliError(`--cluster-cidr: ${cause.message}`, { cause });
+  });
   cleanup.add(() => nodes.stop());
   connect(server, nodes);
   say(`${count} simulated`);

@@ -45,7 +45,7 @@ export function prepareComponents(
   say([...controllers.map(({ name }) => name), ...(schedules ? [SCHEDULER] : [])].join(', '));
   const options = { clock, random, log, isShared: storeDriver(settings.store).shared };
   return () => {
-    cleanup.add(startControllers(controllers, server.handle, options));
+    cleanup.add(startControllers(controllers, server, options));
     if (schedules) cleanup.add(startScheduler(server, options));
   };
 }
