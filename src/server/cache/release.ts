@@ -5,6 +5,7 @@
 
 import type { Store } from '../../store/store.ts';
 import { StoreConflict } from '../../store/store.ts';
+import { commitMarkers } from '../transaction/markers.ts';
 
 const KEY = '/quarterdeck/release';
 
@@ -25,7 +26,7 @@ export async function ownSince(store: Store, release: string): Promise<number> {
   const since = await store.revision();
   try {
     const value = Buffer.from(JSON.stringify({ release, since } satisfies Marker));
-    return Math.max(since, await store.commit([{ key: KEY, value, expect: row?.revision ?? 0 }]));
+    return Math.max(since, await commitMarkers(store, [{ key: KEY, value, expect: row?.revision ?? 0 }]));
   } catch (error) {
     if (error instanceof StoreConflict) return Number.POSITIVE_INFINITY;
     throw error;
