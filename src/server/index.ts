@@ -13,7 +13,7 @@ import type { AdmissionPlugin } from './admission/plugin.ts';
 import { priority } from './admission/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
-import type { Handle } from './api.ts';
+import type { Handle, User } from './api.ts';
 import { type Find, findIn } from './authn/existence.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
@@ -25,8 +25,9 @@ import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
 import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
-import { ownSince } from './cache/release.ts';
+import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
+import { type DirectHandle, directCalls } from './direct.ts';
 import type { Admitting } from './fairness/admitting.ts';
 import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
 import { handler } from './handle.ts';
@@ -72,7 +73,10 @@ export interface ServerOptions {
 }
 
 export interface Server {
+  /** For the HTTP front end, which authorizes a request before it reads its body. Everything else calls `direct`. */
   readonly handle: Handle;
+  /** Calls within the process, as a user and with that user's rights. */
+  readonly direct: (user: User) => DirectHandle;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
   /** Who decides when a request that came over the network is worked on. */
@@ -99,12 +103,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     historyMilliseconds: options.historyMilliseconds ?? 300_000,
     historyBytes: options.historyBytes ?? 64 * 1024 * 1024,
     freeze: options.freeze ?? false,
-    ownSince: options.release === undefined ? undefined : await ownSince(store, options.release),
+    marks: options.release === undefined ? undefined : await DefinitionMarks.load(store, options.release),
   });
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
-  const watches = new Watches(cache, clock);
+  const watches = new Watches({ cache, clock, registry });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;
@@ -124,7 +128,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     }),
     rbac,
     specs: new SpecInterner(),
-    lists: new ListBodies(),
+    lists: new ListBodies(registry),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
     nodes: {
@@ -149,6 +153,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   keepBootstrapped(core, () => bootstrap(handle, first));
   return {
     handle,
+    direct: directCalls({ handle, registry, authorizer: core.authorizer }),
     registry,
     authorizer: core.authorizer,
     admitting,

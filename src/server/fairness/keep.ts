@@ -31,8 +31,10 @@ export function keepDefaults(core: Core): Promise<void> {
 
 function specWrites(core: Core, kind: Kind, defaults: ReadonlyMap<string, object>): OwnWrite[] {
   return [...defaults].flatMap(([name, spec]): OwnWrite[] => {
-    const found = core.cache.table(kind).get('', name)?.hub(kind) as Configuration | undefined;
-    if (!found) return [createOf(kind, name, spec)];
+    const entry = core.cache.table(kind).get('', name);
+    if (!entry) return [createOf(kind, name, spec)];
+    if (entry.failure(kind)) return [];
+    const found = entry.hub(kind) as Configuration;
     if (!followsDefaults(found) || deepEqual(found.spec, spec)) return [];
     return [updateOf(kind, name, spec)];
   });
@@ -70,6 +72,7 @@ function statusWrites(core: Core): OwnWrite[] {
     .table(FlowSchema)
     .entries('')
     .flatMap((entry): OwnWrite[] => {
+      if (entry.failure(FlowSchema)) return [];
       const found = entry.hub(FlowSchema) as FlowSchema;
       const condition = danglingCondition(core, found);
       const before = found.status.conditions?.find(({ type }) => type === condition.type);

@@ -4,13 +4,13 @@ import type { Cache, Written } from '../cache/cache.ts';
 import { encodeChange } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Draft } from './draft.ts';
-import type { Marker } from './markers.ts';
+import { checkMarker } from './markers.ts';
 
 interface CommitOptions {
   /** Rows that must be as they were seen; otherwise nothing is written. */
   readonly conditions?: readonly Condition[] | undefined;
   /** A row that is no object and is written with the drafts. */
-  readonly marker?: Marker | undefined;
+  readonly marker?: Write | undefined;
 }
 
 /** The only writer of objects: turns drafts into rows and commits them to the store. */
@@ -41,7 +41,10 @@ export class Commits {
     const writes: Write[] = [];
     const written: (Written | undefined)[] = [];
     for (const draft of drafts) written.push(this.#add(draft, writes));
-    if (marker) writes.push(marker);
+    if (marker) {
+      checkMarker(marker);
+      writes.push(marker);
+    }
     try {
       const committed = this.#store.commit(writes, conditions);
       this.#track(drafts, committed);
@@ -60,10 +63,13 @@ export class Commits {
     let written: Written | undefined;
     if (draft.isRemoval) writes.push({ key: at.key, value: null, expect });
     else {
-      const encoded = encodeChange(object, current ? current.before(request.resource.kind) : shared);
-      written = { at, object, encoded };
-      this.#cache.announce(written);
+      const { kind } = request.resource;
+      const encoded = encodeChange(object, current ? current.before(kind) : shared);
+      written = { at, kind, object, encoded };
+      const mark = this.#cache.announce(written);
       writes.push({ key: at.key, value: encoded.bytes, expect, replaces: current?.stored });
+      // Objects of one kind have one mark, and a commit takes each key once.
+      if (mark && !writes.some(({ key }) => key === mark.key)) writes.push(mark);
     }
     for (const write of allocated) writes.push(write);
     return written;

@@ -1,18 +1,15 @@
-import type { Condition, Store, Write } from '../../store/store.ts';
+import type { Store, Write } from '../../store/store.ts';
 
-/** Where rows live that are no objects, such as what a start has already put in order. */
+/** The prefix of rows that are no objects, such as which release put something in order. */
 const PREFIX = '/quarterdeck/';
 
-/** A row of the server's own that is no object. */
-export interface Marker extends Write {
-  readonly key: `${typeof PREFIX}${string}`;
+/** Writes rows that are no objects, all or none. Resolves with the revision; rejects with the store's errors. */
+export async function commitMarkers(store: Pick<Store, 'commit'>, markers: readonly Write[]): Promise<number> {
+  for (const marker of markers) checkMarker(marker);
+  return store.commit(markers);
 }
 
-/** Writes markers, all or none. Resolves with the revision; rejects with the store's errors. */
-export function commitMarkers(
-  store: Pick<Store, 'commit'>,
-  markers: readonly Marker[],
-  conditions?: readonly Condition[],
-): Promise<number> {
-  return store.commit(markers, conditions);
+/** Throws when a row could be an object: those are written through a transaction. */
+export function checkMarker({ key }: Write): void {
+  if (!key.startsWith(PREFIX)) throw new Error(`${key} is not a marker`);
 }

@@ -1,12 +1,11 @@
 import { isApiError } from '../../base/errors.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { StoreConflict } from '../../store/store.ts';
+import { StoreConflict, type Write } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';
 import { RequestNotes } from '../request-notes.ts';
 import { SERVER_USER } from '../server-user.ts';
 import type { Draft } from './draft.ts';
-import type { Marker } from './markers.ts';
 import type { Mutation } from './mutation.ts';
 import { draftOf, finish, isUnchanged } from './stages.ts';
 
@@ -25,8 +24,8 @@ export interface OwnWrites {
   readonly withoutAdmission: string;
   /** What differs from what should be, by the cache. Called until there is nothing left. */
   readonly plan: () => readonly OwnWrite[];
-  /** Written with the last objects. */
-  readonly marker?: Marker;
+  /** A row that is written with the last objects. */
+  readonly marker?: Write;
 }
 
 /**

@@ -43,9 +43,9 @@ export function finishUpdate(core: Core, draft: Draft, part: UpdatedPart): void 
   noteWarnings(kind, object, { notes, old, status: isStatus });
 }
 
-/** Whether an update leaves everything as it was; then nothing is written. */
-export function isUnchangedUpdate({ object, old }: Draft): boolean {
-  return sameContent(object, old!);
+/** Whether an update leaves everything as it was, the stored bytes included. */
+export function isUnchangedUpdate({ object, old, current, request }: Draft): boolean {
+  return sameContent(object, old!) && current!.isUpToDate(request.resource.kind);
 }
 
 /** Checks the name, and the resourceVersion and uid that the object demands. */

@@ -46,7 +46,7 @@ function writesOf({ cache }: Core, policy: Policy, since: number): OwnWrite[] {
     defaults.flatMap((wanted): OwnWrite[] => {
       const { name, namespace = '' } = wanted.metadata;
       const entry = cache.table(kind).get(namespace, name);
-      if (entry && entry.revision <= since) return [];
+      if (entry && (entry.revision <= since || entry.failure(kind))) return [];
       const mutation = mutationOf(kind, wanted, entry?.hub(kind) as Stored | undefined);
       return mutation ? [{ kind, namespace, name, mutation }] : [];
     });
