@@ -178,7 +178,7 @@ interface Face {
 async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const { flags, cleanup, clock, log } = site;
   const { settings, pki, tokens, server, state, metrics, checks, audit, openListeners } = face;
-  const { handle, registry, authorizer, admitting } = server;
+  const { handle, registry, backends, authorizer, admitting } = server;
   const { serving, authority } = pki;
   const { bindAddress, port } = settings;
   const { authenticate, identify } = await authentication({ flags, clock, log, tokens, find: server.find });
@@ -186,7 +186,7 @@ async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const [issuer] = tokens.issuers;
   const at = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
-    ...{ handle, registry, authorizer, log, clock, version: apiVersion, metrics, checks, audit, admitting },
+    ...{ handle, registry, backends, authorizer, log, clock, version: apiVersion, metrics, checks, audit, admitting },
     ...limits(flags),
     tls: {
       key: serving.key,
