@@ -14,7 +14,7 @@ import type { AdmissionPlugin } from './admission/plugin.ts';
 import { priority } from './admission/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
-import type { Handle } from './api.ts';
+import type { Handle, User } from './api.ts';
 import { type Find, findIn } from './authn/existence.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
@@ -29,6 +29,7 @@ import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
+import { type DirectHandle, directCalls } from './direct.ts';
 import type { Admitting } from './fairness/admitting.ts';
 import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
 import { handler } from './handle.ts';
@@ -73,7 +74,10 @@ export interface ServerOptions {
 }
 
 export interface Server {
+  /** For the HTTP front end, which authorizes a request before it reads its body. Everything else calls `direct`. */
   readonly handle: Handle;
+  /** Calls within the process, as a user and with that user's rights. */
+  readonly direct: (user: User) => DirectHandle;
   readonly registry: Registry;
   /** What serves each group and version: the kinds of the registry, and whatever else is added. */
   readonly backends: BackendRegistry;
@@ -152,6 +156,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   keepBootstrapped(core, () => bootstrap(handle, first));
   return {
     handle,
+    direct: directCalls({ handle, registry, authorizer: core.authorizer }),
     registry,
     backends: new BackendRegistry(registry),
     authorizer: core.authorizer,

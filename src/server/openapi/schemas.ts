@@ -97,15 +97,22 @@ export class DefinitionRenderer {
   #definition(definition: Definition): Json {
     const { shape, home, kinds } = definition;
     const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
-    const required = requiredFields(definition);
+    const open = [shape, ...definition.uses].some(({ preserveUnknown }) => preserveUnknown);
+    // Clients of OpenAPI 2 refuse fields that are not listed, and null in required ones.
+    const isListed = this.#dialect.complete || !open;
+    const required = requiredFields(definition).filter(
+      (name) => this.#dialect.complete || !shape.fields[name]?.nullable,
+    );
     const description = this.#isDescribedByUses(definition) ? undefined : descriptionOf(definition);
     return {
       ...(description ? { description } : {}),
-      ...(fields.length > 0
+      ...(fields.length > 0 && isListed
         ? { properties: Object.fromEntries(fields.map(([name, field]) => [name, this.#property(name, field, home)])) }
         : {}),
-      ...(required.length > 0 ? { required } : {}),
+      ...(required.length > 0 && isListed ? { required } : {}),
       type: 'object',
+      ...(shape.embedded ? { 'x-kubernetes-embedded-resource': true } : {}),
+      ...(open ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
       ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
       ...(isAtomic(definition) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
     };
@@ -133,7 +140,16 @@ export class DefinitionRenderer {
     return uses.every(({ description }) => description === own);
   }
 
+  /** OpenAPI 2 has no word for null: a value that may be null has no type there, as Kubernetes publishes it. */
   #value(schema: Schema, home: string): Json {
+    const body = this.#typed(schema, home);
+    if (!schema.nullable) return body;
+    if (this.#dialect.complete) return this.#beside(body, { nullable: true });
+    const { type: _, items: __, $ref: ___, ...untyped } = body;
+    return untyped;
+  }
+
+  #typed(schema: Schema, home: string): Json {
     switch (schema.type) {
       case 'string':
         return this.#string(schema);
