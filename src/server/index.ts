@@ -23,6 +23,7 @@ import { escalationCheck } from './authz/rbac/escalation.ts';
 import { Rbac } from './authz/rbac/rbac.ts';
 import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
+import { BackendRegistry } from './backends/backend-registry.ts';
 import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
@@ -78,6 +79,8 @@ export interface Server {
   /** Calls within the process, as a user and with that user's rights. */
   readonly direct: (user: User) => DirectHandle;
   readonly registry: Registry;
+  /** What serves each group and version: the kinds of the registry, and whatever else is added. */
+  readonly backends: BackendRegistry;
   readonly authorizer: Authorizer;
   /** Who decides when a request that came over the network is worked on. */
   readonly admitting: Admitting | undefined;
@@ -155,6 +158,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     handle,
     direct: directCalls({ handle, registry, authorizer: core.authorizer }),
     registry,
+    backends: new BackendRegistry(registry),
     authorizer: core.authorizer,
     admitting,
     find: findIn((kind) => cache.table(kind)),
