@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { type Logger, silent } from '../base/log.ts';
-import { PassingMap } from '../base/passing-map.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
@@ -24,6 +23,7 @@ import { escalationCheck } from './authz/rbac/escalation.ts';
 import { Rbac } from './authz/rbac/rbac.ts';
 import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
+import { BackendRegistry } from './backends/backend-registry.ts';
 import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
@@ -38,6 +38,7 @@ import { SpecInterner } from './objects/spec-interner.ts';
 import type { ServerAddress } from './peers/endpoints.ts';
 import { Peers } from './peers/peers.ts';
 import { Registry } from './registry.ts';
+import { Commits } from './transaction/commit.ts';
 import { Watches } from './watches/watches.ts';
 
 export interface ServerOptions {
@@ -82,6 +83,8 @@ export interface Server {
   /** Calls within the process, as a user and with that user's rights. */
   readonly direct: (user: User) => DirectHandle;
   readonly registry: Registry;
+  /** What serves each group and version: the kinds of the registry, and whatever else is added. */
+  readonly backends: BackendRegistry;
   readonly authorizer: Authorizer;
   /** Who decides when a request that came over the network is worked on. */
   readonly admitting: Admitting | undefined;
@@ -124,6 +127,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const rbac = new Rbac(cache);
   const core: Core = {
     store,
+    commits: new Commits(store, cache),
     cache,
     registry,
     watches,
@@ -149,7 +153,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     clock,
     random,
     log,
-    writing: new PassingMap(),
   };
   const handle = options.freeze ? freezing(handler(core)) : handler(core);
   const priorities = options.admission?.includes(priority) ?? false;
@@ -169,6 +172,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     handle,
     direct: directCalls({ handle, registry, authorizer: core.authorizer }),
     registry,
+    backends: new BackendRegistry(registry),
     authorizer: core.authorizer,
     admitting,
     find: findIn((kind) => cache.table(kind)),

@@ -1,9 +1,7 @@
 /** Writes objects that the server itself keeps in every cluster. */
 import { isApiError } from '../base/errors.ts';
-import type { Call, Handle, User } from './api.ts';
-
-/** The server writes as itself. */
-export const SELF: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
+import type { Call, Handle } from './api.ts';
+import { SERVER_USER } from './server-user.ts';
 
 interface OwnMetadata {
   readonly name: string;
@@ -65,5 +63,5 @@ async function create(handle: Handle, object: OwnObject): Promise<void> {
 }
 
 function target({ apiVersion = 'v1', plural, namespace }: Omit<OwnObject, 'body'>): Omit<Call, 'verb'> {
-  return { apiVersion, plural, user: SELF, ...(namespace ? { namespace } : {}) };
+  return { apiVersion, plural, user: SERVER_USER, ...(namespace ? { namespace } : {}) };
 }
