@@ -1,12 +1,12 @@
-/** How many pods share a load: those of one owner that run and are wanted. */
+/** Counts the pods that share a load: the running pods of one owner. */
 import type { Clock } from '../../../base/clock.ts';
 import { controllerOf, type Lister } from '../../../client/informer/object-cache.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
-import type { Life } from './life.ts';
+import type { PodLife } from './pod-life.ts';
 
-/** A question about all pods of an owner counts them once: counts hold for the moment they were made in. */
-export class Sharers {
+/** Counts are cached for one moment, since usage is read for all pods of an owner together. */
+export class SharedLoad {
   readonly #pods: Lister<Pod>;
   readonly #clock: Clock;
   readonly #counts = new Map<string, number>();
@@ -17,7 +17,7 @@ export class Sharers {
     this.#clock = clock;
   }
 
-  of({ pod }: Life): number {
+  of({ pod }: PodLife): number {
     const owner = controllerOf(pod);
     if (!owner) return 1;
     const now = this.#clock.now();
@@ -25,10 +25,10 @@ export class Sharers {
     this.#moment = now;
     const known = this.#counts.get(owner.uid);
     if (known !== undefined) return known;
-    const count = this.#pods.controlledBy(owner.uid).filter(isAtWork).length;
+    const count = this.#pods.controlledBy(owner.uid).filter(isRunning).length;
     this.#counts.set(owner.uid, count);
     return count;
   }
 }
 
-const isAtWork = ({ metadata, status }: SeenPod) => status.phase === 'Running' && !metadata.deletionTimestamp;
+const isRunning = ({ metadata, status }: SeenPod) => status.phase === 'Running' && !metadata.deletionTimestamp;

@@ -1,29 +1,28 @@
 /**
- * What happens to pods and nodes, told as an agent tells it. A few nodes say as much as their agents would; a fleet of them
- * says no more than one agent: ten thousand pods that start at once are not to cost thirty thousand events.
+ * Records the events of kubelets. A few nodes get a budget each; a larger fleet shares the budget of one, so that ten
+ * thousand pods that start together do not write thirty thousand events.
  */
 import type { Clock } from '../../../base/clock.ts';
 import type { EventRecorder, EventSubject, EventType } from '../../../client/events/event-recorder.ts';
 import { containerOf } from '../../pod/phase.ts';
-import type { Happening } from '../lifecycle/container-steps.ts';
+import type { LifecycleEvent } from '../lifecycle/context.ts';
 import { imageSizeOf } from '../lifecycle/ids.ts';
-import { faultOf, neverFetched, whyNot } from '../lifecycle/images.ts';
-import type { Life, SimulatedRun } from '../lifecycle/life.ts';
-import { inWords } from '../rules/span.ts';
+import { invalidImageMessage, neverPullMessage, pullError } from '../lifecycle/images.ts';
+import type { PodLife, SimulatedRun } from '../lifecycle/pod-life.ts';
+import { formatDuration } from '../rules/duration.ts';
 
-/** So many may come at once from one agent, and then one more after so many milliseconds. */
-const BURST = 100;
-const REFILL = 20;
-/** So many nodes are a few. */
-const FEW = 5;
+/** Token bucket of a kubelet: its size, and the milliseconds until the next token. */
+const EVENT_BURST = 100;
+const EVENT_REFILL_MS = 20;
+const MAX_NODES_WITH_OWN_BUDGET = 5;
 
-/** What a service says that does not do well. */
-const PROBE_ANSWER = 'HTTP probe failed with statuscode: 503';
+/** The output of a failing probe. */
+const PROBE_OUTPUT = 'HTTP probe failed with statuscode: 503';
 
 /** Type, reason and message. */
-type Said = readonly [EventType, string, string];
+type EventContent = readonly [EventType, string, string];
 
-export class Teller {
+export class AgentEvents {
   readonly #clock: Clock;
   readonly #recorderOf: (node: string) => EventRecorder;
   readonly #recorders = new Map<string, EventRecorder>();
@@ -34,23 +33,23 @@ export class Teller {
   constructor(clock: Clock, nodes: number, recorderOf: (node: string) => EventRecorder) {
     this.#clock = clock;
     this.#recorderOf = recorderOf;
-    this.#agents = nodes <= FEW ? nodes : 1;
-    this.#left = BURST * this.#agents;
+    this.#agents = nodes <= MAX_NODES_WITH_OWN_BUDGET ? nodes : 1;
+    this.#left = EVENT_BURST * this.#agents;
   }
 
-  tell(life: Life, happening: Happening): void {
-    const subject = 'run' in happening ? partOf(life, happening.run) : life.pod;
-    for (const [type, reason, message] of wordsFor(life, happening)) {
-      if (!this.#mayTell()) return;
+  podEvent(life: PodLife, event: LifecycleEvent): void {
+    const subject = 'run' in event ? containerSubject(life, event.run) : life.pod;
+    for (const [type, reason, message] of contentOf(life, event)) {
+      if (!this.#isAllowed()) return;
       this.#of(life.pod.spec.nodeName ?? '').event(subject, type, reason, message);
     }
   }
 
-  /** What has become of a node. Agents know their node by its name alone, and there some clients look for it. */
-  tellOfNode({ apiVersion, kind, metadata: { name = '' } }: EventSubject, what: string): void {
-    if (!this.#mayTell()) return;
+  /** Kubelets use the node's name as its UID in events, and some clients look for that. */
+  nodeEvent({ apiVersion, kind, metadata: { name = '' } }: EventSubject, reason: string): void {
+    if (!this.#isAllowed()) return;
     const subject = { apiVersion, kind, metadata: { name, uid: name } };
-    this.#of(name).event(subject, 'Normal', what, `Node ${name} status is now: ${what}`);
+    this.#of(name).event(subject, 'Normal', reason, `Node ${name} status is now: ${reason}`);
   }
 
   async flushed(): Promise<void> {
@@ -63,9 +62,12 @@ export class Teller {
     return known;
   }
 
-  #mayTell(): boolean {
+  #isAllowed(): boolean {
     const now = this.#clock.now();
-    this.#left = Math.min(BURST * this.#agents, this.#left + ((now - this.#since) * this.#agents) / REFILL);
+    this.#left = Math.min(
+      EVENT_BURST * this.#agents,
+      this.#left + ((now - this.#since) * this.#agents) / EVENT_REFILL_MS,
+    );
     this.#since = now;
     if (this.#left < 1) return false;
     this.#left--;
@@ -73,33 +75,36 @@ export class Teller {
   }
 }
 
-const LISTS = {
+const CONTAINER_FIELDS = {
   init: 'initContainers',
   sidecar: 'initContainers',
   main: 'containers',
   ephemeral: 'ephemeralContainers',
 };
 
-function partOf({ pod: { apiVersion, kind, metadata } }: Life, { role, name }: SimulatedRun): EventSubject {
-  return { apiVersion, kind, metadata, fieldPath: `spec.${LISTS[role]}{${name}}` };
+function containerSubject(
+  { pod: { apiVersion, kind, metadata } }: PodLife,
+  { role, name }: SimulatedRun,
+): EventSubject {
+  return { apiVersion, kind, metadata, fieldPath: `spec.${CONTAINER_FIELDS[role]}{${name}}` };
 }
 
-function wordsFor(life: Life, happening: Happening): Said[] {
-  if (!('run' in happening)) {
-    if (happening.type === 'deadline') {
+function contentOf(life: PodLife, event: LifecycleEvent): EventContent[] {
+  if (!('run' in event)) {
+    if (event.type === 'deadline') {
       return [['Normal', 'DeadlineExceeded', 'Pod was active on the node longer than the specified deadline']];
     }
     const why = 'Failed to create pod sandbox: no address is left in the range of the node';
     return [['Warning', 'FailedCreatePodSandBox', why]];
   }
-  const { run, type } = happening;
+  const { run, type } = event;
   const { name, namespace, uid } = life.pod.metadata;
   const image = containerOf(life.pod, run).image ?? run.image;
   switch (type) {
     case 'pulling':
       return [['Normal', 'Pulling', `Pulling image "${image}"`]];
     case 'pulled':
-      return [['Normal', 'Pulled', pulled(image, happening.took)]];
+      return [['Normal', 'Pulled', pulled(image, event.took)]];
     case 'created':
       return [['Normal', 'Created', 'Container created']];
     case 'started':
@@ -110,17 +115,17 @@ function wordsFor(life: Life, happening: Happening): Said[] {
       return [['Normal', 'Killing', `Container ${run.name} definition changed, will be restarted`]];
     case 'pullFailed':
       return [
-        ['Warning', 'Failed', `Failed to pull image "${image}": ${whyNot(life, run)}`],
+        ['Warning', 'Failed', `Failed to pull image "${image}": ${pullError(life, run)}`],
         ['Warning', 'Failed', 'Error: ErrImagePull'],
       ];
     case 'neverPulled':
       return [
-        ['Warning', 'ErrImageNeverPull', neverFetched(image)],
+        ['Warning', 'ErrImageNeverPull', neverPullMessage(image)],
         ['Warning', 'Failed', 'Error: ErrImageNeverPull'],
       ];
     case 'invalidImage':
       return [
-        ['Warning', 'InspectFailed', faultOf(life, run) ?? ''],
+        ['Warning', 'InspectFailed', invalidImageMessage(life, run) ?? ''],
         ['Warning', 'Failed', 'Error: InvalidImageName'],
       ];
     case 'pullBackOff':
@@ -129,8 +134,8 @@ function wordsFor(life: Life, happening: Happening): Said[] {
         ['Warning', 'Failed', 'Error: ImagePullBackOff'],
       ];
     case 'probeFailed': {
-      const failed: Said = ['Warning', 'Unhealthy', `${happening.probe} probe failed: ${PROBE_ANSWER}`];
-      if (happening.probe === 'Readiness') return [failed];
+      const failed: EventContent = ['Warning', 'Unhealthy', `${event.probe} probe failed: ${PROBE_OUTPUT}`];
+      if (event.probe === 'Readiness') return [failed];
       const isEnd = life.pod.spec.restartPolicy === 'Never';
       const killing = `Container ${run.name} failed liveness probe${isEnd ? '' : ', will be restarted'}`;
       return [failed, ['Normal', 'Killing', killing]];
@@ -144,7 +149,7 @@ function wordsFor(life: Life, happening: Happening): Said[] {
 
 function pulled(image: string, took: number | undefined): string {
   if (took === undefined) return `Container image "${image}" already present on machine and can be accessed by the pod`;
-  const time = inWords(took);
+  const time = formatDuration(took);
   const size = imageSizeOf(image);
   return `Successfully pulled image "${image}" in ${time} (${time} including waiting). Image size: ${size} bytes.`;
 }

@@ -1,14 +1,14 @@
-/** Whatever a pod is, and whatever is done to it at whatever time: its life holds to what an agent promises. */
+/** Property tests: whatever a pod looks like, and whenever it is changed or deleted, the kubelet’s guarantees hold. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Random } from '../../../base/random.ts';
 import type { Condition } from '../../pod/conditions.ts';
 import { podStatus } from '../../pod/pod-status.ts';
 import { DEFAULT_STAGES, type Ending, type Stages } from '../rules/rules.ts';
-import { advance, nextDue } from './advance.ts';
-import { beginLife, type Life } from './life.ts';
+import { advancePod, nextDue } from './advance-pod.ts';
+import { newPodLife, type PodLife } from './pod-life.ts';
 
-const span = fc.tuple(fc.nat(5_000), fc.nat(5_000)).map(([least, more]) => ({ least, most: least + more }));
+const span = fc.tuple(fc.nat(5_000), fc.nat(5_000)).map(([min, more]) => ({ min, max: min + more }));
 const ending: fc.Arbitrary<Ending> = fc
   .record({ takes: span, exitCode: fc.constantFrom(0, 0, 1, 137), times: fc.option(fc.nat(3), { nil: undefined }) })
   .map(({ times, ...rest }) => ({ ...rest, ...(times === undefined ? {} : { times }) }));
@@ -29,8 +29,8 @@ const stages: fc.Arbitrary<Stages> = fc.record({
   logs: fc.constant(DEFAULT_STAGES.logs),
   usage: fc.constant(DEFAULT_STAGES.usage),
 });
-const containers = (prefix: string, least: number) =>
-  fc.integer({ min: least, max: 3 }).map((count) =>
+const containers = (prefix: string, min: number) =>
+  fc.integer({ min: min, max: 3 }).map((count) =>
     Array.from({ length: count }, (_, index) => ({
       name: `${prefix}${index}`,
       image: `${prefix}:1`,
@@ -59,32 +59,32 @@ const random = (seed: number): Random => {
 const RANK = { Pending: 0, Running: 1, Succeeded: 2, Failed: 2 };
 const START = Date.parse('2030-01-01T00:00:00Z');
 
-/** Lives the pod for a while, and looks at it whenever something happened. */
+/** Advances the pod for a while, and inspects it after every step. */
 function live(
   spec: any,
   chosen: Stages,
   { seed, deletedAfter, restartAfter }: any,
-  look: (life: Life, status: any) => void,
+  look: (life: PodLife, status: any) => void,
 ) {
   const metadata: any = { name: 'a', namespace: 'x', uid: '01234567-89ab-cdef-0123-456789abcdef', generation: 1 };
   let pod: any = { metadata, spec: { terminationGracePeriodSeconds: 30, ...spec }, status: { phase: 'Pending' } };
   const chance = random(seed);
   let now = START;
-  let life = beginLife({ pod, stages: chosen, now, sandboxTakes: 10 });
+  let life = newPodLife({ pod, stages: chosen, now, sandboxTakes: 10 });
   let conditions: readonly Condition[] = [];
-  for (let step = 0; step < 60; step++) {
-    advance(life, { now, random: chance, takeAddress: () => '10.0.0.2', tell: () => {} });
-    const { phase, runs, sandbox, startTime, address, verdict } = life;
-    const report = { pod, phase, runs, sandbox, now, startTime, hostIP: '192.0.2.1', podIP: address, verdict };
+  for (let advanceOnce = 0; advanceOnce < 60; advanceOnce++) {
+    advancePod(life, { now, random: chance, takeAddress: () => '10.0.0.2', emit: () => {} });
+    const { phase, runs, hasSandbox, startTime, address, failure } = life;
+    const report = { pod, phase, runs, hasSandbox, now, startTime, hostIP: '192.0.2.1', podIP: address, failure };
     const status = podStatus(report, conditions);
     conditions = status.conditions;
     look(life, status);
-    if (step === restartAfter) {
+    if (advanceOnce === restartAfter) {
       pod = { ...pod, status };
-      life = beginLife({ pod, stages: chosen, now, sandboxTakes: 10 });
+      life = newPodLife({ pod, stages: chosen, now, sandboxTakes: 10 });
       continue;
     }
-    if (step === deletedAfter) {
+    if (advanceOnce === deletedAfter) {
       const deletionTimestamp = `${new Date(now + 30_000).toISOString().slice(0, 19)}Z`;
       pod = { ...pod, metadata: { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: 30 } };
       life.pod = pod;
@@ -104,7 +104,7 @@ const happenings = fc.record({
   restartAfter: fc.option(fc.nat(20), { nil: -1 }),
 });
 
-test('a life holds to what an agent promises', () => {
+test('a pod never violates the kubelet’s guarantees', () => {
   fc.assert(
     fc.property(pods, stages, happenings, (spec, chosen, events) => {
       let rank = 0;
@@ -113,19 +113,19 @@ test('a life holds to what an agent promises', () => {
       live(spec, chosen, events, (life, status) => {
         const holds = (type: string) => status.conditions.find((each: any) => each.type === type).status === 'True';
         const main: any[] = status.containerStatuses;
-        // A phase never goes back, and the end is the end.
+        // A phase never goes back, and a terminal phase is final.
         expect(RANK[life.phase]).toBeGreaterThanOrEqual(rank);
         rank = RANK[life.phase];
         if (rank === 2) expect(life.runs.filter(({ state }) => state.type === 'running')).toEqual([]);
-        // A pod that is ready runs, and all of it.
+        // In a ready pod, all containers run.
         if (holds('Ready')) {
           expect(life.phase).toBe('Running');
           expect(main.every(({ ready, state }) => ready && state.running)).toBe(true);
         }
         expect(holds('Ready')).toBe(holds('ContainersReady'));
-        // Nothing runs that was not prepared, and what was stays so.
+        // Main containers run only after initialization, which stays done.
         if (main.some(({ state }) => state.running)) expect(holds('Initialized')).toBe(true);
-        // But a sidecar can die before anything else has started.
+        // A sidecar can still die before the main containers have started.
         const isSidecarDown = life.runs.some(({ role, state }) => role === 'sidecar' && state.type !== 'running');
         if (rank < 2 && initialized && !isSidecarDown) expect(holds('Initialized')).toBe(true);
         initialized = rank < 2 && holds('Initialized');
@@ -137,7 +137,7 @@ test('a life holds to what an agent promises', () => {
         expect(life.runs.filter(({ role, state }) => role === 'init' && state.type === 'running').length).toBeLessThan(
           2,
         );
-        // Counts grow, and are shown up to five.
+        // Restart counts grow, and are reported up to five.
         for (const run of life.runs) {
           expect(run.restarts).toBeGreaterThanOrEqual(restarts.get(run.name) ?? 0);
           restarts.set(run.name, Math.min(run.restarts, 5));
@@ -154,13 +154,18 @@ test('a pod that is deleted is gone within its grace period, in the end', () => 
   fc.assert(
     fc.property(pods, stages, happenings, fc.nat(15), (spec, chosen, events, deletedAfter) => {
       let deletedAt: number | undefined;
-      const { life, now } = live(spec, chosen, { ...events, deletedAfter, restartAfter: -1 }, ({ pod, isGone }) => {
-        const { deletionTimestamp } = pod.metadata;
-        if (deletionTimestamp) deletedAt ??= Date.parse(deletionTimestamp);
-        if (isGone) expect(pod.metadata.deletionTimestamp).toBeTruthy();
-      });
+      const { life, now } = live(
+        spec,
+        chosen,
+        { ...events, deletedAfter, restartAfter: -1 },
+        ({ pod, isTerminated }) => {
+          const { deletionTimestamp } = pod.metadata;
+          if (deletionTimestamp) deletedAt ??= Date.parse(deletionTimestamp);
+          if (isTerminated) expect(pod.metadata.deletionTimestamp).toBeTruthy();
+        },
+      );
       if (deletedAt === undefined) return;
-      expect(life.isGone).toBe(true);
+      expect(life.isTerminated).toBe(true);
       expect(now).toBeLessThanOrEqual(deletedAt + 1_000);
       expect(RANK[life.phase]).toBe(2);
     }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseStages } from './choose.ts';
+import { chooseStages } from './choose-stages.ts';
 import { readRules } from './read-rules.ts';
 import { DEFAULT_STAGES } from './rules.ts';
 
@@ -9,11 +9,11 @@ const pod = (fields: { metadata?: object; spec?: object } = {}) =>
     spec: { restartPolicy: 'Always', nodeName: 'n1', containers: [{ name: 'c', image: 'nginx' }], ...fields.spec },
     status: {},
   }) as any;
-const second = (count: number) => ({ least: count * 1_000, most: count * 1_000 });
+const second = (count: number) => ({ min: count * 1_000, max: count * 1_000 });
 const rules = (tree: unknown) => readRules({ pods: tree }).pods;
 
-test('a pod of which nobody speaks goes through the usual stages', () => {
-  expect(chooseStages(pod(), [])).toEqual({ stages: DEFAULT_STAGES, faults: [] });
+test('a pod that no rule matches has the default stages', () => {
+  expect(chooseStages(pod(), [])).toEqual({ stages: DEFAULT_STAGES, errors: [] });
 });
 
 test('the pods of jobs end, and a readiness probe takes a moment', () => {
@@ -22,10 +22,10 @@ test('the pods of jobs end, and a readiness probe takes a moment', () => {
   expect(chooseStages(job, []).stages.run?.exitCode).toBe(0);
   expect(chooseStages(pod({ metadata: { ownerReferences } }), []).stages.run).toBeUndefined();
   const probed = pod({ spec: { containers: [{ name: 'c', readinessProbe: {} }] } });
-  expect(chooseStages(probed, []).stages.ready.least).toBeGreaterThan(0);
+  expect(chooseStages(probed, []).stages.ready.min).toBeGreaterThan(0);
 });
 
-test('of each stage the first rule that fits and speaks of it wins', () => {
+test('for each stage, the first matching rule that sets it wins', () => {
   const { stages } = chooseStages(
     pod(),
     rules([
@@ -39,23 +39,23 @@ test('of each stage the first rule that fits and speaks of it wins', () => {
   expect(stages.sandbox).toEqual(DEFAULT_STAGES.sandbox);
 });
 
-test('a rule that says forever outweighs the defaults', () => {
+test('a rule with "forever" overrides the defaults', () => {
   const ownerReferences = [{ kind: 'Job', controller: true }];
   const job = pod({ metadata: { ownerReferences }, spec: { restartPolicy: 'Never' } });
   expect(chooseStages(job, rules([{ stages: { run: 'forever' } }])).stages.run).toBeUndefined();
 });
 
-test('annotations outweigh rules, and one that is not understood counts for nothing', () => {
+test('annotations override rules, and an invalid one is ignored', () => {
   const annotations = {
     'simulated.kubernetes.io/ready': '7s',
     'simulated.kubernetes.io/run': '{"takes": "1s", "exitCode": 2}',
     'simulated.kubernetes.io/stop': 'soon',
   };
-  const { stages, faults } = chooseStages(pod({ metadata: { annotations } }), rules([{ stages: { ready: '2s' } }]));
+  const { stages, errors } = chooseStages(pod({ metadata: { annotations } }), rules([{ stages: { ready: '2s' } }]));
   expect(stages.ready).toEqual(second(7));
   expect(stages.run).toEqual({ takes: second(1), exitCode: 2 });
   expect(stages.stop).toEqual(DEFAULT_STAGES.stop);
-  expect(faults).toEqual([expect.stringContaining('annotation simulated.kubernetes.io/stop: it must be a time')]);
+  expect(errors).toEqual([expect.stringContaining('annotation simulated.kubernetes.io/stop: must be a duration')]);
 });
 
 test.each([
@@ -68,7 +68,7 @@ test.each([
   [{ owner: 'Job' }, false],
   [{ restartPolicy: 'Always' }, true],
   [{ readinessProbe: false }, true],
-])('%j fits: %s', (match, fits) => {
+])('%j matches: %s', (match, matches) => {
   const { stages } = chooseStages(pod(), rules([{ match, stages: { ready: '9s' } }]));
-  expect(stages.ready.least === 9_000).toBe(fits);
+  expect(stages.ready.min === 9_000).toBe(matches);
 });

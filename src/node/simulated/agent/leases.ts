@@ -1,7 +1,6 @@
 /**
- * The leases by which nodes say that they are there. They are long, and longer the more nodes there are, so that thousands
- * cost next to nothing: all of them together are renewed a few times a second. A node that goes down says with its last
- * breath that it will not be long until it is missed.
+ * Renews the leases of nodes. They are long, and longer the more nodes there are, so that thousands of nodes together write
+ * only a few renewals a second. A node that goes down shortens its lease, so that it is missed as soon as any other.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError } from '../../../base/errors.ts';
@@ -9,17 +8,16 @@ import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import type { SimulatedNode } from './node.ts';
 
 const NAMESPACE = 'kube-node-lease';
-/** A lease lasts so many renewals. */
-const RENEWALS = 4;
-const SHORTEST_INTERVAL = 60_000;
-/** Renewals of all nodes together, in milliseconds for each. */
-const SPACING = 250;
-/** How long an agent's lease usually lasts. */
-const USUAL_SECONDS = 40;
+const RENEWALS_PER_LEASE = 4;
+const MIN_RENEWAL_INTERVAL_MS = 60_000;
+/** Time between renewals of different nodes. */
+const RENEWAL_SPACING_MS = 250;
+/** The lease duration of kubelets. */
+const DEFAULT_LEASE_SECONDS = 40;
 
-/** Milliseconds between two renewals of one node. */
+/** Returns the milliseconds between two renewals of one node. */
 export function renewalInterval(nodes: number): number {
-  return Math.max(SHORTEST_INTERVAL, nodes * SPACING);
+  return Math.max(MIN_RENEWAL_INTERVAL_MS, nodes * RENEWAL_SPACING_MS);
 }
 
 export class Leases {
@@ -28,7 +26,7 @@ export class Leases {
 
   constructor(clock: Clock, nodes: number) {
     this.#clock = clock;
-    this.#seconds = Math.ceil((renewalInterval(nodes) * RENEWALS) / 1_000);
+    this.#seconds = Math.ceil((renewalInterval(nodes) * RENEWALS_PER_LEASE) / 1_000);
   }
 
   /** Renews the node's lease, or creates it. */
@@ -36,9 +34,9 @@ export class Leases {
     await this.#write(node, { seconds: this.#seconds, signal });
   }
 
-  /** Renews the lease of a node that goes down for the last time. */
+  /** Renews the lease for the last time, when the node goes down. */
   async release(node: SimulatedNode, signal: AbortSignal): Promise<void> {
-    await this.#write(node, { seconds: Math.min(USUAL_SECONDS, this.#seconds), signal });
+    await this.#write(node, { seconds: Math.min(DEFAULT_LEASE_SECONDS, this.#seconds), signal });
   }
 
   async #write(

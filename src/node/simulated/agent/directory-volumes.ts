@@ -1,6 +1,6 @@
 /**
- * What simulated nodes do about volumes that are directories of theirs (see kinds/volumes/node-directory.ts): they have no
- * disk, so nothing is made and nothing is removed, and they agree that it was. A node that is down agrees to nothing.
+ * Releases volumes that are directories of simulated nodes (see kinds/volumes/node-directory.ts). There is no disk and
+ * nothing to remove, so that a node that is up releases them at once.
  */
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
@@ -11,10 +11,10 @@ import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/p
 import { isToRemove, NODE, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
 import type { SimulatedNode } from './node.ts';
 
-export interface DirectoriesOptions {
+export interface DirectoryVolumesOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** A simulated node by its name; undefined for any other. */
+  /** Returns undefined for a node that is not simulated. */
   readonly nodeOf: (name: string) => SimulatedNode | undefined;
 }
 
@@ -26,50 +26,50 @@ const byNode = ({ metadata }: Volume): readonly string[] => {
   return node ? [node] : NONE;
 };
 
-export class Directories {
-  readonly #options: DirectoriesOptions;
-  readonly #under = new Set<Promise<void>>();
+export class DirectoryVolumes {
+  readonly #options: DirectoryVolumesOptions;
+  readonly #pending = new Set<Promise<void>>();
   #lister: Lister<PersistentVolume> | undefined;
 
-  constructor(options: DirectoriesOptions) {
+  constructor(options: DirectoryVolumesOptions) {
     this.#options = options;
   }
 
   follow(volumes: Informer<PersistentVolume>): void {
     this.#lister = volumes.lister;
     const leave = volumes.onChange(({ type, object }) => {
-      if (type !== 'delete') this.#look(object);
+      if (type !== 'delete') this.#reconcile(object);
     });
     this.#options.signal.addEventListener('abort', leave, { once: true });
   }
 
-  /** A node has come back: it does what was asked of it meanwhile. */
+  /** Handles what was requested while the node was down. */
   resume(node: string): void {
-    for (const volume of this.#lister?.by(byNode, node) ?? []) this.#look(volume);
+    for (const volume of this.#lister?.by(byNode, node) ?? []) this.#reconcile(volume);
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no write is in progress. */
   async stopped(): Promise<void> {
-    await Promise.all(this.#under);
+    await Promise.all(this.#pending);
   }
 
-  #look(volume: Volume): void {
+  #reconcile(volume: Volume): void {
     if (!isToRemove(volume)) return;
     const directory = nodeDirectory(volume);
     const node = directory && this.#options.nodeOf(directory.node);
     if (!node?.isUp) return;
-    const work = this.#letGo(volume, node).finally(() => this.#under.delete(work));
-    this.#under.add(work);
+    const work = this.#release(volume, node).finally(() => this.#pending.delete(work));
+    this.#pending.add(work);
   }
 
-  async #letGo({ metadata: { name = '', uid } }: Volume, { client }: SimulatedNode): Promise<void> {
+  async #release({ metadata: { name = '', uid } }: Volume, { client }: SimulatedNode): Promise<void> {
     const { log, signal } = this.#options;
     const changes = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [REMOVAL] } };
     try {
       await client.of(PersistentVolume).patch(name, { type: 'strategic', changes }, { signal });
     } catch (error) {
       if (signal.aborted || isApiError(error, 'NotFound', 'Conflict')) return;
-      log.warn('a volume could not be let go', { volume: name, error: String(error) });
+      log.warn('cannot release a volume', { volume: name, error: String(error) });
     }
   }
 }

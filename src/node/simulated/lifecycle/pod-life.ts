@@ -1,66 +1,66 @@
 /**
- * A pod's life so far, and how to pick it up from what its status says: a pod that is new has an empty one, and one that
- * was there before the program started goes on where it was.
+ * The simulated state of a pod. It is derived from the pod's status, so that a pod continues where it was when the program
+ * restarts.
  */
 import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
-import type { ContainerRun, Ended, Role, RunState, SeenContainer, SeenPod } from '../../pod/container-run.ts';
-import { isOver, type Phase } from '../../pod/phase.ts';
+import type { ContainerRun, Role, RunState, SeenContainer, SeenPod, Termination } from '../../pod/container-run.ts';
+import { isTerminalPhase, type Phase } from '../../pod/phase.ts';
 import type { Stages } from '../rules/rules.ts';
 import { delayAfter } from './back-off.ts';
 
-/** A container with what is to happen to it. */
+/** A container and its next steps. */
 export interface SimulatedRun extends ContainerRun {
   image: string;
   imageID: string;
   state: RunState;
-  last: Ended | undefined;
+  last: Termination | undefined;
   restarts: number;
   ready: boolean;
-  /** Of one that waits: when it starts; undefined as long as it is not its turn. */
+  /** While it waits: when it starts; undefined until it is its turn. */
   startsAt: number | undefined;
-  /** Since when its image is fetched; undefined when nobody does. */
-  fetchedSince: number | undefined;
-  /** Of one that runs. */
+  /** When the pull began; undefined when no pull is in progress. */
+  pullStartedAt: number | undefined;
+  /** While it runs. */
   readyAt: number | undefined;
   endsAt: number | undefined;
-  /** When it fails its liveness probe, and when its readiness probe. */
-  killedAt: number | undefined;
-  faltersAt: number | undefined;
-  /** Whether what is ahead of it has been decided. */
-  isForeseen: boolean;
-  /** Failures in a row, of starting or of running, which make it wait longer. */
+  /** When it fails its probes. */
+  livenessFailsAt: number | undefined;
+  readinessFailsAt: number | undefined;
+  /** Whether its next steps have been decided. */
+  isPlanned: boolean;
+  /** Failures in a row, of pulls or runs, which determine the back-off. */
   failures: number;
 }
 
-export interface Life {
-  /** As it was last seen. */
+export interface PodLife {
+  /** As last seen by the informer. */
   pod: SeenPod;
   stages: Stages;
   readonly startTime: number;
   phase: Phase;
-  /** Undefined as long as the pod has no place yet. */
+  /** Undefined until the pod has its sandbox. */
   address: string | undefined;
-  /** Whether it has its place. One that has given it up is over. */
-  sandbox: boolean;
+  /** Whether it has its sandbox, which a terminated pod has given up. */
+  hasSandbox: boolean;
   sandboxAt: number;
   runs: SimulatedRun[];
-  /** When its containers were asked to end, and when they do; undefined as long as nobody has asked. */
-  askedAt: number | undefined;
+  /** When its containers were asked to stop, and when they do; undefined while nobody has asked. */
+  stopRequestedAt: number | undefined;
   stopsAt: number | undefined;
-  /** The node has nothing more of it: the pod can be removed. */
-  isGone: boolean;
-  verdict: { readonly reason: string; readonly message: string } | undefined;
+  /** Nothing is left on the node: the pod can be deleted. */
+  isTerminated: boolean;
+  failure: { readonly reason: string; readonly message: string } | undefined;
 }
 
-export interface Beginning {
+export interface PodLifeOptions {
   readonly pod: SeenPod;
   readonly stages: Stages;
   readonly now: number;
-  /** From its beginning until it has its place. */
+  /** Milliseconds until it has its sandbox. */
   readonly sandboxTakes: number;
 }
 
-export function beginLife({ pod, stages, now, sandboxTakes }: Beginning): Life {
+export function newPodLife({ pod, stages, now, sandboxTakes }: PodLifeOptions): PodLife {
   const { status } = pod;
   const hasPlace = status.podIP !== undefined;
   const startTime = status.startTime ? Date.parse(status.startTime) : now;
@@ -71,17 +71,17 @@ export function beginLife({ pod, stages, now, sandboxTakes }: Beginning): Life {
     startTime,
     phase: (status.phase as Phase | undefined) ?? 'Pending',
     address: status.podIP,
-    sandbox: hasPlace && !isOver(status.phase),
+    hasSandbox: hasPlace && !isTerminalPhase(status.phase),
     sandboxAt: hasPlace ? startTime : now + sandboxTakes,
     runs: runsOf(pod),
-    askedAt: undefined,
+    stopRequestedAt: undefined,
     stopsAt: undefined,
-    isGone: false,
-    verdict: isOver(status.phase) && reason ? { reason, message: message ?? '' } : undefined,
+    isTerminated: false,
+    failure: isTerminalPhase(status.phase) && reason ? { reason, message: message ?? '' } : undefined,
   };
 }
 
-/** Every container of the pod, those that prepare it first, with what its status knows of it. */
+/** Returns all containers of the pod, init containers first, with the state that its status shows. */
 function runsOf(pod: SeenPod): SimulatedRun[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   return [
@@ -96,9 +96,9 @@ export function runOf(pod: SeenPod, container: SeenContainer, role: Role): Simul
   const image = known?.image || container.image || '';
   const common = { name: container.name, role, image, imageID: known?.imageID ?? '' };
   const none = {
-    ...{ startsAt: undefined, fetchedSince: undefined, readyAt: undefined, endsAt: undefined },
-    ...{ killedAt: undefined, faltersAt: undefined },
-    isForeseen: false,
+    ...{ startsAt: undefined, pullStartedAt: undefined, readyAt: undefined, endsAt: undefined },
+    ...{ livenessFailsAt: undefined, readinessFailsAt: undefined },
+    isPlanned: false,
   };
   if (!known) {
     const reason = pod.spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating';
@@ -110,7 +110,7 @@ export function runOf(pod: SeenPod, container: SeenContainer, role: Role): Simul
   const state = stateOf(known);
   const run = { ...common, ...none, state, last, restarts, ready: known.ready, failures: restarts };
   if (!last || state.type !== 'waiting') return run;
-  // It waits for its next start, which comes after the end and the delay that the message spoke of.
+  // It waits for its next start, after the back-off that its message states.
   return { ...run, failures: restarts + 1, startsAt: last.finishedAt + delayAfter(restarts) };
 }
 
@@ -135,7 +135,7 @@ function stateOf({ state, containerID = '' }: Status): RunState {
   return { type: 'waiting', reason, ...(message ? { message } : {}) };
 }
 
-function endedOf(terminated: NonNullable<Status['state']['terminated']>): Ended {
+function endedOf(terminated: NonNullable<Status['state']['terminated']>): Termination {
   const { exitCode, reason = '', message, startedAt, finishedAt = '', containerID = '' } = terminated;
   return {
     exitCode,
