@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { type Logger, silent } from '../base/log.ts';
-import { PassingMap } from '../base/passing-map.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
@@ -37,6 +36,7 @@ import { ListBodies } from './lists/bodies.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
 import { SpecInterner } from './objects/spec-interner.ts';
 import { Registry } from './registry.ts';
+import { Commits } from './transaction/commit.ts';
 import { Watches } from './watches/watches.ts';
 
 export interface ServerOptions {
@@ -118,6 +118,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const rbac = new Rbac(cache);
   const core: Core = {
     store,
+    commits: new Commits(store, cache),
     cache,
     registry,
     watches,
@@ -143,7 +144,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     clock,
     random,
     log,
-    writing: new PassingMap(),
   };
   const handle = options.freeze ? freezing(handler(core)) : handler(core);
   const priorities = options.admission?.includes(priority) ?? false;
