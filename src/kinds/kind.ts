@@ -6,6 +6,7 @@
 import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
+import type { AsyncConversion } from './async-conversion.ts';
 import type { Column } from './columns/column.ts';
 import { ObjectMeta } from './shapes/meta/object-meta.ts';
 
@@ -75,6 +76,8 @@ export interface KindDefinition<F extends Fields = Fields> {
   readonly versions: Readonly<Record<string, VersionDefinition>>;
   /** Top-level fields besides apiVersion, kind and metadata. */
   readonly fields: F;
+  /** Converts objects between versions asynchronously; absent: `toHub` and `fromHub` of the versions do. */
+  readonly conversion?: AsyncConversion;
   /** What is wrong with a name (already known not to be empty); `prefix` for a generateName. Default: a DNS subdomain. */
   readonly name?: (name: string, prefix: boolean) => readonly string[];
   /** The verbs the kind has, where it has not all of them (a Binding can only be created). */
@@ -222,6 +225,9 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
   });
   const hub = versions[0];
   if (!hub) throw new Error(`kind ${definition.kind} has no version`);
+  if (definition.conversion && versions.some(({ toHub, fromHub }) => toHub || fromHub)) {
+    throw new Error(`kind ${definition.kind} has synchronous conversions beside an asynchronous one`);
+  }
   return Object.freeze({
     ...definition,
     singular: definition.singular ?? definition.kind.toLowerCase(),

@@ -1,6 +1,6 @@
 import { splitApiVersion } from '../../kinds/kind.ts';
 
-/** The order of a group's versions: stable before beta before alpha, and newest first. */
+/** Orders the versions of a group: stable before beta before alpha, and newest first. */
 export function compareVersions(a: string, b: string): number {
   const left = rankOf(splitApiVersion(a)[1]);
   const right = rankOf(splitApiVersion(b)[1]);
