@@ -1,10 +1,10 @@
 import { s } from '../../../schema/builders.ts';
-import { age, integer, name } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { workloadColumns } from '../../columns/containers.ts';
 import { deprecation } from '../../deprecation.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { labelsFromTemplate, selectorFromTemplate } from '../../shapes/workload/template-labels.ts';
+import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
 import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../../shapes/workload/workload-selector.ts';
 import { conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
@@ -122,7 +122,7 @@ export const ReplicaSet = defineKind({
   onCreate: defaultLabels,
   onUpdate: (replicaSet, _old, context) => defaultLabels(replicaSet, context),
   warnings: workloadWarnings,
-  columns: [
+  columns: ({ integer }) => [
     name,
     integer('Desired', 'Desired number of pods.', ({ spec }) => spec?.replicas),
     integer('Current', 'Current number of pods.', ({ status }) => status?.replicas),
@@ -133,6 +133,6 @@ export const ReplicaSet = defineKind({
 });
 export type ReplicaSet = ObjectOf<typeof ReplicaSet>;
 
-function defaultLabels(replicaSet: any, { apiVersion }: HookContext): void {
+function defaultLabels(replicaSet: Templated, { apiVersion }: HookContext): void {
   if (apiVersion === DEFAULTS_FROM_TEMPLATE) labelsFromTemplate(replicaSet);
 }

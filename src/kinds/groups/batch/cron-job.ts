@@ -2,8 +2,8 @@ import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { Rule, RuleContext } from '../../../schema/schema.ts';
-import { age, integer, NONE, name, text, UNSET, wide } from '../../columns/column.ts';
-import { containerColumns } from '../../columns/containers.ts';
+import { age, NONE, name, UNSET, wide } from '../../columns/column.ts';
+import { containerColumnsOf } from '../../columns/containers.ts';
 import { elapsed } from '../../columns/elapsed.ts';
 import { labelSelectorText } from '../../columns/selector.ts';
 import { absentToUnlimited, unlimitedToAbsent } from '../../conversion/unlimited.ts';
@@ -137,7 +137,7 @@ export const CronJob = defineKind({
   generation: true,
   rules: [nameLength],
   warnings: cronJobWarnings,
-  columns: [
+  columns: ({ text, integer }) => [
     name,
     text('Schedule', 'The schedule in cron syntax.', ({ spec }) => spec?.schedule ?? ''),
     text('Timezone', 'Time zone of the schedule.', ({ spec }) => spec?.timeZone ?? NONE),
@@ -148,7 +148,7 @@ export const CronJob = defineKind({
     }),
     age,
     ...[
-      ...containerColumns(({ spec }) => spec?.jobTemplate?.spec?.template),
+      ...containerColumnsOf(({ spec }) => spec?.jobTemplate?.spec?.template),
       text('Selector', 'Label selector in the template of the Jobs.', ({ spec }) => {
         return labelSelectorText(spec?.jobTemplate?.spec?.selector);
       }),

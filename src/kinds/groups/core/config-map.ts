@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid, tooLong } from '../../../schema/fi
 import { configMapKey } from '../../../schema/names.ts';
 import { keys, matches } from '../../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
 /** What all keys of a ConfigMap, or of a Secret, may hold together. */
@@ -51,7 +51,7 @@ export const ConfigMap = defineKind({
   versions: { v1: {} },
   fields,
   rules: [frozenOnceImmutable('data', 'binaryData'), keysInBoth, size],
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Data', 'How many values it holds.', ({ data = {}, binaryData = {} }) => {
       return Object.keys(data).length + Object.keys(binaryData).length;

@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 import { fromLabels } from '../../../schema/selector.ts';
-import { age, integer, name, text, wide } from '../../columns/column.ts';
+import { age, name, wide } from '../../columns/column.ts';
 import { containerColumns } from '../../columns/containers.ts';
 import { labelsText } from '../../columns/selector.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
@@ -92,14 +92,14 @@ export const ReplicationController = defineKind({
   onCreate: labelsFromTemplate,
   onUpdate: labelsFromTemplate,
   warnings: workloadWarnings,
-  columns: [
+  columns: ({ text, integer }) => [
     name,
     integer('Desired', 'How many pods there should be.', ({ spec }) => spec?.replicas),
     integer('Current', 'How many pods there are.', ({ status }) => status?.replicas),
     integer('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas),
     age,
     ...[
-      ...containerColumns(),
+      ...containerColumns,
       text('Selector', 'Which pods belong to it.', ({ spec }) => labelsText(spec?.selector)),
     ].map(wide),
   ],

@@ -3,7 +3,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, NONE, name, text } from '../../columns/column.ts';
+import { age, NONE, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { conditionsOf } from './condition.ts';
 import { PolicyRulesWithSubjects } from './flow-rules.ts';
@@ -78,7 +78,7 @@ export const FlowSchema = defineKind({
   subresources: { status: true },
   generation: true,
   rules: [mandatorySpec],
-  columns: [
+  columns: ({ text }) => [
     name,
     text(
       'PriorityLevel',

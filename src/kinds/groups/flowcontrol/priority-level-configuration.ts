@@ -110,7 +110,7 @@ export const PriorityLevelConfiguration = defineKind({
   subresources: { status: true },
   generation: true,
   rules: [noZeroAnnotation, typeAndContent, mandatorySpec],
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Type', 'Limited or Exempt.', ({ spec }) => spec?.type ?? ''),
     text('NominalConcurrencyShares', 'Weight of the level when seats are divided.', ({ spec }) => {

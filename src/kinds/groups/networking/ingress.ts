@@ -3,7 +3,7 @@ import { type FieldError, invalid, under } from '../../../schema/field-error.ts'
 import { dnsSubdomain } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, NONE, name, text } from '../../columns/column.ts';
+import { age, NONE, name } from '../../columns/column.ts';
 import { loadBalancerText } from '../../columns/load-balancer.ts';
 import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
@@ -121,7 +121,7 @@ export const Ingress = defineKind({
   rules: [oneClass],
   warnings: (ingress, old) => (old ? [] : classWarnings(ingress)),
   statusWarnings: loadBalancerWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Class', 'The class that implements the Ingress.', ({ spec }) => spec?.ingressClassName ?? NONE),
     text('Hosts', 'Host names in the rules.', hostsText),

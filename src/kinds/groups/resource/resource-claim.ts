@@ -1,7 +1,7 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, under } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { ResourceClaimStatus } from './claim-status.ts';
 import { claimStatusRules } from './claim-status-rules.ts';
@@ -26,7 +26,11 @@ export const ResourceClaim = defineKind({
   subresources: { status: true },
   onStatusUpdate: forgetGivenBack,
   rules: [specRules, statusRules],
-  columns: [name, text('State', 'Whether devices were found, and whether they are in use.', stateText), age],
+  columns: ({ text }) => [
+    name,
+    text('State', 'Whether devices were found, and whether they are in use.', stateText),
+    age,
+  ],
 });
 
 /** What cannot be changed is judged once. */

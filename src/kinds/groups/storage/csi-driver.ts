@@ -2,7 +2,7 @@ import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, flag, NONE, name, text, UNSET } from '../../columns/column.ts';
+import { age, NONE, name, UNSET } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
 const lifecycleModes = ['Persistent', 'Ephemeral'];
@@ -105,7 +105,7 @@ export const CSIDriver = defineKind({
   onUpdate: dropUnsupported,
   rules: [immutableFields],
   warnings: tokenWarnings,
-  columns: [
+  columns: ({ text, flag }) => [
     name,
     flag('AttachRequired', 'Whether volumes are attached before they are mounted.', ({ spec }) => {
       return spec?.attachRequired ?? true;

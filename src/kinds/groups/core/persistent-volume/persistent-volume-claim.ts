@@ -3,7 +3,7 @@ import { deepEqual } from '../../../../base/tree.ts';
 import { s } from '../../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, under } from '../../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
-import { age, name, text, UNSET, wide } from '../../../columns/column.ts';
+import { age, name, UNSET, wide } from '../../../columns/column.ts';
 import { accessModesText, phaseText, storageClassText, storageText } from '../../../columns/volume.ts';
 import { defineKind, type KubeObject } from '../../../kind.ts';
 import { claimSpec } from '../../../shapes/volume/claim-rules.ts';
@@ -103,7 +103,7 @@ export const PersistentVolumeClaim = defineKind({
   onUpdate: ({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim) => linkSources(spec, old.spec),
   rules: [({ spec }: PersistentVolumeClaim) => under('spec', claimSpec(spec)), changes, classChange],
   warnings: claimWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Status', 'Whether it has its volume.', phaseText),
     text('Volume', 'The volume it has.', ({ spec }) => spec?.volumeName ?? ''),

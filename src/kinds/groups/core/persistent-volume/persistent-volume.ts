@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid, notSupported, required } from '../
 import { dnsSubdomain } from '../../../../schema/names.ts';
 import { matches } from '../../../../schema/rules.ts';
 import type { ObjectType, RuleContext, TypeOf } from '../../../../schema/schema.ts';
-import { age, name, text, UNSET, wide } from '../../../columns/column.ts';
+import { age, name, UNSET, wide } from '../../../columns/column.ts';
 import { accessModesText, phaseText, storageClassText, storageText } from '../../../columns/volume.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../../kind.ts';
 import { ObjectReference } from '../../../shapes/meta/references.ts';
@@ -116,7 +116,7 @@ export const PersistentVolume = defineKind({
   onStatusUpdate: notePhase,
   rules: [oneSource, fitsItsSource, attributesClass, fixedFields],
   warnings: persistentVolumeWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Capacity', 'How much it holds.', ({ spec }) => storageText(spec?.capacity)),
     text('Access Modes', 'How it may be mounted.', ({ spec }) => accessModesText(spec?.accessModes)),
