@@ -28,7 +28,7 @@ interface Opened {
 }
 
 const transports: Record<string, (server: Server) => Promise<Opened>> = {
-  direct: async (server) => ({ transport: directTransport(server.handle, USER), close: async () => {} }),
+  direct: async (server) => ({ transport: directTransport(server.direct(USER)), close: async () => {} }),
 
   https: async ({ handle, registry, authorizer }) => {
     const authority = await testAuthority();

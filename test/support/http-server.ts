@@ -7,8 +7,8 @@ import type { Call, Handle, Item, Reply, WatchBatch, WatchConsumer, WatchReply }
 import { createAuthenticator } from '../../src/server/authn/authenticator.ts';
 import { tokenFile } from '../../src/server/authn/token-file.ts';
 import { alwaysAllow } from '../../src/server/authz/always.ts';
-import { remoteListeners } from '../../src/server/http/front/back.ts';
-import { serveFront } from '../../src/server/http/front/front.ts';
+import { serveFront } from '../../src/server/http/front/front-thread.ts';
+import { remoteListeners } from '../../src/server/http/front/remote-listeners.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/server/http/server.ts';
 import { Registry } from '../../src/server/registry.ts';
 import { type TestAuthority, testAuthority } from './tls.ts';

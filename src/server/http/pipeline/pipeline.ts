@@ -86,7 +86,7 @@ export class Pipeline {
     const { audit, admitting, clock, limits, registry, checks, isReady } = options;
     this.#bodies = new RequestBodies(registry, limits);
     this.#health = new Health({ checks, isReady, isDraining: () => this.#draining });
-    const deadlines = new Deadlines(clock, limits.requestTimeout);
+    const deadlines = new Deadlines(clock, limits.requestTimeoutMs);
     const late: Visitors['late'] = (exchange, error) => this.#fail(exchange, error, { query: NO_QUERY });
     this.#visitors = { audit, admitting, deadlines, sorts: new PerRoute(), late };
   }
@@ -98,7 +98,8 @@ export class Pipeline {
     let query = NO_QUERY;
     try {
       const { url } = exchange;
-      if (url.length > limits.url) throw new HttpError(414, `the URL is longer than ${limits.url} characters`);
+      if (url.length > limits.maxUrlLength)
+        throw new HttpError(414, `the URL is longer than ${limits.maxUrlLength} characters`);
       const mark = url.indexOf('?');
       const path = mark < 0 ? url : url.slice(0, mark);
       const search = mark < 0 ? '' : url.slice(mark + 1);
@@ -215,7 +216,7 @@ export class Pipeline {
 
   async #fail(exchange: Exchange, error: unknown, { query, warnings }: Failing): Promise<void> {
     const { method, url } = exchange;
-    if (this.#draining) exchange.lastOne();
+    if (this.#draining) exchange.closeAfterResponse();
     const own = await sendError(exchange, error, { pretty: isPretty(exchange, query), warnings });
     if (own) this.#options.log.error('a request failed', { method, url: url.slice(0, 200), error: own });
   }
@@ -246,7 +247,7 @@ export class Pipeline {
     noteAnnotations(visit, notes);
     const { warnings } = notes;
     const reply = shape ? shapeReply(plain, shape) : plain;
-    if (this.#draining) exchange.lastOne();
+    if (this.#draining) exchange.closeAfterResponse();
     if (reply.type === 'watch') {
       const over = () => {
         visit.ended();

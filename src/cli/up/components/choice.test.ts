@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Controller } from '../../../controllers/loop/define.ts';
-import { chosen } from './controllers-flag.ts';
+import { chosen } from './choice.ts';
 
 const all = ['deployment', 'namespace', 'replicaset'].map((name) => ({ name }) as Controller);
 const names = (...controllers: string[]) => chosen(all, { controllers }).map(({ name }) => name);
@@ -12,6 +12,8 @@ it('runs all, some, or all but some', () => {
   expect(names('namespace', '-namespace')).toEqual([]);
 });
 
-it('says which there are when one is not', () => {
-  expect(() => names('*', '-deploy')).toThrow('"-deploy" is none of *, deployment, namespace, replicaset, scheduler');
+it('lists the controllers when one is unknown', () => {
+  expect(() => names('*', '-deploy')).toThrow(
+    '"-deploy" is not one of *, deployment, namespace, replicaset, scheduler',
+  );
 });

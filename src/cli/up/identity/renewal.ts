@@ -1,26 +1,24 @@
-/** A running cluster's certificates: renewed before their end, and at once when `qd certs rotate` says so by a signal. */
+/** Renews the certificates of a running cluster before they expire, and at once when `qd certs rotate` signals it. */
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { HttpServer } from '../../../server/http/server.ts';
 import type { Pki } from '../../pki/pki.ts';
 import { keepRenewed } from '../../pki/renewal.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
+import { ROTATED_SIGNAL } from '../../process/signals.ts';
 
-/** Tells a running cluster to look at its certificates again. */
-export const ROTATED = 'SIGUSR2';
-
-export interface RenewingOptions {
+export interface RenewalOptions {
   readonly pki: Pki;
   readonly open: () => Promise<Pki>;
   readonly http: HttpServer;
-  /** Writes the admin's access where it belongs. */
+  /** Writes the administrator's kubeconfig. */
   readonly publish: (pki: Pki) => Promise<unknown>;
   readonly cleanup: Cleanup;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-export function renewing({ http, publish, cleanup, ...options }: RenewingOptions): void {
+export function renewCertificates({ http, publish, cleanup, ...options }: RenewalOptions): void {
   const renewal = keepRenewed({
     ...options,
     async apply(pki) {
@@ -29,9 +27,9 @@ export function renewing({ http, publish, cleanup, ...options }: RenewingOptions
     },
   });
   const onSignal = () => void renewal.check();
-  process.on(ROTATED, onSignal);
+  process.on(ROTATED_SIGNAL, onSignal);
   cleanup.add(async () => {
-    process.off(ROTATED, onSignal);
+    process.off(ROTATED_SIGNAL, onSignal);
     renewal.stop();
   });
 }
