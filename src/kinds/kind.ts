@@ -10,7 +10,7 @@
 import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
-import { type Column, type ColumnBuilders, columnBuilders, type Sparse } from './columns/column.ts';
+import { type Column, type ColumnList, columnsOf, type Sparse } from './columns/column.ts';
 import { ObjectMeta } from './shapes/meta/object-meta.ts';
 
 /** The part that every object has. */
@@ -147,7 +147,7 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   /** What `export` strips beyond metadata; on a copy, in the stored version's shape. */
   onExport?(object: T): void;
   /** Columns of tables; default: name and age. The builders passed in infer the type of the kind's objects. */
-  readonly columns?: readonly Column<T>[] | ((builders: ColumnBuilders<T>) => readonly Column<T>[]);
+  readonly columns?: readonly Column<T>[] | ColumnList<T>;
   /** Further facts about table rows. Both read the stored version's shape. */
   readonly rows?: {
     /** How an object has completed; undefined while it has not. */
@@ -180,14 +180,16 @@ export interface Version<T = KubeObject> {
   readonly deprecated: string | undefined;
 }
 
-type Resolved = 'versions' | 'singular' | 'short' | 'categories' | 'columns';
+/** Properties that a Kind has in another form than its definition. */
+type Resolved = 'versions' | 'singular' | 'short' | 'categories' | 'columns' | 'rows';
 
 export interface Kind<T = KubeObject> extends Omit<KindDefinition<Fields, T>, Resolved> {
   readonly _type?: T;
   readonly singular: string;
   readonly short: readonly string[];
   readonly categories: readonly string[];
-  readonly columns: readonly Column<T>[] | undefined;
+  readonly columns: readonly Column<KubeObject>[] | undefined;
+  readonly rows?: KindDefinition<Fields, KubeObject>['rows'];
   readonly listKind: string;
   /** The stored version. */
   readonly hub: Version<T>;
@@ -239,15 +241,16 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
       deprecated: version.deprecated,
     });
   });
-  const { columns } = definition;
+  const { columns, rows, ...rest } = definition;
   const hub = versions[0] as Version<KubeObject & ObjectType<F>> | undefined;
   if (!hub) throw new Error(`kind ${definition.kind} has no version`);
   return Object.freeze({
-    ...definition,
+    ...rest,
     singular: definition.singular ?? definition.kind.toLowerCase(),
     short: definition.short ?? [],
     categories: definition.categories ?? [],
-    columns: typeof columns === 'function' ? columns(columnBuilders) : columns,
+    columns: (typeof columns === 'function' ? columnsOf(columns) : columns) as Kind['columns'],
+    ...(rows ? { rows: rows as Kind['rows'] } : {}),
     listKind: `${definition.kind}List`,
     versions,
     hub,

@@ -65,7 +65,12 @@ export interface ColumnBuilders<T> {
   flag(name: string, description: string, cell: (object: Sparse<T>) => boolean): Column<T>;
 }
 
-export const columnBuilders = { text, integer, flag };
+/** Columns that are written with the builders for their objects' type. */
+export type ColumnList<T> = (builders: ColumnBuilders<T>) => readonly Column<T>[];
+
+export function columnsOf<T>(list: ColumnList<T>): readonly Column<T>[] {
+  return list({ text, integer, flag });
+}
 
 /** The same column, shown only in wide tables. */
 export function wide<T>(column: Column<T>): Column<T> {

@@ -3,10 +3,13 @@
  * newer versions, which have no such field.
  */
 import type { KubeObject } from '../kind.ts';
-import type { ObjectMeta } from '../shapes/meta/object-meta.ts';
 import { wholeNumber, withNumberAnnotation } from './number-annotation.ts';
 
 export const TEMPLATE_GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation';
+
+interface Annotated {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+}
 
 interface DaemonSet extends KubeObject {
   spec: { templateGeneration?: number };
@@ -31,6 +34,6 @@ export function templateGenerationToField(daemonSet: DaemonSet): DaemonSet {
 }
 
 /** The number in the annotation of the stored version. */
-export function templateGenerationOf(daemonSet: { readonly metadata: ObjectMeta }): number | undefined {
+export function templateGenerationOf(daemonSet: Annotated): number | undefined {
   return wholeNumber(daemonSet.metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION]);
 }

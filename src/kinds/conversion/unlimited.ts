@@ -6,7 +6,7 @@ import type { KubeObject } from '../kind.ts';
 
 export const UNLIMITED = 2 ** 31 - 1;
 
-interface Limited extends KubeObject {
+export interface Limited extends KubeObject {
   spec: Record<string, unknown>;
 }
 

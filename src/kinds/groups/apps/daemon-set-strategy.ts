@@ -35,7 +35,8 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
           '`RollingUpdate` deletes and replaces outdated pods automatically; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in extensions/v1beta1).',
       }),
       rollingUpdate: s.use(RollingUpdateDaemonSet, {
-        default: (strategy: { readonly type?: string }): object | undefined => (strategy.type === 'RollingUpdate' ? {} : undefined),
+        default: (strategy: { readonly type?: string }): object | undefined =>
+          strategy.type === 'RollingUpdate' ? {} : undefined,
         description: 'Parameters of the rolling update. Used only when type is RollingUpdate.',
       }),
     },

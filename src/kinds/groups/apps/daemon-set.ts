@@ -16,7 +16,7 @@ import { deprecation } from '../../deprecation.ts';
 import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
-import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../../shapes/workload/workload-selector.ts';
+import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { collisionsGrow, conditionFields, counter } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { changedTemplateWarnings } from '../../warnings/workload.ts';
@@ -25,7 +25,7 @@ import { updateStrategyOf } from './daemon-set-strategy.ts';
 /** The version in which labels and selector default to those of the template, and the selector may change. */
 const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 
-const template = workloadTemplate('DaemonSet', [labelsMatchSelector]);
+const template = workloadTemplate('DaemonSet', [templateMatchesSelector]);
 
 const specFields = {
   selector: s.use(LabelSelector, {

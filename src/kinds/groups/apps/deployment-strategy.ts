@@ -34,7 +34,8 @@ export function strategyOf(step: IntOrPercent) {
           '`RollingUpdate` replaces old pods gradually, within the bounds of maxUnavailable and maxSurge; `Recreate` deletes all old pods before it creates new ones. Defaults to RollingUpdate.',
       }),
       rollingUpdate: s.use(RollingUpdateDeployment, {
-        default: (strategy: { readonly type?: string }): object | undefined => (strategy.type === 'RollingUpdate' ? {} : undefined),
+        default: (strategy: { readonly type?: string }): object | undefined =>
+          strategy.type === 'RollingUpdate' ? {} : undefined,
       }),
     },
     {

@@ -13,7 +13,7 @@ import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '..
 import type { IntOrPercent } from '../../shapes/meta/int-or-percent.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
-import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../../shapes/workload/workload-selector.ts';
+import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { collisionsGrow, conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
@@ -23,7 +23,7 @@ import { strategyOf } from './deployment-strategy.ts';
 /** The versions in which labels and selector default to those of the template, and the selector may change. */
 const DEFAULTS_FROM_TEMPLATE = ['apps/v1beta1', 'extensions/v1beta1'];
 
-const template = workloadTemplate('ReplicaSet', [labelsMatchSelector]);
+const template = workloadTemplate('ReplicaSet', [templateMatchesSelector]);
 
 /** Defaults that differ between the served versions. */
 interface Presets {

@@ -5,7 +5,7 @@ import { deprecation } from '../../deprecation.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
-import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../../shapes/workload/workload-selector.ts';
+import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
@@ -13,7 +13,7 @@ import { workloadWarnings } from '../../warnings/workload.ts';
 /** The version in which labels and selector default to those of the template, and the selector may change. */
 const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 
-const template = workloadTemplate('ReplicaSet', [labelsMatchSelector]);
+const template = workloadTemplate('ReplicaSet', [templateMatchesSelector]);
 
 const specFields = {
   replicas: s.int32({ min: 0, default: 1, description: 'Number of pods to run. Defaults to 1; 0 stops them all.' }),

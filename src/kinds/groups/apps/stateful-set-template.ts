@@ -6,7 +6,7 @@ import type { ObjectSchema, Rule, RuleContext } from '../../../schema/schema.ts'
 import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 import { PodSpec } from '../../shapes/pod/pod-spec.ts';
 import { claimSpec } from '../../shapes/volume/claim-rules.ts';
-import { labelsMatchSelector } from '../../shapes/workload/workload-selector.ts';
+import { templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { PersistentVolumeClaim } from '../core/persistent-volume/persistent-volume-claim.ts';
 
@@ -50,7 +50,7 @@ const StatefulPodSpec = Object.freeze({
   rules: [claimNamesAreVolumeNames, ...(PodSpec.rules ?? []).map(withClaims)],
 }) as unknown as typeof PodSpec;
 
-const template = workloadTemplate('StatefulSet', [labelsMatchSelector]);
+const template = workloadTemplate('StatefulSet', [templateMatchesSelector]);
 
 export const StatefulPodTemplate = Object.freeze({
   ...template,

@@ -107,7 +107,7 @@ export const CertificateSigningRequest = defineKind({
     csr.status = withDecisions(csr.status, old.status);
     if (context) csr.status = withTimes(csr.status, old.status, context.now);
   },
-  rules: [({ status }: Request, context: RuleContext) => statusProblems(status, context)],
+  rules: [({ status }, context) => statusProblems(status, context)],
   columns: ({ text }) => [
     name,
     age,

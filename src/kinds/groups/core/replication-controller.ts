@@ -6,13 +6,17 @@ import { age, name, wide } from '../../columns/column.ts';
 import { containerColumns } from '../../columns/containers.ts';
 import { labelsText } from '../../columns/selector.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { labelsFromTemplate } from '../../shapes/workload/template-labels.ts';
+import type { ObjectMeta } from '../../shapes/meta/object-meta.ts';
+import { labelsFromTemplate, type WithTemplate } from '../../shapes/workload/template-labels.ts';
 import { conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
 
 /** On the metadata of the template; the selector is a plain map of labels here. */
-const labelsMatch: Rule = (metadata, { root }) =>
+const labelsMatch: Rule<ObjectMeta, { readonly spec: { readonly selector?: Record<string, string> } }> = (
+  metadata,
+  { root },
+) =>
   fromLabels(root.spec.selector ?? {}).matches(metadata.labels)
     ? undefined
     : invalid('labels', metadata.labels ?? null, '`selector` does not match template `labels`');
@@ -44,7 +48,7 @@ export const ReplicationController = defineKind({
         selector: s.map(s.string(), {
           atomic: true,
           required: true,
-          default: (spec: any): Record<string, string> | undefined => spec.template?.metadata.labels,
+          default: ({ template }: WithTemplate): Record<string, string> | undefined => template?.metadata.labels,
           description:
             'Labels of the pods that the controller manages. They must be in the template. Defaults to the labels of ' +
             'the template.',

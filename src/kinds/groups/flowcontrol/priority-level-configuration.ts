@@ -91,7 +91,7 @@ const queuing = (
     ['QueueLengthLimit', 'Maximum number of requests waiting in a queue.', 'queueLengthLimit'],
   ] as const
 ).map(([title, description, field]) =>
-  text(title, description, ({ spec }) => {
+  text<PriorityLevelConfiguration>(title, description, ({ spec }) => {
     const configuration = spec?.limited?.limitResponse?.queuing;
     return configuration ? (configuration[field] ?? 0) : NONE;
   }),

@@ -45,9 +45,9 @@ export const ServiceCIDR = defineKind({
   fields,
   subresources: { status: true },
   rules: [
-    ({ spec }: ServiceCIDR, { operation, oldRoot, subresource }: RuleContext) => {
+    ({ spec }, { oldRoot, subresource }) => {
       if (subresource === 'status') return [];
-      return operation === 'create' ? createRules(spec.cidrs) : updateRules(spec.cidrs, oldRoot.spec.cidrs);
+      return oldRoot ? updateRules(spec.cidrs, oldRoot.spec.cidrs) : createRules(spec.cidrs);
     },
   ],
   columns: ({ text }) => [name, text('CIDRs', 'The address ranges.', ({ spec }) => spec?.cidrs?.join(',') ?? ''), age],

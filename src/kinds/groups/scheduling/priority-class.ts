@@ -48,7 +48,7 @@ export const PriorityClass = defineKind({
   fields,
   generation: true,
   rules: [
-    (now: PriorityClass, { oldRoot: then }: RuleContext) => {
+    (now, { oldRoot: then }) => {
       if (!then) return createRules(now);
       return now.value === then.value ? [] : [forbidden('value', 'may not be changed in an update.')];
     },

@@ -100,8 +100,8 @@ function topologyKeys({ topologyKeys: keys }: Driver): FieldError[] {
 }
 
 /** Drivers can be added and removed; of an existing one only `allocatable` may change. */
-function driversAreImmutable({ spec }: CSINode, { oldRoot }: RuleContext): FieldError[] {
-  const before: readonly Driver[] = oldRoot?.spec.drivers ?? [];
+function driversAreImmutable({ spec }: CSINode, { oldRoot }: RuleContext<CSINode, CSINode>): FieldError[] {
+  const before = oldRoot?.spec.drivers ?? [];
   return before.flatMap((old) =>
     spec.drivers
       .filter((each) => each.name === old.name && !deepEqual(identity(each), identity(old)))

@@ -42,8 +42,10 @@ export const VolumeAttributesClass = defineKind({
   ],
 });
 
-function immutableFields(now: VolumeAttributesClass, { oldRoot }: RuleContext): FieldError[] {
-  const then: VolumeAttributesClass | undefined = oldRoot;
+function immutableFields(
+  now: VolumeAttributesClass,
+  { oldRoot: then }: RuleContext<VolumeAttributesClass, VolumeAttributesClass>,
+): FieldError[] {
   if (!then) return [];
   return (['driverName', 'parameters'] as const).flatMap((field) =>
     deepEqual(now[field], then[field]) ? [] : [forbidden(field, `updates to ${field} are forbidden.`)],

@@ -1,7 +1,7 @@
 /** Labels and selectors that default to the labels of a pod template. */
 import type { ObjectMeta } from '../meta/object-meta.ts';
 
-interface WithTemplate {
+export interface WithTemplate {
   readonly template?: { readonly metadata: ObjectMeta };
 }
 

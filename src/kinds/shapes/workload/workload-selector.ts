@@ -21,12 +21,14 @@ interface WithSelector {
   readonly spec: { readonly selector?: LabelSelector };
 }
 
-/** On the metadata of a pod template: the selector in the object's spec matches its labels. No selector matches nothing. */
-export function labelsMatchSelector(
-  metadata: ObjectMeta,
-  { root }: RuleContext<ObjectMeta, WithSelector>,
-): FieldError | undefined {
-  return selects(root.spec.selector, metadata.labels) === false
+/** On the metadata of a pod template: the selector in the object's spec matches its labels. */
+export function templateMatchesSelector(metadata: ObjectMeta, { root }: RuleContext<ObjectMeta, WithSelector>) {
+  return labelsMatchSelector(metadata, root.spec.selector);
+}
+
+/** The error for labels that a selector does not match; without a selector, no labels match. */
+export function labelsMatchSelector(metadata: ObjectMeta, selector: LabelSelector | undefined): FieldError | undefined {
+  return selects(selector, metadata.labels) === false
     ? invalid('labels', metadata.labels ?? null, '`selector` does not match template `labels`')
     : undefined;
 }

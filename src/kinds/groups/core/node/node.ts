@@ -152,8 +152,8 @@ function uniqueTaints(taints: readonly TypeOf<typeof Taint>[]): FieldError[] {
 }
 
 /** What is given to a node once stays. */
-function fixedFields({ spec }: Node, { oldRoot }: RuleContext): FieldError[] {
-  const old: NodeSpec | undefined = oldRoot?.spec;
+function fixedFields({ spec }: Node, { oldRoot }: RuleContext<Node, Node>): FieldError[] {
+  const old = oldRoot?.spec;
   if (!old) return [];
   const errors: FieldError[] = [];
   if (old.podCIDRs?.length && old.podCIDRs.join() !== (spec.podCIDRs ?? []).join()) {

@@ -141,11 +141,13 @@ function isClaimOrSnapshot({ apiGroup = '', kind }: NonNullable<Spec['dataSource
     : kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io';
 }
 
+type ClaimContext = RuleContext<PersistentVolumeClaim, PersistentVolumeClaim>;
+
 const FIXED =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
 /** A claim stays as it is, but it may be given its volume and its class once, and may grow when it is bound. */
-function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: RuleContext): FieldError[] {
+function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: ClaimContext): FieldError[] {
   if (!old || subresource === 'status') return [];
   const errors: FieldError[] = [];
   const spec = withAllowedChanges(claim, old);
@@ -182,7 +184,7 @@ function withAllowedChanges({ spec, status }: PersistentVolumeClaim, old: Persis
 }
 
 /** Once a class is in force there is always one. */
-function classChange({ spec }: PersistentVolumeClaim, { oldRoot: old }: RuleContext): FieldError[] {
+function classChange({ spec }: PersistentVolumeClaim, { oldRoot: old }: ClaimContext): FieldError[] {
   const field = 'spec.volumeAttributesClassName';
   if (old?.status.currentVolumeAttributesClassName === undefined) return [];
   if (spec.volumeAttributesClassName === old.spec.volumeAttributesClassName || spec.volumeAttributesClassName)

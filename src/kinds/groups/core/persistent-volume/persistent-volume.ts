@@ -176,7 +176,9 @@ function fitsItsSource({ spec }: PersistentVolume): FieldError[] {
   return errors;
 }
 
-function attributesClass({ spec }: PersistentVolume, { oldRoot }: RuleContext): FieldError[] {
+type VolumeContext = RuleContext<PersistentVolume, PersistentVolume>;
+
+function attributesClass({ spec }: PersistentVolume, { oldRoot }: VolumeContext): FieldError[] {
   const field = 'spec.volumeAttributesClassName';
   const name = spec.volumeAttributesClassName;
   if (name === undefined) {
@@ -191,7 +193,7 @@ function attributesClass({ spec }: PersistentVolume, { oldRoot }: RuleContext): 
 }
 
 /** The storage behind a volume stays the same; a secret for growing it may still be added. */
-function fixedFields({ spec }: PersistentVolume, { oldRoot }: RuleContext): FieldError[] {
+function fixedFields({ spec }: PersistentVolume, { oldRoot }: VolumeContext): FieldError[] {
   const old: PersistentVolumeSpec | undefined = oldRoot?.spec;
   if (!old) return [];
   const errors: FieldError[] = [];

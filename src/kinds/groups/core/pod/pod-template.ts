@@ -29,7 +29,7 @@ export const PodTemplate = defineKind({
   warnings: (object, old) => changedTemplateWarnings(object, old, object.template, 'template'),
   columns: ({ text }) => [
     name,
-    ...containerColumnsOf(({ template }) => template),
+    ...containerColumnsOf<PodTemplate>(({ template }) => template),
     text('Pod Labels', 'Labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
   ],
 });
