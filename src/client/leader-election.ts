@@ -6,6 +6,7 @@ import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { microTimestamp } from '../base/timestamp.ts';
 import { Lease } from '../kinds/groups/coordination/lease.ts';
 import type { Client } from './client.ts';
 import type { DeepReadonly, Draft } from './object-types.ts';
@@ -174,7 +175,7 @@ class Candidate {
   /** Writes this candidate in, over what was seen last. False when somebody else was faster. */
   async #write(signal = this.#options.signal): Promise<boolean> {
     const { clock, leaseDuration, identity, name, namespace } = this.#options;
-    const now = `${new Date(clock.now()).toISOString().slice(0, -1)}000Z`;
+    const now = microTimestamp(clock.now());
     const old = this.#lease?.spec;
     const isMine = this.#isMine();
     const spec = {

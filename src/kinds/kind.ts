@@ -10,6 +10,7 @@
 import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
+import type { AsyncConversion } from './async-conversion.ts';
 import { type Column, type ColumnList, columnsOf, type Sparse } from './columns/column.ts';
 import { ObjectMeta } from './shapes/meta/object-meta.ts';
 
@@ -42,10 +43,10 @@ export interface HookContext {
 }
 
 /** Field selectors by name: how to read their value from an object. */
-export type Selectable<T = KubeObject> = Readonly<Record<string, { read(object: T): string }['read']>>;
+type Selectable<T = KubeObject> = Readonly<Record<string, { read(object: T): string }['read']>>;
 
 /** Checks a whole object; paths are relative to the object. */
-export type ObjectRule<T = KubeObject> = {
+type ObjectRule<T = KubeObject> = {
   rule(object: T, context: RuleContext<T, T>): readonly FieldError[];
 }['rule'];
 
@@ -91,6 +92,8 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   readonly versions: Readonly<Record<string, VersionDefinition<T>>>;
   /** Top-level fields besides apiVersion, kind and metadata. */
   readonly fields: F;
+  /** Converts objects between versions asynchronously; absent: `toHub` and `fromHub` of the versions do. */
+  readonly conversion?: AsyncConversion;
   /** Problems of a name (already known not to be empty); `prefix` for a generateName. Default: a DNS subdomain. */
   readonly name?: (name: string, prefix: boolean) => readonly string[];
   /** The verbs of the kind, where it does not have all of them (a Binding can only be created). */
@@ -244,6 +247,9 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
   const { columns, rows, ...rest } = definition;
   const hub = versions[0] as Version<KubeObject & ObjectType<F>> | undefined;
   if (!hub) throw new Error(`kind ${definition.kind} has no version`);
+  if (definition.conversion && versions.some(({ toHub, fromHub }) => toHub || fromHub)) {
+    throw new Error(`kind ${definition.kind} has synchronous conversions beside an asynchronous one`);
+  }
   return Object.freeze({
     ...rest,
     singular: definition.singular ?? definition.kind.toLowerCase(),

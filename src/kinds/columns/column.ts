@@ -46,7 +46,7 @@ export function text<T = Named>(name: string, description: string, cell: CellOf<
 }
 
 /** A whole number; absent is 0. */
-export function integer<T = Named>(
+function integer<T = Named>(
   name: string,
   description: string,
   cell: (object: Sparse<T>) => number | undefined,
@@ -59,7 +59,7 @@ function flag<T = Named>(name: string, description: string, cell: (object: Spars
 }
 
 /** Builders of columns that read objects of type `T`: with them, a kind's columns infer what they read. */
-export interface ColumnBuilders<T> {
+interface ColumnBuilders<T> {
   text(name: string, description: string, cell: CellOf<T>): Column<T>;
   integer(name: string, description: string, cell: (object: Sparse<T>) => number | undefined): Column<T>;
   flag(name: string, description: string, cell: (object: Sparse<T>) => boolean): Column<T>;

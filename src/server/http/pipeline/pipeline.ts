@@ -11,6 +11,7 @@ import { attributesOfPath, RequestAttributes } from '../../authz/attributes.ts';
 import type { Attributes, Authorizer } from '../../authz/authorizer.ts';
 import { Gate } from '../../authz/gate.ts';
 import { wantedUser } from '../../authz/impersonation/wanted.ts';
+import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import type { Discovery, VersionInfo } from '../../discovery/discovery.ts';
 import type { Admitting } from '../../fairness/admitting.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
@@ -37,6 +38,7 @@ import { Visit, type Visitors } from './request-lifecycle.ts';
 
 export interface PipelineOptions {
   readonly handle: Handle;
+  readonly backends: BackendRegistry;
   readonly registry: Registry;
   readonly authenticate: Authenticate;
   readonly authorizer: Authorizer;
@@ -80,7 +82,7 @@ export class Pipeline {
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.#documents = new Documents(options);
-    this.#routes = new Routes(options.registry);
+    this.#routes = new Routes(options.backends);
     this.#gate = new Gate(options.authorizer);
     options.metrics.add(this.#gate.impersonation);
     const { audit, admitting, clock, limits, registry, checks, isReady } = options;
@@ -119,6 +121,11 @@ export class Pipeline {
       const routed = this.#routeOf(exchange, { path, query, user, visit });
       const route = routed instanceof Promise ? await routed : routed;
       if (route) return await this.#serveRoute(exchange, { route, query, user, visit });
+      const proxied = this.#routes.proxyOf(path);
+      if (proxied) {
+        await proxied(exchange, { user, path, goesOn: () => visit.goesOn(exchange.code) });
+        return visit.ended();
+      }
       const isDocument = await this.#documents.serve(exchange, path, isPretty(exchange, query));
       if (!isDocument) exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
       visit.ended();
