@@ -1,6 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
-import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { canonicalCidrProblems } from '../../shapes/meta/canonical-ip.ts';
