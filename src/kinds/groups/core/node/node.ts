@@ -86,7 +86,6 @@ const NodeSpec = s.object(
   },
   { description: 'Desired state of a node.' },
 );
-type NodeSpec = TypeOf<typeof NodeSpec>;
 
 const fields = {
   spec: s.use(NodeSpec, { default: {} }),
