@@ -1,8 +1,8 @@
 /** A server with chosen plugins, for their tests. */
 import { isApiError } from '../../src/base/errors.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { namespaceLifecycle } from '../../src/server/admission/namespace-lifecycle.ts';
 import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
+import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import { type TestServer, testServer } from './server.ts';
 
 export function admitting(plugins: readonly AdmissionPlugin[], options: Parameters<typeof testServer>[1] = {}) {

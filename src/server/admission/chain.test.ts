@@ -8,8 +8,8 @@ import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { RequestNotes } from '../request-notes.ts';
 import { admissionPluginNames, admissionPlugins } from './all.ts';
-import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './plugin.ts';
+import { namespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.ts';
 
 const kinds = [Namespace, ConfigMap, Secret];
 
