@@ -21,7 +21,7 @@ import { freePort, opening } from '../process/listen.ts';
 import { apiVersion, release, version } from '../version.ts';
 import { admission } from './api/admission-flags.ts';
 import { authorization } from './api/authorization.ts';
-import { fairness, limits } from './api/load-flags.ts';
+import { flowControl, limits } from './api/load-flags.ts';
 import { startControllers } from './components/controllers.ts';
 import { chosen, isChosen, SCHEDULER } from './components/controllers-flag.ts';
 import { startNodes, wantedNodes } from './components/nodes.ts';
@@ -153,7 +153,7 @@ async function serve(
     release: settings.store === 'embedded' ? release : undefined,
     ...(await authorization(flags)),
     ...admission(flags),
-    ...fairness(flags),
+    ...flowControl(flags),
     defaultRoles: true,
     garbageCollection: isChosen('garbage-collector', flags),
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
@@ -178,7 +178,7 @@ interface Face {
 async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const { flags, cleanup, clock, log } = site;
   const { settings, pki, tokens, server, state, metrics, checks, audit, openListeners } = face;
-  const { handle, registry, authorizer, admitting } = server;
+  const { handle, registry, authorizer, flowControl } = server;
   const { serving, authority } = pki;
   const { bindAddress, port } = settings;
   const { authenticate, identify } = await authentication({ flags, clock, log, tokens, find: server.find });
@@ -186,7 +186,7 @@ async function listen(site: Site, face: Face, say: Say): Promise<HttpServer> {
   const [issuer] = tokens.issuers;
   const at = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
-    ...{ handle, registry, authorizer, log, clock, version: apiVersion, metrics, checks, audit, admitting },
+    ...{ handle, registry, authorizer, log, clock, version: apiVersion, metrics, checks, audit, flowControl },
     ...limits(flags),
     tls: {
       key: serving.key,

@@ -1,6 +1,6 @@
 /** How much load is taken from whom, from the flags. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { FairnessSettings } from '../../../server/fairness/create.ts';
+import type { FlowControlSettings } from '../../../server/fairness/create-flow-control.ts';
 import type { Limits } from '../../../server/http/limits.ts';
 import * as value from '../../flags/values.ts';
 import { CliError } from '../../output/cli-error.ts';
@@ -46,14 +46,14 @@ function positive(text: string): number {
 }
 
 /** How the server's options say it. */
-export function fairness(flags: LoadFlags): { fairness: FairnessSettings } {
-  const { enablePriorityAndFairness: byFlow, requestTimeout } = flags;
-  const { maxRequestsInflight: reading, maxMutatingRequestsInflight: mutating } = flags;
-  if (byFlow && reading + mutating === 0) {
+export function flowControl(flags: LoadFlags): { flowControl: FlowControlSettings } {
+  const { enablePriorityAndFairness: priorityAndFairness, requestTimeout: requestTimeoutMs } = flags;
+  const { maxRequestsInflight: maxReading, maxMutatingRequestsInflight: maxMutating } = flags;
+  if (priorityAndFairness && maxReading + maxMutating === 0) {
     throw new CliError('--max-requests-inflight and --max-mutating-requests-inflight are both 0: there are no seats');
   }
-  if (requestTimeout === 0) throw new CliError('--request-timeout must be above zero');
-  return { fairness: { byFlow, reading, mutating, requestTimeout } };
+  if (requestTimeoutMs === 0) throw new CliError('--request-timeout must be above zero');
+  return { flowControl: { priorityAndFairness, maxReading, maxMutating, requestTimeoutMs } };
 }
 
 /** How the front end's options say it. */
