@@ -7,13 +7,11 @@ import { Service } from '../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../kinds/groups/discovery/endpoint-slice.ts';
 import { PriorityClass, systemPriorities } from '../kinds/groups/scheduling/priority-class.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { Call, Handle, User } from './api.ts';
+import type { Call, Handle } from './api.ts';
 import type { Core } from './core.ts';
+import { SERVER_USER } from './server-user.ts';
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
-
-/** The server writes as itself. */
-const SELF: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
 const PRIORITIES = [
   { name: 'system-cluster-critical', description: 'For pods that the cluster cannot be without, on whatever node.' },
@@ -128,5 +126,5 @@ async function create(handle: Handle, wanted: Wanted): Promise<void> {
 
 function base(wanted: Wanted): Omit<Call, 'verb'> {
   const { apiVersion = 'v1', plural, namespace } = wanted;
-  return { apiVersion, plural, user: SELF, ...(namespace ? { namespace } : {}) };
+  return { apiVersion, plural, user: SERVER_USER, ...(namespace ? { namespace } : {}) };
 }

@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { type Logger, silent } from '../base/log.ts';
-import { PassingMap } from '../base/passing-map.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
@@ -14,7 +13,7 @@ import type { AdmissionPlugin } from './admission/plugin.ts';
 import { priority } from './admission/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
-import type { Handle } from './api.ts';
+import type { Handle, User } from './api.ts';
 import { type Find, findIn } from './authn/existence.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
@@ -24,10 +23,12 @@ import { escalationCheck } from './authz/rbac/escalation.ts';
 import { Rbac } from './authz/rbac/rbac.ts';
 import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
+import { BackendRegistry } from './backends/backend-registry.ts';
 import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
+import { type DirectHandle, directCalls } from './direct.ts';
 import { createFlowControl, type FlowControlSettings } from './fairness/create-flow-control.ts';
 import type { FlowControl } from './fairness/flow-control.ts';
 import { handler } from './handle.ts';
@@ -35,6 +36,7 @@ import { ListBodies } from './lists/bodies.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
 import { SpecInterner } from './objects/spec-interner.ts';
 import { Registry } from './registry.ts';
+import { Commits } from './transaction/commit.ts';
 import { Watches } from './watches/watches.ts';
 
 export interface ServerOptions {
@@ -72,8 +74,13 @@ export interface ServerOptions {
 }
 
 export interface Server {
+  /** For the HTTP front end, which authorizes a request before it reads its body. Everything else calls `direct`. */
   readonly handle: Handle;
+  /** Calls within the process, as a user and with that user's rights. */
+  readonly direct: (user: User) => DirectHandle;
   readonly registry: Registry;
+  /** What serves each group and version: the kinds of the registry, and whatever else is added. */
+  readonly backends: BackendRegistry;
   readonly authorizer: Authorizer;
   /** Who decides when a request that came over the network is worked on. */
   readonly flowControl: FlowControl | undefined;
@@ -111,6 +118,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const rbac = new Rbac(cache);
   const core: Core = {
     store,
+    commits: new Commits(store, cache),
     cache,
     registry,
     watches,
@@ -136,7 +144,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     clock,
     random,
     log,
-    writing: new PassingMap(),
   };
   const handle = options.freeze ? freezing(handler(core)) : handler(core);
   const priorities = options.admission?.includes(priority) ?? false;
@@ -149,7 +156,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   keepBootstrapped(core, () => bootstrap(handle, first));
   return {
     handle,
+    direct: directCalls({ handle, registry, authorizer: core.authorizer }),
     registry,
+    backends: new BackendRegistry(registry),
     authorizer: core.authorizer,
     flowControl,
     find: findIn((kind) => cache.table(kind)),

@@ -7,6 +7,7 @@ import { refused } from './refusal.ts';
 /** Every start asks the registry, so that nobody runs a private image just because it lies on the node. */
 export const alwaysPullImages: AdmissionPlugin = {
   name: 'AlwaysPullImages',
+  keepsDefaults: true,
 
   handles: (kind, operation, subresource) =>
     kind === Pod && (operation === 'CREATE' || operation === 'UPDATE') && !subresource,

@@ -13,6 +13,7 @@ const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes,
 /** An Ingress that names no class gets the cluster's default one. */
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
+  keepsDefaults: true,
 
   handles: (kind, operation, subresource) => kind === Ingress && operation === 'CREATE' && !subresource,
 

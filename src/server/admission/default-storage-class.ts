@@ -10,6 +10,7 @@ const theDefault = derivedFrom(StorageClass, defaultClass);
 /** A claim that names no class gets the cluster's default one; an empty name asks for none. */
 export const defaultStorageClass: AdmissionPlugin = {
   name: 'DefaultStorageClass',
+  keepsDefaults: true,
 
   handles: (kind, operation, subresource) => kind === PersistentVolumeClaim && operation === 'CREATE' && !subresource,
 

@@ -15,6 +15,7 @@ const wanted = [awayFor('node.kubernetes.io/not-ready'), awayFor('node.kubernete
 /** Pods leave a node that is not ready, or not reached, after five minutes, unless they say otherwise. */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
+  keepsDefaults: true,
 
   handles: (kind, operation, subresource) =>
     kind === Pod && (operation === 'CREATE' || operation === 'UPDATE') && !subresource,

@@ -7,6 +7,7 @@ import type { AdmissionPlugin } from './plugin.ts';
 /** Nodes with rare devices are tainted with the device's name: pods that ask for one may go there. */
 export const extendedResourceToleration: AdmissionPlugin = {
   name: 'ExtendedResourceToleration',
+  keepsDefaults: true,
 
   handles: (kind, operation, subresource) =>
     kind === Pod && (operation === 'CREATE' || operation === 'UPDATE') && !subresource,

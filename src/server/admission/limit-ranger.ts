@@ -14,6 +14,7 @@ const ANNOTATION = 'kubernetes.io/limit-ranger';
 /** Pods and claims are as large as the namespace's limits say, and get what these say when they say nothing. */
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
+  keepsDefaults: true,
 
   handles(kind, operation, subresource) {
     if (kind === Pod) return operation === 'CREATE' ? !subresource : operation === 'UPDATE' && subresource === 'resize';

@@ -1,4 +1,5 @@
 import { ApiError, forbidden, notFound } from '../../base/errors.ts';
+import { LocalSubjectAccessReview } from '../../kinds/groups/authorization/local-subject-access-review.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
@@ -13,10 +14,12 @@ const IMMORTAL: readonly string[] = ['default', 'kube-system', 'kube-public'];
  */
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
+  keepsDefaults: true,
 
   handles(kind, operation, subresource) {
     if (operation === 'DELETE') return kind === Namespace && !subresource;
-    return operation === 'CREATE' && kind.scope === 'Namespaced';
+    // What somebody may do in a namespace can be asked before it exists.
+    return operation === 'CREATE' && kind.scope === 'Namespaced' && kind !== LocalSubjectAccessReview;
   },
 
   admit(core, request) {

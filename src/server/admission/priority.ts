@@ -16,6 +16,7 @@ const NONE = { value: 0, preemptionPolicy: 'PreemptLowerPriority' } as const;
 /** A pod has the priority of the class that it names, or of the default one; nobody picks a number. */
 export const priority: AdmissionPlugin = {
   name: 'Priority',
+  keepsDefaults: true,
 
   handles(kind, operation, subresource) {
     return (

@@ -3,13 +3,11 @@ import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { ResourceQuota } from '../../kinds/groups/core/resource-quota.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
-import type { KubeObject } from '../../kinds/kind.ts';
 import { addTo, amountsOf, amountsText, growth, listOf, NOTHING, only } from '../../kinds/quota/amounts.ts';
 import { classesOf } from '../../kinds/quota/claims.ts';
 import type { QuotaEvaluator } from '../../kinds/quota/evaluator.ts';
 import { covers, evaluatorOf } from '../../kinds/quota/objects.ts';
 import type { Amounts } from '../../kinds/shapes/pod/pod-resources.ts';
-import { encodeChange } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
@@ -77,7 +75,7 @@ async function reserve(core: Core, request: AdmissionRequest, evaluator: QuotaEv
   const release = await turnOf(core, request.namespace);
   request.onSettled(release);
   for (const { at } of quotasFor(core, request, evaluator)) {
-    for (let busy = core.writing.get(at.key); busy; busy = core.writing.get(at.key)) await busy.catch(() => undefined);
+    await core.commits.idle(at.key);
   }
   for (const entry of quotasFor(core, request, evaluator)) charge(core, request, { evaluator, entry });
 }
@@ -117,7 +115,8 @@ function charge(core: Core, request: AdmissionRequest, { evaluator, entry }: Cha
     const words = `requested: ${shown(asked)}, used: ${shown(used)}, limited: ${shown(hard)}`;
     throw refused(request, `exceeded quota: ${name}, ${words}`);
   }
-  if (!request.dryRun) write(core, request, { entry, quota, after });
+  const object = { ...quota, status: { ...quota.status, used: listOf(after) } };
+  request.also.push({ kind: ResourceQuota, current: entry, part: 'status', object });
 }
 
 /** What the object uses that is not in the quota's sum already. */
@@ -134,23 +133,4 @@ function moreThanBefore(
     throw refused(request, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
   }
   return growth(usage, old && covers(quota, evaluator, old) ? evaluator.usage(old, now) : new Map());
-}
-
-function write(
-  core: Core,
-  request: AdmissionRequest,
-  { entry, quota, after }: { entry: Entry; quota: ResourceQuota; after: Amounts },
-): void {
-  const { selfLink: _, resourceVersion: __, ...metadata } = quota.metadata;
-  const object: KubeObject = {
-    ...quota,
-    metadata,
-    status: { ...quota.status, used: listOf(after) },
-  } as ResourceQuota;
-  const encoded = encodeChange(object);
-  const written = { at: entry.at, kind: ResourceQuota, object, encoded };
-  const mark = core.cache.announce(written);
-  request.onSettled(() => core.cache.forget(written));
-  request.also.push({ key: entry.at.key, value: encoded.bytes, expect: entry.revision });
-  if (mark) request.also.push(mark);
 }

@@ -11,6 +11,7 @@ import { refused } from './refusal.ts';
 /** A pod that asks for a way to run gets what that costs, and where it can be had. */
 export const runtimeClass: AdmissionPlugin = {
   name: 'RuntimeClass',
+  keepsDefaults: true,
 
   handles: (kind, operation, subresource) => kind === Pod && operation === 'CREATE' && !subresource,
 

@@ -36,6 +36,7 @@ const CREDENTIALS = deepFreeze({
 /** A pod acts as an account that exists, and finds in its containers what it needs to speak to the server. */
 export const serviceAccount: AdmissionPlugin = {
   name: 'ServiceAccount',
+  keepsDefaults: true,
 
   handles(kind, operation, subresource) {
     if (kind !== Pod) return false;

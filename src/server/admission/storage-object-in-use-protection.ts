@@ -12,6 +12,7 @@ const finalizers = new Map<unknown, string>([
 /** Storage that is deleted while somebody uses it stays until nobody does. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
+  keepsDefaults: true,
 
   handles: (kind, operation, subresource) => finalizers.has(kind) && operation === 'CREATE' && !subresource,
 

@@ -6,6 +6,7 @@ const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 /** A new node gets no pods before it has said that it is ready. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
+  keepsDefaults: true,
 
   handles: (kind, operation, subresource) => kind === Node && operation === 'CREATE' && !subresource,
 

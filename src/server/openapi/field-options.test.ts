@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { defineKind } from '../../kinds/kind.ts';
 import { s } from '../../schema/builders.ts';
+import { BackendRegistry } from '../backends/backend-registry.ts';
 import { Registry } from '../registry.ts';
 import { OpenApi } from './openapi.ts';
 
@@ -25,7 +26,7 @@ const Widget = defineKind({
 });
 
 async function schemas(path: string): Promise<any> {
-  const document = await new OpenApi(new Registry([Widget])).document(path, undefined);
+  const document = await new OpenApi(new BackendRegistry(new Registry([Widget]))).document(path, undefined);
   const { definitions, components } = JSON.parse(String(document?.body));
   return definitions ?? components.schemas;
 }

@@ -54,9 +54,7 @@ const file = {
       'Field of the pod: metadata.name, metadata.namespace, metadata.uid, metadata.labels or ' +
       'metadata.annotations, or one label or annotation by key.',
   }),
-  resourceFieldRef: s.use(FileResourceSelector, {
-    description: 'Resource request or limit of a container, such as limits.memory.',
-  }),
+  resourceFieldRef: FileResourceSelector,
   mode,
 };
 type DownwardAPIVolumeFile = ObjectType<typeof file>;

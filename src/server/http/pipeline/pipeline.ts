@@ -11,6 +11,7 @@ import { Gate } from '../../authz/gate.ts';
 import type { FlowControl } from '../../fairness/flow-control.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { PerRoute } from '../../per-route.ts';
+import type { Registry } from '../../registry.ts';
 import { RequestBodies } from '../body/request-bodies.ts';
 import { Documents, type DocumentsOptions } from '../documents/documents.ts';
 import { Health, type HealthCheck, healthPath } from '../documents/health.ts';
@@ -31,10 +32,11 @@ import { type LifecycleOptions, RequestLifecycle } from './request-lifecycle.ts'
 import { checkUrlLength, RequestTarget } from './request-target.ts';
 import { respondStage } from './respond.ts';
 import { respondErrorStage } from './respond-error.ts';
-import { serveDocumentStage, serveHealthStage } from './serve-path.ts';
+import { serveHealthStage, servePathStage } from './serve-path.ts';
 
 export interface PipelineOptions extends DocumentsOptions {
   readonly handle: Handle;
+  readonly registry: Registry;
   readonly authenticate: Authenticate;
   readonly authorizer: Authorizer;
   readonly isReady: () => boolean;
@@ -63,17 +65,17 @@ export class Pipeline {
   readonly #respond: ReturnType<typeof respondStage>;
   readonly #respondError: ReturnType<typeof respondErrorStage>;
   readonly #serveHealth: ReturnType<typeof serveHealthStage>;
-  readonly #serveDocument: ReturnType<typeof serveDocumentStage>;
+  readonly #servePath: ReturnType<typeof servePathStage>;
 
   constructor(options: PipelineOptions) {
-    const { audit, flowControl, clock, limits, log, registry, checks, isReady, metrics } = options;
+    const { audit, flowControl, clock, limits, log, registry, backends, checks, isReady, metrics } = options;
     const streams = this.#streams;
     this.#options = options;
     this.#counting = { requests: metrics.requests, clock };
     this.#documents = new Documents(options);
     this.#gate = new Gate(options.authorizer);
     metrics.add(this.#gate.impersonation);
-    const routes = new Routes(registry);
+    const routes = new Routes(backends);
     const health = new Health({ checks, isReady, isDraining: () => streams.isDraining });
     this.#authenticate = authenticateStage(options);
     this.#impersonate = impersonateStage({ gate: this.#gate, routes });
@@ -82,7 +84,7 @@ export class Pipeline {
     this.#respond = respondStage({ clock, streams });
     this.#respondError = respondErrorStage({ log, streams });
     this.#serveHealth = serveHealthStage({ health });
-    this.#serveDocument = serveDocumentStage({ documents: this.#documents });
+    this.#servePath = servePathStage({ routes, documents: this.#documents });
     const deadlines = new Deadlines(clock, limits.requestTimeoutMs);
     const onTimeout: LifecycleOptions['onTimeout'] = (exchange, error) => this.#respondError(exchange, error, NO_QUERY);
     this.#lifecycle = { audit, flowControl, deadlines, memos: new PerRoute(), onTimeout };
@@ -107,7 +109,7 @@ export class Pipeline {
       }
       const found = this.#findRoute(request);
       const routed = found instanceof Promise ? await found : found;
-      return routed ? await this.#serveObjects(request, routed) : await this.#serveDocument(request);
+      return routed ? await this.#serveObjects(request, routed) : await this.#servePath(request);
     } catch (error) {
       if (isApiError(error, 'Unauthorized')) await lifecycle.delayUnauthenticated();
       lifecycle.auditFailure();

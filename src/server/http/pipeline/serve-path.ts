@@ -1,6 +1,7 @@
 import type { Documents } from '../documents/documents.ts';
 import type { Health, HealthPath } from '../documents/health.ts';
 import { isPretty } from '../respond/respond.ts';
+import type { Routes } from '../route/route.ts';
 import type { ApiRequest } from './api-request.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -16,11 +17,21 @@ export function serveHealthStage({ health }: { readonly health: Health }) {
   };
 }
 
-/** Answers a path that is not one of objects: discovery, schemas, metrics and other documents, or 404. */
-export function serveDocumentStage({ documents }: { readonly documents: Documents }) {
-  return async ({ exchange, target, lifecycle }: ApiRequest): Promise<void> => {
-    const isFound = await documents.serve(exchange, target.path, isPretty(exchange, target.query));
-    if (!isFound) exchange.reply(404, TEXT, NOT_FOUND, NO_SNIFF);
+export interface ServePathOptions {
+  readonly routes: Routes;
+  readonly documents: Documents;
+}
+
+/** Answers a path that is not one of objects: a proxied API, discovery, schemas, metrics and other documents, or 404. */
+export function servePathStage({ routes, documents }: ServePathOptions) {
+  return async ({ exchange, target, user, lifecycle }: ApiRequest): Promise<void> => {
+    const { path, query } = target;
+    const proxy = routes.proxyOf(path);
+    if (proxy) await proxy(exchange, { user, path, goesOn: () => lifecycle.startStreaming(exchange.code) });
+    else {
+      const isFound = await documents.serve(exchange, path, isPretty(exchange, query));
+      if (!isFound) exchange.reply(404, TEXT, NOT_FOUND, NO_SNIFF);
+    }
     lifecycle.complete();
   };
 }

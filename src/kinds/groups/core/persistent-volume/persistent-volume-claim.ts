@@ -78,10 +78,7 @@ const fields = {
       'Storage that the claim requests. Only the size, the volume attributes class and, once, the volume name ' +
       'can be changed.',
   }),
-  status: s.use(PersistentVolumeClaimStatus, {
-    default: {},
-    description: 'Observed state of the claim and its volume. Read-only.',
-  }),
+  status: s.use(PersistentVolumeClaimStatus, { default: {} }),
 };
 
 export type PersistentVolumeClaim = KubeObject & ObjectType<typeof fields>;

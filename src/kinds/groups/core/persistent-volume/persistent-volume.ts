@@ -79,7 +79,7 @@ const PersistentVolumeSpec = s.object(
 type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
 
 const fields = {
-  spec: s.use(PersistentVolumeSpec, { default: {}, description: 'Properties of the volume and where its storage is.' }),
+  spec: s.use(PersistentVolumeSpec, { default: {} }),
   status: s.object(
     'PersistentVolumeStatus',
     {
