@@ -155,7 +155,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     log,
   };
   const handle = options.freeze ? freezing(handler(core)) : handler(core);
-  const priorities = options.admission?.includes(priority) ?? false;
+  const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
   const { advertise, sharedFrom: hostname } = options;
   const peers =
     advertise && hostname !== undefined
