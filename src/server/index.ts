@@ -8,9 +8,9 @@ import { type Random, systemRandom } from '../base/random.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import { AdmissionChain } from './admission/chain.ts';
-import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './admission/plugin.ts';
-import { priority } from './admission/priority.ts';
+import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import { priority } from './admission/plugins/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle, User } from './api.ts';
@@ -155,7 +155,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     log,
   };
   const handle = options.freeze ? freezing(handler(core)) : handler(core);
-  const priorities = options.admission?.includes(priority) ?? false;
+  const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
   const { advertise, sharedFrom: hostname } = options;
   const peers =
     advertise && hostname !== undefined

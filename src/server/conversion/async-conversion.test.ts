@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { ApiError } from '../../base/errors.ts';
 import { clone } from '../../base/tree.ts';
-import { integer, name } from '../../kinds/columns/column.ts';
+import { name } from '../../kinds/columns/column.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { defineKind, type KubeObject, type Version } from '../../kinds/kind.ts';
 import { s } from '../../schema/builders.ts';
@@ -65,8 +65,8 @@ function boats() {
       spec: s.object('BoatSpec', { berths: s.int32({ default: 2 }) }),
       status: s.object('BoatStatus', { afloat: s.boolean() }),
     },
-    selectable: { 'spec.berths': ({ spec }) => String(spec.berths) },
-    columns: [name, integer('Berths', '', ({ spec }) => spec?.berths)],
+    selectable: { 'spec.berths': ({ spec }) => String(spec?.berths) },
+    columns: ({ integer }) => [name, integer('Berths', '', ({ spec }) => spec?.berths)],
     subresources: { status: true },
     conversion: webhook,
   });
