@@ -8,8 +8,8 @@ import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { RequestNotes } from '../request-notes.ts';
 import { admissionPluginNames, admissionPlugins } from './all.ts';
-import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './plugin.ts';
+import { namespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.ts';
 
 const kinds = [Namespace, ConfigMap, Secret];
 
@@ -145,6 +145,14 @@ describe('the chain', () => {
       expect(notes.warnings).toEqual(['mind the gap']);
       expect(notes.annotations).toEqual({ 'example.com/gap': 'wide' });
     }
+  });
+});
+
+describe('every plugin', () => {
+  it('that can change objects and is not followed by defaulting says so', () => {
+    const all = admissionPlugins({ enabled: admissionPluginNames });
+    const slow = all.filter(({ admit, keepsDefaults }) => admit && !keepsDefaults);
+    expect(slow.map(({ name }) => name)).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { pathSegmentName } from '../../../schema/names.ts';
-import type { RuleContext } from '../../../schema/schema.ts';
-import { age, integer, name, text } from '../../columns/column.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
+import { age, name } from '../../columns/column.ts';
 import { deprecation } from '../../deprecation.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { Condition, completeConditions } from '../../shapes/meta/condition.ts';
@@ -105,7 +105,7 @@ export const PodDisruptionBudget = defineKind({
   initialStatus: () => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
   onCreate: dropMarker,
   onUpdate: dropMarker,
-  columns: [
+  columns: ({ text, integer }) => [
     name,
     text('Min Available', 'Number of pods that must stay available.', ({ spec }) =>
       String(spec?.minAvailable ?? 'N/A'),
@@ -127,7 +127,7 @@ function notNegative(value: number, { apiVersion }: RuleContext): FieldError | u
   return value < 0 && apiVersion !== V1BETA1 ? invalid('', value, 'must be greater than or equal to 0') : undefined;
 }
 
-function minOrMax(wanted: any): FieldError | undefined {
+function minOrMax(wanted: ObjectType<typeof spec>): FieldError | undefined {
   const { minAvailable, maxUnavailable } = wanted;
   return minAvailable !== undefined && maxUnavailable !== undefined
     ? invalid('', wanted, 'minAvailable and maxUnavailable cannot be both set')

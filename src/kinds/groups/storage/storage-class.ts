@@ -1,5 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import { age, nameAndDefault, text } from '../../columns/column.ts';
+import { age, nameAndDefault } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { nodeLabelWarning } from '../../warnings/node-labels.ts';
 import { parameters, provisioner } from './parameters.ts';
@@ -56,7 +56,7 @@ export const StorageClass = defineKind({
     }),
   },
   warnings: topologyWarnings,
-  columns: [
+  columns: ({ text }) => [
     nameAndDefault('storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'),
     text('Provisioner', 'Provisioner of the volumes.', ({ provisioner }) => provisioner ?? ''),
     text(
@@ -79,9 +79,9 @@ export const StorageClass = defineKind({
 });
 export type StorageClass = ObjectOf<typeof StorageClass>;
 
-function topologyWarnings({ allowedTopologies = [] }: any): string[] {
-  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }: any, index: number) =>
-    matchLabelExpressions.flatMap(({ key }: any, position: number) => {
+function topologyWarnings({ allowedTopologies = [] }: { allowedTopologies?: TopologySelectorTerm[] }): string[] {
+  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
+    matchLabelExpressions.flatMap(({ key }, position) => {
       const words = nodeLabelWarning(key);
       return words ? [`allowedTopologies[${index}].matchLabelExpressions[${position}].key: ${words}`] : [];
     }),
