@@ -81,7 +81,7 @@ interface Watching {
   readonly signal: AbortSignal;
 }
 
-const RETRY_MS = 1_000;
+const RETRY_MS = 5_000;
 
 /** Calls `onChange` when the shared keys change, until the signal is aborted. */
 export function watchSharedKeys(store: Store, { clock, log, signal }: Watching, onChange: () => void): void {
