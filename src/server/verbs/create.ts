@@ -7,12 +7,13 @@ import { unstored } from '../objects/unstored.ts';
 import type { ApiRequest } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 
+/** Creates the object in the body. */
 export function create(core: Core, request: ApiRequest): Promise<ObjectReply> {
   const { resource } = request;
   return createObject(core, request, () => toHub(resource, readBody(expectedBody(resource), request, core.registry)));
 }
 
-/** Creates an object in the stored version, which `object` makes anew for every attempt. */
+/** Creates an object that is given in the stored version; see `Create`. */
 export async function createObject(core: Core, request: ApiRequest, object: () => KubeObject): Promise<ObjectReply> {
   const { resource } = request;
   const { entry, object: created } = await transact(core, request, { type: 'create', object });
