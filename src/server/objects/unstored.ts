@@ -1,7 +1,7 @@
-import { clone } from '../../base/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
+import { fromHub, type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';
 
 /** An item for an object that is not in the cache: the outcome of a dry run, a Scale. */
@@ -17,11 +17,10 @@ export function plainItem(object: KubeObject): Item {
 }
 
 /** The item for an object that was not stored, converted from the stored version to that of the call. */
-export function unstored({ kind, version }: Resource, object: KubeObject): Item {
-  const copy = clone(object);
-  copy.apiVersion = version.apiVersion;
-  const shown: KubeObject = version.fromHub ? version.fromHub(copy) : copy;
-  const { namespace = '', name = '' } = shown.metadata;
-  shown.metadata.selfLink = selfLinkOf(kind, version, { namespace, name });
-  return plainItem(shown);
+export function unstored(resource: Resource, object: KubeObject): MaybeAsync<Item> {
+  return whenReady(fromHub(resource, object), (shown) => {
+    const { namespace = '', name = '' } = shown.metadata;
+    shown.metadata.selfLink = selfLinkOf(resource.kind, resource.version, { namespace, name });
+    return plainItem(shown);
+  });
 }

@@ -60,7 +60,8 @@ async function resize(core: Core, request: ApiRequest, wanted: (before: Scale) =
       return object;
     },
   });
-  return scaleReply(resource, replyOf(resource, outcome).item.object);
+  const { item } = await replyOf(resource, outcome);
+  return scaleReply(resource, item.object);
 }
 
 function definitionOf(kind: Kind): ScaleDefinition {
