@@ -1,11 +1,11 @@
 import type { Condition } from '../../shared/conditions.ts';
 
 /** A condition of an autoscaler, without its time. */
-export type Said = Omit<Condition, 'lastTransitionTime'>;
+export type ConditionContent = Omit<Condition, 'lastTransitionTime'>;
 
 export const condition = (
   type: 'AbleToScale' | 'ScalingActive' | 'ScalingLimited',
   isTrue: boolean,
   reason: string,
   message: string,
-): Said => ({ type, status: isTrue ? 'True' : 'False', reason, message });
+): ConditionContent => ({ type, status: isTrue ? 'True' : 'False', reason, message });

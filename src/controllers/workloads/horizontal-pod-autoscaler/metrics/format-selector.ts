@@ -3,7 +3,7 @@ import type { SeenMetric } from './readings.ts';
 type Selector = NonNullable<SeenMetric['pods']>['metric']['selector'];
 
 /** Formats a selector as Go's debug output, which autoscaler messages have always used. */
-export function selectorWords(selector: Selector): string {
+export function formatSelector(selector: Selector): string {
   if (!selector) return 'nil';
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   const expressions = (selector.matchExpressions ?? []).map(

@@ -3,7 +3,7 @@ import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 
-export interface Steps {
+export interface UpdateLimits {
   /** How many pods there may be above the desired number. */
   readonly maxSurge: number;
   /** How many of the desired pods may be missing. */
@@ -11,7 +11,7 @@ export interface Steps {
 }
 
 /** Percentages are rounded up for the surge and down for what may be unavailable. */
-export function stepsOf({ spec }: DeepReadonly<Deployment>): Steps {
+export function updateLimitsOf({ spec }: DeepReadonly<Deployment>): UpdateLimits {
   const { replicas, strategy } = spec;
   if (strategy.type !== 'RollingUpdate') return { maxSurge: 0, maxUnavailable: 0 };
   const { maxSurge = 0, maxUnavailable = 0 } = strategy.rollingUpdate ?? {};

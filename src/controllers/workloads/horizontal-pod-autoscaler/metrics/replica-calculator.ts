@@ -15,11 +15,11 @@ interface Scales {
   readonly tolerance: Tolerance;
 }
 
-const MOST = 2 ** 31 - 1;
+const MAX_INT32 = 2 ** 31 - 1;
 
 const isWithin = ({ down, up }: Tolerance, ratio: number) => 1 - down <= ratio && ratio <= 1 + up;
 
-const wholePods = (count: number) => Math.min(Math.ceil(count), MOST);
+const wholePods = (count: number) => Math.min(Math.ceil(count), MAX_INT32);
 
 export interface Utilization {
   readonly replicas: number;
@@ -29,14 +29,14 @@ export interface Utilization {
 }
 
 /** `target` is a percentage of the requests. Throws an Unmeasurable. */
-export function weighUtilization(
+export function replicasForUtilization(
   groups: PodGroups,
   requests: ReadonlyMap<string, bigint>,
   { target, ...scales }: Scales & { readonly target: number },
 ): Utilization {
   const use = (samples: Samples) => utilizationOf(samples, requests);
   const { utilization, average } = use(groups.samples);
-  const replicas = weigh(groups, {
+  const replicas = calculate(groups, {
     ...scales,
     ratioOf: (samples) => use(samples).utilization / target,
     // A pod without a measurement must not cause a scale-down.
@@ -59,7 +59,7 @@ function utilizationOf(samples: Samples, requests: ReadonlyMap<string, bigint>) 
 }
 
 /** `target` has the unit of the metric. */
-export function weighAverage(
+export function replicasForAverage(
   groups: PodGroups,
   { target, ...scales }: Scales & { readonly target: bigint },
 ): { readonly replicas: number; readonly average: bigint } {
@@ -69,10 +69,13 @@ export function weighAverage(
     return sum / BigInt(samples.size);
   };
   const ratioOf = (samples: Samples) => Number(averageOf(samples)) / Number(target);
-  return { replicas: weigh(groups, { ...scales, ratioOf, assumed: () => target }), average: averageOf(groups.samples) };
+  return {
+    replicas: calculate(groups, { ...scales, ratioOf, assumed: () => target }),
+    average: averageOf(groups.samples),
+  };
 }
 
-interface Weighing extends Scales {
+interface Calculation extends Scales {
   /** The ratio of the usage to its target. */
   readonly ratioOf: (samples: Samples) => number;
   /** What a pod without a measurement is assumed to use when the others suggest scaling down. */
@@ -80,7 +83,10 @@ interface Weighing extends Scales {
 }
 
 /** Pods without a measurement, or not ready, may reduce a change, but never reverse it. */
-function weigh({ samples, ready, unready, missing }: PodGroups, { replicas, tolerance, ...use }: Weighing): number {
+function calculate(
+  { samples, ready, unready, missing }: PodGroups,
+  { replicas, tolerance, ...use }: Calculation,
+): number {
   const ratio = use.ratioOf(samples);
   const waits = ratio > 1 ? unready : [];
   if (waits.length === 0 && missing.length === 0) {
@@ -102,7 +108,7 @@ function weigh({ samples, ready, unready, missing }: PodGroups, { replicas, tole
 const sampleOf = (value: bigint): Sample => ({ value, time: 0, window: 0 });
 
 /** One value for all ready pods together. `target` is the desired value. */
-export function weighTotal(
+export function replicasForTotal(
   total: bigint,
   ready: () => number,
   { target, replicas, tolerance }: Scales & { readonly target: bigint },
@@ -113,7 +119,7 @@ export function weighTotal(
 }
 
 /** The same with a target for each pod. `observed` is the number of pods. */
-export function weighShare(
+export function replicasForShare(
   total: bigint,
   { target, observed, tolerance }: Omit<Scales, 'replicas'> & { readonly target: bigint; readonly observed: number },
 ): { readonly replicas: number; readonly average: bigint } {

@@ -2,7 +2,7 @@
 import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 import type { SeenDaemonSet } from './daemon-pod.ts';
 
-export interface Steps {
+export interface UpdateLimits {
   /** How many nodes may have an old and a new pod. */
   readonly maxSurge: number;
   /** How many nodes may be without an available pod. */
@@ -10,7 +10,7 @@ export interface Steps {
 }
 
 /** Percentages of the desired nodes are rounded up. */
-export function stepsOf({ spec }: SeenDaemonSet, desired: number): Steps {
+export function updateLimitsOf({ spec }: SeenDaemonSet, desired: number): UpdateLimits {
   const { type, rollingUpdate } = spec.updateStrategy;
   if (type !== 'RollingUpdate') return { maxSurge: 0, maxUnavailable: 0 };
   const maxSurge = share(rollingUpdate?.maxSurge, desired);
