@@ -127,7 +127,8 @@ class ControllerLoop {
     const { signal } = this.#env;
     this.#watches.end(key);
     try {
-      if (!(await this.#ownWrites.seen(key, signal))) this.#log.warn('the cache does not show own writes in time', { key });
+      if (!(await this.#ownWrites.seen(key, signal)))
+        this.#log.warn('the cache does not show own writes in time', { key });
       if (signal.aborted) return;
       await this.#perform(key, await this.#plan(key));
       this.#failures.delete(key);
