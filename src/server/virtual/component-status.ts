@@ -1,8 +1,8 @@
 import { ComponentStatus } from '../../kinds/groups/core/component-status.ts';
-import type { Answer } from './answer.ts';
+import type { VirtualResource } from './virtual-resource.ts';
 
-/** The store goes by the name under which clients look for it. */
-export const componentStatus: Answer = {
+/** Reports the store's health under the name that clients look for, whatever the store is. */
+export const componentStatus: VirtualResource = {
   kind: ComponentStatus,
   async all(core) {
     const condition = await Promise.resolve(core.store.revision()).then(

@@ -2,16 +2,16 @@ import { badRequest } from '../../base/errors.ts';
 import { SelfSubjectReview } from '../../kinds/groups/authentication/self-subject-review.ts';
 import { TokenReview } from '../../kinds/groups/authentication/token-review.ts';
 import type { User } from '../api.ts';
-import type { Answer } from './answer.ts';
+import type { VirtualResource } from './virtual-resource.ts';
 
-export const selfSubjectReview: Answer = {
+export const selfSubjectReview: VirtualResource = {
   kind: SelfSubjectReview,
   create(review, _core, { user }) {
     review.status = { userInfo: userInfo(user) };
   },
 };
 
-export const tokenReview: Answer = {
+export const tokenReview: VirtualResource = {
   kind: TokenReview,
   async create(review, core) {
     if (!review.spec.token) throw badRequest('token is required for TokenReview in authentication');

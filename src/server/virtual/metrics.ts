@@ -1,4 +1,4 @@
-/** What nodes and pods use, as the agents of the nodes have measured it: nothing is asked for until somebody wants to know. */
+/** Resource usage of nodes and pods. The node agents are asked for it with every request; nothing is collected in between. */
 import { formatQuantity } from '../../base/quantity.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
@@ -9,9 +9,9 @@ import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Core } from '../core.ts';
 import type { NodeUsage, Usage } from '../nodes/connection.ts';
-import type { Answer, Wanted } from './answer.ts';
+import type { ObjectQuery, VirtualResource } from './virtual-resource.ts';
 
-export const nodeMetrics: Answer = {
+export const nodeMetrics: VirtualResource = {
   kind: NodeMetrics,
   async all(core, wanted) {
     const nodes = await known<Node>(core, Node, wanted);
@@ -23,7 +23,7 @@ export const nodeMetrics: Answer = {
   },
 };
 
-export const podMetrics: Answer = {
+export const podMetrics: VirtualResource = {
   kind: PodMetrics,
   async all(core, wanted) {
     const pods = (await known<Pod>(core, Pod, wanted)).filter(({ status }) => status.phase === 'Running');
@@ -46,14 +46,14 @@ export const podMetrics: Answer = {
 async function known<T extends KubeObject>(
   core: Core,
   kind: Kind<T>,
-  { namespace, matches }: Wanted,
+  { namespace, matches }: ObjectQuery,
 ): Promise<readonly T[]> {
   await core.cache.fresh();
   const objects = core.cache.table(kind).entries(namespace);
   return objects.map((entry) => entry.hub(kind)).filter(matches) as T[];
 }
 
-/** Labels are those of what was measured, so that both are found by the same. */
+/** Has the labels of the measured object, so that the same label selectors find both. */
 function head(core: Core, kind: Kind, { metadata }: KubeObject, { time, window }: NodeUsage) {
   const { name = '', namespace = '', labels } = metadata;
   return {

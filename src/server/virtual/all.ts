@@ -1,4 +1,4 @@
-/** Every kind that is answered and not stored: the one list, and how its verbs are done. */
+/** Every virtual resource: the one list, and how their verbs are performed. */
 import { badRequest, methodNotAllowed, notFound } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Reply } from '../api.ts';
@@ -11,49 +11,49 @@ import type { ApiRequest, Operation } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { checkOf } from '../selection.ts';
 import { type AdmittedBody, withAdmittedBody } from '../transaction/admitted-body.ts';
-import { accessReviews } from './access.ts';
-import type { Answer } from './answer.ts';
-import { componentStatus } from './components.ts';
-import { selfSubjectReview, tokenReview } from './identity.ts';
-import { nodeMetrics, podMetrics } from './usage.ts';
+import { accessReviews } from './access-reviews.ts';
+import { componentStatus } from './component-status.ts';
+import { selfSubjectReview, tokenReview } from './identity-reviews.ts';
+import { nodeMetrics, podMetrics } from './metrics.ts';
+import type { VirtualResource } from './virtual-resource.ts';
 
-const answers = new Map(
-  [selfSubjectReview, tokenReview, componentStatus, nodeMetrics, podMetrics, ...accessReviews].map((answer) => [
-    answer.kind,
-    answer,
-  ]),
-);
+const all = [selfSubjectReview, tokenReview, componentStatus, nodeMetrics, podMetrics, ...accessReviews];
+const byKind = new Map(all.map((virtual) => [virtual.kind, virtual]));
 
-/** How a call for such a kind is done; undefined for a kind that is stored. */
-export function answerOf({ kind }: Resource): Operation | undefined {
-  const answer = answers.get(kind);
-  return answer && ((core, request) => perform(answer, core, request));
+/** The operation for a call to a virtual resource; undefined for a kind that is stored. */
+export function virtualOperation({ kind }: Resource): Operation | undefined {
+  const virtual = byKind.get(kind);
+  return virtual && ((core, request) => perform(virtual, core, request));
 }
 
-async function perform(answer: Answer, core: Core, request: ApiRequest): Promise<Reply> {
+async function perform(virtual: VirtualResource, core: Core, request: ApiRequest): Promise<Reply> {
   const { resource, call } = request;
   switch (call.verb) {
     case 'create':
-      return { type: 'object', item: plainItem(await ask(answer, core, request)) };
+      return { type: 'object', item: plainItem(await review(virtual, core, request)) };
     case 'get': {
-      const [found] = await wanted(answer, core, request);
-      if (!found) throw notFound(resource.kind, call.name ?? '');
-      return { type: 'object', item: plainItem(found) };
+      const [object] = await found(virtual, core, request);
+      if (!object) throw notFound(resource.kind, call.name ?? '');
+      return { type: 'object', item: plainItem(object) };
     }
     case 'list':
-      return listOf(resource, call.namespace ?? '', await wanted(answer, core, request));
+      return listOf(resource, call.namespace ?? '', await found(virtual, core, request));
     default:
       throw methodNotAllowed();
   }
 }
 
-async function wanted(answer: Answer, core: Core, { resource, call }: ApiRequest): Promise<readonly KubeObject[]> {
+async function found(
+  virtual: VirtualResource,
+  core: Core,
+  { resource, call }: ApiRequest,
+): Promise<readonly KubeObject[]> {
   const matches = checkOf(resource, call);
-  const found = (await answer.all?.(core, { namespace: call.namespace ?? '', matches })) ?? [];
-  return found.filter(matches);
+  const objects = (await virtual.all?.(core, { namespace: call.namespace ?? '', matches })) ?? [];
+  return objects.filter(matches);
 }
 
-function ask(answer: Answer, core: Core, request: ApiRequest): Promise<KubeObject> {
+function review(virtual: VirtualResource, core: Core, request: ApiRequest): Promise<KubeObject> {
   const { resource, call } = request;
   const { kind } = resource;
   const context = { old: undefined, subresource: undefined, apiVersion: call.apiVersion };
@@ -71,7 +71,7 @@ function ask(answer: Answer, core: Core, request: ApiRequest): Promise<KubeObjec
     check: (object) => checkContent(kind, object, context),
   };
   return withAdmittedBody(core, request, body, async (object) => {
-    await answer.create?.(object, core, call);
+    await virtual.create?.(object, core, call);
     return object;
   });
 }

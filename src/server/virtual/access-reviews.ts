@@ -1,4 +1,4 @@
-/** Questions about rights, answered by who decides them. */
+/** Reviews of access, decided by the server's authorizer. */
 import { badRequest } from '../../base/errors.ts';
 import { LocalSubjectAccessReview } from '../../kinds/groups/authorization/local-subject-access-review.ts';
 import { SelfSubjectAccessReview } from '../../kinds/groups/authorization/self-subject-access-review.ts';
@@ -9,14 +9,15 @@ import type { User } from '../api.ts';
 import { fieldRequirements, labelRequirements } from '../authz/attributes.ts';
 import type { Attributes, SelectorRequirement } from '../authz/authorizer.ts';
 import type { Core } from '../core.ts';
-import type { Answer } from './answer.ts';
+import type { VirtualResource } from './virtual-resource.ts';
 
-const aboutSomebody: NonNullable<Answer['create']> = (review, core) => answer(core, review, userIn(review.spec));
+const reviewOfSpecUser: NonNullable<VirtualResource['create']> = (review, core) =>
+  decide(core, review, userIn(review.spec));
 
-export const accessReviews: readonly Answer[] = [
-  { kind: SubjectAccessReview, create: aboutSomebody },
-  { kind: LocalSubjectAccessReview, create: aboutSomebody },
-  { kind: SelfSubjectAccessReview, create: (review, core, { user }) => answer(core, review, user) },
+export const accessReviews: readonly VirtualResource[] = [
+  { kind: SubjectAccessReview, create: reviewOfSpecUser },
+  { kind: LocalSubjectAccessReview, create: reviewOfSpecUser },
+  { kind: SelfSubjectAccessReview, create: (review, core, { user }) => decide(core, review, user) },
   {
     kind: SelfSubjectRulesReview,
     create(review, core, { user }) {
@@ -28,10 +29,10 @@ export const accessReviews: readonly Answer[] = [
   },
 ];
 
-async function answer(core: Core, review: any, user: User): Promise<void> {
-  const { attributes, trouble } = attributesIn(review.spec, user);
+async function decide(core: Core, review: any, user: User): Promise<void> {
+  const { attributes, parseErrors } = attributesIn(review.spec, user);
   const { verdict, reason, error } = await core.authorizer.authorize(attributes);
-  const evaluationError = [trouble, error].filter((text) => text).join(', ');
+  const evaluationError = [parseErrors, error].filter((text) => text).join(', ');
   review.status = {
     allowed: verdict === 'allow',
     ...(verdict === 'deny' ? { denied: true } : {}),
@@ -44,37 +45,37 @@ function userIn({ user = '', groups = [], uid, extra }: any): User {
   return { name: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
 }
 
-interface Question {
+interface ReviewedAttributes {
   readonly attributes: Attributes;
-  /** What could not be understood; without it, more is asked for than was meant. */
-  readonly trouble: string | undefined;
+  /** Which selectors could not be parsed; they are left out, so that more is asked for than was meant. */
+  readonly parseErrors: string | undefined;
 }
 
-function attributesIn({ resourceAttributes: asked, nonResourceAttributes: path }: any, user: User): Question {
-  if (path) return { attributes: { user, verb: path.verb ?? '', path: path.path ?? '' }, trouble: undefined };
+function attributesIn({ resourceAttributes: asked, nonResourceAttributes: path }: any, user: User): ReviewedAttributes {
+  if (path) return { attributes: { user, verb: path.verb ?? '', path: path.path ?? '' }, parseErrors: undefined };
   const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' } = asked;
   const fields = requirementsOf(asked.fieldSelector, fieldRequirements);
   const labels = requirementsOf(asked.labelSelector, labelRequirements);
-  const trouble = [fields.trouble, labels.trouble].filter((text) => text).join(', ');
+  const parseErrors = [fields.parseErrors, labels.parseErrors].filter((text) => text).join(', ');
   return {
     attributes: {
       ...{ user, verb, group, version, resource, subresource, namespace, name },
       fieldSelector: fields.found,
       labelSelector: labels.found,
     },
-    trouble,
+    parseErrors,
   };
 }
 
 type Parse = (text: string) => readonly SelectorRequirement[];
-type Requirements = { readonly found: readonly SelectorRequirement[] | undefined; readonly trouble?: string };
+type Requirements = { readonly found: readonly SelectorRequirement[] | undefined; readonly parseErrors?: string };
 
 function requirementsOf(selector: any, parse: Parse): Requirements {
   if (!selector?.rawSelector) return { found: selector?.requirements };
   try {
     return { found: parse(selector.rawSelector) };
   } catch (error) {
-    if (error instanceof SelectorError) return { found: undefined, trouble: error.message };
+    if (error instanceof SelectorError) return { found: undefined, parseErrors: error.message };
     throw error;
   }
 }
