@@ -104,7 +104,7 @@ describe.skipIf(missing)('on a real etcd', () => {
       const nobody = open({ endpoints: ['http://127.0.0.1:1'], timeoutMilliseconds: 200 });
       await expect(nobody).rejects.toBeInstanceOf(StoreUnavailable);
       await expect(open({ endpoints: [] })).rejects.toThrow('needs at least one endpoint');
-      await expect(open({ endpoints: ['ftp://127.0.0.1'] })).rejects.toThrow('not an http or https address');
+      await expect(open({ endpoints: ['ftp://127.0.0.1'] })).rejects.toThrow('not an http or https URL');
     });
   });
 });
