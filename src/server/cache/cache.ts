@@ -6,7 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { tooOld } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { PassingMap } from '../../base/passing-map.ts';
+import { ShortLivedMap } from '../../base/short-lived-map.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { type Change, type Row, type Store, StoreCompacted, type Subscription, type Write } from '../../store/store.ts';
 import { ChangeRecord } from './change-record.ts';
@@ -52,7 +52,7 @@ export class Cache {
   #turnListeners = new Set<() => void>();
   #filling: Promise<void> | undefined;
   /** What this process is writing, by key: then the change needs no parsing. */
-  readonly #written = new PassingMap<string, Written>();
+  readonly #written = new ShortLivedMap<string, Written>();
   #closed = false;
   /** Everything up to this revision has been seen. */
   revision = 0;
