@@ -118,6 +118,8 @@ describe('limits', () => {
   it('apply in their own namespace only', async () => {
     await server.create('namespaces', { metadata: { name: 'other' } }, { namespace: '' });
     await limit({ type: 'Pod', max: { cpu: '1' } });
-    await server.create('pods', podNamed('a'), { namespace: 'other' });
+    expect(await refusal(server.create('pods', podNamed('a')))).toContain('maximum cpu usage per Pod is 1');
+    const pod = await server.create('pods', podNamed('a'), { namespace: 'other' });
+    expect(pod.metadata.namespace).toBe('other');
   });
 });
