@@ -1,4 +1,4 @@
-/** Every test can fail: it asserts something, or waits for a condition that must come true. */
+/** Every test can fail, because it asserts something or waits for a condition, and none waits for time to pass. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -13,8 +13,7 @@ const HELPER = /\b(?:function\*?\s+(\w+)|(?:const|let)\s+(\w+)\s*=\s*(?:async\b\
 
 /** Lines of tests without an assertion, in themselves or in a function of the same file that they use. */
 function without(text: string): number[] {
-  // Quotes inside regular expressions would look like strings.
-  const { code } = analyse(text.replace(REGEXP, '0'));
+  const code = codeOf(text);
   const helpers = [...code.matchAll(HELPER)]
     .filter((match) => ASSERTION.test(statementAt(code, match.index)))
     .map(([, declared, assigned]) => declared ?? assigned!);
@@ -23,6 +22,11 @@ function without(text: string): number[] {
     .map(({ index }) => ({ index, body: statementAt(code, index) }))
     .filter(({ body }) => body.includes('=>') && !asserting.test(body))
     .map(({ index }) => code.slice(0, index).split('\n').length);
+}
+
+/** Without comments, strings and regular expressions, whose quotes would look like strings. */
+function codeOf(text: string): string {
+  return analyse(text.replace(REGEXP, '0')).code;
 }
 
 /** From a position to the end of its statement: the next semicolon or blank line outside brackets. */
@@ -46,6 +50,17 @@ test('every test asserts something', () => {
   expect(files.length).toBeGreaterThan(100);
   const found = files.flatMap((path) =>
     without(readFileSync(join(root, path), 'utf8')).map((line) => `${path}:${line}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('no test sleeps: it waits for an event or advances a clock', () => {
+  const files = [
+    ...['src', 'test'].flatMap((folder) => filesBelow(folder, '.test.ts')),
+    ...filesBelow('test/support', '.ts'),
+  ];
+  const found = files.filter((path) =>
+    /(?<![.\w])(?:setTimeout|setInterval)\b/.test(codeOf(readFileSync(join(root, path), 'utf8'))),
   );
   expect(found).toEqual([]);
 });
