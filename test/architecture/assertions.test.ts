@@ -7,7 +7,8 @@ import { analyse, filesBelow, root } from './source.ts';
 /** What can fail; `eventually` and `until` do when their condition does not come true. */
 const ASSERTION = /\b(?:expect\w*|assert|eventually|until\w*)\b/;
 const TEST = /(?<![.\w])(?:it|test)(?!\.skip\()(?=[.(<`])/g;
-const REGEXP = /(?<=[(,=:!&|?;[]\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+\//g;
+const SLEEP = /(?<![.\w])(?:setTimeout|setInterval)\b/;
+const REGEXP = /(?<=(?:[(,=:!&|?;[]|=>)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+\//g;
 /** A function that is declared, or assigned to a name. */
 const HELPER = /\b(?:function\*?\s+(\w+)|(?:const|let)\s+(\w+)\s*=\s*(?:async\b\s*)?(?=[(\w<]))/g;
 
@@ -59,9 +60,7 @@ test('no test sleeps: it waits for an event or advances a clock', () => {
     ...['src', 'test'].flatMap((folder) => filesBelow(folder, '.test.ts')),
     ...filesBelow('test/support', '.ts'),
   ];
-  const found = files.filter((path) =>
-    /(?<![.\w])(?:setTimeout|setInterval)\b/.test(codeOf(readFileSync(join(root, path), 'utf8'))),
-  );
+  const found = files.filter((path) => SLEEP.test(codeOf(readFileSync(join(root, path), 'utf8'))));
   expect(found).toEqual([]);
 });
 
