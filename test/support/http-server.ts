@@ -75,7 +75,7 @@ class FakeCore {
   answer: ((...asked: Parameters<Handle>) => Reply | Promise<Reply>) | undefined;
 
   readonly handle: Handle = async (call, notes) => {
-    this.calls.push(call);
+    this.calls.push(Object.freeze(call));
     return this.answer ? this.answer(call, notes) : this.ordinary(call);
   };
 
