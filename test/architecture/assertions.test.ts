@@ -1,4 +1,4 @@
-/** Every test can fail: it asserts something, or waits for a condition that must come true. */
+/** Every test can fail, because it asserts something or waits for a condition, and none waits for time to pass. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,14 +7,14 @@ import { analyse, filesBelow, root } from './source.ts';
 /** What can fail; `eventually` and `until` do when their condition does not come true. */
 const ASSERTION = /\b(?:expect\w*|assert|eventually|until\w*)\b/;
 const TEST = /(?<![.\w])(?:it|test)(?!\.skip\()(?=[.(<`])/g;
-const REGEXP = /(?<=[(,=:!&|?;[]\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+\//g;
+const SLEEP = /(?<![.\w])(?:setTimeout|setInterval)\b/;
+const REGEXP = /(?<=(?:[(,=:!&|?;[]|=>)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+\//g;
 /** A function that is declared, or assigned to a name. */
 const HELPER = /\b(?:function\*?\s+(\w+)|(?:const|let)\s+(\w+)\s*=\s*(?:async\b\s*)?(?=[(\w<]))/g;
 
 /** Lines of tests without an assertion, in themselves or in a function of the same file that they use. */
 function without(text: string): number[] {
-  // Quotes inside regular expressions would look like strings.
-  const { code } = analyse(text.replace(REGEXP, '0'));
+  const code = codeOf(text);
   const helpers = [...code.matchAll(HELPER)]
     .filter((match) => ASSERTION.test(statementAt(code, match.index)))
     .map(([, declared, assigned]) => declared ?? assigned!);
@@ -23,6 +23,11 @@ function without(text: string): number[] {
     .map(({ index }) => ({ index, body: statementAt(code, index) }))
     .filter(({ body }) => body.includes('=>') && !asserting.test(body))
     .map(({ index }) => code.slice(0, index).split('\n').length);
+}
+
+/** Without comments, strings and regular expressions, whose quotes would look like strings. */
+function codeOf(text: string): string {
+  return analyse(text.replace(REGEXP, '0')).code;
 }
 
 /** From a position to the end of its statement: the next semicolon or blank line outside brackets. */
@@ -47,6 +52,15 @@ test('every test asserts something', () => {
   const found = files.flatMap((path) =>
     without(readFileSync(join(root, path), 'utf8')).map((line) => `${path}:${line}`),
   );
+  expect(found).toEqual([]);
+});
+
+test('no test sleeps: it waits for an event or advances a clock', () => {
+  const files = [
+    ...['src', 'test'].flatMap((folder) => filesBelow(folder, '.test.ts')),
+    ...filesBelow('test/support', '.ts'),
+  ];
+  const found = files.filter((path) => SLEEP.test(codeOf(readFileSync(join(root, path), 'utf8'))));
   expect(found).toEqual([]);
 });
 
