@@ -132,7 +132,7 @@ describe('an object being deleted, with child objects', () => {
     await deploy();
     const call = { verb: 'delete', apiVersion, plural: 'deployments', namespace: 'x', name: 'web' } as const;
     const user = { name: 'admin', groups: ['system:masters'] };
-    await cluster.server.handle({ ...call, user, options });
+    await cluster.server.direct(user)({ ...call, options });
     await cluster.eventually(async () => (await deployments().list()).items.length === 0);
     if (fate === 'are garbage collected') {
       await cluster.eventually(async () => (await names()).length === 0 && (await sets().list()).items.length === 0);
