@@ -499,6 +499,9 @@ describe('the loop', () => {
     api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
     await start(sizes());
     await clock.advance(5000);
+    expect(warnings).not.toEqual([]);
+    stop.abort();
+    await expect(running).resolves.toBeUndefined();
   });
 });
 

@@ -3,8 +3,8 @@ import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
 import type { Entry } from '../cache/entry.ts';
 import { prepare, prepareHubs } from '../conversion/prepare.ts';
 import type { Resource } from '../registry.ts';
-import type { Selection } from '../selection.ts';
-import { batchOf, Channel } from './channel.ts';
+import type { Selection } from './selection.ts';
+import { batchOf, Channel } from './watch-channel.ts';
 
 /**
  * A channel of a kind that is converted asynchronously. Nothing can be selected or shown before it is converted, so that
@@ -22,7 +22,7 @@ class AsyncChannel extends Channel {
     if (this.#records.length === 0) return;
     const batch = this.#batchOf(this.#records);
     this.#records = [];
-    // Whoever takes part in it hears of a failure; perhaps nobody does any more.
+    // Members handle a failure; there may be none left.
     batch.catch(() => undefined);
     for (const member of this.members) member.deliver(batch);
   }

@@ -1,14 +1,14 @@
-/** The channels of all running watches, fed from the cache: what one batch of changes brought is delivered in one go. */
+/** The channels of all running watches, fed from the cache: the events of one batch of changes are delivered together. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/change-record.ts';
 import type { Registry, Resource } from '../registry.ts';
-import type { Selection } from '../selection.ts';
-import { channelOf } from './async-channel.ts';
-import type { Channel, Member } from './channel.ts';
+import { channelOf } from './async-watch-channel.ts';
+import type { Selection } from './selection.ts';
+import type { Channel, Member } from './watch-channel.ts';
 
-/** How long after a change those who asked for bookmarks learn how far the cache has come. */
-const BOOKMARK_DELAY = 60_000;
+/** How long after a change clients that asked for bookmarks get one. */
+const BOOKMARK_DELAY_MS = 60_000;
 
 export interface WatchesOptions {
   readonly cache: Cache;
@@ -67,7 +67,7 @@ export class Watches {
     };
   }
 
-  /** Ends every watch cleanly: clients resume where they stand. */
+  /** Ends every watch cleanly: clients resume from the last event that they have seen. */
   close(): void {
     this.#bookmarks?.cancel();
     for (const member of [...this.#members]) member.end();
@@ -101,7 +101,7 @@ export class Watches {
       for (const channel of dirty) channel.deliver();
     }
     if (this.#members.size === 0) return;
-    this.#bookmarks ??= this.#clock.timer(BOOKMARK_DELAY, () => {
+    this.#bookmarks ??= this.#clock.timer(BOOKMARK_DELAY_MS, () => {
       this.#bookmarks = undefined;
       for (const member of [...this.#members]) member.bookmark();
     });

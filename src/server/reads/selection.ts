@@ -1,18 +1,18 @@
-import { badRequest } from '../base/errors.ts';
-import type { KubeObject } from '../kinds/kind.ts';
-import { type FieldRequirement, parseFieldSelector, parseLabelSelector, SelectorError } from '../schema/selector.ts';
-import type { Call } from './api.ts';
-import type { Entry } from './cache/entry.ts';
-import type { Resource } from './registry.ts';
+import { badRequest } from '../../base/errors.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import { type FieldRequirement, parseFieldSelector, parseLabelSelector, SelectorError } from '../../schema/selector.ts';
+import type { Call } from '../api.ts';
+import type { Entry } from '../cache/entry.ts';
+import type { Resource } from '../registry.ts';
 
 /** Which objects a list or a watch shows. */
 export interface Selection {
   readonly matches: (entry: Entry) => boolean;
-  /** Tells selections apart. */
+  /** The same for selections that match the same objects for certain. */
   readonly text: string;
 }
 
-/** The selectors of a call, and the name of a watch on one object. */
+/** The selection of a call: its selectors, and the name where it is about one object. */
 export function selectionOf(resource: Resource, call: Call): Selection {
   const { kind } = resource;
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
@@ -23,7 +23,7 @@ export function selectionOf(resource: Resource, call: Call): Selection {
   };
 }
 
-/** The same for objects in the stored version's shape. */
+/** The same as a predicate on objects in the stored version. Throws BadRequest when a selector is invalid. */
 export function checkOf(resource: Resource, call: Call): (object: KubeObject) => boolean {
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
   const checks: ((object: KubeObject) => boolean)[] = [];
@@ -36,7 +36,7 @@ export function checkOf(resource: Resource, call: Call): (object: KubeObject) =>
     throw error;
   }
   if (call.name) checks.unshift((object) => object.metadata.name === call.name);
-  // What an initializer still works on is nobody else's business.
+  // Objects with pending initializers are hidden unless the client asks for them.
   if (!includeUninitialized) checks.push((object) => !object.metadata.initializers?.pending?.length);
   return (object) => {
     for (const check of checks) if (!check(object)) return false;

@@ -1,29 +1,29 @@
 import type { ChangeRecord } from './change-record.ts';
 import type { Table } from './table.ts';
 
-export interface Remembered {
+export interface KeptChange {
   readonly record: ChangeRecord;
   readonly table: Table;
   /** When the cache saw it. */
   readonly time: number;
 }
 
-/** The latest changes of all tables, oldest first, bounded in age and bytes. Each table keeps its own part in step. */
-export class Window {
-  #items: Remembered[] = [];
+/** The latest changes of all tables, oldest first, bounded in age and bytes. Each table holds its own part of them. */
+export class ChangeHistory {
+  #items: KeptChange[] = [];
   #head = 0;
   #bytes = 0;
 
   constructor(readonly limits: { readonly milliseconds: number; readonly bytes: number }) {}
 
-  push(item: Remembered): void {
+  push(item: KeptChange): void {
     item.table.record(item.record);
     this.#items.push(item);
     this.#bytes += item.record.size;
   }
 
-  /** Puts older history in front. */
-  prepend(older: readonly Remembered[]): void {
+  /** Puts older changes in front. */
+  prepend(older: readonly KeptChange[]): void {
     const byTable = new Map<Table, ChangeRecord[]>();
     for (const { table, record } of older) {
       const records = byTable.get(table);
@@ -36,7 +36,7 @@ export class Window {
     this.#head = 0;
   }
 
-  /** Forgets what is too old or too much. Answers the newest revision it forgot, if any. */
+  /** Drops changes that are too old or too many. Returns the newest revision that was dropped, if any. */
   trim(now: number): number | undefined {
     const oldest = now - this.limits.milliseconds;
     let forgotten: number | undefined;
@@ -59,7 +59,7 @@ export class Window {
     this.#head = 0;
   }
 
-  #forget(item: Remembered): void {
+  #forget(item: KeptChange): void {
     this.#head++;
     this.#bytes -= item.record.size;
     item.table.forgetOldest();

@@ -4,10 +4,10 @@
  */
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
+import { allocateSharable } from '../../base/shared-buffer.ts';
 import type { Table } from '../cache/table.ts';
 import type { View } from '../cache/view.ts';
 import type { Registry, Resource } from '../registry.ts';
-import { memory } from '../shared-memory.ts';
 
 /** Of all encoded lists together; a list of more than half of it is not kept. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -118,7 +118,7 @@ function squeeze(json: Buffer): Promise<Buffer> {
 export function listJson(head: string, views: readonly View[]): Buffer {
   let length = Buffer.byteLength(head) + 2;
   for (const view of views) length += view.itemJson().length + 1;
-  const out = memory(length + (views.length === 0 ? 0 : views.length - 1));
+  const out = allocateSharable(length + (views.length === 0 ? 0 : views.length - 1));
   let at = out.write(head, 0);
   let first = true;
   for (const view of views) {

@@ -3,7 +3,7 @@ import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { MaybeAsync } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';
-import type { Selection } from '../selection.ts';
+import type { Selection } from './selection.ts';
 
 /** A running watch, as its channel sees it. */
 export interface Member {
@@ -27,7 +27,7 @@ export class Channel {
     readonly selection: Selection,
   ) {}
 
-  /** Keeps what its members should see of a change; true when there is something to deliver. */
+  /** Keeps the event that members should see of a change. Returns true for the first one since the last delivery. */
   take(record: ChangeRecord): boolean {
     const event = this.eventOf(record);
     if (!event) return false;
@@ -51,7 +51,7 @@ export class Channel {
     return records.map((record) => this.eventOf(record)).filter((event) => event !== undefined);
   }
 
-  /** A change as seen through the selectors: objects enter and leave. */
+  /** A change as seen through the selectors: an object that begins to match is ADDED, one that ends to is DELETED. */
   eventOf(record: ChangeRecord): WatchEvent | undefined {
     if (this.namespace && record.at.namespace !== this.namespace) return undefined;
     const was = record.previous !== undefined && this.selection.matches(record.previous);

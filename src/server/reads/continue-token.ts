@@ -1,6 +1,9 @@
 import { badRequest } from '../../base/errors.ts';
 
-/** Where a list goes on: behind `after`, as of `revision`. Revision -1: from what there is then, consistent or not. */
+/**
+ * Where the next page of a list starts: behind the key `after`, in the state of `revision`. Revision -1 stands for the
+ * newest state, which need not be that of the pages before.
+ */
 export interface ContinueToken {
   readonly revision: number;
   readonly after: string;

@@ -1,11 +1,11 @@
-import { ApiError, badRequest } from '../base/errors.ts';
-import type { Call } from './api.ts';
-import type { Core } from './core.ts';
+import { ApiError, badRequest } from '../../base/errors.ts';
+import type { Call } from '../api.ts';
+import type { Core } from '../core.ts';
 
 /** How long a read waits for a version that the cache has not seen yet. */
-const PATIENCE = 3000;
+const MAX_WAIT_MS = 3000;
 
-/** The number of a resourceVersion parameter; undefined when there is none. */
+/** Parses a resourceVersion parameter; undefined when there is none. */
 export function parseRevision(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const revision = Number(text);
@@ -22,15 +22,15 @@ export function parseRevision(text: string | undefined): number | undefined {
   return revision;
 }
 
-/** Waits until reads are at least as new as `revision`; a version that does not come is an error that says so. */
+/** Waits until the cache is at least as new as `revision`. Rejects with a Timeout when that takes too long. */
 export async function waitForRevision(core: Core, revision: number, call: Call): Promise<void> {
   const { signal } = call;
-  const patience = Math.min(PATIENCE, (call.options?.timeoutSeconds || Number.POSITIVE_INFINITY) * 1000);
+  const limit = Math.min(MAX_WAIT_MS, (call.options?.timeoutSeconds || Number.POSITIVE_INFINITY) * 1000);
   const waiter = core.cache.waiter(revision);
   if (!waiter) return;
   let settle = () => {};
   const late = new Promise<never>((_, reject) => {
-    const timer = core.clock.timer(patience, () => reject(tooLarge(revision, core.cache.revision)));
+    const timer = core.clock.timer(limit, () => reject(tooLarge(revision, core.cache.revision)));
     const onAbort = () => reject(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     settle = () => {

@@ -1,18 +1,6 @@
-import type { Method } from '../../base/grpc/call.ts';
-import {
-  decodeCompactionResponse,
-  decodeRangeResponse,
-  decodeTxnResponse,
-  decodeWatchResponse,
-  encodeCompactionRequest,
-  encodeRangeRequest,
-  encodeTxnRequest,
-  encodeWatchRequest,
-} from './codec.ts';
-
 /**
- * What this store says to etcd v3 and hears from it: only the messages and fields that it uses. Names are ours to
- * choose; the names of packages, services and methods are etcd's. How messages become bytes is in codec.ts.
+ * The messages of etcd v3, with only the fields that this store uses. Names of messages and fields are our own. codec.ts
+ * encodes them, methods.ts says which method takes which.
  */
 
 export interface KeyValue {
@@ -104,31 +92,3 @@ export const EventType = { PUT: 0, DELETE: 1 } as const;
 export interface CompactionResponse {
   readonly header: ResponseHeader;
 }
-
-const range: Method<RangeRequest, RangeResponse> = {
-  path: '/etcdserverpb.KV/Range',
-  encode: encodeRangeRequest,
-  decode: decodeRangeResponse,
-};
-
-const txn: Method<TxnRequest, TxnResponse> = {
-  path: '/etcdserverpb.KV/Txn',
-  encode: encodeTxnRequest,
-  decode: decodeTxnResponse,
-};
-
-const compact: Method<CompactionRequest, CompactionResponse> = {
-  path: '/etcdserverpb.KV/Compact',
-  encode: encodeCompactionRequest,
-  decode: decodeCompactionResponse,
-};
-
-const watch: Method<WatchRequest, WatchResponse> = {
-  path: '/etcdserverpb.Watch/Watch',
-  // Without it, a member that is cut off from the others keeps the stream open and silent.
-  metadata: { hasleader: 'true' },
-  encode: encodeWatchRequest,
-  decode: decodeWatchResponse,
-};
-
-export const methods = { range, txn, compact, watch };
