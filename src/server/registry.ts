@@ -1,6 +1,6 @@
 /**
- * Which kinds are served, now. Kinds come and go while the server runs; whoever derives something from them (routes,
- * discovery, schemas) asks again or subscribes.
+ * The kinds that this server stores and serves, built-in or not. Kinds are added and removed while the server runs: code that
+ * derives something from them compares `generation`, or subscribes.
  */
 import type { Kind, Version } from '../kinds/kind.ts';
 
@@ -14,7 +14,7 @@ export class Registry {
   readonly #kinds = new Set<Kind>();
   readonly #resources = new Map<string, Map<string, Resource>>();
   readonly #listeners = new Set<() => void>();
-  /** Grows with every change: caches of derived things compare it. */
+  /** Grows with every change: what was derived from kinds is up to date while it is the same. */
   generation = 0;
 
   constructor(kinds: Iterable<Kind> = []) {
@@ -50,12 +50,12 @@ export class Registry {
     return this.#resources.get(apiVersion)?.get(plural);
   }
 
-  /** Whether this very resource is still served: another definition may have taken its place, under the same name. */
+  /** Whether this very resource is still served: it may have been replaced by another definition of the same name. */
   serves({ kind, version }: Resource): boolean {
     return this.resource(version.apiVersion, kind.plural)?.kind === kind;
   }
 
-  /** Every served version of every kind of one group and version. */
+  /** The resources of one group and version. */
   resourcesOf(apiVersion: string): readonly Resource[] {
     return [...(this.#resources.get(apiVersion)?.values() ?? [])];
   }
@@ -69,7 +69,7 @@ export class Registry {
     return this.#kinds;
   }
 
-  /** Served `group/version` strings. */
+  /** The groups and versions that are served, such as `apps/v1`. */
   get apiVersions(): Iterable<string> {
     return this.#resources.keys();
   }

@@ -4,21 +4,21 @@ import type { Resource } from '../registry.ts';
 import { subresources } from '../subresources/all.ts';
 import type { Subresource as Served } from '../subresources/subresource.ts';
 
-/** One subresource of a served version: what `pods/eviction` takes and answers. */
+/** A subresource of a resource, such as `pods/eviction`, as discovery lists it. */
 export interface Subresource {
   readonly name: string;
   /** The kind of its bodies. */
   readonly kind: string;
-  /** Where that kind lives; undefined when it is the resource's own group and version. */
+  /** The group and version of that kind; undefined where they are those of the resource. */
   readonly apiVersion: string | undefined;
   readonly verbs: readonly Verb[];
 }
 
-/** What a subresource takes and answers, where it is not the object itself. */
+/** The kind of the bodies of a subresource, where it is not the kind of the object. */
 interface Definition {
   readonly kind?: (resource: Resource) => string;
   readonly apiVersion?: (resource: Resource) => string;
-  /** Where it is served in some versions only. */
+  /** The versions that have the subresource; absent: all. */
   readonly versions?: readonly string[];
 }
 
@@ -37,7 +37,7 @@ const DEFINITIONS = new Map<string, Definition>([
 
 const known = new WeakMap<Resource, ReadonlyMap<string, Subresource>>();
 
-/** The subresources of one served version, by name: those that a kind has and the server answers. */
+/** The subresources of a resource, by name: those that its kind declares and the server implements. */
 export function subresourcesOf(resource: Resource): ReadonlyMap<string, Subresource> {
   let all = known.get(resource);
   if (!all) {
@@ -65,7 +65,7 @@ function rowOf({ name, verbs }: Served, resource: Resource): Subresource[] {
 
 const ALL: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** What can be done with a kind, in the order discovery shows it. */
+/** The verbs of a resource, in the order in which discovery lists them. */
 export function verbsOf({ kind }: Resource): readonly Verb[] {
   return kind.verbs ? [...kind.verbs].sort() : ALL;
 }
