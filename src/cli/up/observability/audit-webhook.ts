@@ -35,10 +35,10 @@ export async function auditWebhook(
     return new Webhook({
       ...dependencies,
       post: poster(await connectionOf(await loadKubeconfig([file]))),
-      initialBackoff: settings.auditWebhookInitialBackoff,
+      initialBackoffMs: settings.auditWebhookInitialBackoff,
       bufferSize: settings.auditWebhookBatchBufferSize,
       maxBatchSize: settings.auditWebhookBatchMaxSize,
-      maxBatchWait: settings.auditWebhookBatchMaxWait,
+      maxBatchWaitMs: settings.auditWebhookBatchMaxWait,
       throttle: settings.auditWebhookBatchThrottleEnable ? { qps, burst } : undefined,
       maxEventBytes: settings.auditWebhookTruncateEnabled ? large : undefined,
       maxBatchBytes,
