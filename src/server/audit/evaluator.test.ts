@@ -66,7 +66,7 @@ describe('of several rules', () => {
     expect(levelOf({ rules: [rules[0]!] }, asked({ user: node }))).toBe('None');
   });
 
-  it('each adds its omitted stages to the policy's, and decides about managed fields', () => {
+  it('each adds its omitted stages to the policy, and decides about managed fields', () => {
     const policy: Policy = {
       omitStages: ['RequestReceived'],
       omitManagedFields: true,

@@ -86,7 +86,7 @@ export function auditLogContract(startServer: StartServer): void {
       expect(received).not.toHaveProperty('responseStatus');
     });
 
-    it('records an object's name, not its content', async () => {
+    it("records an object's name, not its content", async () => {
       await post({ metadata: { name: 'new' }, data: { password: 'hunter2' } });
       expect(events()[1].objectRef.name).toBe('new');
       expect(lines.join('')).not.toContain('hunter2');
