@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { PassingMap } from './passing-map.ts';
+import { ShortLivedMap } from './short-lived-map.ts';
 
 it('holds what a Map holds, whatever comes and goes', () => {
   const step = fc.tuple(fc.constantFrom('set', 'set', 'delete'), fc.nat(400), fc.nat());
   fc.assert(
     fc.property(fc.array(step, { maxLength: 3000, size: 'max' }), (steps) => {
       const plain = new Map<number, number>();
-      const passing = new PassingMap<number, number>();
+      const passing = new ShortLivedMap<number, number>();
       for (const [what, key, value] of steps) {
         if (what === 'delete') expect(passing.delete(key)).toBe(plain.delete(key));
         else {
@@ -28,7 +28,7 @@ it('holds what a Map holds, whatever comes and goes', () => {
 });
 
 it('does not move what stays with everything that comes', () => {
-  const passing = new PassingMap<number, number>();
+  const passing = new ShortLivedMap<number, number>();
   for (let i = 0; i < 10_000; i++) passing.set(i, i);
   const moved = vi.spyOn(Map.prototype, 'set');
   for (let i = 10_000; i < 11_000; i++) {

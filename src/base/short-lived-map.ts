@@ -1,13 +1,13 @@
 /**
- * A Map for what comes and goes quickly. V8's own Map moves to a new table again and again while entries come and go, and
- * each table keeps the next one: once one of them has grown old, everything that was in the later ones stays until the next
- * great collection. Here the tables are left behind after a while, with a Map of their own.
+ * A Map for entries that are added and removed quickly. V8's Map moves to a new table again and again while entries come and
+ * go, and each table references the next one: once one of them is in the old generation, everything in the later ones is
+ * kept alive until the next major collection. This one starts a new Map after a while, so that old tables are dropped.
  */
-export class PassingMap<K, V> {
+export class ShortLivedMap<K, V> {
   #young = new Map<K, V>();
   #old = new Map<K, V>();
-  /** What the young one still takes. */
-  #room = TURN;
+  /** Insertions until the young map becomes the old one. */
+  #insertionsLeft = MIN_INSERTIONS;
 
   get size(): number {
     return this.#young.size + this.#old.size;
@@ -20,12 +20,12 @@ export class PassingMap<K, V> {
   set(key: K, value: V): void {
     this.#old.delete(key);
     this.#young.set(key, value);
-    if (--this.#room > 0) return;
+    if (--this.#insertionsLeft > 0) return;
     const left = this.#old;
     this.#old = this.#young;
-    // What is there for long moves on: the more of it, the less often.
+    // Long-lived entries are copied: the more there are, the less often.
     this.#young = new Map(left);
-    this.#room = Math.max(TURN, left.size);
+    this.#insertionsLeft = Math.max(MIN_INSERTIONS, left.size);
   }
 
   delete(key: K): boolean {
@@ -46,4 +46,4 @@ export class PassingMap<K, V> {
   }
 }
 
-const TURN = 256;
+const MIN_INSERTIONS = 256;
