@@ -32,7 +32,11 @@ describe('a policy', () => {
   it.each<[string, unknown, string]>([
     ['nothing', null, 'the policy must be an object'],
     ['another kind', { ...policy([]), kind: 'Pod' }, 'expected kind Policy of audit.k8s.io/v1'],
-    ['an old version', { ...policy([]), apiVersion: 'audit.k8s.io/v1beta1' }, 'expected kind Policy of audit.k8s.io/v1'],
+    [
+      'an old version',
+      { ...policy([]), apiVersion: 'audit.k8s.io/v1beta1' },
+      'expected kind Policy of audit.k8s.io/v1',
+    ],
     ['no rules', policy([]), 'rules: at least one is required'],
     ['a rule without a level', policy([{}]), 'rules[0].level: Required value'],
     ['another level', policy([{ level: 'All' }]), 'rules[0].level: Unsupported value: "All"'],
