@@ -16,7 +16,7 @@ import type { ListBodies } from './lists/bodies.ts';
 import type { NodeConnection } from './nodes/connection.ts';
 import type { SpecInterner } from './objects/spec-interner.ts';
 import type { Registry } from './registry.ts';
-import type { ExplainPod } from './subresources/explain.ts';
+import type { ExplainPod } from './subresources/pods/explain.ts';
 import type { Commits } from './transaction/commit.ts';
 import type { Watches } from './watches/watches.ts';
 

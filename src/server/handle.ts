@@ -9,7 +9,7 @@ import type { Operation } from './operation.ts';
 import type { Resource } from './registry.ts';
 import { RequestNotes } from './request-notes.ts';
 import { subresources } from './subresources/all.ts';
-import { createBinding } from './subresources/binding.ts';
+import { createBinding } from './subresources/pods/binding.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
 import { deleteCollection } from './verbs/delete-collection.ts';

@@ -1,13 +1,13 @@
 /** Every subresource the server knows: the one list. */
-import { binding } from './binding.ts';
-import { eviction } from './eviction.ts';
-import { explain } from './explain.ts';
+import { binding } from './pods/binding.ts';
+import { eviction } from './pods/eviction.ts';
+import { explain } from './pods/explain.ts';
 import { finalize } from './finalize.ts';
-import { log } from './log.ts';
-import { approval, ephemeralContainers, resize, status } from './parts.ts';
+import { log } from './pods/log.ts';
+import { approval, ephemeralContainers, resize, status } from './object-part.ts';
 import { rollback } from './rollback.ts';
 import { scale } from './scale.ts';
-import { attach, exec, portForward } from './streams.ts';
+import { attach, exec, portForward } from './pods/pod-stream.ts';
 import type { Subresource } from './subresource.ts';
 import { token } from './token.ts';
 

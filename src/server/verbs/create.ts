@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
-import { expectedBody, readBody } from '../objects/body.ts';
+import { readBody } from '../objects/body.ts';
 import { toHub } from '../objects/hub.ts';
 import { unstored } from '../objects/unstored.ts';
 import type { ApiRequest } from '../operation.ts';
@@ -9,7 +9,7 @@ import { transact } from '../transaction/transaction.ts';
 
 export function create(core: Core, request: ApiRequest): Promise<ObjectReply> {
   const { resource } = request;
-  return createObject(core, request, () => toHub(resource, readBody(expectedBody(resource), request, core.registry)));
+  return createObject(core, request, () => toHub(resource, readBody(request, core.registry)));
 }
 
 /** Creates an object in the stored version, which `object` makes anew for every attempt. */

@@ -2,13 +2,13 @@
  * What goes into a pod and comes out of it. No agent offers that yet: who asks is told so, after the checks that come
  * before.
  */
-import { badRequest, notFound } from '../../base/errors.ts';
-import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
-import type { Core } from '../core.ts';
-import type { StreamAction } from '../nodes/connection.ts';
-import type { ApiRequest } from '../operation.ts';
-import { containerNamed } from './pod-containers.ts';
-import { named, type Subresource } from './subresource.ts';
+import { badRequest, notFound } from '../../../base/errors.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Core } from '../../core.ts';
+import type { StreamAction } from '../../nodes/connection.ts';
+import type { ApiRequest } from '../../operation.ts';
+import { containerNamed } from './container-name.ts';
+import { named, type Subresource } from '../subresource.ts';
 
 const streamed = (action: StreamAction): Subresource => {
   const open = (core: Core, request: ApiRequest) => refuse(core, request, action);

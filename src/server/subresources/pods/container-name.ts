@@ -1,5 +1,5 @@
-import { badRequest } from '../../base/errors.ts';
-import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import { badRequest } from '../../../base/errors.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 
 /** The container that is meant: the one that was named, or the only one there is. */
 export function containerNamed({ metadata, spec }: Pod, asked: string | undefined): string {

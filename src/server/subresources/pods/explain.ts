@@ -1,8 +1,8 @@
-import { ApiError } from '../../base/errors.ts';
-import type { KubeObject } from '../../kinds/kind.ts';
-import { plainItem } from '../objects/unstored.ts';
-import { get } from '../verbs/get.ts';
-import { named, type Subresource } from './subresource.ts';
+import { ApiError } from '../../../base/errors.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import { plainItem } from '../../objects/unstored.ts';
+import { get } from '../../verbs/get.ts';
+import { named, type Subresource } from '../subresource.ts';
 
 /** Says of a pod why it is where it is, or nowhere; undefined when whoever answers does not know the pod yet. */
 export type ExplainPod = (namespace: string, name: string) => object | undefined;

@@ -1,19 +1,19 @@
-import { badRequest, conflict } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
-import { clone } from '../../base/tree.ts';
-import { Binding } from '../../kinds/groups/core/binding.ts';
-import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
-import type { KubeObject } from '../../kinds/kind.ts';
-import type { StatusReply } from '../api.ts';
-import type { Entry } from '../cache/entry.ts';
-import type { Core } from '../core.ts';
-import { readBody } from '../objects/body.ts';
-import { checkContent } from '../objects/check.ts';
-import type { ApiRequest } from '../operation.ts';
-import { withAdmittedBody } from '../transaction/admitted-body.ts';
-import { transact } from '../transaction/transaction.ts';
-import { success } from '../verbs/reply.ts';
-import { named, type Subresource } from './subresource.ts';
+import { badRequest, conflict } from '../../../base/errors.ts';
+import { timestamp } from '../../../base/timestamp.ts';
+import { clone } from '../../../base/tree.ts';
+import { Binding } from '../../../kinds/groups/core/binding.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import type { StatusReply } from '../../api.ts';
+import type { Entry } from '../../cache/entry.ts';
+import type { Core } from '../../core.ts';
+import { readBody } from '../../objects/body.ts';
+import { checkContent } from '../../objects/check.ts';
+import type { ApiRequest } from '../../operation.ts';
+import { withAdmittedBody } from '../../transaction/admitted-body.ts';
+import { transact } from '../../transaction/transaction.ts';
+import { success } from '../../verbs/reply.ts';
+import { named, type Subresource } from '../subresource.ts';
 
 type SentBinding = KubeObject & { target: { name?: string } };
 

@@ -1,12 +1,12 @@
-import { badRequest, notFound } from '../../base/errors.ts';
-import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
-import { type FieldError, forbidden, invalid, notSupported } from '../../schema/field-error.ts';
-import type { CallOptions, StreamReply } from '../api.ts';
-import type { Core } from '../core.ts';
-import { invalidObject } from '../objects/check.ts';
-import type { ApiRequest } from '../operation.ts';
-import { containerNamed } from './pod-containers.ts';
-import { named, type Subresource } from './subresource.ts';
+import { badRequest, notFound } from '../../../base/errors.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { type FieldError, forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
+import type { CallOptions, StreamReply } from '../../api.ts';
+import type { Core } from '../../core.ts';
+import { invalidObject } from '../../objects/check.ts';
+import type { ApiRequest } from '../../operation.ts';
+import { containerNamed } from './container-name.ts';
+import { named, type Subresource } from '../subresource.ts';
 
 /** What a container has written, as its node's agent tells it. */
 export const log: Subresource = {
