@@ -29,8 +29,8 @@ import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
 import { type DirectHandle, directCalls } from './direct.ts';
-import type { Admitting } from './fairness/admitting.ts';
-import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
+import { createFlowControl, type FlowControlSettings } from './fairness/create-flow-control.ts';
+import type { FlowControl } from './fairness/flow-control.ts';
 import { handler } from './handle.ts';
 import { ListBodies } from './lists/bodies.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
@@ -62,7 +62,7 @@ export interface ServerOptions {
   /** Whether the default roles and bindings are put in order. */
   readonly defaultRoles?: boolean;
   /** How many requests are served at once; by default whoever comes. */
-  readonly fairness?: FairnessSettings | undefined;
+  readonly flowControl?: FlowControlSettings | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
   /** Whether calls and the objects that are handed out are frozen, so that a test finds code that changes one. */
@@ -87,7 +87,7 @@ export interface Server {
   readonly backends: BackendRegistry;
   readonly authorizer: Authorizer;
   /** Who decides when a request that came over the network is worked on. */
-  readonly admitting: Admitting | undefined;
+  readonly flowControl: FlowControl | undefined;
   /** An object as the cache has it, in no time and on nobody's behalf. */
   readonly find: Find;
   /** Says who tells whose a bearer token is, for those who ask the server; before, it is nobody's. */
@@ -155,15 +155,15 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     log,
   };
   const handle = options.freeze ? freezing(handler(core)) : handler(core);
-  const priorities = options.admission?.includes(priority) ?? false;
+  const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
   const { advertise, sharedFrom: hostname } = options;
   const peers =
     advertise && hostname !== undefined
       ? new Peers({ identity: { hostname, advertise, uid: random.uuid() }, handle, cache, clock, log })
       : undefined;
   const first = { serviceAddress: addresses[0]!.at(1), advertise, hasPeers: peers !== undefined, priorities };
-  const [admitting] = await Promise.all([
-    options.fairness && createAdmitting(core, options.fairness),
+  const [flowControl] = await Promise.all([
+    options.flowControl && createFlowControl(core, options.flowControl),
     bootstrap(handle, first),
     options.defaultRoles ? reconcilePolicy(core) : undefined,
   ]);
@@ -174,7 +174,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     registry,
     backends: new BackendRegistry(registry),
     authorizer: core.authorizer,
-    admitting,
+    flowControl,
     find: findIn((kind) => cache.table(kind)),
     identifyBy(next) {
       identify = next;

@@ -148,6 +148,14 @@ describe('the chain', () => {
   });
 });
 
+describe('every plugin', () => {
+  it('that can change objects and is not followed by defaulting says so', () => {
+    const all = admissionPlugins({ enabled: admissionPluginNames });
+    const slow = all.filter(({ admit, keepsDefaults }) => admit && !keepsDefaults);
+    expect(slow.map(({ name }) => name)).toEqual([]);
+  });
+});
+
 describe('NamespaceLifecycle', () => {
   it('keeps the namespaces that a cluster cannot be without', async () => {
     const server = await testServer(kinds, { admission: [namespaceLifecycle] });

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kinds/kind.ts';
 import type { Reply } from '../api.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Core } from '../core.ts';
-import { expectedBody, readBody } from '../objects/body.ts';
+import { readBody } from '../objects/body.ts';
 import { checkContent } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
 import type { ApiRequest, Operation } from '../operation.ts';
@@ -58,9 +58,8 @@ function ask(answer: Answer, core: Core, request: ApiRequest): Promise<KubeObjec
   const { kind } = resource;
   const context = { old: undefined, subresource: undefined, apiVersion: call.apiVersion };
   const body: AdmittedBody<KubeObject> = {
-    kind,
     read() {
-      const object = readBody(expectedBody(resource), request, core.registry);
+      const object = readBody(request, core.registry);
       const { namespace } = object.metadata;
       if (namespace && namespace !== call.namespace) {
         throw badRequest('the namespace of the provided object does not match the namespace sent on the request');

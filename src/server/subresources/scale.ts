@@ -69,7 +69,8 @@ async function setReplicas(core: Core, request: ApiRequest, next: (before: Scale
       return object;
     },
   });
-  return scaleReply(resource, replyOf(resource, outcome).item.object);
+  const { item } = await replyOf(resource, outcome);
+  return scaleReply(resource, item.object);
 }
 
 function definitionOf({ subresources }: Version): ScaleDefinition {

@@ -19,7 +19,7 @@ import { type AdmittedBody, withAdmittedBody } from '../transaction/admitted-bod
 import { bodyTypeOf } from './descriptor.ts';
 import type { Subresource } from './subresource.ts';
 
-const WHAT = { group: TokenRequest.group, kind: TokenRequest.kind };
+const TOKEN_REQUEST = { group: TokenRequest.group, kind: TokenRequest.kind };
 const BODY = bodyTypeOf(TokenRequest);
 const CREATION = { old: undefined, subresource: undefined, apiVersion: BODY.apiVersion };
 const DEFAULT_LIFETIME_SECONDS = 3600;
@@ -61,7 +61,7 @@ function accountOf(core: Core, { kind }: Resource, call: Call, { metadata }: Tok
   const { namespace = '', name = '' } = call;
   const mismatch = (field: 'name' | 'namespace') => {
     const detail = `must match the service account ${field} if specified`;
-    return invalidObject(WHAT, name, [invalid(`metadata.${field}`, metadata[field], detail)]);
+    return invalidObject(TOKEN_REQUEST, name, [invalid(`metadata.${field}`, metadata[field], detail)]);
   };
   if (metadata.name && metadata.name !== name) throw mismatch('name');
   if (metadata.namespace && metadata.namespace !== namespace) throw mismatch('namespace');
@@ -70,7 +70,7 @@ function accountOf(core: Core, { kind }: Resource, call: Call, { metadata }: Tok
   const { uid } = account.metadata;
   if (metadata.uid && metadata.uid !== uid) {
     const why = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid})`;
-    throw conflict({ group: WHAT.group, plural: WHAT.kind }, name, why);
+    throw conflict({ group: TOKEN_REQUEST.group, plural: TOKEN_REQUEST.kind }, name, why);
   }
   return account;
 }

@@ -23,7 +23,7 @@ export function draftsBeside(core: Core, { call }: ApiRequest, updates: readonly
       },
       notes: new RequestNotes(),
     };
-    const draft = draftUpdate(request, { type: 'update', part, next: () => object }, current);
+    const draft = draftUpdate(request, { type: 'update', part, next: () => object }, { current, object });
     finishUpdate(core, draft, part);
     return draft;
   });

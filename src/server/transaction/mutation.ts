@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Entry } from '../cache/entry.ts';
+import type { MaybeAsync } from '../conversion/convert.ts';
 import type { DeletePlan } from '../objects/delete-options.ts';
 import type { UpdatedPart } from './updated-part.ts';
 
@@ -9,7 +10,7 @@ export type Mutation = Create | Update | Delete;
 export interface Create {
   readonly type: 'create';
   /** Makes the object that is asked for. Called for every attempt; the transaction takes the result over. */
-  readonly object: () => KubeObject;
+  readonly object: () => MaybeAsync<KubeObject>;
 }
 
 export interface Update {
@@ -19,7 +20,7 @@ export interface Update {
    * Makes the next object from the current one. Called for every attempt; the transaction takes the result over, except for
    * what it shares with `current`. A resourceVersion in it must be that of the current object.
    */
-  readonly next: (current: Entry) => KubeObject;
+  readonly next: (current: Entry) => MaybeAsync<KubeObject>;
 }
 
 export interface Delete {

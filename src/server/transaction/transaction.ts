@@ -45,7 +45,8 @@ export async function transact(
   for (let attempt = 1; ; attempt++) {
     const locked = mutation.type === 'create' ? undefined : lock(core, keyOfTarget(request, mutation), attempt);
     if (locked) await locked;
-    const draft = draftOf(core, request, mutation);
+    const drafting = draftOf(core, request, mutation);
+    const draft = drafting instanceof Promise ? await drafting : drafting;
     const admission = admitted ? undefined : core.admission.open(core, request, subjectOf(draft));
     try {
       const admitting = admission?.admit();

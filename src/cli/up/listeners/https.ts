@@ -34,14 +34,14 @@ export async function listenHttps(
   say: Say,
 ): Promise<HttpServer> {
   const { server, pki, tokens, metrics, audit, checks, isReady, openListeners } = dependencies;
-  const { handle, registry, backends, authorizer, admitting } = server;
+  const { handle, registry, backends, authorizer, flowControl } = server;
   const { bindAddress, port } = settings;
   const { authenticate, identify } = await authentication({ settings, clock, log, tokens, find: server.find });
   server.identifyBy(identify);
   const [issuer] = tokens.issuers;
   const url = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
-    ...{ handle, registry, backends, authorizer, log, clock, version: apiVersion, metrics, checks, audit, admitting },
+    ...{ handle, registry, backends, authorizer, log, clock, version: apiVersion, metrics, checks, audit, flowControl },
     limits: limits(settings),
     tls: {
       key: pki.serving.key,

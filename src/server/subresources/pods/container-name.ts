@@ -1,13 +1,13 @@
 import { badRequest } from '../../../base/errors.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 
-/** The container that is meant: the one that was named, or the only one there is. */
-export function containerNamed({ metadata, spec }: Pod, asked: string | undefined): string {
+/** The container that a request names, or the only one of the pod. Throws a BadRequest when there is none or a choice. */
+export function containerNamed({ metadata, spec }: Pod, requested: string | undefined): string {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
   const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name);
-  if (asked) {
-    if (names.includes(asked)) return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${metadata.name}`);
+  if (requested) {
+    if (names.includes(requested)) return requested;
+    throw badRequest(`container ${requested} is not valid for pod ${metadata.name}`);
   }
   const [only] = containers;
   if (only && containers.length === 1) return only.name;

@@ -7,8 +7,8 @@ import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/prior
 import type { User } from '../api.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 import { Memo } from '../per-route.ts';
-import type { Admitting, Entering, Seat } from './admitting.ts';
-import { InFlight } from './in-flight.ts';
+import type { FlowControl, FlowControlRequest, Seat } from './flow-control.ts';
+import { MaxInFlight } from './max-in-flight.ts';
 
 const FLOWCONTROL = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', namespace: '' };
 const user = (name: string, ...groups: string[]): User => ({ name, groups: [...groups, 'system:authenticated'] });
@@ -20,31 +20,31 @@ const about = (who: User, more: Partial<ResourceAttributes> = {}): ResourceAttri
   ...more,
 });
 
-const entering = (attributes: Attributes, more: Partial<Entering> = {}): Entering => ({
+const request = (attributes: Attributes, more: Partial<FlowControlRequest> = {}): FlowControlRequest => ({
   ...{ attributes, memo: undefined, kind: undefined, options: {}, client: { isDisconnected: false } },
   ...more,
 });
 
 let clock: ControlledClock;
 let world: TestServer;
-let admitting: Admitting;
+let flowControl: FlowControl;
 
 async function start(reading = 400, mutating = 200): Promise<void> {
   clock = new ControlledClock();
-  const fairness = { byFlow: true, reading, mutating, requestTimeout: 60_000 };
-  world = await testServer([Namespace, FlowSchema, PriorityLevelConfiguration], { clock, fairness });
-  admitting = world.server.admitting!;
+  const settings = { priorityAndFairness: true, maxReading: reading, maxMutating: mutating, requestTimeoutMs: 60_000 };
+  world = await testServer([Namespace, FlowSchema, PriorityLevelConfiguration], { clock, flowControl: settings });
+  flowControl = world.server.flowControl!;
 }
 
 async function uidOf(plural: string, name: string): Promise<string> {
   return (await world.get(plural, name, FLOWCONTROL)).metadata.uid;
 }
 
-/** The schema and the level that a request was told to belong to. */
-async function told(attributes: Attributes): Promise<string> {
-  const seat = await admitting.enter(entering(attributes));
+/** The schema and the priority level that a request was assigned to. */
+async function assigned(attributes: Attributes): Promise<string> {
+  const seat = await flowControl.admit(request(attributes));
   const [, schema, , level] = seat.headers;
-  seat.leave();
+  seat.release();
   const schemas = await world.list('flowschemas', FLOWCONTROL);
   const levels = await world.list('prioritylevelconfigurations', FLOWCONTROL);
   const nameOf = (list: typeof schemas, uid: string | undefined) =>
@@ -52,15 +52,15 @@ async function told(attributes: Attributes): Promise<string> {
   return `${nameOf(schemas, schema)} ${nameOf(levels, level)}`;
 }
 
-/** A loop turn: what waits for one goes on. */
+/** A turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-async function enterMany(who: User, count: number, more: Partial<ResourceAttributes> = {}) {
+async function admitMany(who: User, count: number, more: Partial<ResourceAttributes> = {}) {
   const seats: Seat[] = [];
   const refused: unknown[] = [];
   for (let i = 0; i < count; i++) {
     try {
-      const seat = admitting.enter(entering(about(who, more)));
+      const seat = flowControl.admit(request(about(who, more)));
       if (!(seat instanceof Promise)) seats.push(seat);
       else
         seat.then(
@@ -76,11 +76,11 @@ async function enterMany(who: User, count: number, more: Partial<ResourceAttribu
 }
 
 const metric = (name: string) =>
-  [...admitting.lines()].filter((line) => line.startsWith(`apiserver_flowcontrol_${name}`));
+  [...flowControl.lines()].filter((line) => line.startsWith(`apiserver_flowcontrol_${name}`));
 
 beforeEach(() => start());
 
-describe('a request belongs', () => {
+describe('a request', () => {
   it.each<[string, Attributes, string]>([
     ['of an administrator', about(user('root', 'system:masters')), 'exempt exempt'],
     ['for health', { user: joe, verb: 'get', path: '/readyz' }, 'probes exempt'],
@@ -105,15 +105,15 @@ describe('a request belongs', () => {
       'system-node-high node-high',
     ],
     ['of the scheduler', about(user('system:kube-scheduler')), 'kube-scheduler workload-high'],
-    ['of somebody in no group at all', about({ name: 'x', groups: [] }), 'catch-all catch-all'],
-  ])('%s to its level', async (_what, attributes, where) => {
-    expect(await told(attributes)).toBe(where);
+    ['of a user without groups', about({ name: 'x', groups: [] }), 'catch-all catch-all'],
+  ])('%s is assigned to its priority level', async (_what, attributes, where) => {
+    expect(await assigned(attributes)).toBe(where);
   });
 
-  it('to what a schema that was just made says, whatever was remembered', async () => {
+  it('is assigned to a schema that was just created, whatever was cached', async () => {
     const memo = new Memo();
-    const seat = await admitting.enter(entering(about(joe), { memo }));
-    seat.leave();
+    const seat = await flowControl.admit(request(about(joe), { memo }));
+    seat.release();
     await world.create(
       'flowschemas',
       {
@@ -132,43 +132,43 @@ describe('a request belongs', () => {
       FLOWCONTROL,
     );
     const uid = await uidOf('flowschemas', 'joes');
-    const now = await admitting.enter(entering(about(joe), { memo }));
+    const now = await flowControl.admit(request(about(joe), { memo }));
     expect(now.headers).toContain(uid);
-    now.leave();
-    // The same sort of request in another namespace does not.
-    const elsewhere = await admitting.enter(entering(about(joe, { namespace: 'm' }), { memo }));
+    now.release();
+    // The same sort of request in another namespace does not match it.
+    const elsewhere = await flowControl.admit(request(about(joe, { namespace: 'm' }), { memo }));
     expect(elsewhere.headers).not.toContain(uid);
-    elsewhere.leave();
+    elsewhere.release();
   });
 });
 
-describe('where seats are short', () => {
-  it('requests queue, and each flow gets its part of what becomes free', async () => {
-    await start(24, 0); // global-default has 2 of its own.
+describe('when seats run out', () => {
+  it('requests queue, and each flow gets its share of the seats that are freed', async () => {
+    await start(24, 0); // global-default has 2 nominal seats.
     await world.patch(
       'prioritylevelconfigurations',
       'global-default',
       { spec: { limited: { borrowingLimitPercent: 0 } } },
       { ...FLOWCONTROL, patchType: 'merge' },
     );
-    const flood = await enterMany(user('flood'), 40);
+    const flood = await admitMany(user('flood'), 40);
     expect(flood.seats).toHaveLength(2);
-    const other = await enterMany(user('other'), 1);
+    const other = await admitMany(user('other'), 1);
     expect(other.seats).toHaveLength(0);
     expect(metric('current_inqueue_requests{priority_level="global-default"}')).toEqual([
       expect.stringMatching(/ 39$/),
     ]);
-    // The other waits for no more than those of the flood that are before it in the order of what each has had.
-    flood.seats[0]!.leave();
+    // The other request waits for no more of the flood than its queue's virtual start demands.
+    flood.seats[0]!.release();
     await turn();
-    flood.seats[1]!.leave();
+    flood.seats[1]!.release();
     await turn();
     expect(other.seats).toHaveLength(1);
   });
 
-  it('those that find no queue get 429, and are told when to come back', async () => {
+  it('requests that find no queue get 429 with Retry-After', async () => {
     await start(24, 0);
-    const { refused } = await enterMany(user('flood'), 400);
+    const { refused } = await admitMany(user('flood'), 400);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]).toMatchObject({
       reason: 'TooManyRequests',
@@ -178,17 +178,17 @@ describe('where seats are short', () => {
     expect(metric('rejected_requests_total')[0]).toContain('reason="queue-full"');
   });
 
-  it('a level without queues refuses at once', async () => {
+  it('a level without queues rejects at once', async () => {
     await start(24, 0);
-    const { seats, refused } = await enterMany({ name: 'x', groups: [] }, 60);
+    const { seats, refused } = await admitMany({ name: 'x', groups: [] }, 60);
     expect(seats.length).toBeGreaterThan(0);
     expect(seats.length + refused.length).toBe(60);
     expect(metric('rejected_requests_total')[0]).toContain('reason="concurrency-limit"');
   });
 
-  it('nobody waits longer than a quarter of the time that a request has', async () => {
+  it('no request waits longer than a quarter of the request timeout', async () => {
     await start(24, 0);
-    const flood = await enterMany(user('flood'), 60);
+    const flood = await admitMany(user('flood'), 60);
     const waiting = 60 - flood.seats.length;
     await clock.advance(14_000);
     expect(flood.refused).toHaveLength(0);
@@ -197,24 +197,24 @@ describe('where seats are short', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('a level borrows what others do not use', async () => {
-    await start(240, 0); // global-default has 20 of its own, 10 of which it lends.
-    const { seats } = await enterMany(user('busy'), 60);
+  it('a level borrows seats that others do not use', async () => {
+    await start(240, 0); // global-default has 20 nominal seats and lends 10.
+    const { seats } = await admitMany(user('busy'), 60);
     expect(seats).toHaveLength(60);
   });
 
-  it('a client that is waited for holds no seat', async () => {
+  it('a request that waits for its client holds no seat', async () => {
     await start(24, 0);
-    const flood = await enterMany(user('flood'), 20);
+    const flood = await admitMany(user('flood'), 20);
     const had = flood.seats.length;
     for (const seat of [...flood.seats]) seat.pause();
     await turn();
     expect(flood.seats.length).toBe(Math.min(20, had * 2));
   });
 
-  it('an administrator is never made to wait', async () => {
+  it('an administrator never waits', async () => {
     await start(1, 0);
-    const { seats } = await enterMany(user('root', 'system:masters'), 500);
+    const { seats } = await admitMany(user('root', 'system:masters'), 500);
     expect(seats).toHaveLength(500);
   });
 });
@@ -240,43 +240,45 @@ describe('work', () => {
     });
     const executing = () =>
       Number(metric('current_executing_seats{priority_level="global-default"}')[0]!.split(' ')[1]);
-    const seat = await admitting.enter(entering(list, { kind }));
+    const seat = await flowControl.admit(request(list, { kind }));
     expect(executing()).toBe(2);
-    seat.leave();
+    seat.release();
     expect(executing()).toBe(0);
-    const page = await admitting.enter(entering(list, { kind, options: { limit: 10 } }));
+    const page = await flowControl.admit(request(list, { kind, options: { limit: 10 } }));
     expect(executing()).toBe(1);
-    page.leave();
+    page.release();
   });
 });
 
-describe('strangers', () => {
-  it('of one address wait for each other, and not for those of another', async () => {
-    const first = Array.from({ length: 500 }, () => admitting.stranger('1.1.1.1', 1));
+describe('unauthenticated clients', () => {
+  it('of one address wait for each other, not for those of another', async () => {
+    const first = Array.from({ length: 500 }, () => flowControl.delayUnauthenticated('1.1.1.1', 1));
     expect(first.filter((waiting) => waiting !== undefined).length).toBeGreaterThan(300);
-    expect(admitting.stranger('2.2.2.2', 1)).toBeUndefined();
+    expect(flowControl.delayUnauthenticated('2.2.2.2', 1)).toBeUndefined();
     await Promise.all(first);
   });
 
-  it('are a crowd when very many of one place wait', async () => {
-    const waiting = Array.from({ length: 1500 }, (_, i) => admitting.stranger(`2001:db8::${i.toString(16)}`, 1));
-    expect(admitting.isCrowded('2001:db8::ffff:1')).toBe(true);
-    expect(admitting.isCrowded('2001:db8:0:1::1')).toBe(false);
+  it('overload the server when very many from one network wait', async () => {
+    const waiting = Array.from({ length: 1500 }, (_, i) =>
+      flowControl.delayUnauthenticated(`2001:db8::${i.toString(16)}`, 1),
+    );
+    expect(flowControl.isOverloadedBy('2001:db8::ffff:1')).toBe(true);
+    expect(flowControl.isOverloadedBy('2001:db8:0:1::1')).toBe(false);
     await Promise.all(waiting);
-    expect(admitting.isCrowded('2001:db8::1')).toBe(false);
+    expect(flowControl.isOverloadedBy('2001:db8::1')).toBe(false);
   });
 });
 
-describe('without flows', () => {
-  it('requests that read and those that write are counted, but for administrators', () => {
-    const limit = new InFlight({ reading: 2, mutating: 1 });
-    const read = () => limit.enter(entering(about(joe)));
+describe('without priority and fairness', () => {
+  it('concurrent reads and writes are limited, except for administrators', () => {
+    const limit = new MaxInFlight({ maxReading: 2, maxMutating: 1 });
+    const read = () => limit.admit(request(about(joe)));
     const [one] = [read(), read()];
     expect(read).toThrow('too many requests');
-    limit.enter(entering(about(joe, { verb: 'create' })));
-    expect(() => limit.enter(entering(about(joe, { verb: 'patch' })))).toThrow('too many requests');
-    limit.enter(entering(about(user('root', 'system:masters'))));
-    one!.leave();
+    limit.admit(request(about(joe, { verb: 'create' })));
+    expect(() => limit.admit(request(about(joe, { verb: 'patch' })))).toThrow('too many requests');
+    limit.admit(request(about(user('root', 'system:masters'))));
+    one!.release();
     read();
   });
 });

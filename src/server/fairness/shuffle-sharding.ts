@@ -1,12 +1,12 @@
 /**
- * Deals a flow its hand of queues. Two flows seldom share their whole hand, so that a flow which fills its queues leaves
- * nearly every other flow one that is short.
+ * Deals a flow its hand of queues (shuffle sharding). Two flows seldom have the same hand, so a flow that fills its queues
+ * leaves nearly every other flow a short one. The same flow always gets the same hand.
  */
-export function handOf(flow: string, queues: number, size: number): readonly number[] {
+export function dealQueues(flow: string, queues: number, handSize: number): readonly number[] {
   let seed = hash(flow);
   const hand: number[] = [];
-  // Cards that were dealt are left out by counting past them, in their order.
-  for (let left = queues; hand.length < size && left > 0; left--) {
+  // A card is an index among those that are left: counting past the dealt ones, in ascending order, gives the queue.
+  for (let left = queues; hand.length < handSize && left > 0; left--) {
     let card = seed % left;
     seed = mix(Math.floor(seed / left) ^ seed);
     const dealt = [...hand].sort((a, b) => a - b);
@@ -16,14 +16,14 @@ export function handOf(flow: string, queues: number, size: number): readonly num
   return hand;
 }
 
-/** FNV-1a over the text's characters, in 32 bits. */
+/** 32-bit FNV-1a over the text's characters, mixed. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
   return mix(value);
 }
 
-/** Lets every bit decide about every other. */
+/** The finalizer of MurmurHash3: every input bit affects every output bit. */
 function mix(value: number): number {
   let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
