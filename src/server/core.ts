@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { timestamp } from '../base/timestamp.ts';
 import type { HookContext } from '../kinds/kind.ts';
+import type { SubresourceName } from '../kinds/subresources.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionChain } from './admission/chain.ts';
 import type { Allocation } from './allocation/allocation.ts';
@@ -55,5 +56,7 @@ export interface Core {
 
 /** What a kind's hooks learn of the call they run in. */
 export function hookContext(core: Core, { apiVersion, subresource, user }: Call): HookContext {
-  return { now: timestamp(core.clock.now()), uuid: core.random.uuid, apiVersion, subresource, user };
+  // A call for a subresource that its kind does not declare has been rejected.
+  const declared = subresource as SubresourceName | undefined;
+  return { now: timestamp(core.clock.now()), uuid: core.random.uuid, apiVersion, subresource: declared, user };
 }

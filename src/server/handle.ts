@@ -6,10 +6,10 @@ import type { Call, Handle } from './api.ts';
 import type { Core } from './core.ts';
 import { checkWriteOptions } from './objects/write-options.ts';
 import type { Operation } from './operation.ts';
-import type { Resource } from './registry.ts';
+import type { ServedResource } from './registry.ts';
 import { RequestNotes } from './request-notes.ts';
-import { subresources } from './subresources/all.ts';
 import { createBinding } from './subresources/pods/binding.ts';
+import type { Subresource } from './subresources/subresource.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
 import { deleteCollection } from './verbs/delete-collection.ts';
@@ -30,8 +30,9 @@ const verbs: Record<Verb, Operation> = {
   deletecollection: deleteCollection,
 };
 
-/** Makes the server's one entry point: finds the operation that a call names, performs it, and turns failures into API errors. */
-export function handler(core: Core): Handle {
+/** Creates the server's one entry point: it finds the operation of a call, performs it, and turns failures into API errors. */
+export function handler(core: Core, subresources: readonly Subresource[]): Handle {
+  const byName = new Map<string, Subresource>(subresources.map((each) => [each.name, each]));
   return async (call, notes = new RequestNotes()) => {
     try {
       const resource = core.registry.resource(call.apiVersion, call.plural);
@@ -39,23 +40,23 @@ export function handler(core: Core): Handle {
       const { deprecated } = resource.version;
       if (deprecated) notes.warn(deprecated);
       if (call.options) checkWriteOptions(call);
-      return await operationOf(resource, call)(core, { resource, call, notes });
+      if (call.subresource === undefined) {
+        return await operationOf(resource, call)(core, { resource, call, notes });
+      }
+      const subresource = resource.subresources.get(call.subresource);
+      if (!subresource) throw noSuchPath();
+      const operation = byName.get(subresource.name)?.operations[call.verb];
+      if (!operation) throw methodNotAllowed();
+      return await operation(core, { resource, subresource, call, notes });
     } catch (error) {
       throw toApiError(core, error, call);
     }
   };
 }
 
-function operationOf(resource: Resource, call: Call): Operation {
+function operationOf(resource: ServedResource, call: Call): Operation {
   const { kind } = resource;
-  if (call.subresource) {
-    const found = subresources.find(({ name, of }) => name === call.subresource && of(resource));
-    if (!found) throw noSuchPath();
-    const operation = found.verbs[call.verb];
-    if (!operation) throw methodNotAllowed();
-    return operation;
-  }
-  if (kind.verbs && !kind.verbs.includes(call.verb)) throw methodNotAllowed();
+  if (!resource.verbs.includes(call.verb)) throw methodNotAllowed();
   const answer = answerOf(resource);
   if (answer) return answer;
   if (kind.kind === 'Binding' && kind.group === '') return createBinding;

@@ -63,7 +63,7 @@ export interface DiscoveredResource {
   readonly subresources: readonly DiscoveredSubresource[];
 }
 
-interface DiscoveredSubresource {
+export interface DiscoveredSubresource {
   readonly name: string;
   /** The kind of its bodies. */
   readonly kind: string;

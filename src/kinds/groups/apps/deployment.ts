@@ -144,7 +144,7 @@ const older = (apiVersion: string, presets: Presets) => ({
   fields: { spec: olderSpec(presets) },
   toHub: rollbackToAnnotation,
   fromHub: rollbackToField,
-  subresources: { rollback: true },
+  subresources: { rollback: true as const },
   orphansByDefault: true,
   deprecated: deprecation(apiVersion, 'Deployment'),
 });

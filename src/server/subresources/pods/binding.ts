@@ -3,7 +3,6 @@ import { timestamp } from '../../../base/timestamp.ts';
 import { clone } from '../../../base/tree.ts';
 import { Binding } from '../../../kinds/groups/core/binding.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { ObjectOf } from '../../../kinds/kind.ts';
 import type { StatusReply } from '../../api.ts';
 import type { Entry } from '../../cache/entry.ts';
 import type { Core } from '../../core.ts';
@@ -15,8 +14,6 @@ import { transact } from '../../transaction/transaction.ts';
 import { success } from '../../verbs/reply.ts';
 import { bodyTypeOf } from '../descriptor.ts';
 import type { Subresource } from '../subresource.ts';
-
-type Binding = ObjectOf<typeof Binding>;
 
 const BODY = bodyTypeOf(Binding);
 
@@ -70,4 +67,14 @@ function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): P
   const others = pod.status?.conditions?.filter((each) => each.type !== 'PodScheduled') ?? [];
   pod.status = { ...pod.status, conditions: [...others, scheduled] };
   return pod;
+}
+
+/** The older form: a Binding that is created beside the pods, with the pod's name as its own. */
+export async function createBinding(core: Core, { call, notes }: ApiRequest): Promise<StatusReply> {
+  const pods = core.registry.resource('v1', 'pods');
+  const name = (call.body as { metadata?: { name?: unknown } } | undefined)?.metadata?.name;
+  if (!pods || typeof name !== 'string' || !name) throw badRequest('name must be provided');
+  const subresource = pods.subresources.get('binding');
+  const write = { ...call, plural: 'pods', name, subresource: 'binding' };
+  return bind(core, { resource: pods, subresource, call: write, notes });
 }

@@ -4,8 +4,6 @@ import { clone } from '../../../base/tree.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Eviction } from '../../../kinds/groups/policy/eviction.ts';
 import type { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';
-import type { KubeObject } from '../../../kinds/kind.ts';
-import type { DeleteOptions } from '../../../kinds/shapes/meta/delete-options.ts';
 import type { Admission } from '../../admission/chain.ts';
 import type { Call } from '../../api.ts';
 import type { Entry } from '../../cache/entry.ts';
@@ -22,8 +20,6 @@ import { bodyTypeOf } from '../descriptor.ts';
 import type { Subresource } from '../subresource.ts';
 import { budgetNotProcessed, budgetOf, chargeBudget, checkBudget, countsAgainst } from './disruption-budget.ts';
 
-type SentEviction = KubeObject & { deleteOptions?: DeleteOptions };
-
 const BODY = bodyTypeOf(Eviction);
 const OLDER_VERSION = 'policy/v1beta1';
 
@@ -33,9 +29,9 @@ export const eviction: Subresource = {
   operations: {
     async create(core, request) {
       const { name = '', apiVersion, options } = request.call;
-      const planOf = ({ deleteOptions }: SentEviction) =>
+      const planOf = ({ deleteOptions }: Eviction) =>
         deletePlan({ apiVersion, body: deleteOptions, ...(options ? { options } : {}) }, core.registry);
-      const body: AdmittedBody<SentEviction> = {
+      const body: AdmittedBody<Eviction> = {
         read: () => readEviction(core, request),
         dryRun: (sent) => planOf(sent).dryRun,
       };
@@ -54,11 +50,11 @@ export const eviction: Subresource = {
 };
 
 /** Reads the body in either version of the kind, which have the same schema. */
-function readEviction(core: Core, { call, notes }: ApiRequest): SentEviction {
+function readEviction(core: Core, { call, notes }: ApiRequest): Eviction {
   const named = (call.body as { apiVersion?: unknown } | undefined)?.apiVersion;
   const apiVersion = named === OLDER_VERSION ? OLDER_VERSION : BODY.apiVersion;
   const body = typeof call.body === 'object' && call.body ? { ...call.body, apiVersion } : call.body;
-  const sent = decodeBody({ ...BODY, apiVersion }, { call: { ...call, body }, notes }, core.registry) as SentEviction;
+  const sent = decodeBody({ ...BODY, apiVersion }, { call: { ...call, body }, notes }, core.registry) as Eviction;
   const { name } = sent.metadata;
   if (name && name !== call.name) throw badRequest('name in URL does not match name in Eviction object');
   return sent;
