@@ -1,14 +1,12 @@
 import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../base/errors.ts';
 import type { Verb } from '../kinds/kind.ts';
 import { StoreConflict, StoreFull, StoreUnavailable } from '../store/store.ts';
-import { answerOf } from './answers/all.ts';
 import type { Call, Handle } from './api.ts';
 import type { Core } from './core.ts';
 import { checkWriteOptions } from './objects/write-options.ts';
 import type { Operation } from './operation.ts';
 import type { ServedResource } from './registry.ts';
 import { RequestNotes } from './request-notes.ts';
-import { createBinding } from './subresources/pods/binding.ts';
 import type { Subresource } from './subresources/subresource.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
@@ -18,8 +16,10 @@ import { list } from './verbs/list.ts';
 import { patch } from './verbs/patch.ts';
 import { update } from './verbs/update.ts';
 import { watch } from './verbs/watch.ts';
+import { virtualOperations } from './virtual/all.ts';
 
-const verbs: Record<Verb, Operation> = {
+/** The operations of kinds whose objects are stored. */
+const storedOperations: Readonly<Partial<Record<Verb, Operation>>> = {
   get,
   list,
   watch,
@@ -40,7 +40,7 @@ export function handler(core: Core, subresources: readonly Subresource[]): Handl
       const { deprecated } = resource.version;
       if (deprecated) notes.warn(deprecated);
       if (call.options) checkWriteOptions(call);
-      if (call.subresource === undefined) {
+      if (!call.subresource) {
         return await operationOf(resource, call)(core, { resource, call, notes });
       }
       const subresource = resource.subresources.get(call.subresource);
@@ -54,16 +54,12 @@ export function handler(core: Core, subresources: readonly Subresource[]): Handl
   };
 }
 
-function operationOf(resource: ServedResource, call: Call): Operation {
-  const { kind } = resource;
-  if (!resource.verbs.includes(call.verb)) throw methodNotAllowed();
-  const answer = answerOf(resource);
-  if (answer) return answer;
-  if (kind.kind === 'Binding' && kind.group === '') return createBinding;
-  // Objects that live in namespaces are written in one of them.
-  if (kind.scope === 'Namespaced' && !call.namespace && call.verb !== 'list' && call.verb !== 'watch')
-    throw methodNotAllowed();
-  return verbs[call.verb];
+function operationOf({ kind, verbs }: ServedResource, { verb, namespace }: Call): Operation {
+  const operation = (virtualOperations(kind) ?? storedOperations)[verb];
+  if (!operation || !verbs.includes(verb)) throw methodNotAllowed();
+  // Only lists and watches may span namespaces.
+  if (kind.scope === 'Namespaced' && !namespace && verb !== 'list' && verb !== 'watch') throw methodNotAllowed();
+  return operation;
 }
 
 function toApiError(core: Core, error: unknown, call: Call): ApiError {
@@ -78,7 +74,11 @@ function toApiError(core: Core, error: unknown, call: Call): ApiError {
     return new ApiError('ServiceUnavailable', `the store has no room: ${error.message}`, { cause: error });
   }
   if (error instanceof StoreConflict) {
-    return new ApiError('Conflict', 'the object is being written by somebody else', { cause: error });
+    return new ApiError(
+      'Conflict',
+      'the object has been modified; please apply your changes to the latest version and try again',
+      { cause: error },
+    );
   }
   if (call.signal?.aborted) return new ApiError('Timeout', 'the request was given up', { cause: error });
   core.log.error('a request failed', { verb: call.verb, apiVersion: call.apiVersion, plural: call.plural, error });

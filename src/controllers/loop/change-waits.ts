@@ -6,21 +6,21 @@ import type { Action } from './plan.ts';
 
 type Wait = Extract<Action, { type: 'requeueOnChange' }>;
 
-/** How soon after a change that woke a key the next one may, in milliseconds: many changes come together. */
+/** Minimum interval between changes that wake a key, since many changes come together. */
 const PACE = 500;
 
-/** How long after a watch that broke to look again, in milliseconds. */
+/** How long after a broken watch the key is planned again. */
 const LOOK_AGAIN = 5000;
 
 export interface ChangeWaitsOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Plans for the key, `delay` milliseconds from now. */
+  /** Plans for the key after `delay` milliseconds. */
   readonly wake: (key: string, delay: number) => void;
 }
 
-/** Watches that plans asked for: the first change of any of them wakes the key, and its next plan ends them all. */
+/** The watches of `requeueOnChange` actions: the first change of any wakes the key, and its next plan ends them all. */
 export class ChangeWaits {
   readonly #options: ChangeWaitsOptions;
   readonly #running = new Map<string, AbortController>();
@@ -64,13 +64,13 @@ export class ChangeWaits {
         return;
       }
     } catch (error) {
-      // Whatever it is, the next plan looks for itself.
+      // The next plan reads the current state anyway.
       log.debug('a wait for a change broke', { key, kind: kind.kind, error: String(error) });
     }
     if (!signal.aborted) wake(key, LOOK_AGAIN);
   }
 
-  /** The first change wakes at once. What was to wake the key later, and did not have to, delays nothing more. */
+  /** The first change wakes at once; following ones are delayed. */
   #changed(key: string): void {
     const { clock, wake } = this.#options;
     this.end(key);

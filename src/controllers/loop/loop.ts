@@ -1,6 +1,6 @@
 /**
- * The one loop that runs every controller. It takes a key, waits until the caches show what the controller wrote for it
- * before, asks for a plan, performs it, and tries again later when something failed. It knows no kind.
+ * The loop that runs every controller. It takes a key, waits until the caches show what the controller wrote for it before,
+ * asks for a plan, performs it, and retries with back-off. It knows no kind.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
@@ -23,7 +23,10 @@ import { ActionFailure, isApiAction, type Performer, performAll } from './perfor
 import type { Plan } from './plan.ts';
 
 export interface ControllerEnvironment {
-  /** Acts as a service account: each controller has its own, and what they share is the controller manager's. */
+  /**
+   * Returns a client that acts as a service account: each controller has its own, and what they share is the controller
+   * manager's.
+   */
   readonly clientOf: (account: string) => Client;
   /** Shared by all controllers. */
   readonly informers: InformerFactory;
@@ -40,7 +43,7 @@ export async function runControllers(
   controllers: readonly Controller[],
   environment: ControllerEnvironment,
 ): Promise<void> {
-  // Every request and every wait listens to it; Node takes more than ten for a leak.
+  // Every request and wait listens to it; Node warns about more than ten listeners.
   setMaxListeners(0, environment.signal);
   await Promise.all(controllers.map((controller) => new ControllerLoop(controller, environment).run()));
 }
@@ -100,7 +103,7 @@ class ControllerLoop {
     return informer;
   }
 
-  /** Every change of every kind it named becomes keys. */
+  /** Turns changes of all kinds that the controller names into keys. */
   #subscribe(): (() => void)[] {
     const { watches, owns = [], also = [] } = this.#controller;
     const sources: Related[] = [
@@ -108,7 +111,7 @@ class ControllerLoop {
       ...owns.map((kind) => ({ kind, keysOf: (object: DeepReadonly<KubeObject>) => ownerKeys(object, watches) })),
       ...also,
     ];
-    // All are known before the first change is told: a change may ask for any of them.
+    // All informers exist before the first change is handled: it may need any of them.
     for (const { kind } of sources) this.#informers.set(kind, this.#env.informers.of<KubeObject>(kind));
     return sources.map((source) =>
       this.#informer(source.kind).onChange((change: Change<KubeObject>) => {
@@ -139,7 +142,7 @@ class ControllerLoop {
     const client = this.#client;
     const { watches, observe, plan } = this.#controller;
     const world = { key: splitKey(key), of: this.#listers.of };
-    // Read once: a plan must not mix one state of the object with what was observed for another.
+    // Read once: a plan must not combine an object with what was observed for another version of it.
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
     const snapshot: Snapshot<unknown> = { ...world, observed, failures: this.#failures.get(key) ?? [] };
@@ -149,7 +152,7 @@ class ControllerLoop {
   async #perform(key: string, plan: Plan): Promise<void> {
     const { signal } = this.#env;
     const client = this.#client;
-    // What is only asked of the loop holds even when an action fails.
+    // Requeueing holds even when an action fails.
     for (const action of plan) {
       if (action.type === 'requeueAfter') this.#queue.addAfter(key, action.milliseconds);
     }
@@ -167,7 +170,7 @@ class ControllerLoop {
     const errors = failures.map((failure) => failure.error);
     this.#failures.set(key, failures);
     const fields = { key, errors: errors.map(String), failures: this.#queue.failures(key) + 1 };
-    // Somebody else was faster: the next plan sees what they did.
+    // Another writer was faster: the next plan sees the result.
     const stale = errors.every((each) => isApiError(each, 'Conflict', 'AlreadyExists', 'NotFound'));
     if (stale) this.#log.debug('a plan came too late', fields);
     else this.#log.warn('a plan failed', fields);
@@ -179,7 +182,7 @@ function failureOf(error: Error): Failure {
   return error instanceof ActionFailure ? { action: error.action, error: error.cause } : { error };
 }
 
-/** The controlling owner, when it is of the kind. */
+/** Returns the key of the controlling owner if it is of the kind. */
 function ownerKeys(object: DeepReadonly<KubeObject>, kind: KindRef | undefined): string[] {
   const { metadata } = object;
   const owner = controllerOf(object);

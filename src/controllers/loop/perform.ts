@@ -1,4 +1,4 @@
-/** Doing what a plan says. */
+/** Performs the actions of a plan. */
 import { type ApiError, isApiError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Client } from '../../client/client.ts';
@@ -8,12 +8,12 @@ import type { Draft, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Action, Named, Report, Told } from './plan.ts';
 
-/** What was written, so that the loop can wait until the cache shows it. */
+/** A write, so that the loop can wait until the cache shows it. */
 export type Write =
   | { readonly type: 'version'; readonly kind: KindRef; readonly resourceVersion: string }
   | { readonly type: 'deletion'; readonly kind: KindRef; readonly object: Named };
 
-/** The actions that touch the API. The others are the loop's. */
+/** Actions that call the API. The others are the loop's. */
 export type ApiAction = Exclude<Action, { type: 'requeueAfter' | 'requeueOnChange' }>;
 
 /** An action that failed; its cause is the error. */
@@ -31,7 +31,7 @@ export class ActionFailure extends Error {
 
 export interface Performer {
   readonly client: Client;
-  /** What is known of a kind; undefined when it is not followed. */
+  /** Returns undefined for a kind without an informer. */
   readonly listerOf: (kind: KindRef) => Lister<any> | undefined;
   readonly signal: AbortSignal;
   /** Called after every write. */
@@ -40,7 +40,8 @@ export interface Performer {
 }
 
 /**
- * Actions in order; those that may, together. Rejects with the first ActionFailure, or with an AggregateError of several.
+ * Performs actions in order, and consecutive ones of some types concurrently. Rejects with the first ActionFailure, or with
+ * an AggregateError of several.
  */
 export async function performAll(actions: readonly ApiAction[], performer: Performer): Promise<void> {
   for (const group of groups(actions)) {
@@ -131,7 +132,7 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
   }
 }
 
-/** Annotations count, too: a controller may note something on its object when it writes the status. */
+/** Annotations count, too: some controllers write them together with the status. */
 function isStatusKnown(object: Draft<KubeObject>, lister: Lister<any> | undefined): boolean {
   const { name = '', namespace, uid, annotations } = object.metadata ?? {};
   const known = lister?.get(name, namespace);
@@ -139,7 +140,7 @@ function isStatusKnown(object: Draft<KubeObject>, lister: Lister<any> | undefine
   return deepEqual(known.status, (object as any).status) && deepEqual(known.metadata.annotations, annotations);
 }
 
-/** The namespace is on its way out: what was to be created in it has lost its purpose. */
+/** Creating in a terminating namespace is pointless, and no error. */
 function unlessTerminating(error: ApiError): undefined {
   const causes = isApiError(error, 'Forbidden') ? error.details?.causes : undefined;
   if (causes?.some(({ reason }) => reason === 'NamespaceTerminating')) return undefined;
@@ -153,7 +154,7 @@ function whenGone(error: unknown): true {
 
 const TOGETHER: ReadonlySet<Action['type']> = new Set(['create', 'patch', 'delete', 'deleteCollection']);
 
-/** Neighbours of the same type, where that type is performed together; all others alone. */
+/** Groups consecutive actions of a type that is performed concurrently; all others are alone. */
 function groups(plan: readonly ApiAction[]): readonly (readonly ApiAction[])[] {
   const out: ApiAction[][] = [];
   for (const action of plan) {
@@ -166,7 +167,7 @@ function groups(plan: readonly ApiAction[]): readonly (readonly ApiAction[])[] {
 
 type Task = () => Promise<void>;
 
-/** One, two, four, …: when something is wrong with all of them, few find out. */
+/** Batches of one, two, four, …: when all of them would fail, few are tried. */
 async function slowStart(tasks: readonly Task[]): Promise<void> {
   for (let start = 0, size = 1; start < tasks.length; start += size, size *= 2) {
     await together(tasks.slice(start, start + size));

@@ -4,7 +4,7 @@ import { selfLinkOf } from '../cache/encoding.ts';
 import { fromHub, type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';
 
-/** An answer that stands in no store: a dry run's, a Scale. */
+/** An item for an object that is not in the cache: the outcome of a dry run, a Scale. */
 export function plainItem(object: KubeObject): Item {
   let json: Buffer | undefined;
   return {
@@ -16,7 +16,7 @@ export function plainItem(object: KubeObject): Item {
   };
 }
 
-/** An object in the stored version that was not stored, as the version of the call shows it. */
+/** The item for an object that was not stored, converted from the stored version to that of the call. */
 export function unstored(resource: Resource, object: KubeObject): MaybeAsync<Item> {
   return whenReady(fromHub(resource, object), (shown) => {
     const { namespace = '', name = '' } = shown.metadata;

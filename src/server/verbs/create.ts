@@ -7,12 +7,13 @@ import type { ApiRequest } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { replyOf } from './reply.ts';
 
+/** Creates the object in the body. */
 export function create(core: Core, request: ApiRequest): Promise<ObjectReply> {
   const { resource } = request;
   return createObject(core, request, () => toHub(resource, readBody(request, core.registry)));
 }
 
-/** Creates an object in the stored version, which `object` makes anew for every attempt. */
+/** Creates an object that is given in the stored version; see `Create`. */
 export async function createObject(
   core: Core,
   request: ApiRequest,
@@ -20,7 +21,7 @@ export async function createObject(
 ): Promise<ObjectReply> {
   const outcome = await transact(core, request, { type: 'create', object });
   const reply = replyOf(request.resource, outcome);
-  // Many an object is never asked for again: only its bytes are kept.
+  // Many objects are never read again: only their bytes are kept.
   outcome.entry?.retire();
   return reply;
 }

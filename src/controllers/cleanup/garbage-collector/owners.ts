@@ -1,4 +1,4 @@
-/** What is true of the owners that an object names. */
+/** Determines the state of an object's owners. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
@@ -13,15 +13,15 @@ import {
 } from './owner-graph.ts';
 
 /**
- * `present`: it exists. `waiting`: it exists, and waits for its dependents to go. `absent`: no such object exists, and
- * none will. `unknown`: its kind is not served, or cannot own such an object.
+ * `present`: it exists. `waiting`: it exists, and waits for its dependents to be deleted. `absent`: no such object exists or
+ * ever will. `unknown`: its kind is not served, or cannot own such an object.
  */
 type OwnerState = 'present' | 'waiting' | 'absent' | 'unknown';
 
 export interface JudgedOwner {
   readonly reference: OwnerReference;
   readonly state: OwnerState;
-  /** The owner exists, but in another namespace, where it cannot own the object. */
+  /** The owner exists in another namespace, where it cannot own the object. */
   readonly isElsewhere: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Look {
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
 }
 
-/** Owners that the graph does not show are asked for on the server: a cache that lags behind must cost nobody a pod. */
+/** Owners missing from the graph are read from the server: a lagging cache must not cost anybody a pod. */
 export async function judgeOwners(node: GraphNode, look: Look): Promise<readonly JudgedOwner[]> {
   const out: JudgedOwner[] = [];
   for (const reference of node.owners) {

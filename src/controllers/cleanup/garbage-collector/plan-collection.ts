@@ -1,4 +1,4 @@
-/** What becomes of an object because of its owners, and of its dependents because of it. */
+/** Plans what happens to an object because of its owners, and to its dependents because of it. */
 import type { DeleteOptions } from '../../../client/request-options.ts';
 import { type Action, event, type Named, type Plan, patch, remove } from '../../loop/plan.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, type OwnerReference } from './owner-graph.ts';
@@ -8,7 +8,7 @@ export interface Relations {
   readonly node: GraphNode;
   readonly owners: readonly JudgedOwner[];
   readonly dependents: readonly GraphNode[];
-  /** Somebody keeps it from going, though it was asked to. */
+  /** Whether dependents block its deletion. */
   readonly isHeldUp: boolean;
 }
 
@@ -21,7 +21,7 @@ export function planCollection({ node, owners, dependents, isHeldUp }: Relations
 }
 
 function planByOwners(node: GraphNode, owners: readonly JudgedOwner[], dependents: readonly GraphNode[]): Plan {
-  // What its owner is cannot be said: then nothing can be said of the object.
+  // With an unknown owner, the object cannot be judged.
   if (owners.length === 0 || owners.some(({ state }) => state === 'unknown')) return [];
   const present = owners.filter(({ state }) => state === 'present');
   if (present.length === owners.length) return [];
@@ -32,19 +32,19 @@ function planByOwners(node: GraphNode, owners: readonly JudgedOwner[], dependent
 
 const referenceOf = ({ reference }: JudgedOwner) => reference;
 
-/** What a deletion that began earlier asked for still holds. */
+/** Keeps the policy of a deletion that was requested earlier. */
 function policyOf({ finalizers }: GraphNode): DeleteOptions['propagationPolicy'] {
   if (finalizers.includes(ORPHAN)) return 'Orphan';
   return finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
 }
 
-/** Dependents lose their owner before it goes. */
+/** Removes the owner reference from dependents before the owner is deleted. */
 function orphaned(node: GraphNode, dependents: readonly GraphNode[]): Plan {
   const kept = (dependent: GraphNode) => dependent.owners.filter(({ uid }) => uid !== node.uid);
   return [...dependents.map((dependent) => owned(dependent, kept(dependent))), released(node, ORPHAN)];
 }
 
-/** Only as it was seen: an object that has changed since may have been taken over. */
+/** Only in the version that was seen: an object that has changed since may have been adopted. */
 function deleted(node: GraphNode, propagationPolicy: DeleteOptions['propagationPolicy']): Action {
   const { uid, resourceVersion } = node;
   return remove(node.kind, namedOf(node), { propagationPolicy, preconditions: { uid, resourceVersion } });
@@ -59,7 +59,7 @@ function released(node: GraphNode, finalizer: string): Action {
   return changed(node, { finalizers: finalizers.length > 0 ? finalizers : null });
 }
 
-/** Merge patches, since kinds that came later know no other; the version keeps what others write meanwhile. */
+/** Merge patches, since custom kinds support no strategic ones; the resourceVersion protects concurrent changes. */
 function changed(node: GraphNode, metadata: object): Action {
   const { resourceVersion } = node;
   return patch(node.kind, namedOf(node), { type: 'merge', changes: { metadata: { resourceVersion, ...metadata } } });

@@ -1,4 +1,4 @@
-/** What is in a namespace: all objects of all kinds that the server serves at this moment. */
+/** Lists all objects in a namespace, of all kinds that are currently served. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Kind } from '../../../kinds/kind.ts';
@@ -7,14 +7,14 @@ import type { Named } from '../../loop/plan.ts';
 export interface Content {
   readonly kind: Kind;
   readonly objects: readonly Named[];
-  /** The version that the list shows. */
+  /** The version of the list. */
   readonly resourceVersion: string;
 }
 
 export interface NamespaceContent {
-  /** Kinds of which there is something. */
+  /** Kinds with remaining objects. */
   readonly contents: readonly Content[];
-  /** Why the kinds are not known, when they are not. */
+  /** Why the kinds are not known. */
   readonly undiscovered?: string;
   /** Why kinds could not be listed. */
   readonly unlisted: readonly string[];
@@ -25,7 +25,7 @@ export const NOTHING: NamespaceContent = { contents: [], unlisted: [] };
 interface Look {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** The kinds that are served now. */
+  /** The kinds that are currently served. */
   readonly kinds: () => Iterable<Kind>;
 }
 
@@ -44,7 +44,7 @@ export async function contentOf(namespace: string, { client, signal, kinds }: Lo
         return { kind, objects: items, resourceVersion: metadata.resourceVersion };
       } catch (error) {
         signal.throwIfAborted();
-        // The kind went away after it was counted, or never had objects to list.
+        // The kind was removed meanwhile, or cannot be listed.
         if (!isApiError(error, 'NotFound', 'MethodNotAllowed')) unlisted.push((error as Error).message);
         return undefined;
       }

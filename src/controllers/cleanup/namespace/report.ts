@@ -1,4 +1,4 @@
-/** The conditions of a namespace that is being deleted, in the words that clients know from Kubernetes. */
+/** Builds the conditions of a namespace that is being deleted, with Kubernetes' reasons and messages. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Named } from '../../loop/plan.ts';
 import type { Condition } from '../../shared/conditions.ts';
@@ -6,7 +6,7 @@ import type { Content, NamespaceContent } from './content.ts';
 
 type Report = Omit<Condition, 'lastTransitionTime'>;
 
-/** `failures`: what went wrong when content was deleted last. */
+/** `failures`: errors of the last deletions. */
 export function report(content: NamespaceContent, failures: readonly Error[]): Report[] {
   const asked = content.contents.map((each) => ({ ...each, objects: each.objects.filter(isAsked) }));
   const left = asked.filter(({ objects }) => objects.length > 0);
@@ -39,7 +39,7 @@ export function report(content: NamespaceContent, failures: readonly Error[]): R
 function remaining(left: readonly Content[]): Report {
   const type = 'NamespaceContentRemaining';
   if (left.length === 0) return good(type, 'ContentRemoved', 'All content successfully removed');
-  // The dot stands there for the core group too.
+  // The dot is there for the core group, too.
   const words = left.map(({ kind, objects }) => `${kind.plural}.${kind.group} has ${instances(objects.length)}`);
   return bad(type, 'SomeResourcesRemain', `Some resources are remaining: ${words.sort().join(', ')}`);
 }
@@ -60,12 +60,12 @@ const instances = (count: number) => `${count} resource instances`;
 const good = (type: string, reason: string, message: string): Report => ({ type, status: 'False', reason, message });
 const bad = (type: string, reason: string, message: string): Report => ({ type, status: 'True', reason, message });
 
-/** Whether its deletion has been asked for. */
+/** Whether its deletion was requested. */
 export function isAsked({ metadata }: Named): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** That somebody else was faster is no failure to delete. */
+/** A conflict with another writer is not a failure to delete. */
 function isFailure(error: Error): boolean {
   return !isApiError(error, 'Conflict', 'NotFound');
 }

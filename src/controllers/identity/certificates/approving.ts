@@ -1,7 +1,6 @@
 /**
- * Approves the certificates of nodes: those that a machine which is about to join asks for, those that a node asks for
- * itself, and those with which a node serves under its own name. Who may ask is a matter of rights, which the server
- * decides.
+ * Approves certificate requests of nodes: of a machine that is about to join, of a node that renews its client certificate,
+ * and serving certificates of a node for its own name. Whether the requester has the right is decided by the server.
  */
 import { DerError } from '../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../base/x509/request.ts';
@@ -14,13 +13,13 @@ import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
 import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } from './request-state.ts';
 import { nodeClient, nodeServing } from './signer-rules.ts';
 
-/** What it looks like, and whether the one who asks may: undefined when it is nothing that is approved here. */
+/** Whether the request is approved, and the message; undefined when it is not for this controller. */
 export interface Opinion {
   readonly approved: boolean;
   readonly message: string;
 }
 
-/** Rights change; what looked right and was not allowed is looked at again after this time, in milliseconds. */
+/** When a request without the necessary rights is checked again. */
 const AGAIN_AFTER = 60_000;
 
 export interface ApprovingOptions {
@@ -79,15 +78,15 @@ function parsedOf(request: Request): ParsedRequest | undefined {
   try {
     return parseRequest(pemOf(request));
   } catch (error) {
-    // The signer says what is wrong with it.
+    // The signer reports what is wrong with it.
     if (error instanceof DerError) return undefined;
     throw error;
   }
 }
 
 /**
- * A node may serve under its own name and no other. Addresses are left to people: a node reports its own, and could
- * claim the server's.
+ * A node may serve only under its own name. Addresses are left to administrators: a node reports its own, and could claim the
+ * server's.
  */
 export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved: readonly string[]): boolean {
   const name = parsed.commonName.slice('system:node:'.length);

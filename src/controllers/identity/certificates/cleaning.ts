@@ -1,4 +1,4 @@
-/** Removes requests for certificates that nobody needs any more. */
+/** Deletes certificate requests that are no longer needed. */
 import { X509Certificate } from 'node:crypto';
 import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
 import { type Controller, defineController } from '../../loop/define.ts';
@@ -6,7 +6,7 @@ import { type Plan, remove, requeueAfter } from '../../loop/plan.ts';
 import { conditionOf, type Request } from './request-state.ts';
 
 const HOUR = 3_600_000;
-/** After something was decided, and how long a request waits to be dealt with. */
+/** How long a request is kept after a decision, and how long an undecided one waits. */
 const SETTLED = HOUR;
 const WAITING = 24 * HOUR;
 
@@ -24,7 +24,7 @@ export function planCleaning(request: Request | undefined, now: Date): Plan {
   return Number.isFinite(left) ? [requeueAfter(left)] : [];
 }
 
-/** When it may go. */
+/** Returns when the request can be deleted. */
 function endOf(request: Request): number {
   const { certificate, conditions = [] } = request.status;
   const after = (type: 'Approved' | 'Denied' | 'Failed', time: number) => {
@@ -41,7 +41,7 @@ function endOf(request: Request): number {
   );
 }
 
-/** Of a certificate in PEM and base64. The server has seen to it that it is one. */
+/** Parses a certificate in PEM and base64, which the server has validated. */
 function expiryOf(certificate: string): number {
   return Date.parse(new X509Certificate(Buffer.from(certificate, 'base64')).validTo);
 }

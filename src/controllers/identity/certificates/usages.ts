@@ -1,4 +1,4 @@
-/** The words for what a key may be used for, as certificates say them. */
+/** Key usages by their names in certificate requests. */
 const keyUsages: Readonly<Record<string, number>> = {
   signing: 0,
   'digital signature': 0,
@@ -34,7 +34,7 @@ export interface Uses {
   readonly purposes: readonly string[];
 }
 
-/** Each once; the server takes no words but these. */
+/** Without duplicates; the server accepts no other names. */
 export function usesOf(words: readonly string[]): Uses {
   const found = <T>(table: Readonly<Record<string, T>>) => [
     ...new Set(words.flatMap((word) => (Object.hasOwn(table, word) ? [table[word] as T] : []))),

@@ -1,4 +1,4 @@
-/** Writes the pods behind a service into slices of a hundred, with how each of them is. */
+/** Writes the pods of a service into EndpointSlices of at most a hundred endpoints, with their conditions. */
 import type { Draft } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -58,7 +58,7 @@ export const endpointSliceController: Controller = defineController<Service>({
 
 export function planEndpointSlices(service: SeenService | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
   const slices = slicesOf(world, NAME);
-  // Slices of a service that is gone are the garbage collector's. Nothing is made for one that is about to go.
+  // Slices of a deleted service are left to the garbage collector. None are created for one that is being deleted.
   if (!service || service.metadata.deletionTimestamp) return [];
   if (service.spec.type === 'ExternalName') return slices.map((slice) => remove(EndpointSlice, slice));
   if (isKeptByOthers(service)) return [];
@@ -79,7 +79,7 @@ interface Asked {
   readonly world: Listers;
 }
 
-/** By the ports that the pods have. A service without any has one empty slice, so that all see it was looked at. */
+/** By the ports of the pods. A service without pods has one empty slice, which shows that it was processed. */
 function groupsOf(service: SeenService, { pods, family, world }: Asked): EndpointGroup[] {
   const groups = new Map<string, { ports: readonly SlicePort[]; endpoints: SliceEndpoint[] }>();
   for (const pod of pods) {
@@ -115,7 +115,7 @@ function endpointOf(
   };
 }
 
-/** Who should prefer the endpoint, where the service wants its traffic to stay near. */
+/** Returns topology hints, where the service wants traffic to stay close. */
 function hintsOf(
   { spec }: SeenService,
   { zone, nodeName }: { readonly zone: string | undefined; readonly nodeName: string | undefined },
@@ -139,7 +139,7 @@ function isOwnedBy({ metadata }: Slice, service: SeenService): boolean {
   return metadata.ownerReferences?.some(({ uid }) => uid === service.metadata.uid) ?? false;
 }
 
-/** How each pod is told to be. */
+/** The published state of each pod. */
 function endpointsIn(parts: readonly { readonly endpoints: readonly SliceEndpoint[] }[]): ReadonlyMap<string, unknown> {
   const out = new Map<string, unknown>();
   for (const { endpoints } of parts) {

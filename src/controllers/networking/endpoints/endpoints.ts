@@ -1,4 +1,4 @@
-/** Writes the addresses of the pods behind a service into the Endpoints object of its name. */
+/** Writes the addresses of a service's pods into its Endpoints object. */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -35,7 +35,7 @@ export const endpointsController: Controller = defineController<Service>({
   watches: Service,
   also: [
     podsBehindServices,
-    // Endpoints may be there before their service, and stay then; what was made here goes with it.
+    // Endpoints may exist before their service, and then stay; those created here are deleted with it.
     related(Endpoints, (endpoints, { of }) => {
       const { name = '', namespace, labels } = endpoints.metadata;
       return of(Service).get(name, namespace) || labels?.[MANAGED_BY] === NAME ? [keyOf(endpoints)] : [];
@@ -54,7 +54,7 @@ export function planEndpoints(service: SeenService | undefined, world: Pick<Snap
   return written(service, { current, subsets, pods });
 }
 
-/** A pod contributes each of its ports by itself; what belongs together is packed afterwards. */
+/** Each port of a pod is a subset; they are packed afterwards. */
 function subsetsOf(service: SeenService, pod: SeenPod): Subset[] {
   const address = addressOf(service, pod);
   if (!address) return [];
@@ -108,7 +108,7 @@ function written(service: SeenService, { current, subsets, pods }: Found): Actio
   return [create(Endpoints, object as Draft<Endpoints>, report)];
 }
 
-/** Which pods are told, and whether as ready. */
+/** The published pods, and whether each is ready. */
 function readinessIn(subsets: readonly Subset[] | undefined): ReadonlyMap<string, boolean> {
   const out = new Map<string, boolean>();
   for (const { addresses = [], notReadyAddresses = [] } of subsets ?? []) {

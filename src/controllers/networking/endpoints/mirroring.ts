@@ -1,4 +1,4 @@
-/** Copies Endpoints that somebody else keeps into slices, so that who reads slices alone misses nothing. */
+/** Mirrors Endpoints that other clients manage into EndpointSlices, for consumers that read only slices. */
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
@@ -54,7 +54,7 @@ interface Mirrored {
   readonly beyond: number;
 }
 
-/** One group for each family of addresses, of as many as one slice takes. */
+/** One group for each address family, of as many endpoints as a slice takes. */
 function mirror({ addresses = [], notReadyAddresses = [], ports = [] }: Subset): Mirrored {
   const all = [
     ...addresses.map((address) => ({ address, ready: true })),
@@ -101,7 +101,7 @@ function dress(endpoints: SeenEndpoints, old: Slice | undefined): Draft<Endpoint
   return { metadata: { generateName: `${name}-`, namespace, ...metadata } };
 }
 
-/** Told only when something was written: what is left out stays so until the object changes. */
+/** Recorded only when something was written: what is omitted stays so until the object changes. */
 function complaints(endpoints: SeenEndpoints, actions: readonly Action[], mirrored: readonly Mirrored[]): Action[] {
   if (actions.length === 0) return [];
   const invalid = mirrored.reduce((total, each) => total + each.invalid, 0);

@@ -1,6 +1,6 @@
 /**
- * Keeps an eye on nodes. One that is silent for too long is said to be unknown, its pods are not ready any more, and taints
- * keep new pods away and, in time, drive the old ones off (see taint-eviction).
+ * Monitors the health of nodes. A node that is silent for too long gets unknown conditions, its pods are no longer ready, and
+ * taints keep new pods away and finally evict the old ones (see taint-eviction).
  */
 
 import { timestamp } from '../../../base/timestamp.ts';
@@ -19,16 +19,16 @@ import { surveyZones, ZonePace, type Zones, zoneOf } from './zones.ts';
 
 const LEASES = 'kube-node-lease';
 
-/** How often nodes that are not well are looked at, in milliseconds. */
+/** How often unhealthy nodes are checked. */
 const PERIOD = 5000;
 
 type SeenNode = DeepReadonly<Node>;
 
-/** What was seen of a node. */
+/** What was observed of a node. */
 interface Watched {
   readonly heartbeat: Heartbeat;
   readonly isNew: boolean;
-  /** How long until the node's pods may be driven off, in milliseconds; undefined when that is not asked for. */
+  /** Milliseconds until the node's pods may be evicted; undefined when they need not be. */
   readonly evictionIn: number | undefined;
   readonly isAllLost: boolean;
 }
@@ -41,7 +41,7 @@ export function nodeLifecycleController(): Controller {
     component: 'node-controller',
     watches: Node,
     also: [
-      // How long a lease lasts matters at once; that it was renewed is seen when it should have been.
+      // A changed lease duration matters at once; a renewal is noticed when it would have been missed.
       related(
         Lease,
         ({ metadata }) => (metadata.namespace === LEASES ? [metadata.name ?? ''] : []),
@@ -62,7 +62,7 @@ const isUnwell = (node: SeenNode) => {
   return ready !== undefined && ready.status !== 'True';
 };
 
-/** What has to be remembered from plan to plan. A restart forgets it, and gives every node its time anew. */
+/** State that is kept between plans. It is lost on a restart, which gives every node its full grace period. */
 class Memory {
   readonly #known = new Map<string, { readonly node: SeenNode; readonly heartbeat: Heartbeat }>();
   readonly #pace = new ZonePace();
@@ -92,14 +92,14 @@ class Memory {
     };
   }
 
-  /** Nodes that are lost together are seen together first. */
+  /** Nodes that are lost together are first seen together. */
   #evictionIn(node: SeenNode, zones: Zones, now: number): number {
     const since = Date.parse(readyCondition(node)?.lastTransitionTime ?? '') || 0;
     const left = since + PERIOD - now;
     return left > 0 ? left : this.#pace.turn(zoneOf(node), zones, now);
   }
 
-  /** Once a second is enough for thousands of nodes that are lost together. */
+  /** Once a second suffices for thousands of nodes that are lost together. */
   #survey({ of }: Listers, now: number): Zones {
     if (!this.#zones || now - this.#zones.at >= 1000 || now < this.#zones.at) {
       this.#zones = { at: now, zones: surveyZones(of(Node).list()) };
@@ -128,7 +128,7 @@ function planNode(
     ...tainted(node, observed, now),
     ...(isUnwell(node) ? podsNotReady(node, world, now) : []),
     ...(missed > 0 ? [requeueAfter(missed)] : []),
-    // What is done about a node that is not well depends on the others.
+    // What happens to an unhealthy node depends on the others.
     ...(isUnwell(node) ? [requeueAfter(Math.min(evictionIn || PERIOD, PERIOD))] : []),
   ];
 }
@@ -144,7 +144,7 @@ const CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 const needsMarks = ({ status }: SeenNode) =>
   CONDITIONS.some((type) => status.conditions?.find((each) => each.type === type)?.status !== 'Unknown');
 
-/** What the node said of itself is not known any more. */
+/** Marks the conditions that the node reported as unknown. */
 function lost(node: SeenNode, now: Date): Action[] {
   const lastTransitionTime = timestamp(now);
   const known = (node.status.conditions ?? []).map((condition) =>
@@ -175,7 +175,7 @@ function lost(node: SeenNode, now: Date): Action[] {
   ];
 }
 
-/** A taint that is there already for the other reason is exchanged at once; a new one waits for its turn. */
+/** A taint for the other reason is replaced at once; a new one waits for its turn. */
 function tainted(node: SeenNode, { evictionIn, isAllLost }: Watched, now: Date): Action[] {
   const wanted = isAllLost ? undefined : evictingTaint(node);
   const evicting = wanted && (isEvicting(node) || evictionIn === 0) ? wanted : undefined;

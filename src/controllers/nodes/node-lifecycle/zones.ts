@@ -1,6 +1,6 @@
 /**
- * How well the zones are, and how fast pods may be driven off their nodes. When many nodes of a zone are gone at once, it is
- * rather the network than the nodes; when all of all zones are, it is rather this end of it.
+ * The health of zones, and how fast pods may be evicted from their nodes. When many nodes of a zone fail at once, it is
+ * probably the network; when all nodes of all zones fail, it is probably this end.
  */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -11,7 +11,7 @@ type ZoneState = 'normal' | 'partlyDisrupted' | 'fullyDisrupted';
 
 const PARTLY = 0.55;
 const LARGE = 50;
-/** Milliseconds between two nodes of a zone. */
+/** Milliseconds between evictions from two nodes of a zone. */
 const USUAL = 10_000;
 const SLOW = 100_000;
 
@@ -23,7 +23,7 @@ export function zoneOf({ metadata }: SeenNode): string {
 export interface Zones {
   readonly sizes: ReadonlyMap<string, number>;
   readonly states: ReadonlyMap<string, ZoneState>;
-  /** No node of any zone is well. */
+  /** Whether no node of any zone is healthy. */
   readonly isAllLost: boolean;
 }
 
@@ -51,11 +51,11 @@ function stateOf({ ready, all }: { readonly ready: number; readonly all: number 
   return lost > 2 && lost / all >= PARTLY ? 'partlyDisrupted' : 'normal';
 }
 
-/** One node of a zone after the other. */
+/** Limits evictions to one node of a zone at a time. */
 export class ZonePace {
   readonly #last = new Map<string, number>();
 
-  /** How long a node has to wait, in milliseconds, as things are; 0: it is its turn, which is then taken. */
+  /** Returns how long a node has to wait, in milliseconds; 0: it is its turn, which is then taken. */
   turn(zone: string, zones: Zones, now: number): number {
     const pause = pauseOf(zones.states.get(zone), zones.sizes.get(zone) ?? 0);
     if (pause === undefined) return Number.POSITIVE_INFINITY;
@@ -66,7 +66,7 @@ export class ZonePace {
   }
 }
 
-/** Undefined: nobody has a turn. */
+/** Undefined: no evictions. */
 function pauseOf(state: ZoneState | undefined, size: number): number | undefined {
   if (state !== 'partlyDisrupted') return USUAL;
   return size > LARGE ? SLOW : undefined;

@@ -1,7 +1,4 @@
-/**
- * Makes the claims that belong to one pod each: a volume that the pod describes by a template instead of naming a claim. They
- * go with their pod, by reference.
- */
+/** Creates the claims of ephemeral volumes, which belong to one pod each and are deleted with it by owner reference. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -17,7 +14,7 @@ export const ephemeralVolumeController: Controller = defineController({
   account: 'ephemeral-volume-controller',
   component: 'ephemeral_volume',
   also: [
-    // Which volumes a pod has never changes.
+    // The volumes of a pod never change.
     related(Pod, keysOfPod, () => true),
     related(PersistentVolumeClaim, keysOfClaim, () => true),
   ],
@@ -30,7 +27,7 @@ function keysOfPod(pod: SeenPod): readonly string[] {
   return hasOwn(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : [];
 }
 
-/** When one is deleted, its pod gets another. */
+/** When a claim is deleted, its pod gets another. */
 function keysOfClaim({ metadata }: DeepReadonly<PersistentVolumeClaim>, { of }: Listers): readonly string[] {
   return of(Pod).by(podsByClaim, `${metadata.namespace}/${metadata.name}`).flatMap(keysOfPod);
 }

@@ -1,4 +1,4 @@
-/** Sees to it that volumes go when nobody wants them any more. Their data is removed by their node. */
+/** Deletes volumes that are no longer needed. Their data is removed by their node. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PROVISIONED_BY } from '../../../kinds/volumes/binding.ts';
@@ -19,7 +19,7 @@ export function planDirectory(volume: Volume | undefined, world: World): Plan {
   return goesWithClaim && volume.status.phase === 'Released' ? [remove(PersistentVolume, volume)] : [];
 }
 
-/** The node removes the data and lets go of the volume, unless there is no such node. */
+/** The node removes the data and releases the volume, unless the node is gone. */
 function lastResort(volume: Volume, world: World): Plan {
   const directory = nodeDirectory(volume);
   if (!directory) {

@@ -1,6 +1,6 @@
 /**
- * Gives a new cluster its first storage class, once. That it was made is noted on the namespace `kube-system`: a class that
- * was deleted or changed since stays as its owner wants it, and a cluster that has classes of its own gets none.
+ * Creates the first StorageClass of a new cluster, once. An annotation of the namespace `kube-system` records it: a class
+ * that was deleted or changed later stays so, and a cluster that has classes gets none.
  */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
@@ -11,7 +11,7 @@ import { type Controller, defineController, type Listers, related } from '../../
 import { create, type Plan, patch } from '../../loop/plan.ts';
 
 const HOME = 'kube-system';
-/** Taken away, the class is made anew where there is none. */
+/** When the annotation is removed, the class is created again if there is none. */
 const MADE = 'storageclass.kubernetes.io/default-was-made';
 
 export const defaultClassController: Controller = defineController({

@@ -1,4 +1,4 @@
-/** Makes the volume that a claim asks for. */
+/** Provisions the volume for a claim. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -13,7 +13,7 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Class = DeepReadonly<StorageClass>;
 
 const HOSTNAME = 'kubernetes.io/hostname';
-/** The one parameter of a class: below which path its volumes are made. */
+/** The only parameter of a class: the path below which its volumes are created. */
 const DIRECTORY = 'directory';
 const MODES = ['ReadWriteOnce', 'ReadWriteOncePod'];
 
@@ -29,7 +29,7 @@ export function planProvision(claim: Claim | undefined, world: World, root: stri
   const node = selected === undefined ? anyNode(world, storageClass) : world.nodeNamed(selected);
   if (!node) {
     if (selected === undefined) return [failed(claim, 'there is no node that is ready')];
-    // The scheduler may choose again.
+    // The scheduler may choose another node.
     return [unselect(claim), failed(claim, `node "${selected}" not found`)];
   }
   const hostname = node.metadata.labels?.[HOSTNAME];
@@ -48,7 +48,7 @@ export function planProvision(claim: Claim | undefined, world: World, root: stri
   ];
 }
 
-/** There is at most one for a claim, however often it is made. */
+/** The name is the same on every attempt, so that there is at most one volume for a claim. */
 const nameFor = ({ metadata }: Claim) => `pvc-${metadata.uid}`;
 
 const failure = (claim: Claim, why: string) =>
@@ -56,7 +56,7 @@ const failure = (claim: Claim, why: string) =>
 
 const failed = (claim: Claim, why: string) => event(claim, 'Warning', 'ProvisioningFailed', failure(claim, why));
 
-/** What a directory cannot be. */
+/** Returns why a directory cannot satisfy the claim. */
 function whyNot({ spec }: Claim, { mountOptions, parameters = {} }: Class): string | undefined {
   const unknown = Object.keys(parameters).find((name) => name !== DIRECTORY);
   if (unknown !== undefined) return `unknown parameter "${unknown}"`;

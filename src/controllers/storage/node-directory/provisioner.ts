@@ -1,4 +1,4 @@
-/** The controller. Its keys are `namespace/name` for a claim, and the name alone for a volume. */
+/** The controller. Its keys are `namespace/name` for a claim, and the name for a volume. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -17,7 +17,7 @@ import { planProvision } from './provision.ts';
 import { planResize } from './resize.ts';
 
 export interface NodeDirectoryOptions {
-  /** Below which path directories are made on nodes, where a class does not say. */
+  /** The path below which directories are created on nodes, unless a class sets one. */
   readonly volumesDirectory?: string;
 }
 
@@ -42,7 +42,7 @@ export function nodeDirectoryController({ volumesDirectory = USUAL_DIRECTORY }: 
   });
 }
 
-/** Whether the node in question is there, where the cache does not know it and the server does. */
+/** The node, if the server has it and the cache does not. */
 interface Observed {
   readonly node?: DeepReadonly<Node> | undefined;
 }
@@ -83,7 +83,7 @@ function keysOfVolume(volume: Volume): readonly string[] {
   return [volume.metadata.name ?? '', ...volumesByClaim(volume)];
 }
 
-/** An index: claims for which a volume is to be made here, under the one name `true`. */
+/** An index: claims to provision, under the single value `true`. */
 const claimsThatSeek = (claim: Claim): readonly string[] => (isOurs(claim) && !claim.spec.volumeName ? ['true'] : NONE);
 
 const seekers = (of: Listers['of']) => of(PersistentVolumeClaim).by(claimsThatSeek, 'true').map(keyOf);

@@ -1,4 +1,4 @@
-/** Asking for a volume to be made: the provisioner of the class sees its name on the claim, and goes to work. */
+/** Requests provisioning: the provisioner of the class sees its name on the claim. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
@@ -6,7 +6,7 @@ import { classNameOf, OLD_PROVISIONER, PROVISIONER } from '../../../kinds/volume
 import { event, type Plan, update } from '../../loop/plan.ts';
 import type { Claim } from './states.ts';
 
-/** Names that belong to plugins inside Kubernetes. There are none here. */
+/** The prefix of in-tree plugins in Kubernetes. There are none here. */
 const INSIDE = 'kubernetes.io/';
 
 export function planProvisioning(claim: Claim, storageClass: DeepReadonly<StorageClass> | undefined): Plan {

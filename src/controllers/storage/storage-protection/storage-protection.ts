@@ -1,6 +1,6 @@
 /**
- * Lets go of storage that is to be deleted once nobody uses it any more: claims of pods, volumes of claims, classes of
- * both. That it is held at all is the server's doing, when it is created.
+ * Removes the protection finalizer of storage objects that are being deleted once they are unused: claims by pods, volumes by
+ * claims, classes by both. The server adds the finalizers on creation.
  */
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -52,8 +52,8 @@ export function planClaim(claim: Claim | undefined, world: Listers): Plan {
 }
 
 /**
- * A pod that no node has seen yet is not started with a claim that is on its way out. One that has ended and that only
- * its finalizers keep may wait for the claim that was made for it, as its owner: it does not hold it in turn.
+ * A pod without a node is not started with a claim that is being deleted. A terminated pod that only its finalizers keep may
+ * wait for its own ephemeral claim to be deleted: it does not hold the claim in turn.
  */
 function uses({ metadata, spec }: DeepReadonly<Pod>, claim: Claim): boolean {
   if (!spec.nodeName) return false;

@@ -1,4 +1,4 @@
-/** When a schedule is due next. */
+/** Computes the next run of a schedule. */
 import type { CalendarSchedule, CronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
 import { type WallTime, type Zone, zoneOf } from './zoned-time.ts';
 
@@ -6,12 +6,12 @@ const SECOND = 1000;
 const MINUTE = 60_000;
 const HOUR = 60;
 
-/** A day that does not come within so many years never comes. */
+/** A date that does not occur within so many years never does. */
 const YEARS = 5;
 
 /**
- * The first moment after the given one; undefined when there is none. A time that clocks skip in spring is not due on that
- * day, and one that they show twice in autumn is due twice.
+ * Returns the first run after the time; undefined when there is none. A local time that is skipped in spring does not run on
+ * that day, and one that occurs twice in autumn runs twice.
  */
 export function nextRun(schedule: CronSchedule, after: number, timeZone: string): number | undefined {
   if (schedule.type === 'interval') return Math.floor(after / SECOND) * SECOND + schedule.every;

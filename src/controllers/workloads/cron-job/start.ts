@@ -1,4 +1,4 @@
-/** Starting the run of a CronJob that is due. */
+/** Starts the run of a CronJob that is due. */
 
 import { timestamp } from '../../../base/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -14,23 +14,23 @@ import { nextRun } from './next-run.ts';
 type SeenCronJob = DeepReadonly<CronJob>;
 type Status = SeenCronJob['status'];
 
-/** More missed runs than these are told. */
+/** From this number on, missed runs are reported. */
 const MANY = 100;
 
 export interface StartOptions {
   readonly of: Listers['of'];
-  /** Runs before this moment are not made up for, in milliseconds. */
+  /** Runs before this time are not started, in milliseconds. */
   readonly since: number;
   readonly now: number;
 }
 
 interface Start {
   readonly actions: readonly Action[];
-  /** When the actions have gone well. */
+  /** The status if the actions succeed. */
   readonly status: Status;
 }
 
-/** Starts the run that is due, and looks again when the next one is. */
+/** Starts the run that is due, and plans again for the next one. */
 export function startOf(cronJob: SeenCronJob, status: Status, options: StartOptions): Start {
   const { spec, metadata } = cronJob;
   const nothing = (...actions: readonly Action[]): Start => ({ actions, status });
@@ -62,7 +62,7 @@ export function startOf(cronJob: SeenCronJob, status: Status, options: StartOpti
   return { status: run.status, actions: [...warnings, ...run.actions, ...again] };
 }
 
-/** Runs that were due before may not start any more. Within its second a run is never late. */
+/** Runs due before this may not start any more. Within its second, a run is never late. */
 function deadlineOf({ spec }: SeenCronJob, now: number): number {
   const { startingDeadlineSeconds } = spec;
   if (startingDeadlineSeconds === undefined) return Number.NEGATIVE_INFINITY;
@@ -89,7 +89,7 @@ function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Cir
       ? 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew'
       : undefined;
   const warnings = warning === undefined ? [] : [warn('TooManyMissedTimes', warning)];
-  // Who made a Job of this name, if not this controller, has started the run.
+  // A Job of this name means that the run was started.
   if (of(Job).get(jobName(cronJob, run), namespace)) return { status, actions: warnings };
   const { active = [] } = status;
   if (cronJob.spec.concurrencyPolicy === 'Forbid' && active.length > 0) {

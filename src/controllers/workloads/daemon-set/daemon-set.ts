@@ -1,4 +1,4 @@
-/** Keeps one pod of a DaemonSet on every node that is meant, and moves them to the present template. */
+/** Runs one pod of a DaemonSet on every eligible node, and updates them to the current template. */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { Draft } from '../../../client/object-types.ts';
@@ -35,7 +35,7 @@ interface Adoption {
 
 type World = Pick<Snapshot<Adoption>, 'of' | 'observed' | 'failures'>;
 
-/** So many pods are created, and so many deleted, at a time. */
+/** How many pods are created, and how many deleted, in one plan. */
 const BURST = 250;
 
 const selector = ({ spec }: SeenDaemonSet) => compiledSelector(spec.selector);
@@ -64,7 +64,7 @@ export function daemonSetController(): Controller {
   });
 }
 
-/** Nodes say often how they are; only those that should have a pod and have none, or the other way round, matter. */
+/** Nodes are updated often; only those that should have a pod and have none, or the other way round, matter. */
 function concerned(node: SeenNode, { of }: Listers): readonly string[] {
   const { name = '' } = node.metadata;
   const isGone = of(Node).get(name) === undefined;
@@ -81,7 +81,7 @@ function concerned(node: SeenNode, { of }: Listers): readonly string[] {
 
 export interface Decision {
   readonly plan: Plan;
-  /** The places where failed pods are replaced. */
+  /** Keys of the back-off, where failed pods are replaced. */
   readonly failed: readonly string[];
 }
 
@@ -90,7 +90,7 @@ export function planDaemonSet(
   world: World,
   { now, patience }: { readonly now: number; readonly patience: Patience },
 ): Decision {
-  // Its revisions may be gone before its pods, so that nothing about it can be said any more.
+  // Its revisions may be gone before its pods, so that its status cannot be determined any more.
   if (daemonSet.metadata.deletionTimestamp) return { plan: [], failed: [] };
   const claimed = claim(daemonSet, pods, { world, mayAdopt: world.observed.pods });
   const past = claim(daemonSet, revisions, { world, mayAdopt: world.observed.revisions });
@@ -102,7 +102,7 @@ export function planDaemonSet(
   const changes = changesOf(daemonSet, sites, { kept, isUpdated, now });
   const pending = perform(daemonSet, changes, hash);
   const status = statusOf(daemonSet, sites, { isUpdated, collisions, now });
-  // Pods that come or go bring the next plan, which has something to say. A collision is known to this one alone.
+  // Created or deleted pods cause the next plan, which writes the status. A collision is known only to this plan.
   const isSettling = pending.length > 0 && world.failures.length === 0;
   const isSilent = isSettling && collisions === daemonSet.status.collisionCount;
   const plan = [
@@ -138,7 +138,7 @@ function historyOf(
 
 const hashOf = ({ metadata }: SeenRevision) => metadata.labels?.[REVISION_LABEL] ?? metadata.name ?? '';
 
-/** First every node has its pod; then they are updated. */
+/** First every node gets its pod; then they are updated. */
 function changesOf(
   daemonSet: SeenDaemonSet,
   sites: Sites,
@@ -166,7 +166,7 @@ function perform(daemonSet: SeenDaemonSet, changes: Changes, hash: string): read
   ];
 }
 
-/** The oldest revisions beyond the limit, as far as no pod comes from them. */
+/** Deletes the oldest revisions beyond the limit that no pod uses. */
 function cleanUp({ spec }: SeenDaemonSet, older: readonly SeenRevision[], pods: readonly SeenPod[]): readonly Action[] {
   const { revisionHistoryLimit = 10 } = spec;
   if (older.length <= revisionHistoryLimit) return [];

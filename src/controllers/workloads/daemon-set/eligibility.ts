@@ -1,4 +1,4 @@
-/** Which nodes a DaemonSet is meant for. */
+/** Which nodes a DaemonSet runs on. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { requiredNodes } from '../../../kinds/placement/required-nodes.ts';
@@ -8,9 +8,9 @@ import { type SeenDaemonSet, tolerationsOf } from './daemon-pod.ts';
 export type SeenNode = DeepReadonly<Node>;
 
 export interface Verdict {
-  /** A pod belongs there. */
+  /** Whether a pod should run there. */
   readonly shouldRun: boolean;
-  /** One that is there may stay. */
+  /** Whether an existing pod may stay. */
   readonly mayStay: boolean;
 }
 
@@ -20,7 +20,7 @@ const YES: Verdict = { shouldRun: true, mayStay: true };
 const NO_NEW: Verdict = { shouldRun: false, mayStay: true };
 const NO: Verdict = { shouldRun: false, mayStay: false };
 
-/** Templates do not change, so neither do their judges. */
+/** Templates are immutable, so that results are cached. */
 const judges = new WeakMap<object, Judge>();
 
 export function eligibility({ spec }: SeenDaemonSet): Judge {

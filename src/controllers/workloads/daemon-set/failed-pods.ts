@@ -1,12 +1,12 @@
-/** How long a DaemonSet waits before it replaces a pod that failed, on each node longer every time. */
+/** Back-off before a failed pod is replaced, for each node. */
 const FIRST = 1000;
 const LONGEST = 15 * 60_000;
-/** After so long without a failure, all is forgiven. */
+/** After this long without a failure, the back-off is reset. */
 const FORGOTTEN = 2 * LONGEST;
 
-/** What a plan asks. */
+/** The back-off as a plan reads it. */
 export interface Patience {
-  /** Milliseconds to wait; 0 when the pod may be replaced now. */
+  /** Returns the milliseconds to wait; 0 when the pod may be replaced now. */
   wait(place: string, now: number): number;
 }
 
@@ -16,7 +16,7 @@ interface Failures {
 }
 
 export class FailedPods implements Patience {
-  /** By age: what was noted last is last. */
+  /** By age: the most recent is last. */
   readonly #places = new Map<string, Failures>();
 
   wait(place: string, now: number): number {
@@ -24,7 +24,7 @@ export class FailedPods implements Patience {
     return known ? Math.max(0, known.since + known.delay - now) : 0;
   }
 
-  /** A failed pod was replaced there. */
+  /** Records that a failed pod was replaced. */
   note(place: string, now: number): void {
     const known = this.#known(place, now);
     this.#places.delete(place);

@@ -1,4 +1,4 @@
-/** One pod on every node that should have one, and none elsewhere, whatever template they come from. */
+/** Plans one pod on every node that should have one, and none elsewhere, whatever its template. */
 import { type Action, event, requeueAfter } from '../../loop/plan.ts';
 import { isAvailable } from '../../shared/pods/availability.ts';
 import { isActive, isReady } from '../../shared/pods/pod-life.ts';
@@ -7,7 +7,7 @@ import type { Patience } from './failed-pods.ts';
 import type { Site, Sites } from './sites.ts';
 import { stepsOf } from './steps.ts';
 
-/** What is to be done about pods. */
+/** Changes to pods. */
 export interface Changes {
   /** The nodes that get one. */
   readonly create: readonly string[];
@@ -15,9 +15,9 @@ export interface Changes {
 }
 
 export interface Kept extends Changes {
-  /** Where a failed pod goes: the next one there has to wait longer. */
+  /** Where failed pods are replaced, which lengthens the back-off. */
   readonly failed: readonly string[];
-  /** What is told of it, and when to look again. */
+  /** Events, and when to plan again. */
   readonly actions: readonly Action[];
 }
 
@@ -55,7 +55,7 @@ class Keeping {
 
   see(site: Site): void {
     const { node, shouldRun, mayStay, pods } = site;
-    // Nearly all are like this.
+    // Nearly all nodes are like this.
     if (mayStay && pods.length === 1 && isActive(pods[0] as SeenPod)) return;
     const present = pods.filter(({ metadata }) => !metadata.deletionTimestamp);
     if (shouldRun && pods.length === 0) this.#create.push(node);
@@ -63,7 +63,7 @@ class Keeping {
     else this.#thin(site, this.#withoutEnded(node, present));
   }
 
-  /** Pods that have ended go; those that failed, not too often. */
+  /** Deletes terminated pods; failed ones with a back-off. */
   #withoutEnded(node: string, pods: readonly SeenPod[]): readonly SeenPod[] {
     return pods.filter((pod) => {
       const { phase } = pod.status;
@@ -92,7 +92,7 @@ class Keeping {
     this.#remove.push(pod);
   }
 
-  /** One of them is enough. While the set surges, an old one may stay until the new one is available. */
+  /** Keeps one of them. During a surge, an old pod may stay until the new one is available. */
   #thin({ node, shouldRun }: Site, running: readonly SeenPod[]): void {
     if (!this.#surges) {
       for (const pod of running.slice(1)) this.#remove.push(pod);
@@ -115,6 +115,6 @@ const NOTED = ['Normal', 'SucceededDaemonPod'] as const;
 const told = ({ metadata }: SeenPod, node: string) =>
   `${metadata.namespace}/${metadata.name} on node ${node}, will try to`;
 
-/** A new template starts afresh. */
+/** A new template starts without back-off. */
 const placeOf = ({ metadata, status }: SeenDaemonSet, node: string) =>
   `${metadata.uid}/${status.observedGeneration ?? 0}/${node}`;

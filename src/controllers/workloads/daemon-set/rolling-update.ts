@@ -1,4 +1,4 @@
-/** From pods of older templates to pods of the present one, node by node. */
+/** Updates pods of older templates node by node. */
 import { isAvailable } from '../../shared/pods/availability.ts';
 import type { PodTest, SeenDaemonSet, SeenPod } from './daemon-pod.ts';
 import type { Changes } from './keep.ts';
@@ -10,7 +10,7 @@ export interface UpdateInput {
   readonly now: number;
 }
 
-/** Only where each node has its pod and no other change is under way. */
+/** Only where each node has its pod and no other change is in progress. */
 export function roll(daemonSet: SeenDaemonSet, { sites, desired }: Sites, { isUpdated, now }: UpdateInput): Changes {
   const { minReadySeconds = 0 } = daemonSet.spec;
   if (sites.every(({ pods }) => pods.every(isUpdated))) return NOTHING;
@@ -30,9 +30,8 @@ interface Replacing {
 }
 
 /**
- * Old pods go, and the nodes that are left without one get a new one. An old pod that is not available is no loss; of the
- * others so many may go that not too many nodes are without an available pod. Where a node has several, they are thinned
- * out first.
+ * Deletes old pods, and recreates them on nodes without one. An old pod that is not available is no loss; of the others as
+ * many are deleted as maxUnavailable allows. Nodes with several pods are first reduced to one.
  */
 function replace(sites: readonly Site[], { maxUnavailable, isUpdated, isUp }: Replacing): Changes {
   const broken: SeenPod[] = [];
@@ -47,7 +46,7 @@ function replace(sites: readonly Site[], { maxUnavailable, isUpdated, isUp }: Re
   return { create: [], remove: [...broken, ...working.slice(0, Math.max(0, maxUnavailable - missing))] };
 }
 
-/** Those aside that are on their way out. */
+/** The only pod, apart from terminating ones. */
 function theOnly(pods: readonly SeenPod[]): SeenPod | undefined {
   let only: SeenPod | undefined;
   for (const pod of pods) {
@@ -58,12 +57,12 @@ function theOnly(pods: readonly SeenPod[]): SeenPod | undefined {
   return only;
 }
 
-/** What a node has, those aside that are on their way out. */
+/** The pods of a node, apart from terminating ones. */
 interface Pair {
   readonly site: Site;
   readonly fresh: SeenPod | undefined;
   readonly old: SeenPod | undefined;
-  /** There are more than these: they will be thinned out first. */
+  /** Whether there are more, which are removed first. */
   readonly isCrowded: boolean;
 }
 
@@ -83,8 +82,9 @@ function pairOf(site: Site, isFresh: PodTest): Pair {
 }
 
 /**
- * New pods come beside the old ones, which go when the new ones are available. A new pod beside one that is not available
- * is no surplus. On a node that should have none any more, a pod that is available goes only when there are enough others.
+ * Starts new pods beside old ones, which are deleted when the new ones are available. A new pod beside one that is not
+ * available is not a surge. On a node that should no longer have a pod, an available one is deleted only when there are
+ * enough others.
  */
 function surge(
   pairs: readonly Pair[],

@@ -1,4 +1,4 @@
-/** A DaemonSet's nodes, each with the pods that it has there. */
+/** The nodes of a DaemonSet, each with its pods. */
 
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Listers } from '../../loop/define.ts';
@@ -9,7 +9,7 @@ import { eligibility, type Verdict } from './eligibility.ts';
 /** A node that should have a pod, or has one. */
 export interface Site extends Verdict {
   readonly node: string;
-  /** Oldest first; those that are on the node before those that only wait for it. */
+  /** Oldest first; pods on the node before those that only wait for it. */
   readonly pods: readonly SeenPod[];
 }
 
@@ -34,7 +34,7 @@ export function sitesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[], { of
     if (shouldRun) desired++;
     if (shouldRun || found) sites.push({ node: name, shouldRun, mayStay, pods: found ? sorted(found) : NOBODY });
   }
-  // Those that ran there are for the collection of pods without nodes.
+  // Those that ran there are left to the pod garbage collector.
   const stranded = [...byNode.values()]
     .flat()
     .filter(({ metadata, spec }) => !spec.nodeName && !metadata.deletionTimestamp);
@@ -46,7 +46,7 @@ const NOBODY: readonly SeenPod[] = [];
 function groupByNode(pods: readonly SeenPod[]): Map<string, SeenPod[]> {
   const out = new Map<string, SeenPod[]>();
   for (const pod of pods) {
-    // It has ended and was told to go: nothing is left to do about it.
+    // It has ended and is being deleted: nothing is left to do.
     if (isTerminal(pod) && pod.metadata.deletionTimestamp) continue;
     const node = targetNode(pod);
     if (node === undefined) continue;

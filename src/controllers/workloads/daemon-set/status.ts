@@ -1,4 +1,4 @@
-/** What a DaemonSet says of itself: counts of nodes, not of pods. */
+/** The status of a DaemonSet: counts of nodes, not of pods. */
 import { isAvailable } from '../../shared/pods/availability.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
@@ -45,5 +45,5 @@ export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { isUpdated, coll
   };
 }
 
-/** None is not shown. */
+/** Zero is omitted. */
 const shown = (count: number) => count || undefined;

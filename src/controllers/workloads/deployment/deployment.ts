@@ -1,4 +1,4 @@
-/** Keeps a Deployment's pods through ReplicaSets, one for each template, and moves them to the present one. */
+/** Manages the pods of a Deployment through ReplicaSets, one for each template, and rolls out the current one. */
 import { isApiError } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import { controllerOf, keyOf } from '../../../client/informer/object-cache.ts';
@@ -49,7 +49,7 @@ export const deploymentController = defineController<Deployment, boolean>({
   plan: planDeployment,
 });
 
-/** Only a Recreate waits for the pods themselves: its new ones come when the last old one is gone. */
+/** Only the strategy Recreate waits for pods themselves: new ones start when the last old one is gone. */
 function recreated(pod: DeepReadonly<Pod>, { of }: Listers): readonly string[] {
   const { namespace = '' } = pod.metadata;
   const set = of(ReplicaSet).get(controllerOf(pod)?.name ?? '', namespace);
@@ -61,7 +61,7 @@ function recreated(pod: DeepReadonly<Pod>, { of }: Listers): readonly string[] {
 export function planDeployment(deployment: SeenDeployment | undefined, world: World, time: Date): Plan {
   if (!deployment) return [];
   const claimed = claim(deployment, replicaSets, { world, mayAdopt: world.observed });
-  // Sets that are taken or let go have new versions, which the next plan sees.
+  // Adopted or released sets have new versions, which the next plan sees.
   if (claimed.actions.length > 0) return claimed.actions;
   return new Rollout(deployment, claimed.mine, { world, now: time.getTime() }).plan();
 }
@@ -105,7 +105,7 @@ class Rollout {
     return this.#fresh ? [...this.#old, this.#fresh] : this.#old;
   }
 
-  /** No rollout moves on; pods come and go as many as are wanted. */
+  /** Scales without continuing a rollout. */
   #resized(options: { readonly cleanUp: boolean }): readonly Action[] {
     scale(this.#deployment, this.#fresh, this.#old);
     return [...this.#changes(), ...(options.cleanUp ? cleanUp(this.#deployment, this.#old) : []), ...this.#counts()];
@@ -118,7 +118,7 @@ class Rollout {
     return [...this.#changes(), ...(moved ? [] : this.#cleanUp()), ...this.#rolloutStatus()];
   }
 
-  /** First all old pods end, then the new ones come. */
+  /** First all old pods end, then new ones start. */
   #recreate(): readonly Action[] {
     const active = this.#old.filter(({ isActive }) => isActive);
     for (const set of active) set.scaleTo(0, this.#deployment);
@@ -146,7 +146,7 @@ class Rollout {
     );
   }
 
-  /** Makes the new set where there is none. What it returns is all that can be done for now. */
+  /** Creates the new set if there is none. What it returns is all that can be done for now. */
   #create(): readonly Action[] | undefined {
     if (this.#fresh) return undefined;
     const deployment = this.#deployment;
@@ -168,7 +168,7 @@ class Rollout {
     return undefined;
   }
 
-  /** The name of the new set is another's: the next hash will be another one. */
+  /** The name of the new set is taken: the next hash differs. */
   #collision(): Action {
     const { status } = this.#deployment;
     return this.#write({ ...status, collisionCount: (status.collisionCount ?? 0) + 1 });
@@ -181,7 +181,7 @@ class Rollout {
     this.#conditions = withCondition(this.#conditions, condition, this.#now);
   }
 
-  /** The new set first, so that it is there before old ones shrink. */
+  /** The new set first, so that it exists before old ones shrink. */
   #changes(): readonly Action[] {
     const ordered = this.#fresh ? [this.#fresh, ...this.#old] : this.#old;
     return ordered.flatMap((set) => set.actions(this.#deployment));
@@ -214,7 +214,7 @@ class Rollout {
     return updateStatus(Deployment, { ...this.#deployment, metadata, status } as unknown as Draft<Deployment>);
   }
 
-  /** The Deployment's own, with the revision of its new set. */
+  /** The Deployment's annotations, with the revision of its new set. */
   get #annotations(): Readonly<Record<string, string>> {
     const { annotations = {} } = this.#deployment.metadata;
     const revision = this.#fresh?.annotations[REVISION];
@@ -222,7 +222,7 @@ class Rollout {
   }
 }
 
-/** That it exists already is a cache that lags, or a collision. */
+/** If it exists already, the cache lags or the name collides. */
 function createFailure(failures: readonly Failure[]): Failure | undefined {
   return failures.find(
     ({ action, error }) =>

@@ -1,4 +1,4 @@
-/** The ReplicaSet of the present template: found among those that there are, or made. */
+/** The ReplicaSet of the current template: found among existing ones, or created. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
@@ -9,16 +9,15 @@ import { roomForNew } from './rolling-update.ts';
 import { HASH_LABEL, sameTemplate } from './same-template.ts';
 import { byAge, WorkingSet } from './working-set.ts';
 
-/** The longest name that an object may have. */
 const LONGEST_NAME = 253;
 
 export interface Sets {
-  /** Of the present template; undefined when there is none. */
+  /** The set of the current template; undefined when there is none. */
   readonly fresh: WorkingSet | undefined;
   readonly old: readonly WorkingSet[];
 }
 
-/** Of several with the same template the oldest is meant. It is brought up to date in all but its size. */
+/** Of several with the same template, the oldest counts. Everything but its size is updated. */
 export function sortOut(deployment: DeepReadonly<Deployment>, sets: readonly DeepReadonly<ReplicaSet>[]): Sets {
   const all = sets.map((set) => new WorkingSet(set)).sort(byAge);
   const fresh = all.find(({ set }) => sameTemplate(set.spec.template as any, deployment.spec.template));
@@ -30,7 +29,7 @@ export function sortOut(deployment: DeepReadonly<Deployment>, sets: readonly Dee
   return { fresh, old };
 }
 
-/** One that is to be created, as large as it may be at once. */
+/** Returns the set to create, as large as allowed at once. */
 export function newSet(deployment: DeepReadonly<Deployment>, old: readonly WorkingSet[]): WorkingSet {
   const { metadata, spec, status } = deployment;
   const hash = templateHash(spec.template, status.collisionCount);

@@ -1,10 +1,10 @@
-/** From the old ReplicaSets to the new one in steps, each of which leaves enough pods available. */
+/** Moves pods from old ReplicaSets to the new one in steps that keep enough of them available. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { stepsOf } from './steps.ts';
 import { byAge, sum, type WorkingSet } from './working-set.ts';
 
-/** Resizes the sets as far as they may go now. Whether any old or new one was resized. */
+/** Scales the sets as far as allowed now; returns whether any was scaled. */
 export function rollOn(deployment: DeepReadonly<Deployment>, fresh: WorkingSet, old: readonly WorkingSet[]): boolean {
   return growNew(deployment, fresh, old) || shrinkOld(deployment, fresh, old);
 }
@@ -32,17 +32,17 @@ function shrinkOld(deployment: DeepReadonly<Deployment>, fresh: WorkingSet, old:
   const active = old.filter((set) => set.isActive).sort(byAge);
   const enough = deployment.spec.replicas - stepsOf(deployment).maxUnavailable;
   const all = [fresh, ...active];
-  // What is new and not yet available must not be missed on top of what goes.
+  // New pods that are not available yet must not be missing on top of removed ones.
   const most = sum(all, (set) => set.replicas) - enough - (fresh.replicas - fresh.available);
   if (active.length === 0 || most <= 0) return false;
-  // Pods that serve nobody go first, whichever set they are in.
+  // Unhealthy pods are removed first, whichever set they are in.
   const ailing = take(deployment, active, { most, of: (set) => set.dispensable });
   const surplus = Math.min(sum(all, (set) => set.available) - enough, most - ailing);
   const healthy = take(deployment, active, { most: surplus, of: (set) => set.replicas });
   return ailing + healthy > 0;
 }
 
-/** Takes up to `most` pods in all, and `of` each set, the oldest first. How many it took. */
+/** Removes up to `most` pods in total, and `of` each set, the oldest first; returns how many. */
 function take(
   deployment: DeepReadonly<Deployment>,
   sets: readonly WorkingSet[],

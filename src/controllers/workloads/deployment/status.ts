@@ -1,4 +1,4 @@
-/** What a Deployment says of itself: the counts of its ReplicaSets, added up. */
+/** The status of a Deployment: the sums of its ReplicaSets. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type Conditions, said, withCondition } from './progress.ts';
@@ -35,7 +35,7 @@ export function countsOf(deployment: DeepReadonly<Deployment>, { sets, fresh, co
   });
 }
 
-/** Unknown as soon as one set that has been looked at does not say. */
+/** Unknown if any observed set does not report it. */
 function terminatingOf(sets: readonly WorkingSet[]): number | undefined {
   let total = 0;
   for (const { set } of sets) {
@@ -46,7 +46,7 @@ function terminatingOf(sets: readonly WorkingSet[]): number | undefined {
   return total;
 }
 
-/** Most counters are not shown when they are 0. */
+/** Most counters are omitted when they are 0. */
 function withoutZeros(status: Status): Status {
   const { terminatingReplicas, collisionCount, ...rest } = status;
   const shown = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== 0)) as Status;

@@ -1,4 +1,4 @@
-/** Which size a target should have, and what there is to say about that. Performs nothing and writes nothing. */
+/** Decides the size of a target, with conditions and events. Performs and writes nothing. */
 import { parseQuantity, scaled } from '../../../base/quantity.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
@@ -18,7 +18,7 @@ import type { Target } from './target.ts';
 
 export type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 
-/** What was found of a target. */
+/** What was read of a target. */
 export interface Found {
   readonly target: Target;
   /** In the order of the metrics; empty where they do not matter. */
@@ -31,21 +31,21 @@ export interface Found {
 }
 
 export interface Decision {
-  /** Of each type the last one counts. */
+  /** The last one of each type counts. */
   readonly conditions: readonly Said[];
   readonly events: readonly Told[];
-  /** What the metrics said. */
+  /** The current metrics of the status. */
   readonly metrics: readonly MetricStatus[];
-  /** Undefined: nobody can say. */
+  /** Undefined: it cannot be determined. */
   readonly replicas: number | undefined;
-  /** Why it is to be another number than now. */
+  /** Why it differs from the current size. */
   readonly reason: string;
   readonly remembered: Remembered;
 }
 
 const boundsOf = ({ spec }: Autoscaler): Bounds => ({ min: spec.minReplicas ?? 1, max: spec.maxReplicas });
 
-/** Whether the size depends on metrics: not when somebody has switched the target off, nor outside the bounds. */
+/** Whether the size depends on metrics: not when the target is scaled to zero, nor outside the bounds. */
 export function needsMetrics(autoscaler: Autoscaler, { replicas }: Pick<Target, 'replicas'>): boolean {
   const { min, max } = boundsOf(autoscaler);
   return replicas !== 0 && replicas >= min && replicas <= max;
@@ -78,7 +78,7 @@ export function decide(autoscaler: Autoscaler, found: Found): Decision {
 
 type Selected =
   | { readonly pods: readonly DeepReadonly<Pod>[] }
-  /** `event` and `said`: where the event has another reason, and the condition other words. */
+  /** `event` and `said`: when the event has another reason, and the condition another message. */
   | { readonly reason: string; readonly message: string; readonly event?: string; readonly said?: string };
 
 function selectPods({ metadata }: Autoscaler, { target, pods, rivals }: Found): Selected {
@@ -104,7 +104,7 @@ function selectPods({ metadata }: Autoscaler, { target, pods, rivals }: Found): 
   return { reason: 'AmbiguousSelector', message };
 }
 
-/** The selector of a rival was read by it before: one that means nothing selects nothing. */
+/** An invalid selector matches nothing. */
 function selectsAny({ selector: text }: Rival, pods: readonly DeepReadonly<Pod>[]): boolean {
   try {
     const selector = parseLabelSelector(text);
@@ -159,7 +159,7 @@ function stabilized(isUp: boolean): Said {
   return condition('AbleToScale', true, reason, message);
 }
 
-/** Where nothing is said. */
+/** The default tolerance. */
 const TOLERANCE = 0.1;
 
 function toleranceOf(behavior: Behavior | undefined): Tolerance {

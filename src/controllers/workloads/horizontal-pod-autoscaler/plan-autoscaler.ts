@@ -1,4 +1,4 @@
-/** What is to be done for an autoscaler after a look at its target: pure, with what it remembers handed in and out. */
+/** Plans for an autoscaler after its target was read: pure, with its state passed in and out. */
 import { timestamp } from '../../../base/timestamp.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -17,9 +17,9 @@ import type { Target } from './target.ts';
 
 type Status = HorizontalPodAutoscaler['status'];
 
-/** What was found when somebody looked. */
+/** What was read for one evaluation. */
 export interface Look {
-  /** Or why it could not be read. */
+  /** Or the error. */
   readonly target: Target | string;
   /** In the order of the metrics; empty where they do not matter. */
   readonly readings: readonly Reading[];
@@ -27,10 +27,10 @@ export interface Look {
 }
 
 export interface World {
-  /** Or in how many milliseconds it is time to look. */
+  /** Or the milliseconds until the next evaluation. */
   readonly look: Look | number;
   readonly remembered: Remembered;
-  /** Those of the namespace. */
+  /** The pods of the namespace. */
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly failures: readonly Failure[];
 }
@@ -73,12 +73,12 @@ export function planAutoscaler(autoscaler: Autoscaler, world: World, now: Date):
   };
 }
 
-/** What there is when it is first seen counts as asked for: it is not to shrink at once. */
+/** When first seen, the current size counts as a recommendation, so that it does not shrink at once. */
 function beginning(remembered: Remembered, { replicas }: Target, now: Date): Remembered {
   return { ...remembered, recommendations: [{ replicas, at: now.getTime() }] };
 }
 
-/** The size was to be changed just now, and could not be. */
+/** Reports a size change that failed. */
 function reported(autoscaler: Autoscaler, failure: Failure | undefined, now: Date): readonly Action[] {
   if (!failure) return [];
   const message = `the HPA controller was unable to update the target scale: ${failure.error.message}`;
@@ -88,7 +88,7 @@ function reported(autoscaler: Autoscaler, failure: Failure | undefined, now: Dat
   );
 }
 
-/** Whatever the size was changed to meanwhile: this one is wanted. */
+/** Sets this size, whatever it was changed to meanwhile. */
 function rescaled({ spec, ...autoscaler }: Autoscaler, { kind }: Target, { replicas, reason }: Decision): Action {
   const words = `New size: ${replicas}; reason: ${reason}`;
   const { namespace } = autoscaler.metadata;

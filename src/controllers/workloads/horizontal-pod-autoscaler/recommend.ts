@@ -1,24 +1,24 @@
-/** How many pods an autoscaler's metrics ask for together. */
+/** Combines the proposals of an autoscaler's metrics. */
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import { type Circumstances, type Fault, type Proposal, proposalOf } from './metrics/proposals.ts';
 import type { Reading, SeenMetric } from './metrics/readings.ts';
 import { condition, type Said } from './said.ts';
 
 export interface Recommendation {
-  /** Undefined: nothing can be said, and nothing is to be done. */
+  /** Undefined: it cannot be determined, and nothing is done. */
   readonly wanted: Pick<Proposal, 'replicas' | 'metric'> | undefined;
   /** In the order of the metrics. */
   readonly found: readonly MetricStatus[];
   readonly active: Said;
-  /** What is wrong with single metrics, in their order. */
+  /** Errors of single metrics, in their order. */
   readonly faults: readonly Fault[];
-  /** The same in one sentence; undefined when nothing is. */
+  /** The errors as one message; undefined when there are none. */
   readonly trouble: string | undefined;
 }
 
 /**
- * The metric that asks for most decides. Where some say nothing, the others may add pods but take none away: who knows
- * what those would have asked for.
+ * The highest proposal wins. When some metrics fail, the others may scale up, but not down: the failed ones might have asked
+ * for more.
  */
 export function recommend(
   metrics: readonly SeenMetric[],

@@ -1,6 +1,6 @@
 import type { Condition } from '../../shared/conditions.ts';
 
-/** What holds for an autoscaler, before it is known since when. */
+/** A condition of an autoscaler, without its time. */
 export type Said = Omit<Condition, 'lastTransitionTime'>;
 
 export const condition = (

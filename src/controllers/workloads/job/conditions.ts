@@ -1,4 +1,4 @@
-/** What a Job says of itself: how it ended, or is about to, and whether it is suspended. */
+/** The conditions of a Job: how it ended, or is about to, and whether it is suspended. */
 
 import { timestamp } from '../../../base/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -15,7 +15,7 @@ export interface Ending {
   readonly message: string;
 }
 
-/** What is said of an ending while pods are still to be counted or on their way out. */
+/** The condition while pods are still to be counted or terminating. */
 const BEFORE = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const;
 
 const BUILT_IN = 'kubernetes.io/job-controller';
@@ -24,16 +24,16 @@ function holding({ status }: SeenJob, type: string): JobCondition | undefined {
   return status.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** What says that a Job has come to its end: the condition Complete or Failed. */
+/** Returns the condition Complete or Failed of a finished Job. */
 export const endOf = (job: SeenJob): JobCondition | undefined => holding(job, 'Complete') ?? holding(job, 'Failed');
 
 export const isFinished = (job: SeenJob): boolean => endOf(job) !== undefined;
 
-/** Another controller is in charge of it. */
+/** Whether another controller manages it. */
 export const isManagedElsewhere = ({ spec }: SeenJob): boolean =>
   spec.managedBy !== undefined && spec.managedBy !== BUILT_IN;
 
-/** An ending that was decided on before: it stands, whatever has happened since. */
+/** An ending that was decided before stands, whatever happened since. */
 export function decidedEnding(job: SeenJob): Ending | undefined {
   for (const outcome of ['Complete', 'Failed'] as const) {
     const { reason = '', message = '' } = holding(job, BEFORE[outcome]) ?? {};
@@ -42,7 +42,7 @@ export function decidedEnding(job: SeenJob): Ending | undefined {
   return undefined;
 }
 
-/** That the Job will end so, and, once nothing is left to be done, that it has. */
+/** Sets the condition that the Job will end so and, once nothing is left to do, that it has. */
 export function withEnding(
   present: JobConditions,
   { outcome, reason, message }: Ending,
@@ -53,7 +53,7 @@ export function withEnding(
   return [...present, ...(isDecided ? [] : [said(BEFORE[outcome])]), ...(isDone ? [said(outcome)] : [])];
 }
 
-/** Undefined when it is said already, or there is nothing to say: that a Job runs is nothing special. */
+/** Returns undefined when nothing changes, or there is nothing to report: a running Job has no such condition. */
 export function withSuspension(present: JobConditions, suspended: boolean, now: Date): JobConditions | undefined {
   const at = present.findIndex(({ type }) => type === 'Suspended');
   const status = suspended ? 'True' : 'False';

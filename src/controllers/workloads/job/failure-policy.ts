@@ -1,4 +1,4 @@
-/** What a Job's policy says of a pod that failed: the first rule that fits decides. */
+/** Applies the pod failure policy: the first rule that matches decides. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -30,7 +30,7 @@ export function judge(policy: Policy | undefined, pod: SeenPod): Judgement {
   return COUNTS;
 }
 
-/** What the rule found in the pod, in words. */
+/** Describes what the rule matched in the pod. */
 function whatFits({ onExitCodes, onPodConditions }: Rule, { metadata, status }: SeenPod): string | undefined {
   const pod = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes) {

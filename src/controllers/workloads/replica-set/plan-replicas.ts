@@ -1,4 +1,4 @@
-/** Keeping a number of pods alive: what ReplicaSets and ReplicationControllers have in common. */
+/** Maintains a number of pods: what ReplicaSets and ReplicationControllers have in common. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
@@ -20,12 +20,12 @@ type SeenPod = DeepReadonly<Pod>;
 /** What differs between the two. */
 export interface ReplicasOptions<T extends Owner> {
   readonly ownership: Ownership<T, Pod>;
-  /** The pods that do the same work, by whomever they are managed. */
+  /** Pods that do the same work, whichever owner manages them. */
   related(owner: DeepReadonly<T>, world: Listers): readonly SeenPod[];
   readonly countsTerminating: boolean;
 }
 
-/** So many pods are created or deleted at a time; the rest waits for the next plan. */
+/** How many pods are created or deleted in one plan. */
 const BURST = 500;
 
 const FAILURE = 'ReplicaFailure';
@@ -40,7 +40,7 @@ export function planReplicas<T extends Owner>(
   const claimed = claim(owner, ownership, { world, mayAdopt: world.observed });
   const changes = owner.metadata.deletionTimestamp ? [] : resize(owner, claimed.mine, { ...options, world, now });
   const failure = failureOf(world.failures);
-  // Pods that come or go bring the next plan, which has something to say. Only a failure is told before it happens again.
+  // Created or deleted pods cause the next plan, which writes the status. Only a failure is written before.
   const isSilent = changes.length > 0 && !failure;
   const status = statusOf(owner, claimed.mine, { ...options, world, now, failure });
   return [
@@ -92,13 +92,14 @@ function statusOf<T extends Owner>(
   const fullLabels = fromLabels((template as any)?.metadata?.labels ?? {});
   const available = pods.filter((pod) => isAvailable(pod, minReadySeconds, now));
   const { conditions: present, ...rest } = owner.status;
-  // The first failure is told until all is well: words that change with every try would be written with every try.
+  // The first failure stays until it is resolved: a message that changes with every attempt would be written with every
+  // attempt.
   const isTold = present?.some(({ type }) => type === FAILURE);
   const told = isTold ? [...(present ?? [])] : withConditions(present, failure ? [failure] : [], new Date(now));
   const conditions = failure ? told : withoutCondition(present, FAILURE);
   return {
     ...rest,
-    // Where pods are still too many, because they could not be deleted, the counts do not speak of the new size yet.
+    // While there are too many pods, because they could not be deleted, the counts do not reflect the new size.
     observedGeneration: pods.length > owner.spec.replicas ? owner.status.observedGeneration : owner.metadata.generation,
     replicas: pods.length,
     fullyLabeledReplicas: counted(pods.filter(({ metadata }) => fullLabels.matches(metadata.labels)).length),
@@ -109,7 +110,7 @@ function statusOf<T extends Owner>(
   };
 }
 
-/** None is not shown. */
+/** Zero is omitted. */
 const counted = (count: number) => count || undefined;
 
 function terminating<T extends Owner>(owner: DeepReadonly<T>, { selector }: Ownership<T, Pod>, world: Listers): number {
@@ -125,7 +126,7 @@ interface Told {
   readonly message: string;
 }
 
-/** What kept pods from being created or deleted when that was tried last. */
+/** Why pods could not be created or deleted at the last attempt. */
 function failureOf(failures: readonly Failure[]): Told | undefined {
   for (const { action, error } of failures) {
     const condition = { type: FAILURE, status: 'True' } as const;
@@ -137,5 +138,5 @@ function failureOf(failures: readonly Failure[]): Told | undefined {
   return undefined;
 }
 
-/** The pods that such an owner counts: those that are on their way out or have ended do not. */
+/** Terminating and terminated pods do not count. */
 export const countsPod = (pod: SeenPod): boolean => isActive(pod);

@@ -1,4 +1,4 @@
-/** The storage of each pod: claims that are made from the set's templates, named after the pod, and outlive it. */
+/** The storage of each pod: claims from the set's templates, named after the pod, that outlive it. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Listers } from '../../loop/define.ts';
@@ -9,15 +9,15 @@ import { isOwnedByEarlierPod, ownersOnCreate, ownersWanted, type Place } from '.
 type SeenClaim = DeepReadonly<PersistentVolumeClaim>;
 type ClaimTemplate = NonNullable<SeenSet['spec']['volumeClaimTemplates']>[number];
 
-/** The claims of one place, as they are and as they should be. */
+/** The claims of one ordinal, as they are and as they should be. */
 export interface Claims {
-  /** Creates those that are missing. */
+  /** Creates missing claims. */
   readonly missing: readonly Action[];
-  /** Says whose they are, as the retention policy asks. */
+  /** Sets their owners by the retention policy. */
   readonly owners: readonly Action[];
-  /** The name of one that is on its way out, so that no pod can use it. */
+  /** The name of a claim that is being deleted, so that no pod can use it. */
   readonly leaving: string | undefined;
-  /** One belongs to the pod that was here before, and will go with it. */
+  /** Whether one belongs to an earlier pod, and will be deleted with it. */
   readonly isStale: boolean;
 }
 
@@ -34,7 +34,7 @@ export function claimsOf(set: SeenSet, place: Place, { of }: Listers): Claims {
   };
 }
 
-/** The volumes of a pod: its claims take the place of volumes of the same names. */
+/** The volumes of a pod: its claims replace volumes of the same names. */
 export function volumesOf(set: SeenSet, ordinal: number, own: readonly { readonly name: string }[] = []): object[] {
   const templates = set.spec.volumeClaimTemplates ?? [];
   const claimed = new Set(templates.map(({ metadata }) => metadata.name));
@@ -47,7 +47,7 @@ export function volumesOf(set: SeenSet, ordinal: number, own: readonly { readonl
   ];
 }
 
-/** For a controller's `also`: the sets that a claim's name fits. */
+/** For a controller's `also`: the sets that a claim's name belongs to. */
 export function setsOfClaim({ metadata }: SeenClaim, sets: readonly SeenSet[]): readonly SeenSet[] {
   const prefix = parentOf(metadata.name ?? '');
   return sets.filter(({ metadata: { name }, spec }) =>

@@ -1,4 +1,6 @@
-/** Which pods of a StatefulSet come and go next: one after the other in order, or all at once where the set says so. */
+/**
+ * Which pods of a StatefulSet are created and deleted next: one by one in order, or all at once with the policy Parallel.
+ */
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, event, type Report, remove, told } from '../../loop/plan.ts';
@@ -16,11 +18,11 @@ export interface OrderInput {
 
 export interface Ordered {
   readonly actions: readonly Action[];
-  /** Nothing has to be waited for before the set may go on. */
+  /** Whether nothing must be waited for. */
   readonly isDone: boolean;
 }
 
-/** First every place has a pod that is up, then those go that are too many. */
+/** First every ordinal gets an available pod, then surplus ones are deleted. */
 export function order(set: SeenSet, members: Members, input: OrderInput): Ordered {
   const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
   const filled = fill(set, members.replicas, { ...input, isOrdered });
@@ -33,7 +35,7 @@ interface Input extends OrderInput {
   readonly isOrdered: boolean;
 }
 
-/** What is done for one place, and whether those behind it have to wait. */
+/** The actions for one ordinal, and whether those after it have to wait. */
 interface Step {
   readonly actions: readonly Action[];
   readonly waits: boolean;
@@ -49,7 +51,7 @@ function fill(set: SeenSet, replicas: readonly Replica[], input: Input): Ordered
   return { actions, isDone: true };
 }
 
-/** A pod comes when its claims are there. */
+/** Creates a pod when its claims exist. */
 function start(set: SeenSet, { ordinal }: Replica, { revisions, world }: Input): Step {
   const claims = claimsOf(set, { ordinal }, world);
   if (claims.isStale) return { actions: [], waits: true };
@@ -61,7 +63,7 @@ function start(set: SeenSet, { ordinal }: Replica, { revisions, world }: Input):
   return { actions, waits: true };
 }
 
-/** A pod that has ended makes room for its like; others are kept as they should be. */
+/** Replaces a terminated pod; others are kept in order. */
 function tend(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input): Step {
   const isLeaving = pod.metadata.deletionTimestamp !== undefined;
   if (isTerminal(pod)) return { actions: isLeaving ? [] : [removal(set, { ordinal, pod })], waits: true };
@@ -73,13 +75,13 @@ function tend(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input):
   };
 }
 
-/** A pod that runs has what it claimed. */
+/** A running pod has its claims. */
 const mendClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
   status.phase === 'Pending' ? [...missing, ...owners] : owners;
 
 /**
- * The last goes first. In order, it goes alone, and one that is not up only when nobody before it is down. One that has
- * ended will never be up, so that nothing is won by waiting.
+ * The last goes first. In order, it goes alone, and one that is not available only when none before it is down. A terminated
+ * pod will never be available, so that waiting is pointless.
  */
 function shrink(set: SeenSet, { condemned, replicas }: Members, { world, now, isOrdered }: Input): Ordered {
   const actions = condemned.flatMap((place) => claimsOf(set, { ...place, isCondemned: true }, world).owners);

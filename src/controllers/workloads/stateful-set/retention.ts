@@ -1,6 +1,6 @@
 /**
- * What becomes of claims that no pod needs any more, told by whom they belong to: to the set, they go with it; to a pod that
- * is one too many, they go with the pod; to nobody, they stay.
+ * What becomes of claims that no pod needs, by their owner: owned by the set, they are deleted with it; owned by a surplus
+ * pod, with the pod; without an owner, they stay.
  */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
@@ -12,26 +12,28 @@ import { podName, type SeenPod, type SeenSet } from './identity.ts';
 type SeenClaim = DeepReadonly<PersistentVolumeClaim>;
 type Reference = NonNullable<SeenClaim['metadata']['ownerReferences']>[number];
 
-/** Where in the set a pod is or will be. */
+/** The ordinal and pod that a claim belongs to. */
 export interface Place {
   readonly ordinal: number;
   readonly pod?: SeenPod | undefined;
-  /** The set has become too small for it. */
+  /** Whether it is beyond the size of the set. */
   readonly isCondemned?: boolean;
 }
 
-/** Of a claim that is made for a pod that belongs there. */
+/** The owners of a claim that is created for a pod of the set. */
 export function ownersOnCreate(set: SeenSet): { readonly ownerReferences?: readonly Reference[] } {
   return policyOf(set).whenDeleted === 'Delete' ? { ownerReferences: [controllerReference(set, StatefulSet)] } : {};
 }
 
 export interface WantedOwners {
   readonly references: readonly Reference[];
-  /** Somebody else manages the claim, so that it is left to them. */
+  /** Another controller manages the claim, so that it is left alone. */
   readonly conflicts: boolean;
 }
 
-/** Undefined when all is well, or when the claim was left over by an earlier set or pod of the same name. */
+/**
+ * Returns undefined when nothing is to change, or when the claim is left from an earlier set or pod of the same name.
+ */
 export function ownersWanted(set: SeenSet, claim: SeenClaim, place: Place): WantedOwners | undefined {
   const references = claim.metadata.ownerReferences ?? [];
   const isOurs = (each: Reference) => namesSet(each, set) || namesPod(each, set, place);
@@ -48,7 +50,7 @@ export function ownersWanted(set: SeenSet, claim: SeenClaim, place: Place): Want
   return isWell ? undefined : { references: [...others, ...wanted], conflicts: false };
 }
 
-/** It waits for the garbage collector, together with the pod that had it. */
+/** Whether it waits for the garbage collector together with the pod that owned it. */
 export function isOwnedByEarlierPod(set: SeenSet, { metadata }: SeenClaim, place: Place): boolean {
   if (policyOf(set).whenScaled === 'Retain') return false;
   return (metadata.ownerReferences ?? []).some((each) => namesPod(each, set, place) && !isUs(each, set, place));

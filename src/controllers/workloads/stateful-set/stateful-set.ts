@@ -1,4 +1,4 @@
-/** Keeps the pods of a StatefulSet, each with its name and its storage, and moves them to the present template. */
+/** Manages the pods of a StatefulSet, each with its name and storage, and updates them to the current template. */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -36,7 +36,7 @@ const pods: Ownership<StatefulSet, Pod> = {
   owner: StatefulSet,
   kind: Pod,
   selector,
-  // A pod of another name has no place in the set, whatever its labels.
+  // A pod of another name has no ordinal, whatever its labels.
   counts: (pod, set) => ordinalOf(pod, set) !== undefined,
 };
 

@@ -68,13 +68,3 @@ function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): P
   pod.status = { ...pod.status, conditions: [...others, scheduled] };
   return pod;
 }
-
-/** The older form: a Binding that is created beside the pods, with the pod's name as its own. */
-export async function createBinding(core: Core, { call, notes }: ApiRequest): Promise<StatusReply> {
-  const pods = core.registry.resource('v1', 'pods');
-  const name = (call.body as { metadata?: { name?: unknown } } | undefined)?.metadata?.name;
-  if (!pods || typeof name !== 'string' || !name) throw badRequest('name must be provided');
-  const subresource = pods.subresources.get('binding');
-  const write = { ...call, plural: 'pods', name, subresource: 'binding' };
-  return bind(core, { resource: pods, subresource, call: write, notes });
-}

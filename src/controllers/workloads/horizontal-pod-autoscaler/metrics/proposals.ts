@@ -1,4 +1,4 @@
-/** What each metric proposes: a number of pods with what was found, or why it proposes nothing. */
+/** The proposal of each metric: a number of pods with its status, or an error. */
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { MetricStatus, MetricTarget } from '../../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
@@ -13,24 +13,24 @@ import { type Tolerance, weighAverage, weighShare, weighTotal, weighUtilization 
 
 export interface Proposal {
   readonly replicas: number;
-  /** What the metric is called in sentences. */
+  /** How messages name the metric. */
   readonly metric: string;
   readonly status: MetricStatus;
 }
 
-/** Why a metric proposes nothing. */
+/** Why a metric has no proposal. */
 export interface Fault {
   readonly reason: string;
   /** For the event and the condition. */
   readonly message: string;
-  /** The same where several metrics are spoken of. */
+  /** The same for a message about several metrics. */
   readonly inContext: string;
 }
 
 export interface Circumstances {
-  /** Those that are scaled. */
+  /** The pods of the target. */
   readonly pods: readonly DeepReadonly<Pod>[];
-  /** How many there should be, and how many there are. */
+  /** The desired number of pods, and the observed one. */
   readonly replicas: number;
   readonly observed: number;
   readonly tolerance: Tolerance;
@@ -168,7 +168,7 @@ function byObject(source: NonNullable<SeenMetric['object']>, reading: Reading, a
   const { kind, name } = describedObject;
   const statusWith = (current: object) =>
     ({ type: 'Object', object: { describedObject, metric, current } }) as MetricStatus;
-  // The error stands where the name should, and people have learnt to read it there.
+  // Kubernetes puts the error where the name should be, and users know it there.
   const total = () => totalIn(reading, `unable to get metric ${metric.name}: ${kind} on ${at.namespace} ${name}/`);
   if (target.type === 'Value' && target.value !== undefined) {
     const found = total();

@@ -2,7 +2,7 @@ import type { SeenMetric } from './readings.ts';
 
 type Selector = NonNullable<SeenMetric['pods']>['metric']['selector'];
 
-/** A selector as the messages of autoscalers have always written it: the way that a debugger would. */
+/** Formats a selector as Go's debug output, which autoscaler messages have always used. */
 export function selectorWords(selector: Selector): string {
   if (!selector) return 'nil';
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));

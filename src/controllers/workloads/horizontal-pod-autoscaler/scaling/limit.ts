@@ -1,4 +1,4 @@
-/** Keeps a number between its bounds, and from changing faster than it may. */
+/** Keeps a number within its bounds and its rate limits. */
 import type { Remembered } from './remembered.ts';
 import type { Behavior } from './stabilize.ts';
 
@@ -9,7 +9,7 @@ export interface Bounds {
 
 export interface Limited {
   readonly replicas: number;
-  /** What has kept it from being what was wanted, or that nothing has. */
+  /** What limited it, or that nothing did. */
   readonly reason: string;
   readonly message: string;
 }
@@ -37,7 +37,7 @@ const TOO_FAST_DOWN = {
   message: 'the desired replica count is decreasing faster than the maximum scale rate',
 };
 
-/** Without behavior: to twice as many at a time, or to four. */
+/** Without `behavior`: at most twice the size at a time, or four. */
 export function limitPlainly({ current, wanted, min, max }: Asked): Limited {
   const fastest = Math.max(2 * current, 4);
   if (wanted < min) return { replicas: min, ...TOO_FEW };
@@ -63,7 +63,7 @@ export function limitByPolicies(
   return { replicas: wanted, ...FREE };
 }
 
-/** By how much the number has grown within so many seconds, together with what was taken back. */
+/** By how much the number has grown within so many seconds, net of reductions. */
 type GrowthWithin = (seconds: number) => number;
 
 function changesWithin(changes: Remembered['changes'], now: number): GrowthWithin {
@@ -72,7 +72,7 @@ function changesWithin(changes: Remembered['changes'], now: number): GrowthWithi
 
 type Rules = Behavior['scaleUp'] | Behavior['scaleDown'];
 
-/** The most that may be reached now. */
+/** The maximum that may be reached now. */
 function fastestUp(rules: Rules, current: number, growth: GrowthWithin): number {
   const reach = rules.policies.map(({ type, value, periodSeconds }) => {
     const start = current - growth(periodSeconds);
@@ -82,7 +82,7 @@ function fastestUp(rules: Rules, current: number, growth: GrowthWithin): number 
   return chosen(rules, current, { most: () => Math.max(...reach), least: () => Math.min(...reach) });
 }
 
-/** The least that may be reached now. */
+/** The minimum that may be reached now. */
 function fastestDown(rules: Rules, current: number, growth: GrowthWithin): number {
   const reach = rules.policies.map(({ type, value, periodSeconds }) => {
     const start = current - growth(periodSeconds);

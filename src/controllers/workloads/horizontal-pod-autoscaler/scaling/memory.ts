@@ -1,4 +1,6 @@
-/** What has to be kept between looks at autoscalers. A restart forgets it: then sizes shrink a little later. */
+/**
+ * State that is kept between evaluations of autoscalers. It is lost on a restart, after which sizes shrink a little later.
+ */
 import { deepEqual } from '../../../../base/tree.ts';
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
@@ -6,7 +8,7 @@ import { NOTHING_REMEMBERED, type Remembered } from './remembered.ts';
 
 type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 
-/** Autoscalers look again after so many milliseconds. */
+/** Autoscalers are evaluated at this interval. */
 export const PERIOD = 15_000;
 
 interface Known {
@@ -15,12 +17,12 @@ interface Known {
   readonly name: string;
   readonly spec: Autoscaler['spec'];
   readonly lookedAt: number;
-  /** Of the pods that it scales, once that could be read. */
+  /** Of the pods of its target, once that was read. */
   selector: string;
   remembered: Remembered;
 }
 
-/** Another autoscaler of the namespace, with the pods that it scales. */
+/** Another autoscaler of the namespace, with the selector of its pods. */
 export interface Rival {
   readonly name: string;
   readonly selector: string;
@@ -29,14 +31,14 @@ export interface Rival {
 export class Memory {
   readonly #known = new Map<string, Known>();
 
-  /** How many milliseconds until it is time to look again; 0 for one that is new or asks for something else now. */
+  /** Returns the milliseconds until the next evaluation; 0 for one that is new or has changed. */
   dueIn(key: string, { metadata, spec }: Autoscaler, now: number): number {
     const known = this.#known.get(key);
     if (!known || known.uid !== metadata.uid || !deepEqual(known.spec, spec)) return 0;
     return Math.max(0, known.lookedAt + PERIOD - now);
   }
 
-  /** It is looked at now. `selector` is empty where the target could not be read. */
+  /** Records an evaluation. `selector` is empty when the target could not be read. */
   look(key: string, { metadata, spec }: Autoscaler, { selector, now }: { selector: string; now: number }): void {
     const { uid, namespace, name = '' } = metadata;
     const before = this.#known.get(key);

@@ -1,7 +1,7 @@
-/** What is remembered of an autoscaler from one look to the next, so that it neither flutters nor runs away. */
+/** What is remembered of an autoscaler between evaluations, so that it neither flaps nor exceeds its rate limits. */
 
 export interface Remembered {
-  /** What the metrics asked for, at what time in milliseconds; the oldest first. */
+  /** The recommendations with their time in milliseconds; the oldest first. */
   readonly recommendations: readonly { readonly replicas: number; readonly at: number }[];
   /** By how many pods the size was changed. */
   readonly changes: readonly { readonly by: number; readonly at: number }[];
@@ -9,7 +9,7 @@ export interface Remembered {
 
 export const NOTHING_REMEMBERED: Remembered = { recommendations: [], changes: [] };
 
-/** How long a change counts at most: no policy has a longer period. */
+/** How long a change is kept: no policy has a longer period. */
 const LONGEST_PERIOD = 1_800_000;
 
 export function withChange(remembered: Remembered, by: number, now: number): Remembered {
@@ -17,7 +17,7 @@ export function withChange(remembered: Remembered, by: number, now: number): Rem
   return { ...remembered, changes: [...changes, { by, at: now }] };
 }
 
-/** The last change did not come about. */
+/** Drops the last change, which failed. */
 export function withoutLastChange(remembered: Remembered): Remembered {
   return { ...remembered, changes: remembered.changes.slice(0, -1) };
 }

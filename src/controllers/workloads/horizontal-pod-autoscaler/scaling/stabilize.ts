@@ -1,16 +1,16 @@
-/** Holds a number back as long as others were asked for a short while ago. */
+/** Stabilizes a recommendation by earlier ones. */
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { HorizontalPodAutoscalerBehavior } from '../../../../kinds/groups/autoscaling/scaling-behavior.ts';
 import type { Remembered } from './remembered.ts';
 
 export type Behavior = DeepReadonly<HorizontalPodAutoscalerBehavior>;
 
-/** How long a number holds back a smaller one where nothing is said, in milliseconds. */
+/** The default stabilization window for scaling down. */
 const DOWN_WINDOW = 300_000;
 
 export interface Stabilized {
   readonly replicas: number;
-  /** With the one that was asked for now. */
+  /** Including the current recommendation. */
   readonly remembered: Remembered;
 }
 
@@ -21,8 +21,8 @@ interface Asked {
 }
 
 /**
- * Upwards the least that was asked for within the window counts, downwards the most. Without behavior nothing holds back
- * upwards.
+ * Upwards the lowest recommendation within the window counts, downwards the highest. Without `behavior`, scaling up has no
+ * window.
  */
 export function stabilize(
   { current, wanted, now }: Asked,
@@ -35,7 +35,7 @@ export function stabilize(
   let [least, most] = [wanted, wanted];
   for (const { replicas, at } of remembered.recommendations) {
     if (at > now - up) least = Math.min(least, replicas);
-    // Without behavior the edge of the window still counts.
+    // Without `behavior`, the edge of the window still counts.
     if (at > now - down || (!behavior && at === now - down)) most = Math.max(most, replicas);
   }
   const kept = remembered.recommendations.filter(({ at }) => at >= now - Math.max(up, down));

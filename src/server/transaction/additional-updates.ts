@@ -1,4 +1,4 @@
-import type { UpdateBeside } from '../admission/plugin.ts';
+import type { AdditionalUpdate } from '../admission/plugin.ts';
 import type { Core } from '../core.ts';
 import type { ApiRequest } from '../operation.ts';
 import { RequestNotes } from '../request-notes.ts';
@@ -6,7 +6,11 @@ import type { Draft } from './draft.ts';
 import { draftUpdate, finishUpdate } from './update.ts';
 
 /** Drafts of the objects that admission updates together with the one that is written. Admission is not asked about them. */
-export function draftsBeside(core: Core, { call }: ApiRequest, updates: readonly UpdateBeside[]): Draft[] {
+export function draftAdditionalUpdates(
+  core: Core,
+  { call }: ApiRequest,
+  updates: readonly AdditionalUpdate[],
+): Draft[] {
   return updates.map(({ kind, current, part, object }) => {
     const { namespace, name } = current.at;
     const { apiVersion } = kind.hub;
