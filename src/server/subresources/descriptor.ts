@@ -21,7 +21,7 @@ export interface SubresourceDescriptor<Op = unknown> {
 }
 
 /** What clients send to a subresource, and what it returns. */
-export type SubresourceContent =
+type SubresourceContent =
   /** The object itself. Of a body only the part counts that the subresource updates. */
   | { readonly type: 'object' }
   /** An object of another kind, such as a Scale. */

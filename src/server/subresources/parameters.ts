@@ -1,6 +1,6 @@
 /** Query parameters that a subresource declares, and their values in a request. */
 
-export interface QueryParameter {
+interface QueryParameter {
   readonly type: 'string' | 'integer' | 'boolean';
   readonly description: string;
   /** Default: true. Kubernetes leaves some parameters out of its published schemas. */
