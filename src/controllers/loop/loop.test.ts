@@ -13,11 +13,11 @@ import {
   create,
   deleteCollection,
   event,
+  eventContent,
   type Plan,
   remove,
   requeueAfter,
   requeueOnChange,
-  told,
   update,
   updateStatus,
 } from './plan.ts';
@@ -96,7 +96,7 @@ const sizes = () =>
 const writes = () => api.requests.filter(({ verb }) => !['get', 'list', 'watch'].includes(verb));
 
 describe('the loop', () => {
-  it('plans for what is there, for what changes, and for what goes', async () => {
+  it('plans for existing, changed and deleted objects', async () => {
     api.put('groups', group('a'));
     const seen: string[] = [];
     await start(
@@ -154,7 +154,7 @@ describe('the loop', () => {
     expect(seen.slice(3)).toEqual(['a', 'a-zone']);
   });
 
-  it('brings the world to its plan and then rests', async () => {
+  it('performs its plan and then is idle', async () => {
     api.put('groups', group('g', { spec: { size: 20 } }));
     await start(sizes());
     expect(api.list('members')).toHaveLength(20);
@@ -167,7 +167,7 @@ describe('the loop', () => {
     expect(api.requests.length).toBe(before);
   });
 
-  it('does nothing twice while the cache has not shown its own writes', async () => {
+  it('does nothing twice while the cache does not show its own writes', async () => {
     api.put('groups', group('g', { spec: { size: 5 } }));
     const release = api.hold();
     await start(sizes());
@@ -186,7 +186,7 @@ describe('the loop', () => {
     expect(writes().filter(({ verb }) => verb === 'delete')).toHaveLength(3);
   });
 
-  it('goes on with a warning when its own writes never show', async () => {
+  it('continues with a warning when its own writes never appear', async () => {
     let plans = 0;
     api.put('groups', group('g'));
     let silence: (() => void) | undefined;
@@ -232,9 +232,9 @@ describe('the loop', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tries again later, and later still, after other failures, and tells the next plan what failed', async () => {
+  it('retries with back-off after other failures, and passes them to the next plan', async () => {
     api.put('groups', group('g', { spec: { size: 1 } }));
-    const told: string[][] = [];
+    const seen: string[][] = [];
     const at: number[] = [];
     api.refuse(({ verb }) => (verb === 'create' ? new ApiError('InternalError', 'disk on fire') : undefined));
     await start(
@@ -244,25 +244,25 @@ describe('the loop', () => {
         watches: Group,
         also: [related(Member, () => ['x/g'])],
         plan: (object: any, world) => {
-          told.push(world.failures.map(({ error }) => error.message));
+          seen.push(world.failures.map(({ error }) => error.message));
           at.push(clock.now());
           return planSize(object, world);
         },
       }),
     );
     await clock.advance(10_000);
-    expect(told[0]).toEqual([]);
-    expect(told[1]).toEqual(['disk on fire']);
+    expect(seen[0]).toEqual([]);
+    expect(seen[1]).toEqual(['disk on fire']);
     expect(at.length).toBeLessThan(20);
     expect((at.at(-1) ?? 0) - (at.at(-2) ?? 0)).toBeGreaterThan(500);
     api.refuse(undefined);
     await clock.advance(20_000);
     expect(api.list('members')).toHaveLength(1);
-    expect(told.at(-1)).toEqual([]);
+    expect(seen.at(-1)).toEqual([]);
     expect(warnings.length).toBeGreaterThan(0);
   });
 
-  it('starts many creates slowly, so that few find out that all would fail', async () => {
+  it('starts many creates slowly, so that few are tried when all would fail', async () => {
     api.put('groups', group('g', { spec: { size: 100 } }));
     let creates = 0;
     api.refuse(({ verb }) => {
@@ -278,7 +278,7 @@ describe('the loop', () => {
   it('tries every collection, whatever fails', async () => {
     api.put('groups', group('g'));
     api.put('members', { metadata: { name: 'm', namespace: 'x' } });
-    const told: number[] = [];
+    const seen: number[] = [];
     api.refuse(({ verb, plural }) =>
       verb === 'deletecollection' && plural !== 'members' ? new ApiError('InternalError', `${plural} fail`) : undefined,
     );
@@ -290,18 +290,18 @@ describe('the loop', () => {
         account: 'test-controller',
         watches: Group,
         plan: (_, { failures }) => {
-          told.push(failures.length);
-          if (told.length > 1) return [];
+          seen.push(failures.length);
+          if (seen.length > 1) return [];
           return [Others, More, Member].map((kind) => deleteCollection(kind, 'x'));
         },
       }),
     );
     await clock.advance(100);
     expect(api.list('members')).toEqual([]);
-    expect(told).toEqual([0, 2]);
+    expect(seen).toEqual([0, 2]);
   });
 
-  it('does not write a status that is what it was', async () => {
+  it('does not write an unchanged status', async () => {
     api.put('groups', group('g', { status: { ready: 1 } }));
     await start(
       defineController<any>({
@@ -318,7 +318,7 @@ describe('the loop', () => {
     expect(api.get('groups', 'x', 'g')?.status).toEqual({ ready: 5 });
   });
 
-  it('takes what is gone for deleted, and what cannot be created in a dying namespace for done', async () => {
+  it('treats a missing object as deleted, and a create in a terminating namespace as done', async () => {
     api.put('groups', group('g'));
     const causes = [{ reason: 'NamespaceTerminating' }];
     const terminating = new ApiError('Forbidden', 'being terminated', { details: { causes } });
@@ -343,7 +343,7 @@ describe('the loop', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('leaves alone an object that has taken the name of the one to delete', async () => {
+  it('does not delete another object of the same name', async () => {
     const old = api.put('members', { metadata: { name: 'm', namespace: 'x' } });
     api.remove('members', 'x', 'm');
     api.put('members', { metadata: { name: 'm', namespace: 'x' } });
@@ -360,7 +360,7 @@ describe('the loop', () => {
     expect(api.list('members')).toHaveLength(1);
   });
 
-  it('plans again when it asked to be called later', async () => {
+  it('plans again after requeueAfter', async () => {
     api.put('groups', group('g'));
     const at: number[] = [];
     const begun = clock.now();
@@ -379,7 +379,7 @@ describe('the loop', () => {
     expect(at).toEqual([0, 10_000, 20_000]);
   });
 
-  it('plans again when something it does not follow has changed', async () => {
+  it('plans again after requeueOnChange', async () => {
     api.put('groups', group('g'));
     const from = String(api.revision);
     let plans = 0;
@@ -499,11 +499,14 @@ describe('the loop', () => {
     api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
     await start(sizes());
     await clock.advance(5000);
+    expect(warnings).not.toEqual([]);
+    stop.abort();
+    await expect(running).resolves.toBeUndefined();
   });
 });
 
 describe('events', () => {
-  it('are recorded of actions once it is known how they went, and after what stood before them', async () => {
+  it('are recorded once the outcome of an action is known, and in order', async () => {
     api.put('groups', group('g'));
     let plans = 0;
     await start(
@@ -516,8 +519,8 @@ describe('events', () => {
           if (plans++ > 0) return [];
           const report = {
             about: object as any,
-            done: (name: string) => told('Normal', 'Made', `made ${name}`),
-            failed: (error: Error) => told('Warning', 'Failed', error.message),
+            done: (name: string) => eventContent('Normal', 'Made', `made ${name}`),
+            failed: (error: Error) => eventContent('Warning', 'Failed', error.message),
           };
           return [
             create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
@@ -530,8 +533,8 @@ describe('events', () => {
       }),
     );
     await clock.advance(10);
-    const said = api.list('events').map(({ type, message, source }) => [type, message, source.component]);
-    expect(said).toEqual([
+    const content = api.list('events').map(({ type, message, source }) => [type, message, source.component]);
+    expect(content).toEqual([
       ['Normal', 'made one', 'tester'],
       ['Normal', 'between', 'tester'],
       ['Warning', expect.stringContaining('already exists'), 'tester'],

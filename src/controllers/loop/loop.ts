@@ -16,7 +16,7 @@ import type { InformerFactory } from '../../client/informer/informer-factory.ts'
 import { type Change, controllerOf, keyOf } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import { ChangeWaits } from './change-waits.ts';
+import { ChangeWatches } from './change-watches.ts';
 import type { Controller, Failure, Listers, Related, Snapshot } from './define.ts';
 import { OwnWrites } from './own-writes.ts';
 import { ActionFailure, isApiAction, type Performer, performAll } from './perform.ts';
@@ -36,7 +36,7 @@ export interface ControllerEnvironment {
   readonly signal: AbortSignal;
 }
 
-const WORKERS = 10;
+const DEFAULT_WORKERS = 10;
 
 /** Runs until the signal is aborted; resolves when the last action has ended. */
 export async function runControllers(
@@ -57,7 +57,7 @@ class ControllerLoop {
   readonly #informers = new Map<KindRef, Informer<any>>();
   readonly #listers: Listers;
   readonly #ownWrites: OwnWrites;
-  readonly #waits: ChangeWaits;
+  readonly #watches: ChangeWatches;
   readonly #recorder: EventRecorder;
   readonly #failures = new Map<string, readonly Failure[]>();
 
@@ -71,7 +71,7 @@ class ControllerLoop {
     this.#listers = { of: (kind) => this.#informer(kind).lister };
     this.#ownWrites = new OwnWrites((kind) => this.#informers.get(kind), clock);
     const wake = (key: string, delay: number) => this.#queue.addAfter(key, delay);
-    this.#waits = new ChangeWaits({ client: clientOf(CONTROLLER_MANAGER), clock, log: this.#log, wake });
+    this.#watches = new ChangeWatches({ client: clientOf(CONTROLLER_MANAGER), clock, log: this.#log, wake });
     const { component = `${controller.name}-controller` } = controller;
     this.#recorder = createEventRecorder({ ...environment, client: this.#client, log: this.#log, component });
   }
@@ -83,12 +83,12 @@ class ControllerLoop {
     const feed = this.#controller.feed?.({ ...this.#env, client: this.#client, log: this.#log, wake });
     try {
       await Promise.race([Promise.all([this.#synced(), feed?.ready]), whenAborted(signal)]);
-      const { workers = WORKERS } = this.#controller;
+      const { workers = DEFAULT_WORKERS } = this.#controller;
       await this.#queue.run((key) => this.#reconcile(key), { workers, signal });
     } finally {
       for (const each of leave) each();
       await feed?.ended;
-      await this.#waits.close();
+      await this.#watches.close();
       await this.#recorder.flushed();
     }
   }
@@ -125,9 +125,10 @@ class ControllerLoop {
 
   async #reconcile(key: string): Promise<void> {
     const { signal } = this.#env;
-    this.#waits.end(key);
+    this.#watches.end(key);
     try {
-      if (!(await this.#ownWrites.seen(key, signal))) this.#log.warn('the cache is slow to show own writes', { key });
+      if (!(await this.#ownWrites.seen(key, signal)))
+        this.#log.warn('the cache does not show own writes in time', { key });
       if (signal.aborted) return;
       await this.#perform(key, await this.#plan(key));
       this.#failures.delete(key);
@@ -156,13 +157,13 @@ class ControllerLoop {
     for (const action of plan) {
       if (action.type === 'requeueAfter') this.#queue.addAfter(key, action.milliseconds);
     }
-    const wrote = (write: Parameters<OwnWrites['add']>[1]) => this.#ownWrites.add(key, write);
+    const onWrite = (write: Parameters<OwnWrites['add']>[1]) => this.#ownWrites.add(key, write);
     const listerOf = (kind: KindRef) => this.#informers.get(kind)?.lister;
     const record: Performer['record'] = (object, { eventType, reason, message }) =>
       this.#recorder.event(object, eventType, reason, message);
-    await performAll(plan.filter(isApiAction), { client, listerOf, signal, wrote, record });
-    const waits = plan.filter((action) => action.type === 'requeueOnChange');
-    this.#waits.start(key, waits);
+    await performAll(plan.filter(isApiAction), { client, listerOf, signal, onWrite, record });
+    const changes = plan.filter((action) => action.type === 'requeueOnChange');
+    this.#watches.start(key, changes);
   }
 
   #failed(key: string, error: unknown): void {
@@ -172,7 +173,7 @@ class ControllerLoop {
     const fields = { key, errors: errors.map(String), failures: this.#queue.failures(key) + 1 };
     // Another writer was faster: the next plan sees the result.
     const stale = errors.every((each) => isApiError(each, 'Conflict', 'AlreadyExists', 'NotFound'));
-    if (stale) this.#log.debug('a plan came too late', fields);
+    if (stale) this.#log.debug('a plan conflicted with another writer', fields);
     else this.#log.warn('a plan failed', fields);
     this.#queue.retry(key);
   }

@@ -7,7 +7,7 @@ import type { Write } from './perform.ts';
 import type { Named } from './plan.ts';
 
 /** How long to wait for a cache to show a write. A cache with a selector may never show it. */
-const PATIENCE = 30_000;
+const VISIBILITY_TIMEOUT_MS = 30_000;
 
 /** The writes for one key: the newest version of each kind, and deletions. */
 interface Pending {
@@ -47,25 +47,25 @@ export class OwnWrites {
     const pending = this.#pending.get(key);
     if (!pending) return true;
     this.#pending.delete(key);
-    const waits = this.#waitsOf(pending);
-    if (waits.length === 0) return true;
-    const patience = new AbortController();
-    setMaxListeners(0, patience.signal);
-    const onAbort = () => patience.abort(signal.reason);
+    const changes = this.#waitsOf(pending);
+    if (changes.length === 0) return true;
+    const timeout = new AbortController();
+    setMaxListeners(0, timeout.signal);
+    const onAbort = () => timeout.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const late = sleep(this.clock, PATIENCE, patience.signal).then(
+    const late = sleep(this.clock, VISIBILITY_TIMEOUT_MS, timeout.signal).then(
       () => false,
       () => false,
     );
     try {
-      const all = Promise.all(waits.map((wait) => wait(patience.signal))).then(
+      const all = Promise.all(changes.map((wait) => wait(timeout.signal))).then(
         () => true,
         () => false,
       );
       return await Promise.race([all, late]);
     } finally {
       signal.removeEventListener('abort', onAbort);
-      patience.abort();
+      timeout.abort();
     }
   }
 

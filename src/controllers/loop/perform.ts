@@ -6,7 +6,7 @@ import type { EventSubject } from '../../client/events/event-recorder.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
 import type { Draft, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { Action, Named, Report, Told } from './plan.ts';
+import type { Action, EventContent, EventReport, Named } from './plan.ts';
 
 /** A write, so that the loop can wait until the cache shows it. */
 export type Write =
@@ -35,8 +35,8 @@ export interface Performer {
   readonly listerOf: (kind: KindRef) => Lister<any> | undefined;
   readonly signal: AbortSignal;
   /** Called after every write. */
-  readonly wrote: (write: Write) => void;
-  readonly record: (object: EventSubject, told: Told) => void;
+  readonly onWrite: (write: Write) => void;
+  readonly record: (object: EventSubject, eventContent: EventContent) => void;
 }
 
 /**
@@ -46,7 +46,7 @@ export interface Performer {
 export async function performAll(actions: readonly ApiAction[], performer: Performer): Promise<void> {
   for (const group of groups(actions)) {
     const tasks = group.map((action) => () => attempt(action, performer));
-    if (group[0]?.type === 'deleteCollection') await together(tasks);
+    if (group[0]?.type === 'deleteCollection') await performConcurrently(tasks);
     else await slowStart(tasks);
   }
 }
@@ -60,19 +60,23 @@ async function attempt(action: ApiAction, performer: Performer): Promise<void> {
     await perform(action, performer);
   } catch (error) {
     const { signal, record } = performer;
-    if (!signal.aborted) tell(action, (report) => report.failed?.(error as Error), record);
+    if (!signal.aborted) recordOutcome(action, (report) => report.failed?.(error as Error), record);
     throw new ActionFailure(action, error as Error);
   }
 }
 
-function tell(action: ApiAction, words: (report: Report) => Told | undefined, record: Performer['record']): void {
+function recordOutcome(
+  action: ApiAction,
+  contentFor: (report: EventReport) => EventContent | undefined,
+  record: Performer['record'],
+): void {
   const report = 'report' in action ? action.report : undefined;
-  const said = report && words(report);
-  if (said) record(report.about, said);
+  const content = report && contentFor(report);
+  if (content) record(report.about, content);
 }
 
 async function perform(action: ApiAction, performer: Performer): Promise<void> {
-  const { client, listerOf, signal, wrote, record } = performer;
+  const { client, listerOf, signal, onWrite, record } = performer;
   if (action.type === 'event') {
     record(action.object, action);
     return;
@@ -81,14 +85,14 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
   const resource = client.of<KubeObject>(kind);
   const version = (object: { readonly metadata?: { readonly resourceVersion?: string } }) => {
     const { resourceVersion } = object.metadata ?? {};
-    if (resourceVersion) wrote({ type: 'version', kind, resourceVersion });
+    if (resourceVersion) onWrite({ type: 'version', kind, resourceVersion });
   };
   switch (action.type) {
     case 'create': {
       const created = await resource.create(action.object, { signal }).catch(unlessTerminating);
       if (!created) return;
       version(created);
-      tell(action, (report) => report.done?.(created.metadata.name ?? ''), record);
+      recordOutcome(action, (report) => report.done?.(created.metadata.name ?? ''), record);
       return;
     }
     case 'update':
@@ -112,7 +116,7 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
       const { name = '', namespace } = action.object.metadata ?? {};
       const body = { apiVersion: kind.hub.apiVersion, kind: kind.kind, ...action.object };
       version(await resource.in(namespace).subresource(name, action.subresource).update(body, { signal }));
-      tell(action, (report) => report.done?.(name), record);
+      recordOutcome(action, (report) => report.done?.(name), record);
       return;
     }
     case 'delete': {
@@ -122,8 +126,8 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
         .in(namespace)
         .delete(name, options)
         .then(() => false, whenGone);
-      wrote({ type: 'deletion', kind, object: action.object });
-      if (!isGone) tell(action, (report) => report.done?.(name), record);
+      onWrite({ type: 'deletion', kind, object: action.object });
+      if (!isGone) recordOutcome(action, (report) => report.done?.(name), record);
       return;
     }
     case 'deleteCollection':
@@ -152,14 +156,14 @@ function whenGone(error: unknown): true {
   return true;
 }
 
-const TOGETHER: ReadonlySet<Action['type']> = new Set(['create', 'patch', 'delete', 'deleteCollection']);
+const CONCURRENT_TYPES: ReadonlySet<Action['type']> = new Set(['create', 'patch', 'delete', 'deleteCollection']);
 
 /** Groups consecutive actions of a type that is performed concurrently; all others are alone. */
 function groups(plan: readonly ApiAction[]): readonly (readonly ApiAction[])[] {
   const out: ApiAction[][] = [];
   for (const action of plan) {
     const last = out.at(-1);
-    if (last && TOGETHER.has(action.type) && last[0]?.type === action.type) last.push(action);
+    if (last && CONCURRENT_TYPES.has(action.type) && last[0]?.type === action.type) last.push(action);
     else out.push([action]);
   }
   return out;
@@ -170,11 +174,11 @@ type Task = () => Promise<void>;
 /** Batches of one, two, four, …: when all of them would fail, few are tried. */
 async function slowStart(tasks: readonly Task[]): Promise<void> {
   for (let start = 0, size = 1; start < tasks.length; start += size, size *= 2) {
-    await together(tasks.slice(start, start + size));
+    await performConcurrently(tasks.slice(start, start + size));
   }
 }
 
-async function together(tasks: readonly Task[]): Promise<void> {
+async function performConcurrently(tasks: readonly Task[]): Promise<void> {
   const results = await Promise.allSettled(tasks.map((task) => task()));
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   if (errors.length === 1) throw errors[0];

@@ -10,7 +10,7 @@ type Sent = Draft<KubeObject>;
 
 export type Action =
   /** Consecutive creates run concurrently, in growing batches; the first failure stops them. */
-  | { readonly type: 'create'; readonly kind: KindRef; readonly object: Sent; readonly report?: Report }
+  | { readonly type: 'create'; readonly kind: KindRef; readonly object: Sent; readonly report?: EventReport }
   /** Carries the object's `resourceVersion`, so that a plan from an old state fails and is made again. */
   | { readonly type: 'update'; readonly kind: KindRef; readonly object: Sent }
   /** Concurrent like creates. */
@@ -28,7 +28,7 @@ export type Action =
       readonly kind: KindRef;
       readonly subresource: string;
       readonly object: Sent;
-      readonly report?: Report;
+      readonly report?: EventReport;
     }
   /** Deletes only the object with this UID; success if it is gone already. Concurrent like creates. */
   | {
@@ -36,7 +36,7 @@ export type Action =
       readonly kind: KindRef;
       readonly object: Named;
       readonly options?: DeleteOptions;
-      readonly report?: Report;
+      readonly report?: EventReport;
     }
   /** Consecutive ones are all tried, whatever fails. */
   | {
@@ -46,7 +46,7 @@ export type Action =
       readonly options?: DeleteOptions;
     }
   /** Recorded when all actions before it succeeded. Events about the outcome of an action belong to its `report`. */
-  | ({ readonly type: 'event'; readonly object: EventSubject } & Told)
+  | ({ readonly type: 'event'; readonly object: EventSubject } & EventContent)
   /** Plans again after this time, unless something wakes the key earlier. */
   | { readonly type: 'requeueAfter'; readonly milliseconds: number }
   /** Plans again when an object of the kind in the namespace changes after this version. */
@@ -58,26 +58,30 @@ export type Action =
     };
 
 /** The content of an event. */
-export interface Told {
+export interface EventContent {
   readonly eventType: EventType;
   readonly reason: string;
   readonly message: string;
 }
 
 /** Events about an action, recorded once its outcome is known. */
-export interface Report {
+export interface EventReport {
   readonly about: EventSubject;
   /** `name`: of the object that was written or deleted. */
-  done?(name: string): Told;
-  failed?(error: Error): Told;
+  done?(name: string): EventContent;
+  failed?(error: Error): EventContent;
 }
 
-export const told = (eventType: EventType, reason: string, message: string): Told => ({ eventType, reason, message });
+export const eventContent = (eventType: EventType, reason: string, message: string): EventContent => ({
+  eventType,
+  reason,
+  message,
+});
 
 /** An existing object. */
 export type Named = DeepReadonly<Pick<KubeObject, 'metadata'>>;
 
-export const create = <T>(kind: KindRef<T>, object: Draft<T>, report?: Report): Action => ({
+export const create = <T>(kind: KindRef<T>, object: Draft<T>, report?: EventReport): Action => ({
   type: 'create',
   kind,
   object: object as Sent,
@@ -107,7 +111,7 @@ export const updateSubresource = <T>(kind: KindRef<T>, subresource: string, obje
 export const remove = (
   kind: KindRef,
   object: Named,
-  { report, ...options }: DeleteOptions & { readonly report?: Report } = {},
+  { report, ...options }: DeleteOptions & { readonly report?: EventReport } = {},
 ): Action => ({
   type: 'delete',
   kind,
@@ -134,7 +138,7 @@ export const patchStatus = (kind: KindRef, object: Named, change: Patch<any>): A
 export const event = (object: EventSubject, type: EventType, reason: string, message: string): Action => ({
   type: 'event',
   object,
-  ...told(type, reason, message),
+  ...eventContent(type, reason, message),
 });
 
 export const deleteCollection = (kind: KindRef, namespace: string, options?: DeleteOptions): Action => ({

@@ -5,7 +5,7 @@ import { selfLinkOf } from '../cache/encoding.ts';
 import type { Core } from '../core.ts';
 import { plainItem } from '../objects/unstored.ts';
 import type { ApiRequest } from '../operation.ts';
-import { checkOf } from '../selection.ts';
+import { checkOf } from '../reads/selection.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
 /** Which objects a get or a list is for. */

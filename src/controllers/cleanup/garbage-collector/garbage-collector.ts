@@ -6,8 +6,8 @@ import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController } from '../../loop/define.ts';
 import { followKinds } from './follow-kinds.ts';
 import { type GraphNode, isWaiting, ORPHAN, OwnerGraph } from './owner-graph.ts';
-import { type JudgedOwner, judgeOwners } from './owners.ts';
-import { planCollection, type Relations } from './plan-collection.ts';
+import { type OwnerStatus, statusOfOwners } from './owners.ts';
+import { type ObjectRelations, planCollection } from './plan-collection.ts';
 
 export interface GarbageCollectorOptions {
   /** The kinds that are currently served; they change at run time. */
@@ -30,7 +30,7 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
     undecided.clear();
     for (const uid of again) graph.wake(uid);
   };
-  return defineController<never, Relations | undefined>({
+  return defineController<never, ObjectRelations | undefined>({
     name: 'garbage-collector',
     account: 'generic-garbage-collector',
     workers: WORKERS,
@@ -47,7 +47,7 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
         return undefined;
       }
       const kindOf = (apiVersion: string, kind: string) => served.find(apiVersion, kind);
-      const owners = node.isDeleted ? [] : await judgeOwners(node, { graph, client, signal, kindOf });
+      const owners = node.isDeleted ? [] : await statusOfOwners(node, { graph, client, signal, kindOf });
       if (owners.some(({ state }) => state === 'unknown')) undecided.add(node.uid);
       return relationsOf(graph, node, owners);
     },
@@ -56,13 +56,13 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
 }
 
 /** Dependents are looked up only where they matter: there may be many. */
-export function relationsOf(graph: OwnerGraph, node: GraphNode, owners: readonly JudgedOwner[]): Relations {
+export function relationsOf(graph: OwnerGraph, node: GraphNode, owners: readonly OwnerStatus[]): ObjectRelations {
   const waits = isWaiting(node) && !node.finalizers.includes(ORPHAN);
   return {
     node,
     owners,
     dependents: waits ? [] : graph.dependentsOf(node.uid),
-    isHeldUp: waits && graph.isHeldUp(node.uid),
+    isBlocked: waits && graph.isBlocked(node.uid),
   };
 }
 

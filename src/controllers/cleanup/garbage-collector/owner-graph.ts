@@ -67,17 +67,17 @@ export class OwnerGraph {
    * Whether a dependent blocks the deletion of an object that waits. Dependents that wait for it in turn do not, or neither
    * would go.
    */
-  isHeldUp(uid: string): boolean {
+  isBlocked(uid: string): boolean {
     return this.#holders(uid).some((holder) => !(isWaiting(holder) && this.#waitsFor(holder.uid, uid, new Set())));
   }
 
   /** Whether the owner is known not to exist where the dependent refers to it. */
-  isGone(place: string): boolean {
-    return this.#gone.has(place);
+  isGone(identityKey: string): boolean {
+    return this.#gone.has(identityKey);
   }
 
-  markGone(place: string): void {
-    this.#gone.add(place);
+  markGone(identityKey: string): void {
+    this.#gone.add(identityKey);
   }
 
   put(node: GraphNode): void {
@@ -98,7 +98,7 @@ export class OwnerGraph {
       this.#wakeIfWaiting(owner.uid);
     }
     if (!this.#dependents.has(uid)) return;
-    this.#gone.add(placeOf(node));
+    this.#gone.add(identityKeyOf(node));
     this.#wakeDependents(uid);
   }
 
@@ -182,7 +182,7 @@ export function isNamedBy(
 }
 
 /** Identifies an object by UID and location. */
-export function placeOf({
+export function identityKeyOf({
   kind,
   uid,
   namespace,
@@ -194,19 +194,19 @@ export function placeOf({
 const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '');
 
 /** Above this, the oldest are forgotten and would be looked up once more. */
-const REMEMBERED = 1000;
+const MAX_REMEMBERED = 1000;
 
 /** Objects that do not exist and, having a UID, never will again. */
 class RecentlyGone {
   readonly #places = new Set<string>();
 
-  has(place: string): boolean {
-    return this.#places.has(place);
+  has(identityKey: string): boolean {
+    return this.#places.has(identityKey);
   }
 
-  add(place: string): void {
-    this.#places.add(place);
-    if (this.#places.size <= REMEMBERED) return;
+  add(identityKey: string): void {
+    this.#places.add(identityKey);
+    if (this.#places.size <= MAX_REMEMBERED) return;
     const [oldest] = this.#places;
     this.#places.delete(oldest as string);
   }

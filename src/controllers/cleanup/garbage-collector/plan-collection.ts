@@ -2,25 +2,25 @@
 import type { DeleteOptions } from '../../../client/request-options.ts';
 import { type Action, event, type Named, type Plan, patch, remove } from '../../loop/plan.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, type OwnerReference } from './owner-graph.ts';
-import type { JudgedOwner } from './owners.ts';
+import type { OwnerStatus } from './owners.ts';
 
-export interface Relations {
+export interface ObjectRelations {
   readonly node: GraphNode;
-  readonly owners: readonly JudgedOwner[];
+  readonly owners: readonly OwnerStatus[];
   readonly dependents: readonly GraphNode[];
   /** Whether dependents block its deletion. */
-  readonly isHeldUp: boolean;
+  readonly isBlocked: boolean;
 }
 
-export function planCollection({ node, owners, dependents, isHeldUp }: Relations): Plan {
+export function planCollection({ node, owners, dependents, isBlocked }: ObjectRelations): Plan {
   if (node.isDeleted) {
     if (node.finalizers.includes(ORPHAN)) return orphaned(node, dependents);
-    return isWaiting(node) && !isHeldUp ? [released(node, FOREGROUND)] : [];
+    return isWaiting(node) && !isBlocked ? [released(node, FOREGROUND)] : [];
   }
   return [...complaints(node, owners), ...planByOwners(node, owners, dependents)];
 }
 
-function planByOwners(node: GraphNode, owners: readonly JudgedOwner[], dependents: readonly GraphNode[]): Plan {
+function planByOwners(node: GraphNode, owners: readonly OwnerStatus[], dependents: readonly GraphNode[]): Plan {
   // With an unknown owner, the object cannot be judged.
   if (owners.length === 0 || owners.some(({ state }) => state === 'unknown')) return [];
   const present = owners.filter(({ state }) => state === 'present');
@@ -30,7 +30,7 @@ function planByOwners(node: GraphNode, owners: readonly JudgedOwner[], dependent
   return [deleted(node, isAwaited ? 'Foreground' : policyOf(node))];
 }
 
-const referenceOf = ({ reference }: JudgedOwner) => reference;
+const referenceOf = ({ reference }: OwnerStatus) => reference;
 
 /** Keeps the policy of a deletion that was requested earlier. */
 function policyOf({ finalizers }: GraphNode): DeleteOptions['propagationPolicy'] {
@@ -65,7 +65,7 @@ function changed(node: GraphNode, metadata: object): Action {
   return patch(node.kind, namedOf(node), { type: 'merge', changes: { metadata: { resourceVersion, ...metadata } } });
 }
 
-function complaints(node: GraphNode, owners: readonly JudgedOwner[]): Action[] {
+function complaints(node: GraphNode, owners: readonly OwnerStatus[]): Action[] {
   const { apiVersion } = node.kind.hub;
   const about = { apiVersion, kind: node.kind.kind, ...namedOf(node) };
   return owners

@@ -20,7 +20,7 @@ export interface NamespaceContent {
   readonly unlisted: readonly string[];
 }
 
-export const NOTHING: NamespaceContent = { contents: [], unlisted: [] };
+export const NO_CONTENT: NamespaceContent = { contents: [], unlisted: [] };
 
 interface Look {
   readonly client: Client;
@@ -34,7 +34,7 @@ export async function contentOf(namespace: string, { client, signal, kinds }: Lo
   try {
     served = [...kinds()].filter(livesInNamespaces);
   } catch (error) {
-    return { ...NOTHING, undiscovered: (error as Error).message };
+    return { ...NO_CONTENT, undiscovered: (error as Error).message };
   }
   const unlisted: string[] = [];
   const lists = await Promise.all(

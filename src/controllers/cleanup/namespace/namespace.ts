@@ -15,14 +15,14 @@ import {
   updateSubresource,
 } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
-import { type Content, contentOf, type NamespaceContent, NOTHING } from './content.ts';
-import { isAsked, report } from './report.ts';
+import { type Content, contentOf, type NamespaceContent, NO_CONTENT } from './content.ts';
+import { isDeleted, report } from './report.ts';
 
 /** Holds a namespace until it is empty. */
 const FINALIZER = 'kubernetes';
 
 /** How long to wait before kinds that could not be listed are tried again. */
-const LOOK_AGAIN = 5000;
+const RETRY_MS = 5000;
 
 export interface NamespaceControllerOptions {
   /** The kinds that are currently served; they change at run time. */
@@ -35,7 +35,7 @@ export function namespaceController({ kinds }: NamespaceControllerOptions): Cont
     account: 'namespace-controller',
     watches: Namespace,
     observe: async (namespace, { key }, { client, signal }) =>
-      isOurs(namespace) ? contentOf(key.name, { client, signal, kinds }) : NOTHING,
+      isOurs(namespace) ? contentOf(key.name, { client, signal, kinds }) : NO_CONTENT,
     plan: planNamespace,
   });
 }
@@ -48,7 +48,7 @@ export function planNamespace(
   if (!namespace || !isOurs(namespace)) return [];
   const { observed, failures } = world;
   const isKnown = observed.undiscovered === undefined && observed.unlisted.length === 0;
-  const due = nextToGo(observed.contents);
+  const due = nextToDelete(observed.contents);
   const deletions = due.flatMap((content) => deletionsOf(content, namespace.metadata.name ?? ''));
   // While deletions are only being requested there is nothing to report, unless some failed before.
   const status = deletions.length > 0 && isKnown && failures.length === 0 ? [] : reported(namespace, world, now);
@@ -57,7 +57,7 @@ export function planNamespace(
     ...status,
     ...deletions,
     ...due.map((content) => requeueOnChange(content.kind, namespace.metadata.name ?? '', content.resourceVersion)),
-    ...(isKnown ? [] : [requeueAfter(LOOK_AGAIN)]),
+    ...(isKnown ? [] : [requeueAfter(RETRY_MS)]),
     // A new status is a new version of the namespace, which causes the next plan. The namespace is therefore read once more
     // after a write of ours: whatever was admitted before its deletion has been written by then.
     ...(isEmpty && status.length === 0 ? [finalize(namespace)] : []),
@@ -70,7 +70,7 @@ function isOurs(namespace: DeepReadonly<Namespace> | undefined): boolean {
 }
 
 /** Pods first: they need their config and secrets while they run. */
-function nextToGo(contents: readonly Content[]): readonly Content[] {
+function nextToDelete(contents: readonly Content[]): readonly Content[] {
   const pods = contents.filter(({ kind }) => kind.group === '' && kind.kind === 'Pod');
   return pods.length > 0 ? pods : contents;
 }
@@ -80,7 +80,7 @@ function nextToGo(contents: readonly Content[]): readonly Content[] {
  */
 function deletionsOf({ kind, objects }: Content, namespace: string): Action[] {
   const options = { propagationPolicy: 'Background' } as const;
-  const left = objects.filter((object) => !isAsked(object));
+  const left = objects.filter((object) => !isDeleted(object));
   if (left.length === 0) return [];
   if (!kind.verbs || kind.verbs.includes('deletecollection')) return [deleteCollection(kind, namespace, options)];
   return left.map((object) => remove(kind, object, options));

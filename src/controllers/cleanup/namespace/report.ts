@@ -4,11 +4,11 @@ import type { Named } from '../../loop/plan.ts';
 import type { Condition } from '../../shared/conditions.ts';
 import type { Content, NamespaceContent } from './content.ts';
 
-type Report = Omit<Condition, 'lastTransitionTime'>;
+type EventReport = Omit<Condition, 'lastTransitionTime'>;
 
 /** `failures`: errors of the last deletions. */
-export function report(content: NamespaceContent, failures: readonly Error[]): Report[] {
-  const asked = content.contents.map((each) => ({ ...each, objects: each.objects.filter(isAsked) }));
+export function report(content: NamespaceContent, failures: readonly Error[]): EventReport[] {
+  const asked = content.contents.map((each) => ({ ...each, objects: each.objects.filter(isDeleted) }));
   const left = asked.filter(({ objects }) => objects.length > 0);
   const errors = [...content.unlisted, ...failures.filter(isFailure).map(({ message }) => message)];
   return [
@@ -36,32 +36,37 @@ export function report(content: NamespaceContent, failures: readonly Error[]): R
   ];
 }
 
-function remaining(left: readonly Content[]): Report {
+function remaining(left: readonly Content[]): EventReport {
   const type = 'NamespaceContentRemaining';
   if (left.length === 0) return good(type, 'ContentRemoved', 'All content successfully removed');
   // The dot is there for the core group, too.
-  const words = left.map(({ kind, objects }) => `${kind.plural}.${kind.group} has ${instances(objects.length)}`);
-  return bad(type, 'SomeResourcesRemain', `Some resources are remaining: ${words.sort().join(', ')}`);
+  const text = left.map(({ kind, objects }) => `${kind.plural}.${kind.group} has ${instances(objects.length)}`);
+  return bad(type, 'SomeResourcesRemain', `Some resources are remaining: ${text.sort().join(', ')}`);
 }
 
-function finalizers(objects: readonly Named[]): Report {
+function finalizers(objects: readonly Named[]): EventReport {
   const type = 'NamespaceFinalizersRemaining';
   const counts = new Map<string, number>();
   for (const finalizer of objects.flatMap(({ metadata }) => metadata.finalizers ?? [])) {
     counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1);
   }
   if (counts.size === 0) return good(type, 'ContentHasNoFinalizers', 'All content-preserving finalizers finished');
-  const words = [...counts].map(([finalizer, count]) => `${finalizer} in ${instances(count)}`);
-  const message = `Some content in the namespace has finalizers remaining: ${words.sort().join(', ')}`;
+  const text = [...counts].map(([finalizer, count]) => `${finalizer} in ${instances(count)}`);
+  const message = `Some content in the namespace has finalizers remaining: ${text.sort().join(', ')}`;
   return bad(type, 'SomeFinalizersRemain', message);
 }
 
 const instances = (count: number) => `${count} resource instances`;
-const good = (type: string, reason: string, message: string): Report => ({ type, status: 'False', reason, message });
-const bad = (type: string, reason: string, message: string): Report => ({ type, status: 'True', reason, message });
+const good = (type: string, reason: string, message: string): EventReport => ({
+  type,
+  status: 'False',
+  reason,
+  message,
+});
+const bad = (type: string, reason: string, message: string): EventReport => ({ type, status: 'True', reason, message });
 
 /** Whether its deletion was requested. */
-export function isAsked({ metadata }: Named): boolean {
+export function isDeleted({ metadata }: Named): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 

@@ -16,13 +16,13 @@ import { podsByNode } from '../../shared/pods/pods-by-node.ts';
 type SeenPod = DeepReadonly<Pod>;
 
 /** How long a node may be missing before its pods are deleted. */
-const QUARANTINE = 40_000;
+const NODE_GRACE_MS = 40_000;
 /**
  * The minimum age of a pod to delete, so that a controller that recreates it at once is not in a tight loop with this one.
  */
-const PACE = 20_000;
+const MIN_POD_AGE_MS = 20_000;
 /** How many terminated pods are kept. */
-const KEPT = 12_500;
+const MAX_TERMINATED_PODS = 12_500;
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 /** Keys are names of nodes. */
@@ -50,7 +50,7 @@ export function orphanedPodsController(): Controller {
       }
       const since = missing.get(key.name) ?? now.getTime();
       missing.set(key.name, since);
-      if (now.getTime() < since + QUARANTINE) return since;
+      if (now.getTime() < since + NODE_GRACE_MS) return since;
       return (await exists(client.of(Node).get(key.name, { signal }))) ? undefined : since;
     },
     plan: planOrphanedPods,
@@ -73,12 +73,12 @@ function planOrphanedPods(
   now: Date,
 ): Plan {
   if (since === undefined) return [];
-  const left = since + QUARANTINE - now.getTime();
+  const left = since + NODE_GRACE_MS - now.getTime();
   if (left > 0) return [requeueAfter(left)];
   const reason = 'DeletionByPodGC';
   const target = { type: 'DisruptionTarget', status: 'True', reason, message: 'PodGC: node no longer exists' };
   const pods = of(Pod).by(podsByNode, key.name);
-  const waits = pods.map((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') + PACE - now.getTime());
+  const waits = pods.map((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') + MIN_POD_AGE_MS - now.getTime());
   const soonest = Math.min(...waits.filter((wait) => wait > 0));
   return [
     ...pods.filter((_, index) => !(waits[index]! > 0)).flatMap((pod) => ended(pod, [target], now)),
@@ -128,7 +128,7 @@ export const endedPodsController: Controller = defineController<never>({
 });
 
 /** Evicted pods first, then the oldest. */
-export function planEndedPods({ of }: Pick<Snapshot, 'of'>, kept = KEPT): Plan {
+export function planEndedPods({ of }: Pick<Snapshot, 'of'>, kept = MAX_TERMINATED_PODS): Plan {
   const pods = of(Pod)
     .by(terminal, ENDED)
     .filter(({ metadata }) => !metadata.deletionTimestamp);

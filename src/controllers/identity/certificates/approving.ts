@@ -14,13 +14,13 @@ import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } fro
 import { nodeClient, nodeServing } from './signer-rules.ts';
 
 /** Whether the request is approved, and the message; undefined when it is not for this controller. */
-export interface Opinion {
+export interface ApprovalDecision {
   readonly approved: boolean;
   readonly message: string;
 }
 
 /** When a request without the necessary rights is checked again. */
-const AGAIN_AFTER = 60_000;
+const RECHECK_MS = 60_000;
 
 export interface ApprovingOptions {
   /** Names that no node may serve under: the server's own. */
@@ -28,7 +28,7 @@ export interface ApprovingOptions {
 }
 
 export function approvingController({ reservedNames }: ApprovingOptions): Controller {
-  return defineController<CertificateSigningRequest, Opinion | undefined>({
+  return defineController<CertificateSigningRequest, ApprovalDecision | undefined>({
     name: 'csr-approving',
     account: 'certificate-controller',
     watches: CertificateSigningRequest,
@@ -52,7 +52,7 @@ export function approvingController({ reservedNames }: ApprovingOptions): Contro
           message: 'Auto approving kubelet serving certificate for its own name.',
         };
       }
-      return clientOpinion(request, parsed, { client, signal });
+      return clientDecision(request, parsed, { client, signal });
     },
     plan: planApproval,
   });
@@ -64,10 +64,10 @@ function isUndecided(request: Request): boolean {
 
 export function planApproval(
   request: Request | undefined,
-  { observed }: Pick<Snapshot<Opinion | undefined>, 'observed'>,
+  { observed }: Pick<Snapshot<ApprovalDecision | undefined>, 'observed'>,
 ): Plan {
   if (!request || !observed || !isUndecided(request)) return [];
-  if (!observed.approved) return [requeueAfter(AGAIN_AFTER)];
+  if (!observed.approved) return [requeueAfter(RECHECK_MS)];
   const approved = { type: 'Approved', status: 'True', reason: 'AutoApproved', message: observed.message };
   const conditions = [...(request.status.conditions ?? []), approved];
   const decided = { ...request, status: { ...request.status, conditions } };
@@ -102,11 +102,11 @@ export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved:
   );
 }
 
-async function clientOpinion(
+async function clientDecision(
   request: Request,
   parsed: ParsedRequest,
   tools: { readonly client: Client; readonly signal: AbortSignal },
-): Promise<Opinion | undefined> {
+): Promise<ApprovalDecision | undefined> {
   const { spec } = request;
   if (spec.signerName !== KUBELET_CLIENT || nodeClient(parsed, spec.usages ?? []) !== undefined) return undefined;
   if (spec.username === parsed.commonName && (await mayCreate('selfnodeclient', request, tools))) {

@@ -5,10 +5,10 @@ import { type Controller, defineController } from '../../loop/define.ts';
 import { type Plan, remove, requeueAfter } from '../../loop/plan.ts';
 import { conditionOf, type Request } from './request-state.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** How long a request is kept after a decision, and how long an undecided one waits. */
-const SETTLED = HOUR;
-const WAITING = 24 * HOUR;
+const KEEP_DECIDED_MS = HOUR_MS;
+const KEEP_UNDECIDED_MS = 24 * HOUR_MS;
 
 export const csrCleaningController: Controller = defineController<CertificateSigningRequest>({
   name: 'csr-cleaning',
@@ -33,11 +33,13 @@ function endOf(request: Request): number {
   };
   const isIssued = Boolean(certificate);
   return Math.min(
-    after('Denied', SETTLED),
-    after('Failed', SETTLED),
-    after('Approved', isIssued ? SETTLED : WAITING),
+    after('Denied', KEEP_DECIDED_MS),
+    after('Failed', KEEP_DECIDED_MS),
+    after('Approved', isIssued ? KEEP_DECIDED_MS : KEEP_UNDECIDED_MS),
     isIssued && conditionOf(request, 'Approved') ? expiryOf(certificate ?? '') : Number.POSITIVE_INFINITY,
-    conditions.length === 0 ? Date.parse(request.metadata.creationTimestamp ?? '') + WAITING : Number.POSITIVE_INFINITY,
+    conditions.length === 0
+      ? Date.parse(request.metadata.creationTimestamp ?? '') + KEEP_UNDECIDED_MS
+      : Number.POSITIVE_INFINITY,
   );
 }
 

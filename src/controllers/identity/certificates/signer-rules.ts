@@ -27,7 +27,7 @@ export function nodeClient(request: ParsedRequest, usages: readonly string[]): s
   if (request.addresses.length > 0) return 'IP subjectAltNames are not allowed';
   if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
   if (!isNode(request)) return NOT_A_NODE;
-  return usageFault(usages, 'client auth');
+  return usageError(usages, 'client auth');
 }
 
 export function nodeServing(request: ParsedRequest, usages: readonly string[]): string | undefined {
@@ -35,7 +35,7 @@ export function nodeServing(request: ParsedRequest, usages: readonly string[]): 
   if (request.dnsNames.length === 0 && request.addresses.length === 0) return 'DNS or IP subjectAltName is required';
   if (request.emails.length > 0) return 'Email subjectAltNames are not allowed';
   if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
-  return usageFault(usages, 'server auth') ?? (isNode(request) ? undefined : NOT_A_NODE);
+  return usageError(usages, 'server auth') ?? (isNode(request) ? undefined : NOT_A_NODE);
 }
 
 function isOfNodes({ organizations }: ParsedRequest): boolean {
@@ -47,7 +47,7 @@ function isNode({ commonName }: ParsedRequest): boolean {
 }
 
 /** All of them and no others; encipherment is optional, for keys that only sign. */
-function usageFault(usages: readonly string[], purpose: 'client auth' | 'server auth'): string | undefined {
+function usageError(usages: readonly string[], purpose: 'client auth' | 'server auth'): string | undefined {
   const wanted = ['digital signature', 'key encipherment', purpose].sort();
   const given = new Set(usages);
   const isLess = given.size === 2 && given.has('digital signature') && given.has(purpose);

@@ -7,10 +7,10 @@ import { type Controller, defineController, type Snapshot } from '../../loop/def
 import { type Plan, updateStatus } from '../../loop/plan.ts';
 import { conditionOf, isApproved, pemOf, type Request } from './request-state.ts';
 import { signerRules } from './signer-rules.ts';
-import { type Uses, usesOf } from './usages.ts';
+import { type CertificateUsages, usagesOf } from './usages.ts';
 
 /** The content of a certificate to sign. */
-interface ToSign extends Uses {
+interface ToSign extends CertificateUsages {
   /** As DER elements of the request. */
   readonly subject: Buffer;
   readonly publicKey: Buffer;
@@ -52,7 +52,7 @@ export async function outcomeOf(request: Request, sign: SignCertificate): Promis
   const failure = signerRules.get(signerName)?.(parsed, usages);
   if (failure !== undefined) return { failure };
   const { subject, publicKey, names } = parsed;
-  return { certificate: await sign({ subject, publicKey, names, ...usesOf(usages), seconds: expirationSeconds }) };
+  return { certificate: await sign({ subject, publicKey, names, ...usagesOf(usages), seconds: expirationSeconds }) };
 }
 
 function parsedOrFailure(request: Request): ParsedRequest | string {

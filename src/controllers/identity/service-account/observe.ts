@@ -24,7 +24,7 @@ export interface TokenObservation {
   readonly abandoned: ReadonlySet<string>;
 }
 
-export const NOTHING: TokenObservation = { tokens: new Map(), abandoned: new Set() };
+export const NO_TOKENS: TokenObservation = { tokens: new Map(), abandoned: new Set() };
 
 interface Tools {
   readonly client: Client;

@@ -10,7 +10,7 @@ import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, create, type Plan, remove, update } from '../../loop/plan.ts';
-import { type MintToken, NOTHING, observeTokens, type TokenObservation } from './observe.ts';
+import { type MintToken, NO_TOKENS, observeTokens, type TokenObservation } from './observe.ts';
 import {
   accountNameOf,
   belongsTo,
@@ -42,7 +42,7 @@ export function serviceAccountController({ mintToken, authority }: ServiceAccoun
       related(Secret, (secret) => (isTokenSecret(secret) ? [secret.metadata.namespace ?? ''] : [])),
     ],
     observe: async (namespace, world, tools) =>
-      isKept(namespace) ? observeTokens(world.key.name, world, { ...tools, mintToken }) : NOTHING,
+      isKept(namespace) ? observeTokens(world.key.name, world, { ...tools, mintToken }) : NO_TOKENS,
     plan: (namespace, world) => planServiceAccounts(namespace, world, authority),
   });
 }

@@ -14,7 +14,7 @@ import { identityOf, portsOf } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
-  isKeptByOthers,
+  isManagedByOthers,
   labelsFrom,
   podsBehindServices,
   podsOf,
@@ -34,7 +34,7 @@ import { triggerTime, withTriggerTime } from './trigger-time.ts';
 
 const NAME = 'endpointslice-controller.k8s.io';
 const ZONE = 'topology.kubernetes.io/zone';
-const LIMIT = 100;
+const MAX_ENDPOINTS_PER_SLICE = 100;
 
 export const endpointSliceController: Controller = defineController<Service>({
   name: 'endpoint-slice',
@@ -61,26 +61,26 @@ export function planEndpointSlices(service: SeenService | undefined, world: Pick
   // Slices of a deleted service are left to the garbage collector. None are created for one that is being deleted.
   if (!service || service.metadata.deletionTimestamp) return [];
   if (service.spec.type === 'ExternalName') return slices.map((slice) => remove(EndpointSlice, slice));
-  if (isKeptByOthers(service)) return [];
+  if (isManagedByOthers(service)) return [];
   const [own, others] = partition(slices, (slice) => isOwnedBy(slice, service));
   const pods = podsOf(service, world, true);
   const groups = familiesOf(service).flatMap((family) => groupsOf(service, { pods, family, world }));
   const time =
     own.length > 0 ? triggerTime(endpointsIn(own), endpointsIn(groups), pods) : service.metadata.creationTimestamp;
   return [
-    ...pack(groups, own, { limit: LIMIT, dress: (_, old) => dress(service, old, time) }),
+    ...pack(groups, own, { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor: (_, old) => sliceFor(service, old, time) }),
     ...others.map((slice) => remove(EndpointSlice, slice)),
   ];
 }
 
-interface Asked {
+interface ServicePods {
   readonly pods: readonly SeenPod[];
   readonly family: IpFamily;
   readonly world: Listers;
 }
 
 /** By the ports of the pods. A service without pods has one empty slice, which shows that it was processed. */
-function groupsOf(service: SeenService, { pods, family, world }: Asked): EndpointGroup[] {
+function groupsOf(service: SeenService, { pods, family, world }: ServicePods): EndpointGroup[] {
   const groups = new Map<string, { ports: readonly SlicePort[]; endpoints: SliceEndpoint[] }>();
   for (const pod of pods) {
     const addresses = addressesOf(pod).filter((each) => ipFamily(each) === family);
@@ -126,7 +126,7 @@ function hintsOf(
   return { ...(zone ? { forZones: [{ name: zone }] } : {}), ...(forNodes ? { forNodes } : {}) };
 }
 
-function dress(service: SeenService, old: Slice | undefined, time: string | undefined): Draft<EndpointSlice> {
+function sliceFor(service: SeenService, old: Slice | undefined, time: string | undefined): Draft<EndpointSlice> {
   const { name = '', namespace } = service.metadata;
   const annotations = withTriggerTime(old?.metadata.annotations, time);
   const labels = { ...labelsFrom(service), [SERVICE_NAME]: name, [MANAGED_BY]: NAME };

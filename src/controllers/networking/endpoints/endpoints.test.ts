@@ -68,8 +68,8 @@ const service = {
 const isMember = (each: Pods[number]) =>
   each.app === 'web' && each.namespace === 'x' && each.hasAddress && ['Pending', 'Running'].includes(each.phase);
 
-describe('what is told of the pods behind a service', () => {
-  it('is who is ready and who is not, in both forms, and it is told once', async () => {
+describe('the endpoints of a service', () => {
+  it('have ready and unready pods in both kinds, and are written once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(pods, { minLength: 1, maxLength: 3 }), async (states) => {
         const world = new PlannerWorld();
@@ -83,19 +83,19 @@ describe('what is told of the pods behind a service', () => {
           const members = state.map((each, index) => ({ ...each, ip: ipOf(index) })).filter(isMember);
 
           const { subsets = [] } = world.of(Endpoints).get('web', 'x');
-          const told = (list: 'addresses' | 'notReadyAddresses') =>
+          const published = (list: 'addresses' | 'notReadyAddresses') =>
             subsets
               .flatMap((subset: any) => subset[list] ?? [])
               .map(({ ip }: any) => ip)
               .sort();
           const alive = members.filter(({ isDeleted, port }) => !isDeleted && port);
-          expect(told('addresses')).toEqual(
+          expect(published('addresses')).toEqual(
             alive
               .filter(({ ready }) => ready)
               .map(({ ip }) => ip)
               .sort(),
           );
-          expect(told('notReadyAddresses')).toEqual(
+          expect(published('notReadyAddresses')).toEqual(
             alive
               .filter(({ ready }) => !ready)
               .map(({ ip }) => ip)
@@ -121,7 +121,7 @@ describe('what is told of the pods behind a service', () => {
     );
   });
 
-  it('is never about what somebody else keeps', () => {
+  it('never touch what another client manages', () => {
     const world = new PlannerWorld();
     const at = { key, of: world.of.bind(world) };
     for (const spec of [

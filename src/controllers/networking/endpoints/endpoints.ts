@@ -6,14 +6,14 @@ import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
-import { type Action, create, type Plan, type Report, remove, told, update } from '../../loop/plan.ts';
+import { type Action, create, type EventReport, eventContent, type Plan, remove, update } from '../../loop/plan.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import { identityOf, portsOf } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
   isHeadless,
-  isKeptByOthers,
+  isManagedByOthers,
   labelsFrom,
   podsBehindServices,
   podsOf,
@@ -48,7 +48,7 @@ export function planEndpoints(service: SeenService | undefined, world: Pick<Snap
   const { name, namespace } = world.key;
   const current = world.of(Endpoints).get(name, namespace);
   if (!service) return current ? [remove(Endpoints, current)] : [];
-  if (isKeptByOthers(service)) return [];
+  if (isManagedByOthers(service)) return [];
   const pods = podsOf(service, world, service.spec.publishNotReadyAddresses ?? false);
   const subsets = packed(pods.flatMap((pod) => subsetsOf(service, pod)));
   return written(service, { current, subsets, pods });
@@ -70,13 +70,13 @@ function addressOf(service: SeenService, pod: SeenPod): Address | undefined {
   return ip ? { ip, ...identityOf(pod, service) } : undefined;
 }
 
-interface Found {
+interface EndpointsInput {
   readonly current: SeenEndpoints | undefined;
   readonly subsets: readonly Subset[];
   readonly pods: readonly SeenPod[];
 }
 
-function written(service: SeenService, { current, subsets, pods }: Found): Action[] {
+function written(service: SeenService, { current, subsets, pods }: EndpointsInput): Action[] {
   const fitting = truncated(subsets);
   const kept = fitting ?? subsets;
   const labels = { ...labelsFrom(service), [MANAGED_BY]: NAME };
@@ -101,9 +101,9 @@ function written(service: SeenService, { current, subsets, pods }: Found): Actio
   if (current) return [update(Endpoints, object as Draft<Endpoints>)];
   const about = { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, namespace } } as const;
   const words = `Failed to create endpoint for service ${namespace}/${name}`;
-  const report: Report = {
+  const report: EventReport = {
     about,
-    failed: ({ message }) => told('Warning', 'FailedToCreateEndpoint', `${words}: ${message}`),
+    failed: ({ message }) => eventContent('Warning', 'FailedToCreateEndpoint', `${words}: ${message}`),
   };
   return [create(Endpoints, object as Draft<Endpoints>, report)];
 }

@@ -16,7 +16,7 @@ export type SeenService = DeepReadonly<Service>;
 const HEADLESS = 'service.kubernetes.io/headless';
 
 /** Whether its endpoints are managed by others, or by nobody. */
-export function isKeptByOthers({ spec }: SeenService): boolean {
+export function isManagedByOthers({ spec }: SeenService): boolean {
   return spec.type === 'ExternalName' || !spec.selector || Object.keys(spec.selector).length === 0;
 }
 
@@ -44,7 +44,9 @@ export const podsBehindServices: Related = related(
   ({ metadata }, { of }) =>
     of(Service)
       .list(metadata.namespace)
-      .filter((service) => !isKeptByOthers(service) && compiledLabels(service.spec.selector).matches(metadata.labels))
+      .filter(
+        (service) => !isManagedByOthers(service) && compiledLabels(service.spec.selector).matches(metadata.labels),
+      )
       .map(keyOf),
   (pod, old) =>
     isReady(pod) === isReady(old) &&

@@ -27,11 +27,11 @@ export interface Packing {
   /** The maximum number of endpoints in a slice. */
   readonly limit: number;
   /** Builds a slice of the group without its endpoints, from `old` if there is one. */
-  dress(group: EndpointGroup, old: Slice | undefined): Draft<EndpointSlice>;
+  sliceFor(group: EndpointGroup, old: Slice | undefined): Draft<EndpointSlice>;
 }
 
 /** A slice to write. `old` is its current state, if it exists. */
-interface Planned {
+interface PlannedSlice {
   readonly group: EndpointGroup;
   old: Slice | undefined;
   endpoints: SliceEndpoint[];
@@ -61,9 +61,9 @@ export function pack(groups: readonly EndpointGroup[], slices: readonly Slice[],
   ];
 }
 
-function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Packing): Planned[] {
+function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Packing): PlannedSlice[] {
   const wanted = new Map(group.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
-  const planned = slices.map((old): Planned => {
+  const planned = slices.map((old): PlannedSlice => {
     const endpoints: SliceEndpoint[] = [];
     for (const endpoint of old.endpoints) {
       const key = endpointKey(endpoint);
@@ -76,7 +76,7 @@ function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Pa
     return { group, old, endpoints, isChanged: !deepEqual(endpoints, old.endpoints) };
   });
   const rest = [...wanted.values()];
-  const fill = (slice: Planned) => {
+  const fill = (slice: PlannedSlice) => {
     slice.endpoints.push(...rest.splice(0, limit - slice.endpoints.length));
     slice.isChanged = true;
   };
@@ -94,22 +94,22 @@ function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Pa
 }
 
 /** A slice without endpoints. */
-const empty = (group: EndpointGroup, old: Slice | undefined): Planned => ({
+const empty = (group: EndpointGroup, old: Slice | undefined): PlannedSlice => ({
   group,
   old,
   endpoints: [],
   isChanged: old === undefined || old.endpoints.length > 0,
 });
 
-const filled = (group: EndpointGroup, endpoints: SliceEndpoint[]): Planned => ({
+const filled = (group: EndpointGroup, endpoints: SliceEndpoint[]): PlannedSlice => ({
   group,
   old: undefined,
   endpoints,
   isChanged: true,
 });
 
-function written({ group, old, endpoints }: Planned, { dress }: Packing): Action[] {
-  const object = { ...dress(group, old), addressType: group.addressType, ports: group.ports, endpoints };
+function written({ group, old, endpoints }: PlannedSlice, { sliceFor }: Packing): Action[] {
+  const object = { ...sliceFor(group, old), addressType: group.addressType, ports: group.ports, endpoints };
   if (!old) return [create(EndpointSlice, object as Draft<EndpointSlice>)];
   const isSame =
     deepEqual(old.endpoints, endpoints) &&

@@ -7,7 +7,7 @@ export type Address = NonNullable<Subset['addresses']>[number];
 type Port = NonNullable<Subset['ports']>[number];
 
 /** The maximum number of addresses in an Endpoints object. */
-export const CAPACITY = 1000;
+export const MAX_ADDRESSES = 1000;
 
 interface Entry {
   readonly address: Address;
@@ -55,9 +55,9 @@ function subsetOf({ ports, entries }: { ports: readonly Port[]; entries: readonl
 export function truncated(subsets: readonly Subset[]): readonly Subset[] | undefined {
   const ready = sum(subsets.map(({ addresses = [] }) => addresses.length));
   const notReady = sum(subsets.map(({ notReadyAddresses = [] }) => notReadyAddresses.length));
-  if (ready + notReady <= CAPACITY) return undefined;
-  const isReadyCut = ready > CAPACITY;
-  const room = isReadyCut ? CAPACITY : CAPACITY - ready;
+  if (ready + notReady <= MAX_ADDRESSES) return undefined;
+  const isReadyCut = ready > MAX_ADDRESSES;
+  const room = isReadyCut ? MAX_ADDRESSES : MAX_ADDRESSES - ready;
   let left = room;
   return subsets.map(({ addresses = [], notReadyAddresses = [], ports }) => {
     const list = isReadyCut ? addresses : notReadyAddresses;

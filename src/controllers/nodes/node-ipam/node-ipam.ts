@@ -19,9 +19,9 @@ export interface NodeIpamOptions {
 }
 
 /** Addresses for each node. */
-const SIZE = 256;
+const ADDRESSES_PER_NODE = 256;
 /** When to look for a free CIDR again. */
-const LOOK_AGAIN = 60_000;
+const RETRY_MS = 60_000;
 
 /** One node at a time, so that no two get the same. Assignments that the cache does not show yet are remembered. */
 export function nodeIpamController(podRange: string): Controller {
@@ -55,7 +55,7 @@ export function planNodeRange(
     return [patch(Node, node, { type: 'merge', changes })];
   }
   const message = `Node ${name} status is now: CIDRNotAvailable`;
-  return [event(node, 'Normal', 'CIDRNotAvailable', message), requeueAfter(LOOK_AGAIN)];
+  return [event(node, 'Normal', 'CIDRNotAvailable', message), requeueAfter(RETRY_MS)];
 }
 
 /** Returns the first free CIDR; undefined when all are taken. */
@@ -65,7 +65,7 @@ export function freeRange(
   { of, given }: Listers & { readonly given: ReadonlyMap<string, string> },
 ): string | undefined {
   const whole = parseRange(podRange);
-  const size = Math.min(SIZE, whole.size);
+  const size = Math.min(ADDRESSES_PER_NODE, whole.size);
   const others = [...given].filter(([node]) => node !== name).map(([, range]) => range);
   const nodes = of(Node)
     .list()

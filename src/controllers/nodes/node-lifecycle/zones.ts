@@ -9,11 +9,11 @@ import { readyCondition } from './health.ts';
 type SeenNode = DeepReadonly<Node>;
 type ZoneState = 'normal' | 'partlyDisrupted' | 'fullyDisrupted';
 
-const PARTLY = 0.55;
-const LARGE = 50;
+const PARTLY_DISRUPTED_SHARE = 0.55;
+const LARGE_ZONE_NODES = 50;
 /** Milliseconds between evictions from two nodes of a zone. */
-const USUAL = 10_000;
-const SLOW = 100_000;
+const EVICTION_INTERVAL_MS = 10_000;
+const SLOW_EVICTION_INTERVAL_MS = 100_000;
 
 export function zoneOf({ metadata }: SeenNode): string {
   const { labels = {} } = metadata;
@@ -46,18 +46,18 @@ export function surveyZones(nodes: readonly SeenNode[]): Zones {
 }
 
 function stateOf({ ready, all }: { readonly ready: number; readonly all: number }): ZoneState {
-  const lost = all - ready;
-  if (ready === 0 && lost > 0) return 'fullyDisrupted';
-  return lost > 2 && lost / all >= PARTLY ? 'partlyDisrupted' : 'normal';
+  const markUnknown = all - ready;
+  if (ready === 0 && markUnknown > 0) return 'fullyDisrupted';
+  return markUnknown > 2 && markUnknown / all >= PARTLY_DISRUPTED_SHARE ? 'partlyDisrupted' : 'normal';
 }
 
 /** Limits evictions to one node of a zone at a time. */
-export class ZonePace {
+export class EvictionRateLimiter {
   readonly #last = new Map<string, number>();
 
   /** Returns how long a node has to wait, in milliseconds; 0: it is its turn, which is then taken. */
-  turn(zone: string, zones: Zones, now: number): number {
-    const pause = pauseOf(zones.states.get(zone), zones.sizes.get(zone) ?? 0);
+  waitTime(zone: string, zones: Zones, now: number): number {
+    const pause = evictionInterval(zones.states.get(zone), zones.sizes.get(zone) ?? 0);
     if (pause === undefined) return Number.POSITIVE_INFINITY;
     const next = (this.#last.get(zone) ?? Number.NEGATIVE_INFINITY) + pause;
     if (now < next) return next - now;
@@ -67,7 +67,7 @@ export class ZonePace {
 }
 
 /** Undefined: no evictions. */
-function pauseOf(state: ZoneState | undefined, size: number): number | undefined {
-  if (state !== 'partlyDisrupted') return USUAL;
-  return size > LARGE ? SLOW : undefined;
+function evictionInterval(state: ZoneState | undefined, size: number): number | undefined {
+  if (state !== 'partlyDisrupted') return EVICTION_INTERVAL_MS;
+  return size > LARGE_ZONE_NODES ? SLOW_EVICTION_INTERVAL_MS : undefined;
 }

@@ -27,7 +27,7 @@ type Budget = DeepReadonly<PodDisruptionBudget>;
 type SeenPod = DeepReadonly<Pod>;
 
 /** How long an evicted pod may take to be deleted. */
-const PATIENCE = 120_000;
+const DELETION_TIMEOUT_MS = 120_000;
 
 export interface DisruptionControllerOptions {
   /** The kinds that are currently served; they change at run time. */
@@ -87,7 +87,7 @@ export function planDisruption(
 ): Plan {
   if (!budget) return [];
   const pods = podsOf(budget, world);
-  const needed = need(budget, pods, world);
+  const needed = requirementOf(budget, pods, world);
   const time = now.getTime();
   const disrupted = disruptedOf(budget, pods, time);
   const status =
@@ -107,16 +107,20 @@ export function planDisruption(
   ];
 }
 
-interface Counted {
+interface PodCounts {
   readonly expected: number;
   readonly healthy: number;
   readonly unmanaged: readonly string[];
 }
 
-type Need = Counted | { readonly problem: string };
+type Requirement = PodCounts | { readonly problem: string };
 
 /** How many pods are expected, and how many must be healthy. */
-function need({ spec }: Budget, pods: readonly SeenPod[], world: Pick<Snapshot<OtherScales>, 'of' | 'observed'>): Need {
+function requirementOf(
+  { spec }: Budget,
+  pods: readonly SeenPod[],
+  world: Pick<Snapshot<OtherScales>, 'of' | 'observed'>,
+): Requirement {
   const { minAvailable, maxUnavailable } = spec;
   if (maxUnavailable === undefined && typeof minAvailable !== 'string') {
     return { expected: minAvailable === undefined ? 0 : pods.length, healthy: minAvailable ?? 0, unmanaged: [] };
@@ -153,7 +157,7 @@ function disruptedOf({ status }: Budget, pods: readonly SeenPod[], now: number):
     const { name = '', deletionTimestamp } = pod.metadata;
     const since = status.disruptedPods?.[name];
     if (since === undefined || deletionTimestamp) continue;
-    const due = Date.parse(since) + PATIENCE;
+    const due = Date.parse(since) + DELETION_TIMEOUT_MS;
     if (due < now) {
       late.push(pod);
       continue;
@@ -167,7 +171,7 @@ function disruptedOf({ status }: Budget, pods: readonly SeenPod[], now: number):
 
 function counted(
   { metadata, status }: Budget,
-  found: Counted & { readonly pods: readonly SeenPod[]; readonly disrupted: Readonly<Record<string, string>> },
+  found: PodCounts & { readonly pods: readonly SeenPod[]; readonly disrupted: Readonly<Record<string, string>> },
   now: Date,
 ): PodDisruptionBudget['status'] {
   const { expected, healthy: desiredHealthy, pods, disrupted } = found;
@@ -220,7 +224,7 @@ function conditionsOf(
   return withConditions(conditions, [condition], now) as NonNullable<PodDisruptionBudget['status']['conditions']>;
 }
 
-function eventsOf(budget: Budget, pods: readonly SeenPod[], needed: Need): Action[] {
+function eventsOf(budget: Budget, pods: readonly SeenPod[], needed: Requirement): Action[] {
   const out = pods.length > 0 ? [] : [event(budget, 'Normal', 'NoPods', 'No matching pods found')];
   if ('problem' in needed) {
     const message = `Failed to calculate the number of expected pods: ${needed.problem}`;

@@ -58,7 +58,7 @@ function scaleOf(owner: Owner, pod: SeenPod, { of }: Listers): { uid: string; co
 const isOf = (owner: Pick<Owner, 'apiVersion' | 'kind'>, kind: KindRef) =>
   owner.kind === kind.kind && owner.apiVersion.split('/').slice(0, -1).join('/') === kind.group;
 
-interface Look {
+interface ScaleLookup {
   readonly world: Listers;
   readonly kinds: () => Iterable<Kind>;
   readonly client: Client;
@@ -66,15 +66,15 @@ interface Look {
 }
 
 /** Reads the sizes of owners of other kinds. */
-export async function observeOthers(pods: readonly SeenPod[], look: Look): Promise<OtherScales> {
+export async function observeOthers(pods: readonly SeenPod[], lookup: ScaleLookup): Promise<OtherScales> {
   const out = new Map<string, number | string>();
   for (const pod of pods) {
     const owner = controllerOf(pod);
     if (!owner || out.has(owner.uid) || SCALED.some((kind) => isOf(owner, kind))) continue;
-    const kind = [...look.kinds()].find(({ versions, kind: name }) =>
+    const kind = [...lookup.kinds()].find(({ versions, kind: name }) =>
       versions.some(({ apiVersion }) => apiVersion === owner.apiVersion && name === owner.kind),
     );
-    if (kind) out.set(owner.uid, await ask(kind, owner.name, pod, look));
+    if (kind) out.set(owner.uid, await ask(kind, owner.name, pod, lookup));
   }
   return out;
 }
@@ -83,7 +83,7 @@ async function ask(
   kind: Kind,
   name: string,
   { metadata }: SeenPod,
-  { client, signal }: Look,
+  { client, signal }: ScaleLookup,
 ): Promise<number | string> {
   const plural = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
   if (!kind.subresources?.scale) return `${plural} does not implement the scale subresource`;

@@ -7,7 +7,7 @@ import { type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 
-const STALE = 120_000;
+const STALE_AFTER_MS = 120_000;
 
 type SeenPod = DeepReadonly<Pod>;
 
@@ -23,7 +23,7 @@ function planStaleTarget(_: undefined, { key, of }: Pick<Snapshot, 'key' | 'of'>
   const pod = of(Pod).get(key.name, key.namespace);
   const target = pod && targetOf(pod);
   if (!target) return [];
-  const left = Date.parse(target.lastTransitionTime ?? '') + STALE - now.getTime();
+  const left = Date.parse(target.lastTransitionTime ?? '') + STALE_AFTER_MS - now.getTime();
   if (left > 0) return [requeueAfter(left)];
   const conditions = withConditions(pod.status.conditions, [{ type: 'DisruptionTarget', status: 'False' }], now);
   return [updateStatus(Pod, { ...pod, status: { ...pod.status, conditions } } as Draft<Pod>)];

@@ -13,10 +13,10 @@ import { type Controller, defineController, type Snapshot } from '../../loop/def
 import { type Action, type Plan, requeueAfter, requeueOnChange, updateStatus } from '../../loop/plan.ts';
 
 /** When a write that may fail is retried. */
-const LOOK_AGAIN = 1000;
+const RETRY_MS = 1000;
 
 /** All objects of a kind that a quota counts. */
-export interface Counted {
+export interface KindObjects {
   readonly kind: Kind;
   readonly objects: readonly DeepReadonly<KubeObject>[];
   /** The version of the list. */
@@ -29,7 +29,7 @@ export interface ResourceQuotaControllerOptions {
 }
 
 export function resourceQuotaController({ kinds }: ResourceQuotaControllerOptions): Controller {
-  return defineController<ResourceQuota, readonly Counted[]>({
+  return defineController<ResourceQuota, readonly KindObjects[]>({
     name: 'resource-quota',
     account: 'resourcequota-controller',
     watches: ResourceQuota,
@@ -45,11 +45,11 @@ export function resourceQuotaController({ kinds }: ResourceQuotaControllerOption
 async function look(
   { metadata, spec }: DeepReadonly<ResourceQuota>,
   { client, signal, kinds }: ResourceQuotaControllerOptions & { client: Client; signal: AbortSignal },
-): Promise<readonly Counted[]> {
+): Promise<readonly KindObjects[]> {
   const limited = Object.keys(spec.hard ?? {});
   const relevant = [...kinds()].filter((kind) => limited.some((resource) => evaluatorOf(kind)?.counts(resource)));
   return Promise.all(
-    relevant.map(async (kind): Promise<Counted> => {
+    relevant.map(async (kind): Promise<KindObjects> => {
       const list = await client
         .of(kind)
         .in(metadata.namespace ?? '')
@@ -61,7 +61,7 @@ async function look(
 
 export function planResourceQuota(
   quota: DeepReadonly<ResourceQuota> | undefined,
-  { observed }: Pick<Snapshot<readonly Counted[]>, 'observed'>,
+  { observed }: Pick<Snapshot<readonly KindObjects[]>, 'observed'>,
   now: Date,
 ): Plan {
   if (!quota) return [];
@@ -79,11 +79,11 @@ export function planResourceQuota(
  * that long.
  */
 function written(quota: ResourceQuota): Action[] {
-  return [updateStatus(ResourceQuota, quota), requeueAfter(LOOK_AGAIN)];
+  return [updateStatus(ResourceQuota, quota), requeueAfter(RETRY_MS)];
 }
 
 /** The usage of the limited resources only. */
-function usageOf(quota: DeepReadonly<ResourceQuota>, counted: readonly Counted[], now: number): Amounts {
+function usageOf(quota: DeepReadonly<ResourceQuota>, counted: readonly KindObjects[], now: number): Amounts {
   const limited = Object.keys(quota.spec.hard ?? {});
   const used: Amounts = new Map(limited.map((resource) => [resource, NOTHING]));
   for (const { kind, objects } of counted) {
@@ -103,7 +103,7 @@ function isSame(status: ResourceQuota['status'], before: DeepReadonly<ResourceQu
 }
 
 /** A terminating pod stops counting when its grace period ends, whether or not anything happens then. */
-function nextEnd(counted: readonly Counted[], now: number): Action[] {
+function nextEnd(counted: readonly KindObjects[], now: number): Action[] {
   const ends = counted
     .filter(({ kind }) => kind === Pod)
     .flatMap(({ objects }) => objects.map(({ metadata }) => chargedUntil(metadata as Pod['metadata'])))

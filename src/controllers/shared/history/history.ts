@@ -20,10 +20,10 @@ export type Template = DeepReadonly<PodTemplateSpec>;
 export const REVISION_LABEL = 'controller-revision-hash';
 
 /** Leaves room for a hash within the maximum length of a name. */
-const LONGEST_PREFIX = 223;
+const MAX_PREFIX_LENGTH = 223;
 
 /** An object with a template that changes over time. */
-interface Keeper extends Named {
+interface HistoryOwner extends Named {
   readonly spec: { readonly template: Template };
 }
 
@@ -53,15 +53,15 @@ export interface History {
 /**
  * Finds or creates the revision of the current template, and makes sure that there is only one and that it is the newest.
  */
-export function history(keeper: Keeper, input: HistoryInput): History {
-  const data = dataOf(keeper.spec.template);
+export function history(owner: HistoryOwner, input: HistoryInput): History {
+  const data = dataOf(owner.spec.template);
   const sorted = [...input.revisions].sort(byRevision);
   const older = sorted.filter((revision) => !deepEqual(revision.data, data));
   const equal = sorted.filter((revision) => deepEqual(revision.data, data));
   const next = (older.at(-1)?.revision ?? 0) + 1;
   const found = equal.pop();
   if (!found) {
-    const { revision, collisions } = newRevision(keeper, input, next);
+    const { revision, collisions } = newRevision(owner, input, next);
     return { present: revision, older, collisions, actions: [create(ControllerRevision, revision as never)] };
   }
   const present = { ...found, revision: Math.max(found.revision, next) };
@@ -87,15 +87,15 @@ export function templateOf({ data }: SeenRevision): Template | undefined {
 const dataOf = (template: Template) => ({ spec: { template: { ...template, $patch: 'replace' } } });
 
 function newRevision(
-  keeper: Keeper,
+  owner: HistoryOwner,
   { kind, hashLabel, world, collisions: before }: HistoryInput,
   number: number,
 ): { readonly revision: SeenRevision; readonly collisions: number | undefined } {
-  const { name: prefix = '', namespace, annotations } = keeper.metadata;
-  const { template } = keeper.spec;
+  const { name: prefix = '', namespace, annotations } = owner.metadata;
+  const { template } = owner.spec;
   for (let collisions = before; ; collisions = (collisions ?? 0) + 1) {
     const hash = templateHash(template, collisions);
-    const name = `${prefix.slice(0, LONGEST_PREFIX)}-${hash}`;
+    const name = `${prefix.slice(0, MAX_PREFIX_LENGTH)}-${hash}`;
     // It is not the current template, or it belongs to another owner.
     if (world.of(ControllerRevision).get(name, namespace)) continue;
     const metadata = {
@@ -103,7 +103,7 @@ function newRevision(
       namespace,
       labels: { ...template.metadata?.labels, [hashLabel]: hash },
       ...(annotations ? { annotations } : {}),
-      ownerReferences: [controllerReference(keeper, kind)],
+      ownerReferences: [controllerReference(owner, kind)],
     };
     return { revision: { metadata, data: dataOf(template), revision: number } as unknown as SeenRevision, collisions };
   }

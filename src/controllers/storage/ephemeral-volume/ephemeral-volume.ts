@@ -3,7 +3,7 @@ import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
-import { type Action, create, event, type Plan, told } from '../../loop/plan.ts';
+import { type Action, create, event, eventContent, type Plan } from '../../loop/plan.ts';
 import { ownClaim, podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 
 type SeenPod = DeepReadonly<Pod>;
@@ -54,13 +54,13 @@ function notOwner({ metadata: { namespace, name } }: SeenPod, volume: string, cl
   return `ephemeral volume ${volume}: ${why}`;
 }
 
-interface Wanted {
+interface EphemeralVolume {
   readonly name: string;
   readonly claimName: string;
   readonly ephemeral: Ephemeral;
 }
 
-function makeClaim(pod: SeenPod, { name, claimName, ephemeral }: Wanted): Action {
+function makeClaim(pod: SeenPod, { name, claimName, ephemeral }: EphemeralVolume): Action {
   const { namespace, name: podName, uid } = pod.metadata;
   const { metadata: { labels, annotations } = {}, spec } = ephemeral.volumeClaimTemplate ?? {};
   const owner = { apiVersion: 'v1', kind: 'Pod', name: podName, uid, controller: true, blockOwnerDeletion: true };
@@ -68,6 +68,6 @@ function makeClaim(pod: SeenPod, { name, claimName, ephemeral }: Wanted): Action
   return create(PersistentVolumeClaim, claim as Draft<PersistentVolumeClaim>, {
     about: pod,
     failed: ({ message }) =>
-      told('Warning', 'FailedBinding', `ephemeral volume ${name}: create PVC ${claimName}: ${message}`),
+      eventContent('Warning', 'FailedBinding', `ephemeral volume ${name}: create PVC ${claimName}: ${message}`),
   });
 }

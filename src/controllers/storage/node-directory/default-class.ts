@@ -10,20 +10,23 @@ import { NODE_DIRECTORY } from '../../../kinds/volumes/node-directory.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { create, type Plan, patch } from '../../loop/plan.ts';
 
-const HOME = 'kube-system';
+const NAMESPACE = 'kube-system';
 /** When the annotation is removed, the class is created again if there is none. */
-const MADE = 'storageclass.kubernetes.io/default-was-made';
+const CREATED_ANNOTATION = 'storageclass.kubernetes.io/default-was-made';
 
 export const defaultClassController: Controller = defineController({
   name: 'default-storage-class',
   account: 'default-storage-class-controller',
-  also: [related(Namespace, ({ metadata }) => (metadata.name === HOME ? [HOME] : [])), related(StorageClass, () => [])],
-  plan: (_, { of }) => planDefaultClass(of(Namespace).get(HOME), { of }),
+  also: [
+    related(Namespace, ({ metadata }) => (metadata.name === NAMESPACE ? [NAMESPACE] : [])),
+    related(StorageClass, () => []),
+  ],
+  plan: (_, { of }) => planDefaultClass(of(Namespace).get(NAMESPACE), { of }),
 });
 
 export function planDefaultClass(home: DeepReadonly<Namespace> | undefined, { of }: Listers): Plan {
-  if (!home || home.metadata.annotations?.[MADE] !== undefined) return [];
-  const note = { metadata: { uid: home.metadata.uid, annotations: { [MADE]: 'true' } } };
+  if (!home || home.metadata.annotations?.[CREATED_ANNOTATION] !== undefined) return [];
+  const note = { metadata: { uid: home.metadata.uid, annotations: { [CREATED_ANNOTATION]: 'true' } } };
   return [
     ...(of(StorageClass).list().length === 0 ? [create(StorageClass, standard)] : []),
     patch(Namespace, home, { type: 'merge', changes: note }),

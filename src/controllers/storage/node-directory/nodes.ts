@@ -15,7 +15,7 @@ export interface World extends Listers {
 }
 
 /** Whether new volumes may be placed there. */
-export function isWell({ spec, status }: SeenNode): boolean {
+export function isHealthy({ spec, status }: SeenNode): boolean {
   return !spec.unschedulable && (status.conditions?.some(isReady) ?? false);
 }
 
@@ -32,7 +32,7 @@ export const directoriesByNode = ({ metadata }: DeepReadonly<PersistentVolume>):
 export function anyNode({ of }: World, { allowedTopologies }: DeepReadonly<StorageClass>): SeenNode | undefined {
   let best: { readonly node: SeenNode; readonly volumes: number } | undefined;
   for (const node of of(Node).list()) {
-    if (!isWell(node) || !isAllowed(node, allowedTopologies)) continue;
+    if (!isHealthy(node) || !isAllowed(node, allowedTopologies)) continue;
     const volumes = of(PersistentVolume).by(directoriesByNode, node.metadata.name ?? '').length;
     if (!best || volumes < best.volumes) best = { node, volumes };
   }

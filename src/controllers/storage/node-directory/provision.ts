@@ -6,7 +6,7 @@ import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf, PROVISIONED_BY, PROVISIONER, SELECTED_NODE } from '../../../kinds/volumes/binding.ts';
 import { requestOf } from '../../../kinds/volumes/matching.ts';
 import { NODE, NODE_DIRECTORY, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
-import { create, event, type Plan, told, update } from '../../loop/plan.ts';
+import { create, event, eventContent, type Plan, update } from '../../loop/plan.ts';
 import { anyNode, type SeenNode, type World } from './nodes.ts';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
@@ -15,7 +15,7 @@ type Class = DeepReadonly<StorageClass>;
 const HOSTNAME = 'kubernetes.io/hostname';
 /** The only parameter of a class: the path below which its volumes are created. */
 const DIRECTORY = 'directory';
-const MODES = ['ReadWriteOnce', 'ReadWriteOncePod'];
+const SUPPORTED_MODES = ['ReadWriteOnce', 'ReadWriteOncePod'];
 
 export function planProvision(claim: Claim | undefined, world: World, root: string): Plan {
   if (!claim || claim.metadata.deletionTimestamp) return [];
@@ -24,7 +24,7 @@ export function planProvision(claim: Claim | undefined, world: World, root: stri
   if (storageClass?.provisioner !== NODE_DIRECTORY || world.of(PersistentVolume).get(nameFor(claim))) return [];
   const selected = claim.metadata.annotations[SELECTED_NODE];
   if (selected === undefined && storageClass.volumeBindingMode === 'WaitForFirstConsumer') return [];
-  const refusal = whyNot(claim, storageClass);
+  const refusal = unsupportedReason(claim, storageClass);
   if (refusal !== undefined) return [failed(claim, refusal)];
   const node = selected === undefined ? anyNode(world, storageClass) : world.nodeNamed(selected);
   if (!node) {
@@ -42,8 +42,8 @@ export function planProvision(claim: Claim | undefined, world: World, root: stri
     event(claim, 'Normal', 'Provisioning', begun),
     create(PersistentVolume, volumeFor(claim, storageClass, { node, hostname, path }), {
       about: claim,
-      done: (made) => told('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${made}`),
-      failed: ({ message }) => told('Warning', 'ProvisioningFailed', failure(claim, message)),
+      done: (made) => eventContent('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${made}`),
+      failed: ({ message }) => eventContent('Warning', 'ProvisioningFailed', failure(claim, message)),
     }),
   ];
 }
@@ -57,7 +57,7 @@ const failure = (claim: Claim, why: string) =>
 const failed = (claim: Claim, why: string) => event(claim, 'Warning', 'ProvisioningFailed', failure(claim, why));
 
 /** Returns why a directory cannot satisfy the claim. */
-function whyNot({ spec }: Claim, { mountOptions, parameters = {} }: Class): string | undefined {
+function unsupportedReason({ spec }: Claim, { mountOptions, parameters = {} }: Class): string | undefined {
   const unknown = Object.keys(parameters).find((name) => name !== DIRECTORY);
   if (unknown !== undefined) return `unknown parameter "${unknown}"`;
   const { [DIRECTORY]: directory = '/' } = parameters;
@@ -69,8 +69,8 @@ function whyNot({ spec }: Claim, { mountOptions, parameters = {} }: Class): stri
   if (spec.selector) return 'claim.Spec.Selector is not supported';
   if (spec.dataSource || spec.dataSourceRef) return 'data sources are not supported';
   if (spec.volumeAttributesClassName) return 'volume attributes classes are not supported';
-  if (spec.accessModes?.some((mode) => !MODES.includes(mode))) {
-    return `only the access modes ${MODES.join(' and ')} are supported`;
+  if (spec.accessModes?.some((mode) => !SUPPORTED_MODES.includes(mode))) {
+    return `only the access modes ${SUPPORTED_MODES.join(' and ')} are supported`;
   }
   return undefined;
 }
@@ -80,13 +80,17 @@ function unselect(claim: Claim) {
   return update(PersistentVolumeClaim, { ...claim, metadata: { ...claim.metadata, annotations } } as Draft<any>);
 }
 
-interface Place {
+interface VolumeLocation {
   readonly node: SeenNode;
   readonly hostname: string;
   readonly path: string;
 }
 
-function volumeFor(claim: Claim, storageClass: Class, { node, hostname, path }: Place): Draft<PersistentVolume> {
+function volumeFor(
+  claim: Claim,
+  storageClass: Class,
+  { node, hostname, path }: VolumeLocation,
+): Draft<PersistentVolume> {
   const { name, namespace, uid, resourceVersion } = claim.metadata;
   const { reclaimPolicy } = storageClass;
   const matchExpressions = [{ key: HOSTNAME, operator: 'In', values: [hostname] }];

@@ -18,12 +18,12 @@ export function bind(volume: Volume, claim: Claim): Plan {
 
 function takeVolume(volume: Volume, claim: Claim): Plan {
   const { claimRef } = volume.spec;
-  const isTheirs = isFor(volume, claim);
-  if (isTheirs && claimRef?.uid === claim.metadata.uid) return [];
+  const isReserved = isFor(volume, claim);
+  if (isReserved && claimRef?.uid === claim.metadata.uid) return [];
   const { name, namespace, uid, resourceVersion } = claim.metadata;
   const reference = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid, resourceVersion };
   // A volume that a user reserved for the claim is not marked as bound by the controller.
-  const metadata = isTheirs ? volume.metadata : annotated(volume.metadata, { [BOUND_BY_CONTROLLER]: 'yes' });
+  const metadata = isReserved ? volume.metadata : annotated(volume.metadata, { [BOUND_BY_CONTROLLER]: 'yes' });
   return [
     update(PersistentVolume, { ...volume, metadata, spec: { ...volume.spec, claimRef: reference } } as Draft<any>),
   ];

@@ -13,10 +13,10 @@ import type { Plan } from '../../loop/plan.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 import { planClaim, waitsForPod } from './claims.ts';
 import { recycledVolume } from './recycle.ts';
-import { type Claim, isDone, isUnbound, type Missed, type SeenPod, type Volume, type World } from './states.ts';
+import { type Claim, type Counterpart, isDone, isUnbound, type SeenPod, type Volume, type World } from './states.ts';
 import { planVolume } from './volumes.ts';
 
-export const volumeBinderController: Controller = defineController<any, Missed>({
+export const volumeBinderController: Controller = defineController<any, Counterpart>({
   name: 'persistentvolume-binder',
   account: 'persistent-volume-binder',
   component: 'persistentvolume-controller',
@@ -37,7 +37,7 @@ export function planKey(world: World & Pick<Snapshot, 'key'>): Plan {
 }
 
 /** Two caches are not in step: before a volume counts as lost or released, the server is asked. */
-async function observe({ key, of }: Pick<Snapshot, 'key' | 'of'>, client: Client): Promise<Missed> {
+async function observe({ key, of }: Pick<Snapshot, 'key' | 'of'>, client: Client): Promise<Counterpart> {
   if (key.namespace !== undefined) {
     const name = of(PersistentVolumeClaim).get(key.name, key.namespace)?.spec.volumeName;
     if (!name || of(PersistentVolume).get(name)) return {};

@@ -40,14 +40,14 @@ function planBound(claim: Claim, world: World): Plan {
   const { claimRef } = volume.spec;
   if (!claimRef || claimRef.uid === claim.metadata.uid) return bind(volume, claim);
   const message = 'Two claims are bound to the same volume, this one is bound incorrectly';
-  return told(claim, 'ClaimMisbound', message);
+  return markLost(claim, 'ClaimMisbound', message);
 }
 
 function lost(claim: Claim, reason: string, what: string): Plan {
-  return told(claim, reason, `${what}. Data on the volume is lost!`);
+  return markLost(claim, reason, `${what}. Data on the volume is lost!`);
 }
 
-function told(claim: Claim, reason: string, message: string): Plan {
+function markLost(claim: Claim, reason: string, message: string): Plan {
   if (claim.status.phase === 'Lost') return [];
   return [...unboundStatus(claim, 'Lost'), event(claim, 'Warning', reason, message)];
 }

@@ -7,12 +7,12 @@ import { event, type Plan, update } from '../../loop/plan.ts';
 import type { Claim } from './states.ts';
 
 /** The prefix of in-tree plugins in Kubernetes. There are none here. */
-const INSIDE = 'kubernetes.io/';
+const IN_TREE_PREFIX = 'kubernetes.io/';
 
 export function planProvisioning(claim: Claim, storageClass: DeepReadonly<StorageClass> | undefined): Plan {
   if (!storageClass) return failed(claim, `storageclass.storage.k8s.io "${classNameOf(claim)}" not found`);
   const { provisioner } = storageClass;
-  if (provisioner.startsWith(INSIDE)) return failed(claim, `no volume plugin matched name: ${provisioner}`);
+  if (provisioner.startsWith(IN_TREE_PREFIX)) return failed(claim, `no volume plugin matched name: ${provisioner}`);
   if (claim.metadata.annotations?.[PROVISIONER] === provisioner) return [];
   const annotations = { ...claim.metadata.annotations, [OLD_PROVISIONER]: provisioner, [PROVISIONER]: provisioner };
   const asking = { ...claim, metadata: { ...claim.metadata, annotations } } as Draft<PersistentVolumeClaim>;

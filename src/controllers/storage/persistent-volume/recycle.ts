@@ -14,9 +14,9 @@ const PREFIX = 'recycler-for-';
 const IMAGE = 'registry.k8s.io/build-image/debian-base:bookworm-v1.0.6';
 const EMPTY = 'test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1';
 /** The deadline of the pod. */
-const DEADLINE = 300;
+const DEADLINE_SECONDS = 300;
 /** When to check a volume again that pods still use. */
-const LOOK_AGAIN = 15_000;
+const RETRY_MS = 15_000;
 
 /** A volume that failed is not tried again: an administrator has to look at it. */
 export function planRecycling(volume: Volume, world: World): Plan {
@@ -26,7 +26,7 @@ export function planRecycling(volume: Volume, world: World): Plan {
   const users = usersOf(volume, world);
   if (users.length > 0) {
     const message = `Volume is used by pods: ${users.join(',')}`;
-    return [event(volume, 'Normal', 'VolumeFailedRecycle', message), requeueAfter(LOOK_AGAIN)];
+    return [event(volume, 'Normal', 'VolumeFailedRecycle', message), requeueAfter(RETRY_MS)];
   }
   const pod = world.of(Pod).get(PREFIX + volume.metadata.name, NAMESPACE);
   if (!pod) return [create(Pod, recycler(volume))];
@@ -64,7 +64,7 @@ function recycler({ metadata: { name, uid }, spec: { hostPath, nfs } }: Volume):
   return {
     metadata: { name: PREFIX + name, namespace: NAMESPACE, ownerReferences: [owner] },
     spec: {
-      activeDeadlineSeconds: DEADLINE,
+      activeDeadlineSeconds: DEADLINE_SECONDS,
       restartPolicy: 'Never',
       volumes: [{ name: 'vol', ...(hostPath ? { hostPath } : { nfs }) }],
       containers: [

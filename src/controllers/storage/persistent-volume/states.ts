@@ -11,14 +11,14 @@ export type Volume = DeepReadonly<PersistentVolume>;
 export type SeenPod = DeepReadonly<Pod>;
 
 /** The counterpart of a claim or volume, if the server has it and the cache does not. */
-export interface Missed {
+export interface Counterpart {
   readonly claim?: Claim | undefined;
   readonly volume?: Volume | undefined;
 }
 
 /** The state that plans are made from. */
 export interface World extends Listers {
-  readonly observed?: Missed | undefined;
+  readonly observed?: Counterpart | undefined;
 }
 
 /** Whether it has never been bound. */

@@ -48,7 +48,7 @@ export const classProtectionController: Controller = defineController<VolumeAttr
 export function planClaim(claim: Claim | undefined, world: Listers): Plan {
   if (!claim || !isHeld(claim, CLAIM)) return [];
   const pods = world.of(Pod).by(podsByClaim, keyOf(claim));
-  return pods.some((pod) => uses(pod, claim)) ? [] : letGo(PersistentVolumeClaim, claim, CLAIM);
+  return pods.some((pod) => uses(pod, claim)) ? [] : removeFinalizer(PersistentVolumeClaim, claim, CLAIM);
 }
 
 /**
@@ -65,7 +65,7 @@ function uses({ metadata, spec }: DeepReadonly<Pod>, claim: Claim): boolean {
 
 export function planVolume(volume: Volume | undefined): Plan {
   if (!volume || !isHeld(volume, VOLUME) || volume.status.phase === 'Bound') return [];
-  return letGo(PersistentVolume, volume, VOLUME);
+  return removeFinalizer(PersistentVolume, volume, VOLUME);
 }
 
 export function planClass(attributes: Class | undefined, world: Listers): Plan {
@@ -80,14 +80,14 @@ export function planClass(attributes: Class | undefined, world: Listers): Plan {
       .of(PersistentVolume)
       .list()
       .some((volume) => classesOfVolume(volume).includes(name));
-  return isUsed ? [] : letGo(VolumeAttributesClass, attributes, CLASS);
+  return isUsed ? [] : removeFinalizer(VolumeAttributesClass, attributes, CLASS);
 }
 
 function isHeld({ metadata }: DeepReadonly<KubeObject>, finalizer: string): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(finalizer) ?? false);
 }
 
-function letGo<T extends KubeObject>(kind: Kind<T>, object: DeepReadonly<T>, finalizer: string): Plan {
+function removeFinalizer<T extends KubeObject>(kind: Kind<T>, object: DeepReadonly<T>, finalizer: string): Plan {
   const finalizers = object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
   return [update<KubeObject>(kind, { ...object, metadata: { ...object.metadata, finalizers } } as KubeObject)];
 }

@@ -50,7 +50,7 @@ export function cronJobController(): Controller {
 export function planCronJob(cronJob: SeenCronJob | undefined, world: World, now: Date): Plan {
   if (!cronJob) return [];
   const jobs = world.of(Job).controlledBy(cronJob.metadata.uid ?? '');
-  const seen = lookAt(cronJob, jobs, world.observed.gone);
+  const seen = statusFromJobs(cronJob, jobs, world.observed.gone);
   const start = startOf(cronJob, seen.status, { of: world.of, since: world.observed.since, now: now.getTime() });
   const outdated = cronJob.metadata.deletionTimestamp ? [] : beyondHistory(cronJob, jobs);
   const rest = [...seen.events, ...outdated.map((job) => removeJob(cronJob, job))];
@@ -73,7 +73,7 @@ function isAboutStart({ action }: Failure): boolean {
 /**
  * Updates the status from the Jobs. A Job that was started and not recorded, because the program ended, is recorded now.
  */
-function lookAt(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: ReadonlySet<string>) {
+function statusFromJobs(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: ReadonlySet<string>) {
   const say = (type: 'Normal' | 'Warning', reason: string, message: string) => event(cronJob, type, reason, message);
   const events: Action[] = [];
   const { active: before = [], lastScheduleTime, lastSuccessfulTime } = cronJob.status;

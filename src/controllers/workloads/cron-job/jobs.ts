@@ -2,7 +2,7 @@
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
-import { type Action, type Report, remove, told } from '../../loop/plan.ts';
+import { type Action, type EventReport, eventContent, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../../shared/ownership.ts';
 import { endOf } from '../job/conditions.ts';
 import { zoneOf } from './zoned-time.ts';
@@ -11,11 +11,11 @@ type SeenCronJob = DeepReadonly<CronJob>;
 type SeenJob = DeepReadonly<Job>;
 
 const SCHEDULED = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 /** The name contains the minute of the run, so that a run cannot start twice. */
 export const jobName = ({ metadata }: SeenCronJob, run: number): string =>
-  `${metadata.name}-${Math.floor(run / MINUTE)}`;
+  `${metadata.name}-${Math.floor(run / MINUTE_MS)}`;
 
 export function newJob(cronJob: SeenCronJob, run: number): Draft<Job> {
   const { jobTemplate, timeZone = 'UTC' } = cronJob.spec;
@@ -49,10 +49,10 @@ export const referenceTo = ({ metadata }: SeenJob) => ({
 
 /** Deletes the Job with its pods. */
 export function removeJob(cronJob: SeenCronJob, job: SeenJob): Action {
-  const report: Report = {
+  const report: EventReport = {
     about: cronJob,
-    done: (name) => told('Normal', 'SuccessfulDelete', `Deleted job ${name}`),
-    failed: ({ message }) => told('Warning', 'FailedDelete', `Deleted job: ${message}`),
+    done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted job ${name}`),
+    failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Deleted job: ${message}`),
   };
   return remove(Job, job, { propagationPolicy: 'Background', report });
 }

@@ -6,7 +6,7 @@ import type { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { isTimeZone, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Action, create, event, requeueAfter, told } from '../../loop/plan.ts';
+import { type Action, create, event, eventContent, requeueAfter } from '../../loop/plan.ts';
 import { type Due, dueRun } from './due.ts';
 import { jobName, newJob, removeJob } from './jobs.ts';
 import { nextRun } from './next-run.ts';
@@ -15,7 +15,7 @@ type SeenCronJob = DeepReadonly<CronJob>;
 type Status = SeenCronJob['status'];
 
 /** From this number on, missed runs are reported. */
-const MANY = 100;
+const MAX_SILENT_MISSES = 100;
 
 export interface StartOptions {
   readonly of: Listers['of'];
@@ -24,16 +24,16 @@ export interface StartOptions {
   readonly now: number;
 }
 
-interface Start {
+interface StartPlan {
   readonly actions: readonly Action[];
   /** The status if the actions succeed. */
   readonly status: Status;
 }
 
 /** Starts the run that is due, and plans again for the next one. */
-export function startOf(cronJob: SeenCronJob, status: Status, options: StartOptions): Start {
+export function startOf(cronJob: SeenCronJob, status: Status, options: StartOptions): StartPlan {
   const { spec, metadata } = cronJob;
-  const nothing = (...actions: readonly Action[]): Start => ({ actions, status });
+  const nothing = (...actions: readonly Action[]): StartPlan => ({ actions, status });
   const warn = (reason: string, message: string) => event(cronJob, 'Warning', reason, message);
   if (metadata.deletionTimestamp) return nothing();
   const { schedule, timeZone = 'UTC' } = spec;
@@ -75,7 +75,7 @@ interface Circumstances {
   readonly of: Listers['of'];
 }
 
-function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Circumstances): Start {
+function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Circumstances): StartPlan {
   const { namespace } = cronJob.metadata;
   const { run, missed } = due;
   const warn = (reason: string, message: string) => event(cronJob, 'Warning', reason, message);
@@ -85,7 +85,7 @@ function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Cir
     return { status, actions: [warn('MissSchedule', `Missed scheduled time to start a job: ${time}`)] };
   }
   const warning =
-    missed > MANY
+    missed > MAX_SILENT_MISSES
       ? 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew'
       : undefined;
   const warnings = warning === undefined ? [] : [warn('TooManyMissedTimes', warning)];
@@ -100,8 +100,8 @@ function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Cir
   const replaced = isReplacing ? active.flatMap(({ name = '' }) => of(Job).get(name, namespace) ?? []) : [];
   const report = {
     about: cronJob,
-    done: (name: string) => told('Normal', 'SuccessfulCreate', `Created job ${name}`),
-    failed: ({ message }: Error) => told('Warning', 'FailedCreate', `Error creating job: ${message}`),
+    done: (name: string) => eventContent('Normal', 'SuccessfulCreate', `Created job ${name}`),
+    failed: ({ message }: Error) => eventContent('Warning', 'FailedCreate', `Error creating job: ${message}`),
   };
   return {
     status: {

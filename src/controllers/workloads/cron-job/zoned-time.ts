@@ -20,8 +20,8 @@ export interface Zone {
   format(time: number): string;
 }
 
-const MINUTE = 60_000;
-const DAY = 86_400_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 const zones = new Map<string, Zone>();
 
@@ -50,14 +50,14 @@ function zoneWith(offset: (time: number) => number): Zone {
   const startOfDay = (year: number, month: number, day: number): number => {
     const midnight = Date.UTC(year, month - 1, day);
     // Midnight may not exist, or occur twice: the offsets of a day before and after find the first moment.
-    const candidates = [offset(midnight - DAY), offset(midnight + DAY)].map((ahead) => midnight - ahead);
+    const candidates = [offset(midnight - DAY_MS), offset(midnight + DAY_MS)].map((ahead) => midnight - ahead);
     return Math.min(...candidates.filter((time) => time + offset(time) >= midnight));
   };
   const format = (time: number): string => {
     const ahead = offset(time);
     const text = new Date(time + ahead).toISOString().slice(0, 19);
     if (ahead === 0) return `${text}Z`;
-    const minutes = Math.abs(Math.round(ahead / MINUTE));
+    const minutes = Math.abs(Math.round(ahead / MINUTE_MS));
     const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
     return `${text}${ahead < 0 ? '-' : '+'}${hours}:${rest}`;
   };

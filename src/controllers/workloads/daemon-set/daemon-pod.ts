@@ -62,7 +62,7 @@ const toleration = (key: string, effect: string): SeenToleration => ({
 });
 
 /** Daemon pods stay on unhealthy nodes, and start where other pods may not. */
-const ALWAYS: readonly SeenToleration[] = [
+const DAEMON_TOLERATIONS: readonly SeenToleration[] = [
   toleration('not-ready', 'NoExecute'),
   toleration('unreachable', 'NoExecute'),
   toleration('disk-pressure', 'NoSchedule'),
@@ -72,11 +72,11 @@ const ALWAYS: readonly SeenToleration[] = [
 ];
 
 /** Pods that set up the network must not wait for it. */
-const ON_HOST_NETWORK = toleration('network-unavailable', 'NoSchedule');
+const HOST_NETWORK_TOLERATION = toleration('network-unavailable', 'NoSchedule');
 
 /** The template's tolerations and those of every daemon pod, which replace others for the same taint. */
 export function tolerationsOf({ tolerations = [], hostNetwork }: PodSpec): readonly SeenToleration[] {
-  const added = hostNetwork ? [...ALWAYS, ON_HOST_NETWORK] : ALWAYS;
+  const added = hostNetwork ? [...DAEMON_TOLERATIONS, HOST_NETWORK_TOLERATION] : DAEMON_TOLERATIONS;
   const isSame = (a: SeenToleration, b: SeenToleration) =>
     a.key === b.key && a.effect === b.effect && a.operator === b.operator && (a.value ?? '') === (b.value ?? '');
   return [

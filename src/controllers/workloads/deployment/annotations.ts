@@ -11,10 +11,10 @@ const HISTORY = 'deployment.kubernetes.io/revision-history';
 const DESIRED = 'deployment.kubernetes.io/desired-replicas';
 const MAX = 'deployment.kubernetes.io/max-replicas';
 
-const LONGEST_HISTORY = 2000;
+const MAX_HISTORY_LENGTH = 2000;
 
 /** Annotations that are not copied between the two. */
-const OWN: ReadonlySet<string> = new Set([
+const NOT_COPIED: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   REVISION,
   HISTORY,
@@ -37,7 +37,7 @@ export function lastRevision(sets: readonly Named[]): number {
 
 /** The annotations of the ReplicaSet with the current template. */
 export function presentAnnotations(set: Annotations = {}, deployment: Annotations = {}, revision: number): Annotations {
-  const copied = Object.fromEntries(Object.entries(deployment).filter(([key]) => !OWN.has(key)));
+  const copied = Object.fromEntries(Object.entries(deployment).filter(([key]) => !NOT_COPIED.has(key)));
   const before = set[REVISION];
   const known = before === undefined ? 0 : wholeNumber(before);
   const all = { ...set, ...copied };
@@ -47,8 +47,8 @@ export function presentAnnotations(set: Annotations = {}, deployment: Annotation
 
 /** The annotations of a Deployment that is rolled back to the template of a ReplicaSet. */
 export function earlierAnnotations(deployment: Annotations = {}, set: Annotations = {}): Annotations {
-  const own = Object.entries(deployment).filter(([key]) => OWN.has(key));
-  const earlier = Object.entries(set).filter(([key]) => !OWN.has(key));
+  const own = Object.entries(deployment).filter(([key]) => NOT_COPIED.has(key));
+  const earlier = Object.entries(set).filter(([key]) => !NOT_COPIED.has(key));
   return Object.fromEntries([...own, ...earlier]);
 }
 
@@ -70,7 +70,7 @@ export const maxReplicas = (set: DeepReadonly<Named>): number | undefined =>
 
 function history(revisions: string | undefined, revision: string): string {
   const all = revisions ? [...revisions.split(','), revision] : [revision];
-  while (all.length > 1 && all.join(',').length > LONGEST_HISTORY) all.shift();
+  while (all.length > 1 && all.join(',').length > MAX_HISTORY_LENGTH) all.shift();
   return all.join(',');
 }
 

@@ -9,24 +9,28 @@ import { roomForNew } from './rolling-update.ts';
 import { HASH_LABEL, sameTemplate } from './same-template.ts';
 import { byAge, WorkingSet } from './working-set.ts';
 
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
 export interface Sets {
   /** The set of the current template; undefined when there is none. */
-  readonly fresh: WorkingSet | undefined;
+  readonly currentSet: WorkingSet | undefined;
   readonly old: readonly WorkingSet[];
 }
 
 /** Of several with the same template, the oldest counts. Everything but its size is updated. */
 export function sortOut(deployment: DeepReadonly<Deployment>, sets: readonly DeepReadonly<ReplicaSet>[]): Sets {
   const all = sets.map((set) => new WorkingSet(set)).sort(byAge);
-  const fresh = all.find(({ set }) => sameTemplate(set.spec.template as any, deployment.spec.template));
-  const old = all.filter((set) => set !== fresh);
-  if (fresh && !deployment.metadata.deletionTimestamp) {
-    fresh.annotations = presentAnnotations(fresh.annotations, deployment.metadata.annotations, revisionAfter(old));
-    fresh.minReadySeconds = deployment.spec.minReadySeconds;
+  const currentSet = all.find(({ set }) => sameTemplate(set.spec.template as any, deployment.spec.template));
+  const old = all.filter((set) => set !== currentSet);
+  if (currentSet && !deployment.metadata.deletionTimestamp) {
+    currentSet.annotations = presentAnnotations(
+      currentSet.annotations,
+      deployment.metadata.annotations,
+      revisionAfter(old),
+    );
+    currentSet.minReadySeconds = deployment.spec.minReadySeconds;
   }
-  return { fresh, old };
+  return { currentSet, old };
 }
 
 /** Returns the set to create, as large as allowed at once. */
@@ -37,7 +41,7 @@ export function newSet(deployment: DeepReadonly<Deployment>, old: readonly Worki
   const { selector } = spec;
   const set = {
     metadata: {
-      name: `${(metadata.name ?? '').slice(0, LONGEST_NAME - 1 - hash.length)}-${hash}`,
+      name: `${(metadata.name ?? '').slice(0, MAX_NAME_LENGTH - 1 - hash.length)}-${hash}`,
       namespace: metadata.namespace,
       labels,
       annotations: presentAnnotations({}, metadata.annotations, revisionAfter(old)),

@@ -19,9 +19,9 @@ const PAUSED = 'DeploymentPaused';
 const FAILURE = 'ReplicaFailure';
 
 /** The content of a condition; `withCondition` adds the times. */
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type ConditionContent = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-export const said = (type: string, status: string, reason: string, message: string): Said => ({
+export const said = (type: string, status: string, reason: string, message: string): ConditionContent => ({
   type,
   status,
   reason,
@@ -29,13 +29,13 @@ export const said = (type: string, status: string, reason: string, message: stri
 });
 
 /** A condition with the same status and reason is kept, with its message and times. */
-export function withCondition(conditions: Conditions, condition: Said, now: number): Conditions {
+export function withCondition(conditions: Conditions, condition: ConditionContent, now: number): Conditions {
   const old = find(conditions, condition.type);
   if (old?.status === condition.status && old.reason === condition.reason) return conditions;
   return replaced(conditions, condition, now);
 }
 
-function replaced(conditions: Conditions, condition: Said, now: number): Conditions {
+function replaced(conditions: Conditions, condition: ConditionContent, now: number): Conditions {
   const old = find(conditions, condition.type);
   const time = timestamp(now);
   const since = old?.status === condition.status ? (old.lastTransitionTime ?? time) : time;
@@ -67,10 +67,14 @@ export function pausedConditions(
 export function rolloutConditions(
   deployment: DeepReadonly<Deployment>,
   next: Status,
-  { sets, fresh, now }: { readonly sets: readonly WorkingSet[]; readonly fresh: WorkingSet | undefined; now: number },
+  {
+    sets,
+    currentSet,
+    now,
+  }: { readonly sets: readonly WorkingSet[]; readonly currentSet: WorkingSet | undefined; now: number },
 ): Conditions {
-  const what = fresh ? `ReplicaSet "${fresh.name}"` : `Deployment "${deployment.metadata.name}"`;
-  return withFailures(progress(deployment, next, { what, now }), fresh ? [fresh, ...sets] : sets);
+  const what = currentSet ? `ReplicaSet "${currentSet.name}"` : `Deployment "${deployment.metadata.name}"`;
+  return withFailures(progress(deployment, next, { what, now }), currentSet ? [currentSet, ...sets] : sets);
 }
 
 function progress(

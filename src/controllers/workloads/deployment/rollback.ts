@@ -14,9 +14,13 @@ export function rollbackOf({ metadata }: DeepReadonly<Deployment>): number | und
 }
 
 /** The request is cleared in the same write, whatever the result. */
-export function rollBack(deployment: DeepReadonly<Deployment>, asked: number, sets: readonly WorkingSet[]): Action[] {
+export function rollBack(
+  deployment: DeepReadonly<Deployment>,
+  requested: number,
+  sets: readonly WorkingSet[],
+): Action[] {
   const { name } = deployment.metadata;
-  const revision = asked || lastRevision(sets.map(working));
+  const revision = requested || lastRevision(sets.map(working));
   if (revision === 0) {
     return [cleared(deployment), warning(deployment, 'RevisionNotFound', 'Unable to find last revision.')];
   }

@@ -3,9 +3,9 @@ import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
-import { type Action, create, event, told, update } from '../../loop/plan.ts';
+import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';
 import { type Annotations, sizeAnnotations } from './annotations.ts';
-import { stepsOf } from './steps.ts';
+import { updateLimitsOf } from './update-limits.ts';
 
 export class WorkingSet {
   /** As it is, or as it is to be created. */
@@ -42,7 +42,7 @@ export class WorkingSet {
   }
 
   /** How many pods it can lose without losing an available one. */
-  get dispensable(): number {
+  get removable(): number {
     if (this.#isUnclear) return 0;
     return this.available === 0 ? this.replicas : Math.max(0, this.replicas - (this.set.status.readyReplicas ?? 0));
   }
@@ -66,7 +66,10 @@ export class WorkingSet {
 
   noteSizes(deployment: DeepReadonly<Deployment>): void {
     const { replicas } = deployment.spec;
-    this.annotations = { ...this.annotations, ...sizeAnnotations(replicas, replicas + stepsOf(deployment).maxSurge) };
+    this.annotations = {
+      ...this.annotations,
+      ...sizeAnnotations(replicas, replicas + updateLimitsOf(deployment).maxSurge),
+    };
   }
 
   /** The actions that bring it about. */
@@ -79,9 +82,12 @@ export class WorkingSet {
     return create(ReplicaSet, this.#object(), {
       about: deployment,
       ...(replicas > 0
-        ? { done: () => told('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`) }
+        ? {
+            done: () =>
+              eventContent('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`),
+          }
         : {}),
-      failed: ({ message }) => told('Warning', CREATE_ERROR, createError(name, message)),
+      failed: ({ message }) => eventContent('Warning', CREATE_ERROR, createError(name, message)),
     });
   }
 

@@ -1,6 +1,6 @@
 /**
  * Scales workloads by the resource usage of their pods. Every autoscaler is evaluated every 15 seconds: its target and
- * metrics are read (target.ts, readings.ts), evaluated (weigh.ts, recommend.ts), stabilized and limited (stabilize.ts,
+ * metrics are read (target.ts, readings.ts), evaluated (replica-calculator.ts, recommend.ts), stabilized and limited (stabilize.ts,
  * limit.ts). Without autoscalers nothing is read, and no timer waits.
  */
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -53,12 +53,8 @@ export function horizontalPodAutoscalerController(options: HorizontalPodAutoscal
       if (!autoscaler) return [];
       const key = keyOf(autoscaler);
       const pods = typeof look === 'number' ? [] : of(Pod).list(autoscaler.metadata.namespace);
-      const { plan, remembered } = planAutoscaler(
-        autoscaler,
-        { look, pods, failures, remembered: memory.remembered(key) },
-        now,
-      );
-      memory.remember(key, remembered);
+      const { plan, history } = planAutoscaler(autoscaler, { look, pods, failures, history: memory.history(key) }, now);
+      memory.remember(key, history);
       return plan;
     },
   });

@@ -10,7 +10,7 @@ import { isTracked } from './tracking.ts';
 type SeenPod = DeepReadonly<Pod>;
 
 /** How many UIDs are recorded in one plan, which limits the size of the status. */
-const MOST_NOTED = 500;
+const MAX_UIDS_PER_PLAN = 500;
 
 export interface Account {
   /** For a Job that is not indexed. */
@@ -45,7 +45,7 @@ export function accountOf(tally: Tally, { ending, exempt }: AccountOptions): Acc
   // An indexed Job records the indexes that succeeded instead.
   let newIndexes = 0;
   for (const pod of indexes ? byIndex(tracked) : tracked) {
-    if (successes.length + failures.length + newIndexes >= MOST_NOTED) break;
+    if (successes.length + failures.length + newIndexes >= MAX_UIDS_PER_PLAN) break;
     if (!isSettled(pod, tally, ending)) continue;
     settled.push(pod);
     const uid = pod.metadata.uid ?? '';

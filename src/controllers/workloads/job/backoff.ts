@@ -8,10 +8,10 @@ import { isTracked } from './tracking.ts';
 type SeenJob = DeepReadonly<Job>;
 type SeenPod = DeepReadonly<Pod>;
 
-const FIRST = 10_000;
-const LONGEST = 600_000;
+const INITIAL_DELAY_MS = 10_000;
+const MAX_DELAY_MS = 600_000;
 /** From this number of failures on, the delay is at its maximum. */
-const ENOUGH = 1 + Math.ceil(Math.log2(LONGEST / FIRST));
+const MAX_COUNTED_FAILURES = 1 + Math.ceil(Math.log2(MAX_DELAY_MS / INITIAL_DELAY_MS));
 
 /** Failures since the last success. */
 export interface Failures {
@@ -25,7 +25,7 @@ export const NO_FAILURES: Failures = { count: 0, last: 0 };
 /** Returns how long new pods still have to wait, in milliseconds. */
 export function waitAfter({ count, last }: Failures, now: number): number {
   if (count === 0) return 0;
-  return Math.max(0, last + Math.min(LONGEST, FIRST * 2 ** (count - 1)) - now);
+  return Math.max(0, last + Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** (count - 1)) - now);
 }
 
 interface Remembered {
@@ -55,7 +55,7 @@ export class FailureMemory {
       else if (isFailure(pod, job)) failures.set(pod.metadata.uid ?? '', finishedAt(pod));
     }
     const since = [...failures].filter(([, time]) => time > lastSuccess).sort((a, b) => b[1] - a[1]);
-    const newest = since.slice(0, ENOUGH);
+    const newest = since.slice(0, MAX_COUNTED_FAILURES);
     this.#jobs.set(key, { uid, lastSuccess, failures: new Map(newest) });
     return newest[0] ? { count: newest.length, last: newest[0][1] } : NO_FAILURES;
   }

@@ -16,7 +16,7 @@ export interface Ending {
 }
 
 /** The condition while pods are still to be counted or terminating. */
-const BEFORE = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const;
+const PENDING_CONDITION = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const;
 
 const BUILT_IN = 'kubernetes.io/job-controller';
 
@@ -36,8 +36,8 @@ export const isManagedElsewhere = ({ spec }: SeenJob): boolean =>
 /** An ending that was decided before stands, whatever happened since. */
 export function decidedEnding(job: SeenJob): Ending | undefined {
   for (const outcome of ['Complete', 'Failed'] as const) {
-    const { reason = '', message = '' } = holding(job, BEFORE[outcome]) ?? {};
-    if (holding(job, BEFORE[outcome])) return { outcome, reason, message };
+    const { reason = '', message = '' } = holding(job, PENDING_CONDITION[outcome]) ?? {};
+    if (holding(job, PENDING_CONDITION[outcome])) return { outcome, reason, message };
   }
   return undefined;
 }
@@ -49,8 +49,8 @@ export function withEnding(
   { isDone, now }: { readonly isDone: boolean; readonly now: Date },
 ): JobConditions {
   const said = (type: string): JobCondition => ({ ...condition(type, 'True', now), reason, message });
-  const isDecided = present.some(({ type, status }) => type === BEFORE[outcome] && status === 'True');
-  return [...present, ...(isDecided ? [] : [said(BEFORE[outcome])]), ...(isDone ? [said(outcome)] : [])];
+  const isDecided = present.some(({ type, status }) => type === PENDING_CONDITION[outcome] && status === 'True');
+  return [...present, ...(isDecided ? [] : [said(PENDING_CONDITION[outcome])]), ...(isDone ? [said(outcome)] : [])];
 }
 
 /** Returns undefined when nothing changes, or there is nothing to report: a running Job has no such condition. */

@@ -13,7 +13,7 @@ type SeenPod = DeepReadonly<Pod>;
 
 const FAILURES = 'batch.kubernetes.io/job-index-failure-count';
 const IGNORED_FAILURES = 'batch.kubernetes.io/job-index-ignored-failure-count';
-const LARGEST = 2 ** 31 - 1;
+const MAX_INT32 = 2 ** 31 - 1;
 
 export interface Indexes {
   readonly succeeded: IndexSet;
@@ -94,5 +94,5 @@ export function failureCounts({ spec }: SeenJob, before: SeenPod | undefined): R
 
 function noted({ metadata }: SeenPod, annotation: string): number {
   const text = metadata.annotations?.[annotation] ?? '';
-  return /^\d+$/.test(text) && Number(text) <= LARGEST ? Number(text) : 0;
+  return /^\d+$/.test(text) && Number(text) <= MAX_INT32 ? Number(text) : 0;
 }

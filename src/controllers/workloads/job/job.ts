@@ -83,17 +83,17 @@ function progress(tally: Tally, { observed, failures }: World, time: Date): read
     ...events,
     ...account.settled.map(untrack),
   ];
-  const again = ending ? [] : nextLook(tally, steps, now);
-  return isRetry ? [...writes, ...steps.actions, ...again] : [...steps.actions, ...writes, ...again];
+  const requeueAfterMs = ending ? [] : nextLook(tally, steps, now);
+  return isRetry ? [...writes, ...steps.actions, ...requeueAfterMs] : [...steps.actions, ...writes, ...requeueAfterMs];
 }
 
-interface Circumstances {
+interface StepContext {
   readonly decided: Ending | undefined;
   readonly failures: Failures;
   readonly now: number;
 }
 
-function stepsOf(tally: Tally, { decided, failures, now }: Circumstances): Steps {
+function stepsOf(tally: Tally, { decided, failures, now }: StepContext): Steps {
   if (decided) return endActive(tally);
   return tally.job.metadata.deletionTimestamp ? NO_STEPS : resize(tally, failures, now);
 }
@@ -103,8 +103,11 @@ function isAboutPods({ action }: Failure): boolean {
 }
 
 /** Plans again when only time brings new pods, or the end. */
-function nextLook({ job }: Tally, { again }: Steps, now: number): readonly Action[] {
+function nextLook({ job }: Tally, { requeueAfterMs }: Steps, now: number): readonly Action[] {
   const deadline = deadlineOf(job, now);
-  const waits = [...(again === undefined ? [] : [again]), ...(deadline === undefined ? [] : [deadline - now])];
+  const waits = [
+    ...(requeueAfterMs === undefined ? [] : [requeueAfterMs]),
+    ...(deadline === undefined ? [] : [deadline - now]),
+  ];
   return waits.length > 0 ? [requeueAfter(Math.min(...waits))] : [];
 }

@@ -12,7 +12,7 @@ type SeenJob = DeepReadonly<Job>;
 const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
 
 /** The maximum length of a name to which the server adds a suffix. */
-const LONGEST = 58;
+const MAX_PREFIX_LENGTH = 58;
 
 export function newJobPod(job: SeenJob): Draft<Pod> {
   const pod: any = newPod(job, Job, job.spec.template as any);
@@ -43,7 +43,7 @@ export function newIndexedPod(job: SeenJob, index: number, before: DeepReadonly<
 
 function generateName(name: string, index: number): string {
   const ending = `-${index}-`;
-  return name.slice(0, LONGEST - ending.length) + ending;
+  return name.slice(0, MAX_PREFIX_LENGTH - ending.length) + ending;
 }
 
 /** A variable of the template takes precedence. */

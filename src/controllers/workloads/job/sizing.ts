@@ -2,7 +2,7 @@
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { type Action, create, type Report, remove, told } from '../../loop/plan.ts';
+import { type Action, create, type EventReport, eventContent, remove } from '../../loop/plan.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
 import { type Failures, waitAfter } from './backoff.ts';
 import { pendingIndexes, triesBefore } from './indexes.ts';
@@ -20,13 +20,13 @@ export interface Steps {
   readonly created: number;
   readonly deleted: readonly SeenPod[];
   /** Plan again after so many milliseconds. */
-  readonly again?: number;
+  readonly requeueAfterMs?: number;
 }
 
 export const NO_STEPS: Steps = { actions: [], created: 0, deleted: [] };
 
 /** How many pods are created or deleted in one plan. */
-const BURST = 500;
+const MAX_PODS_PER_PLAN = 500;
 
 /** Deletes active pods of a finished Job. They stay until they are counted. */
 export function endActive({ job, active }: Tally): Steps {
@@ -38,13 +38,13 @@ export function resize(tally: Tally, failures: Failures, now: number): Steps {
   const wanted = job.spec.suspend ? 0 : wantedActive(tally);
   const surplus = surplusOf(tally, { count: Math.max(0, active.length - wanted), now });
   // Never both in one plan, so that no pod replaces one that is not gone.
-  if (surplus.length > 0) return letGo(job, job.spec.suspend ? surplus : surplus.slice(0, BURST));
+  if (surplus.length > 0) return deleteUntracked(job, job.spec.suspend ? surplus : surplus.slice(0, MAX_PODS_PER_PLAN));
   const missing = wanted - active.length - (waitsForTheEnd(job) ? terminating : 0);
   if (missing <= 0) return NO_STEPS;
-  const count = Math.min(missing, BURST);
+  const count = Math.min(missing, MAX_PODS_PER_PLAN);
   if (job.spec.backoffLimitPerIndex !== undefined) return growByIndex(tally, count, now);
-  const again = waitAfter(failures, now);
-  if (again > 0) return { ...NO_STEPS, again };
+  const requeueAfterMs = waitAfter(failures, now);
+  if (requeueAfterMs > 0) return { ...NO_STEPS, requeueAfterMs };
   return grow(tally, tally.indexes ? pendingIndexes(job, tally.pods, { indexes: tally.indexes, count }) : count);
 }
 
@@ -85,7 +85,7 @@ function byIndex(pods: readonly SeenPod[]): Iterable<readonly SeenPod[]> {
 }
 
 /** First the finalizers are removed, so that a deleted pod does not count as failed. */
-function letGo(job: SeenJob, pods: readonly SeenPod[]): Steps {
+function deleteUntracked(job: SeenJob, pods: readonly SeenPod[]): Steps {
   const removals = pods.map((pod) => remove(Pod, pod, { report: removal(job) }));
   return { ...NO_STEPS, deleted: pods, actions: [...pods.filter(isTracked).map(untrack), ...removals] };
 }
@@ -100,8 +100,8 @@ function growByIndex(tally: Tally, count: number, now: number): Steps {
     return { index, wait: failures ? waitAfter(failures, now) : 0 };
   });
   const ready = waits.filter(({ wait }) => wait === 0).map(({ index }) => index);
-  const again = Math.min(...waits.map(({ wait }) => wait).filter((wait) => wait > 0));
-  return { ...grow(tally, ready), ...(Number.isFinite(again) ? { again } : {}) };
+  const requeueAfterMs = Math.min(...waits.map(({ wait }) => wait).filter((wait) => wait > 0));
+  return { ...grow(tally, ready), ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}) };
 }
 
 /** Creates pods for these indexes, or so many pods. */
@@ -115,14 +115,14 @@ function grow({ job, indexes }: Tally, wanted: readonly number[] | number): Step
   return { ...NO_STEPS, created: wanted, actions: Array.from({ length: wanted }, () => create(Pod, pod, report)) };
 }
 
-const creation = (job: SeenJob): Report => ({
+const creation = (job: SeenJob): EventReport => ({
   about: job,
-  done: (name) => told('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
-  failed: ({ message }) => told('Warning', 'FailedCreate', `Error creating: ${message}`),
+  done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
+  failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
 });
 
-const removal = (job: SeenJob): Report => ({
+const removal = (job: SeenJob): EventReport => ({
   about: job,
-  done: (name) => told('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
-  failed: ({ message }) => told('Warning', 'FailedDelete', `Error deleting: ${message}`),
+  done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
+  failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
 });

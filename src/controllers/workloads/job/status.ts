@@ -22,13 +22,13 @@ export interface StatusInput {
   readonly now: Date;
 }
 
-export interface Report {
+export interface EventReport {
   readonly status: Status;
   /** Recorded once the status is written. */
   readonly events: readonly Action[];
 }
 
-export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: StatusInput): Report {
+export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: StatusInput): EventReport {
   const { job, indexes } = tally;
   const counts = countsOf(tally, steps);
   const { noted, settled } = account;

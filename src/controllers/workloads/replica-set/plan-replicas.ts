@@ -6,7 +6,15 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
 import { fromLabels } from '../../../schema/selector.ts';
 import type { Failure, Listers, Snapshot } from '../../loop/define.ts';
-import { type Action, create, type Plan, type Report, remove, told, updateStatus } from '../../loop/plan.ts';
+import {
+  type Action,
+  create,
+  type EventReport,
+  eventContent,
+  type Plan,
+  remove,
+  updateStatus,
+} from '../../loop/plan.ts';
 import { withConditions, withoutCondition } from '../../shared/conditions.ts';
 import { claim, type Ownership } from '../../shared/ownership.ts';
 import { isAvailable, nextAvailable } from '../../shared/pods/availability.ts';
@@ -26,7 +34,7 @@ export interface ReplicasOptions<T extends Owner> {
 }
 
 /** How many pods are created or deleted in one plan. */
-const BURST = 500;
+const MAX_PODS_PER_PLAN = 500;
 
 const FAILURE = 'ReplicaFailure';
 
@@ -53,7 +61,7 @@ export function planReplicas<T extends Owner>(
   ];
 }
 
-interface Circumstances<T extends Owner> extends ReplicasOptions<T> {
+interface ResizeContext<T extends Owner> extends ReplicasOptions<T> {
   readonly world: Listers;
   readonly now: number;
 }
@@ -61,32 +69,38 @@ interface Circumstances<T extends Owner> extends ReplicasOptions<T> {
 function resize<T extends Owner>(
   owner: DeepReadonly<T>,
   pods: readonly SeenPod[],
-  { ownership, related, world, now }: Circumstances<T>,
+  { ownership, related, world, now }: ResizeContext<T>,
 ): readonly Action[] {
   const missing = owner.spec.replicas - pods.length;
   if (missing > 0) {
     const pod = newPod(owner, ownership.owner, owner.spec.template as any);
-    const report: Report = {
+    const report: EventReport = {
       about: owner,
-      done: (name) => told('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
-      failed: ({ message }) => told('Warning', 'FailedCreate', `Error creating: ${message}`),
+      done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
+      failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
     };
-    return Array.from({ length: Math.min(missing, BURST) }, () => create(Pod, pod, report));
+    return Array.from({ length: Math.min(missing, MAX_PODS_PER_PLAN) }, () => create(Pod, pod, report));
   }
   if (missing === 0) return [];
-  const report: Report = {
+  const report: EventReport = {
     about: owner,
-    done: (name) => told('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
-    failed: ({ message }) => told('Warning', 'FailedDelete', `Error deleting: ${message}`),
+    done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
+    failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
   };
-  const count = Math.min(-missing, BURST);
+  const count = Math.min(-missing, MAX_PODS_PER_PLAN);
   return firstToGo(pods, count, { related: related(owner, world), now }).map((pod) => remove(Pod, pod, { report }));
 }
 
 function statusOf<T extends Owner>(
   owner: DeepReadonly<T>,
   pods: readonly SeenPod[],
-  { ownership, countsTerminating, world, now, failure }: Circumstances<T> & { readonly failure: Told | undefined },
+  {
+    ownership,
+    countsTerminating,
+    world,
+    now,
+    failure,
+  }: ResizeContext<T> & { readonly failure: EventContent | undefined },
 ): object {
   const { minReadySeconds = 0, template } = owner.spec;
   const fullLabels = fromLabels((template as any)?.metadata?.labels ?? {});
@@ -94,9 +108,11 @@ function statusOf<T extends Owner>(
   const { conditions: present, ...rest } = owner.status;
   // The first failure stays until it is resolved: a message that changes with every attempt would be written with every
   // attempt.
-  const isTold = present?.some(({ type }) => type === FAILURE);
-  const told = isTold ? [...(present ?? [])] : withConditions(present, failure ? [failure] : [], new Date(now));
-  const conditions = failure ? told : withoutCondition(present, FAILURE);
+  const isReported = present?.some(({ type }) => type === FAILURE);
+  const withFailure = isReported
+    ? [...(present ?? [])]
+    : withConditions(present, failure ? [failure] : [], new Date(now));
+  const conditions = failure ? withFailure : withoutCondition(present, FAILURE);
   return {
     ...rest,
     // While there are too many pods, because they could not be deleted, the counts do not reflect the new size.
@@ -119,7 +135,7 @@ function terminating<T extends Owner>(owner: DeepReadonly<T>, { selector }: Owne
   return own.filter((pod) => isTerminating(pod) && labels.matches(pod.metadata.labels)).length;
 }
 
-interface Told {
+interface EventContent {
   readonly type: typeof FAILURE;
   readonly status: 'True';
   readonly reason: 'FailedCreate' | 'FailedDelete';
@@ -127,7 +143,7 @@ interface Told {
 }
 
 /** Why pods could not be created or deleted at the last attempt. */
-function failureOf(failures: readonly Failure[]): Told | undefined {
+function failureOf(failures: readonly Failure[]): EventContent | undefined {
   for (const { action, error } of failures) {
     const condition = { type: FAILURE, status: 'True' } as const;
     if (action?.type === 'create') return { ...condition, reason: 'FailedCreate', message: error.message };

@@ -2,9 +2,9 @@
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Action, create, event, told, update } from '../../loop/plan.ts';
+import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';
 import { parentOf, podName, type SeenSet } from './identity.ts';
-import { isOwnedByEarlierPod, ownersOnCreate, ownersWanted, type Place } from './retention.ts';
+import { type ClaimContext, desiredOwners, isOwnedByEarlierPod, ownersOnCreate } from './retention.ts';
 
 type SeenClaim = DeepReadonly<PersistentVolumeClaim>;
 type ClaimTemplate = NonNullable<SeenSet['spec']['volumeClaimTemplates']>[number];
@@ -21,16 +21,18 @@ export interface Claims {
   readonly isStale: boolean;
 }
 
-export function claimsOf(set: SeenSet, place: Place, { of }: Listers): Claims {
+export function claimsOf(set: SeenSet, context: ClaimContext, { of }: Listers): Claims {
   const { namespace } = set.metadata;
   const templates = set.spec.volumeClaimTemplates ?? [];
-  const found = templates.map((template) => of(PersistentVolumeClaim).get(claimName(set, template, place), namespace));
+  const found = templates.map((template) =>
+    of(PersistentVolumeClaim).get(claimName(set, template, context), namespace),
+  );
   const present = found.filter((claim) => claim !== undefined);
   return {
-    missing: templates.flatMap((template, at) => (found[at] ? [] : [createClaim(set, template, place)])),
-    owners: present.flatMap((claim) => own(set, claim, place)),
+    missing: templates.flatMap((template, at) => (found[at] ? [] : [createClaim(set, template, context)])),
+    owners: present.flatMap((claim) => own(set, claim, context)),
     leaving: present.find(({ metadata }) => metadata.deletionTimestamp)?.metadata.name,
-    isStale: present.some((claim) => isOwnedByEarlierPod(set, claim, place)),
+    isStale: present.some((claim) => isOwnedByEarlierPod(set, claim, context)),
   };
 }
 
@@ -55,12 +57,12 @@ export function setsOfClaim({ metadata }: SeenClaim, sets: readonly SeenSet[]): 
   );
 }
 
-const claimName = (set: SeenSet, { metadata }: ClaimTemplate, { ordinal }: Pick<Place, 'ordinal'>) =>
+const claimName = (set: SeenSet, { metadata }: ClaimTemplate, { ordinal }: Pick<ClaimContext, 'ordinal'>) =>
   `${metadata.name}-${podName(set, ordinal)}`;
 
-function createClaim(set: SeenSet, template: ClaimTemplate, place: Place): Action {
-  const name = claimName(set, template, place);
-  const pod = podName(set, place.ordinal);
+function createClaim(set: SeenSet, template: ClaimTemplate, context: ClaimContext): Action {
+  const name = claimName(set, template, context);
+  const pod = podName(set, context.ordinal);
   const { labels, annotations } = template.metadata;
   const claim = {
     metadata: {
@@ -75,16 +77,17 @@ function createClaim(set: SeenSet, template: ClaimTemplate, place: Place): Actio
   const owner = set.metadata.name;
   return create(PersistentVolumeClaim, claim as unknown as Draft<PersistentVolumeClaim>, {
     about: set,
-    done: () => told('Normal', 'SuccessfulCreate', `Create Claim ${name} Pod ${pod} in StatefulSet ${owner} success`),
+    done: () =>
+      eventContent('Normal', 'SuccessfulCreate', `Create Claim ${name} Pod ${pod} in StatefulSet ${owner} success`),
     failed: ({ message }) => {
       const what = `Create Claim ${name} for Pod ${pod} in StatefulSet ${owner}`;
-      return told('Warning', 'FailedCreate', `${what} failed error: ${message}`);
+      return eventContent('Warning', 'FailedCreate', `${what} failed error: ${message}`);
     },
   });
 }
 
-function own(set: SeenSet, claim: SeenClaim, place: Place): readonly Action[] {
-  const wanted = ownersWanted(set, claim, place);
+function own(set: SeenSet, claim: SeenClaim, context: ClaimContext): readonly Action[] {
+  const wanted = desiredOwners(set, claim, context);
   if (!wanted) return [];
   const metadata = { ...claim.metadata, ownerReferences: wanted.references };
   const write = update(PersistentVolumeClaim, { ...claim, metadata } as unknown as Draft<PersistentVolumeClaim>);

@@ -29,7 +29,7 @@ export const identityLabels = (name: string, ordinal: number) => ({
 });
 
 /** Restores the labels by which services find a pod. */
-export function mendIdentity({ metadata }: SeenPod, ordinal: number): readonly Action[] {
+export function restoreIdentity({ metadata }: SeenPod, ordinal: number): readonly Action[] {
   const { name = '', uid, labels } = metadata;
   if (labels?.[NAME_LABEL] === name) return [];
   const changes = { metadata: { uid, labels: identityLabels(name, ordinal) } };

@@ -3,10 +3,10 @@
  */
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Action, create, event, type Report, remove, told } from '../../loop/plan.ts';
+import { type Action, create, type EventReport, event, eventContent, remove } from '../../loop/plan.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { type Claims, claimsOf } from './claims.ts';
-import { mendIdentity, podName, type SeenPod, type SeenSet } from './identity.ts';
+import { podName, restoreIdentity, type SeenPod, type SeenSet } from './identity.ts';
 import { type Condemned, isUp, type Members, type Replica } from './members.ts';
 import { memberPod, type Revisions } from './revisions.ts';
 
@@ -44,7 +44,7 @@ interface Step {
 function fill(set: SeenSet, replicas: readonly Replica[], input: Input): Ordered {
   const actions: Action[] = [];
   for (const replica of replicas) {
-    const step = replica.pod ? tend(set, { ...replica, pod: replica.pod }, input) : start(set, replica, input);
+    const step = replica.pod ? maintain(set, { ...replica, pod: replica.pod }, input) : start(set, replica, input);
     actions.push(...step.actions);
     if (step.waits && input.isOrdered) return { actions, isDone: false };
   }
@@ -64,19 +64,19 @@ function start(set: SeenSet, { ordinal }: Replica, { revisions, world }: Input):
 }
 
 /** Replaces a terminated pod; others are kept in order. */
-function tend(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input): Step {
+function maintain(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input): Step {
   const isLeaving = pod.metadata.deletionTimestamp !== undefined;
   if (isTerminal(pod)) return { actions: isLeaving ? [] : [removal(set, { ordinal, pod })], waits: true };
   if (isLeaving) return { actions: [], waits: true };
   const claims = claimsOf(set, { ordinal, pod }, world);
   return {
-    actions: [...mendIdentity(pod, ordinal), ...mendClaims(pod, claims)],
+    actions: [...restoreIdentity(pod, ordinal), ...restoreClaims(pod, claims)],
     waits: !isUp(pod, set, now),
   };
 }
 
 /** A running pod has its claims. */
-const mendClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
+const restoreClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
   status.phase === 'Pending' ? [...missing, ...owners] : owners;
 
 /**
@@ -84,9 +84,9 @@ const mendClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
  * pod will never be available, so that waiting is pointless.
  */
 function shrink(set: SeenSet, { condemned, replicas }: Members, { world, now, isOrdered }: Input): Ordered {
-  const actions = condemned.flatMap((place) => claimsOf(set, { ...place, isCondemned: true }, world).owners);
+  const actions = condemned.flatMap((context) => claimsOf(set, { ...context, isCondemned: true }, world).owners);
   const going = condemned.filter(({ pod }) => !pod.metadata.deletionTimestamp);
-  if (!isOrdered) return { actions: [...actions, ...going.map((place) => removal(set, place))], isDone: true };
+  if (!isOrdered) return { actions: [...actions, ...going.map((context) => removal(set, context))], isDone: true };
   const [next] = condemned;
   if (!next) return { actions, isDone: true };
   const down = [...replicas, ...[...condemned].reverse()].find(({ pod }) => !isUp(pod, set, now));
@@ -108,11 +108,11 @@ function unusable(set: SeenSet, ordinal: number, claim: string): Action {
 
 type Verb = 'Create' | 'Delete';
 
-function report(set: SeenSet, verb: Verb, ordinal: number): Report {
+function report(set: SeenSet, verb: Verb, ordinal: number): EventReport {
   const message = `${verb} Pod ${podName(set, ordinal)} in StatefulSet ${set.metadata.name} successful`;
   return {
     about: set,
-    done: () => told('Normal', `Successful${verb}`, message),
+    done: () => eventContent('Normal', `Successful${verb}`, message),
     failed: (error) => failure(set, { verb, ordinal, why: error.message }),
   };
 }
@@ -122,5 +122,5 @@ function failure(
   { verb, ordinal, why }: { readonly verb: Verb; readonly ordinal: number; readonly why: string },
 ) {
   const what = `${verb} Pod ${podName(set, ordinal)} in StatefulSet ${set.metadata.name}`;
-  return told('Warning', `Failed${verb}`, `${what} failed error: ${why}`);
+  return eventContent('Warning', `Failed${verb}`, `${what} failed error: ${why}`);
 }

@@ -10,7 +10,7 @@ import { nameOf, type Revisions, revisionOf } from './revisions.ts';
  * Deletes old pods from the partition on, as long as not too many of all are unavailable. A pod that is unavailable already
  * is no loss.
  */
-export function rollOn(
+export function rollUpdate(
   set: SeenSet,
   replicas: readonly Replica[],
   { revisions, now }: { readonly revisions: Revisions; readonly now: number },
@@ -27,7 +27,7 @@ export function rollOn(
     if (isLoss) spare--;
     going.push({ ordinal, pod });
   }
-  return going.map((place) => removal(set, place));
+  return going.map((context) => removal(set, context));
 }
 
 /** A percentage is rounded up. */

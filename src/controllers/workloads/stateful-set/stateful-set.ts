@@ -15,7 +15,7 @@ import { ordinalOf, type SeenSet } from './identity.ts';
 import { membersOf } from './members.ts';
 import { order } from './order.ts';
 import { revisionsOf } from './revisions.ts';
-import { rollOn } from './rolling-update.ts';
+import { rollUpdate } from './rolling-update.ts';
 import { statusOf } from './status.ts';
 
 /** Whether orphans may be adopted. */
@@ -72,7 +72,7 @@ export function planStatefulSet(set: SeenSet | undefined, world: World, time: Da
     ...known.actions,
     ...write(set, statusOf(set, members, { revisions: known, now })),
     ...ordered.actions,
-    ...(ordered.isDone ? rollOn(set, members.replicas, { revisions: known, now }) : []),
+    ...(ordered.isDone ? rollUpdate(set, members.replicas, { revisions: known, now }) : []),
     ...nextAvailable(mine, set.spec.minReadySeconds ?? 0, now),
   ];
 }

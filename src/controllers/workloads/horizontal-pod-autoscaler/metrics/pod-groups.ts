@@ -6,9 +6,9 @@ import type { Sample, Samples } from './samples.ts';
 type SeenPod = DeepReadonly<Pod>;
 
 /** How long after its start a pod's usage may be from starting up. */
-const STARTING = 300_000;
+const STARTUP_MS = 300_000;
 /** A pod that was not ready within this time after its start, and is not now, has never been. */
-const FIRST_READINESS = 30_000;
+const FIRST_READINESS_MS = 30_000;
 
 export interface PodGroups {
   /** How many count with their measurement. */
@@ -56,6 +56,6 @@ function isStarting({ status }: SeenPod, { time, window }: Sample, now: number):
   const start = Date.parse(status.startTime);
   const changed = Date.parse(condition.lastTransitionTime ?? '') || 0;
   const isUnready = condition.status === 'False';
-  if (start + STARTING > now) return isUnready || time < changed + window;
-  return isUnready && start + FIRST_READINESS > changed;
+  if (start + STARTUP_MS > now) return isUnready || time < changed + window;
+  return isUnready && start + FIRST_READINESS_MS > changed;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limitByPolicies, limitPlainly } from './limit.ts';
-import { NOTHING_REMEMBERED, type Remembered } from './remembered.ts';
+import { NO_HISTORY, type ScalingHistory } from './scaling-history.ts';
 import { type Behavior, stabilize } from './stabilize.ts';
 
 const NOW = 1_000_000_000;
@@ -16,8 +16,8 @@ const behavior = (up: object = {}, down: object = {}) =>
     scaleUp: { stabilizationWindowSeconds: 0, selectPolicy: 'Max', policies: UP, ...up },
     scaleDown: { selectPolicy: 'Max', policies: DOWN, ...down },
   }) as Behavior;
-const recommended = (...all: [replicas: number, secondsAgo: number][]): Remembered => ({
-  ...NOTHING_REMEMBERED,
+const recommended = (...all: [replicas: number, secondsAgo: number][]): ScalingHistory => ({
+  ...NO_HISTORY,
   recommendations: all.map(([replicas, ago]) => ({ replicas, at: NOW - ago * 1000 })),
 });
 
@@ -40,9 +40,9 @@ describe('without behavior', () => {
     expect(limit(10, 5, { min: 3, max: 10 })).toEqual([5, 'DesiredWithinRange']);
   });
 
-  test('the most of the last five minutes counts, and nothing holds back upwards', () => {
-    const stable = (wanted: number, remembered: Remembered) =>
-      stabilize({ current: 5, wanted, now: NOW }, undefined, remembered).replicas;
+  test('the highest recommendation of the last five minutes counts, and scaling up has no window', () => {
+    const stable = (wanted: number, history: ScalingHistory) =>
+      stabilize({ current: 5, wanted, now: NOW }, undefined, history).replicas;
     expect(stable(2, recommended([4, 299], [3, 10]))).toBe(4);
     expect(stable(2, recommended([4, 300]))).toBe(4);
     expect(stable(2, recommended([4, 301]))).toBe(2);
@@ -51,7 +51,7 @@ describe('without behavior', () => {
 });
 
 describe('policies', () => {
-  const limit = (current: number, wanted: number, how: Behavior, changes: Remembered['changes'] = []) => {
+  const limit = (current: number, wanted: number, how: Behavior, changes: ScalingHistory['changes'] = []) => {
     const { replicas, reason } = limitByPolicies({ current, wanted, ...bounds }, how, { changes, now: NOW });
     return [replicas, reason];
   };
@@ -59,7 +59,7 @@ describe('policies', () => {
   const pods = (value: number, periodSeconds = 60) => ({ type: 'Pods', value, periodSeconds });
   const percent = (value: number, periodSeconds = 60) => ({ type: 'Percent', value, periodSeconds });
 
-  test('the one that allows most counts, or least, or none', () => {
+  test('the one that allows most counts, or least, or scaling is disabled', () => {
     const policies = [pods(4), percent(100)];
     expect(limit(10, 50, behavior({ policies }))).toEqual([20, 'ScaleUpLimit']);
     expect(limit(10, 50, behavior({ policies, selectPolicy: 'Min' }))).toEqual([14, 'ScaleUpLimit']);
@@ -84,13 +84,13 @@ describe('policies', () => {
     expect(limit(90, 1, down, [change(-10, 60)])).toEqual([81, 'ScaleDownLimit']);
   });
 
-  test('upwards parts of pods count as whole ones, so that one can become two', () => {
+  test('scaling up rounds up, so that one pod can become two', () => {
     expect(limit(1, 9, behavior({ policies: [percent(10)] }))).toEqual([2, 'ScaleUpLimit']);
   });
 
-  test('windows hold back in both directions', () => {
-    const stable = (wanted: number, how: Behavior, remembered: Remembered) =>
-      stabilize({ current: 5, wanted, now: NOW }, how, remembered).replicas;
+  test('stabilization windows work in both directions', () => {
+    const stable = (wanted: number, how: Behavior, history: ScalingHistory) =>
+      stabilize({ current: 5, wanted, now: NOW }, how, history).replicas;
     const slow = behavior({ stabilizationWindowSeconds: 60 }, { stabilizationWindowSeconds: 120 });
     expect(stable(9, slow, recommended([6, 59], [8, 10]))).toBe(6);
     expect(stable(9, slow, recommended([6, 60], [8, 10]))).toBe(8);
@@ -117,7 +117,7 @@ describe('whatever is asked for', () => {
     .record({ min: fc.integer({ min: 1, max: 20 }), room: fc.nat(80), current: fc.nat(80), wanted: fc.nat(300) })
     .map(({ min, room, current, wanted }) => ({ min, max: min + room, current: min + (current % (room + 1)), wanted }));
 
-  test('a size stays within its bounds, and never moves away from what is wanted', () => {
+  test('a size stays within its bounds, and never moves away from the recommendation', () => {
     const changes = fc.array(fc.record({ by: fc.integer({ min: -20, max: 20 }), at: fc.nat(NOW) }), { maxLength: 5 });
     fc.assert(
       fc.property(asked, rules, rules, changes, (asking, up, down, done) => {
@@ -135,7 +135,7 @@ describe('whatever is asked for', () => {
     );
   });
 
-  test('no policy is outrun, however often somebody looks', () => {
+  test('no policy is exceeded, however often it is evaluated', () => {
     const steps = fc.array(fc.record({ after: fc.integer({ min: 1, max: 60 }), wanted: fc.nat(300) }), {
       ...{ minLength: 1, maxLength: 30 },
     });
@@ -143,7 +143,7 @@ describe('whatever is asked for', () => {
       fc.property(asked, policy, steps, ({ min, max, current }, one, looks) => {
         const how = behavior({ policies: [one] }, { policies: [one] });
         const sizes: { at: number; size: number }[] = [{ at: 0, size: current }];
-        let changes: Remembered['changes'] = [];
+        let changes: ScalingHistory['changes'] = [];
         let now = 0;
         for (const { after, wanted } of looks) {
           now += after * 1000;

@@ -4,22 +4,22 @@
 import { deepEqual } from '../../../../base/tree.ts';
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
-import { NOTHING_REMEMBERED, type Remembered } from './remembered.ts';
+import { NO_HISTORY, type ScalingHistory } from './scaling-history.ts';
 
 type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 
 /** Autoscalers are evaluated at this interval. */
-export const PERIOD = 15_000;
+export const EVALUATION_INTERVAL_MS = 15_000;
 
 interface Known {
   readonly uid: string | undefined;
   readonly namespace: string | undefined;
   readonly name: string;
   readonly spec: Autoscaler['spec'];
-  readonly lookedAt: number;
+  readonly evaluatedAt: number;
   /** Of the pods of its target, once that was read. */
   selector: string;
-  remembered: Remembered;
+  history: ScalingHistory;
 }
 
 /** Another autoscaler of the namespace, with the selector of its pods. */
@@ -35,7 +35,7 @@ export class Memory {
   dueIn(key: string, { metadata, spec }: Autoscaler, now: number): number {
     const known = this.#known.get(key);
     if (!known || known.uid !== metadata.uid || !deepEqual(known.spec, spec)) return 0;
-    return Math.max(0, known.lookedAt + PERIOD - now);
+    return Math.max(0, known.evaluatedAt + EVALUATION_INTERVAL_MS - now);
   }
 
   /** Records an evaluation. `selector` is empty when the target could not be read. */
@@ -44,19 +44,19 @@ export class Memory {
     const before = this.#known.get(key);
     const same = before?.uid === uid ? before : undefined;
     this.#known.set(key, {
-      ...{ uid, namespace, name, spec, lookedAt: now },
+      ...{ uid, namespace, name, spec, evaluatedAt: now },
       selector: selector || (same?.selector ?? ''),
-      remembered: same?.remembered ?? NOTHING_REMEMBERED,
+      history: same?.history ?? NO_HISTORY,
     });
   }
 
-  remembered(key: string): Remembered {
-    return this.#known.get(key)?.remembered ?? NOTHING_REMEMBERED;
+  history(key: string): ScalingHistory {
+    return this.#known.get(key)?.history ?? NO_HISTORY;
   }
 
-  remember(key: string, remembered: Remembered): void {
+  remember(key: string, history: ScalingHistory): void {
     const known = this.#known.get(key);
-    if (known) known.remembered = remembered;
+    if (known) known.history = history;
   }
 
   rivals({ metadata }: Autoscaler): readonly Rival[] {

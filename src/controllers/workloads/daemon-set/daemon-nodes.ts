@@ -1,0 +1,67 @@
+/** The nodes of a DaemonSet, each with its pods. */
+
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { Listers } from '../../loop/define.ts';
+import { isTerminal } from '../../shared/pods/pod-life.ts';
+import { type SeenDaemonSet, type SeenPod, targetNode } from './daemon-pod.ts';
+import { type Eligibility, eligibility } from './eligibility.ts';
+
+/** A node that should have a pod, or has one. */
+export interface DaemonNode extends Eligibility {
+  readonly node: string;
+  /** Oldest first; pods on the node before those that only wait for it. */
+  readonly pods: readonly SeenPod[];
+}
+
+export interface DaemonNodes {
+  readonly nodes: readonly DaemonNode[];
+  /** Pods that wait for a node that is gone. */
+  readonly strandedPods: readonly SeenPod[];
+  /** How many nodes should have a pod. */
+  readonly desired: number;
+}
+
+export function daemonNodesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[], { of }: Listers): DaemonNodes {
+  const byNode = groupByNode(pods);
+  const test = eligibility(daemonSet);
+  const nodes: DaemonNode[] = [];
+  let desired = 0;
+  for (const node of of(Node).list()) {
+    const { name = '' } = node.metadata;
+    const found = byNode.get(name);
+    byNode.delete(name);
+    const { shouldRun, mayStay } = test(node);
+    if (shouldRun) desired++;
+    if (shouldRun || found) nodes.push({ node: name, shouldRun, mayStay, pods: found ? sorted(found) : NO_PODS });
+  }
+  // Those that ran there are left to the pod garbage collector.
+  const strandedPods = [...byNode.values()]
+    .flat()
+    .filter(({ metadata, spec }) => !spec.nodeName && !metadata.deletionTimestamp);
+  return { nodes, strandedPods, desired };
+}
+
+const NO_PODS: readonly SeenPod[] = [];
+
+function groupByNode(pods: readonly SeenPod[]): Map<string, SeenPod[]> {
+  const out = new Map<string, SeenPod[]>();
+  for (const pod of pods) {
+    // It has ended and is being deleted: nothing is left to do.
+    if (isTerminal(pod) && pod.metadata.deletionTimestamp) continue;
+    const node = targetNode(pod);
+    if (node === undefined) continue;
+    const found = out.get(node);
+    if (found) found.push(pod);
+    else out.set(node, [pod]);
+  }
+  return out;
+}
+
+const sorted = (pods: SeenPod[]) => (pods.length > 1 ? pods.sort(byAge) : pods);
+
+function byAge(a: SeenPod, b: SeenPod): number {
+  if (!a.spec.nodeName !== !b.spec.nodeName) return a.spec.nodeName ? -1 : 1;
+  const [timeA = '', timeB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+  if (timeA !== timeB) return timeA < timeB ? -1 : 1;
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}

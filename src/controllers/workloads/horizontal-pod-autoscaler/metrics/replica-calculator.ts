@@ -1,0 +1,130 @@
+/** How many pods would bring a metric to its target, regardless of limits and history. */
+import type { PodGroups } from './pod-groups.ts';
+import type { Sample, Samples } from './samples.ts';
+import { Unmeasurable } from './unmeasurable.ts';
+
+/** How far the target may be missed before anything is done, in each direction: 0.1 is 10 %. */
+export interface Tolerance {
+  readonly down: number;
+  readonly up: number;
+}
+
+interface Scales {
+  /** The current desired number. */
+  readonly replicas: number;
+  readonly tolerance: Tolerance;
+}
+
+const MAX_INT32 = 2 ** 31 - 1;
+
+const isWithin = ({ down, up }: Tolerance, ratio: number) => 1 - down <= ratio && ratio <= 1 + up;
+
+const wholePods = (count: number) => Math.min(Math.ceil(count), MAX_INT32);
+
+export interface Utilization {
+  readonly replicas: number;
+  /** The usage as a percentage of requests, and the average amount for each pod. */
+  readonly utilization: number;
+  readonly average: bigint;
+}
+
+/** `target` is a percentage of the requests. Throws an Unmeasurable. */
+export function replicasForUtilization(
+  groups: PodGroups,
+  requests: ReadonlyMap<string, bigint>,
+  { target, ...scales }: Scales & { readonly target: number },
+): Utilization {
+  const use = (samples: Samples) => utilizationOf(samples, requests);
+  const { utilization, average } = use(groups.samples);
+  const replicas = calculate(groups, {
+    ...scales,
+    ratioOf: (samples) => use(samples).utilization / target,
+    // A pod without a measurement must not cause a scale-down.
+    assumed: (pod) => ((requests.get(pod) ?? 0n) * BigInt(Math.max(100, target))) / 100n,
+  });
+  return { replicas, utilization, average };
+}
+
+function utilizationOf(samples: Samples, requests: ReadonlyMap<string, bigint>) {
+  let [used, requested, count] = [0n, 0n, 0n];
+  for (const [pod, { value }] of samples) {
+    const request = requests.get(pod);
+    if (request === undefined) continue;
+    used += value;
+    requested += request;
+    count++;
+  }
+  if (requested === 0n) throw new Unmeasurable('no metrics returned matched known pods');
+  return { utilization: Number((used * 100n) / requested), average: used / count };
+}
+
+/** `target` has the unit of the metric. */
+export function replicasForAverage(
+  groups: PodGroups,
+  { target, ...scales }: Scales & { readonly target: bigint },
+): { readonly replicas: number; readonly average: bigint } {
+  const averageOf = (samples: Samples) => {
+    let sum = 0n;
+    for (const { value } of samples.values()) sum += value;
+    return sum / BigInt(samples.size);
+  };
+  const ratioOf = (samples: Samples) => Number(averageOf(samples)) / Number(target);
+  return {
+    replicas: calculate(groups, { ...scales, ratioOf, assumed: () => target }),
+    average: averageOf(groups.samples),
+  };
+}
+
+interface Calculation extends Scales {
+  /** The ratio of the usage to its target. */
+  readonly ratioOf: (samples: Samples) => number;
+  /** What a pod without a measurement is assumed to use when the others suggest scaling down. */
+  readonly assumed: (pod: string) => bigint;
+}
+
+/** Pods without a measurement, or not ready, may reduce a change, but never reverse it. */
+function calculate(
+  { samples, ready, unready, missing }: PodGroups,
+  { replicas, tolerance, ...use }: Calculation,
+): number {
+  const ratio = use.ratioOf(samples);
+  const waits = ratio > 1 ? unready : [];
+  if (waits.length === 0 && missing.length === 0) {
+    return isWithin(tolerance, ratio) ? replicas : wholePods(ratio * ready);
+  }
+  const guessed = new Map(samples);
+  const guess = (pods: readonly string[], value: (pod: string) => bigint) => {
+    for (const pod of pods) guessed.set(pod, sampleOf(value(pod)));
+  };
+  if (ratio !== 1) guess(missing, ratio < 1 ? use.assumed : () => 0n);
+  guess(waits, () => 0n);
+  const next = use.ratioOf(guessed);
+  if (isWithin(tolerance, next) || (ratio < 1 && next > 1) || (ratio > 1 && next < 1)) return replicas;
+  const count = wholePods(next * guessed.size);
+  const isTurned = (next < 1 && count > replicas) || (next > 1 && count < replicas);
+  return isTurned ? replicas : count;
+}
+
+const sampleOf = (value: bigint): Sample => ({ value, time: 0, window: 0 });
+
+/** One value for all ready pods together. `target` is the desired value. */
+export function replicasForTotal(
+  total: bigint,
+  ready: () => number,
+  { target, replicas, tolerance }: Scales & { readonly target: bigint },
+): number {
+  const ratio = Number(total) / Number(target);
+  if (replicas === 0) return wholePods(ratio);
+  return isWithin(tolerance, ratio) ? replicas : wholePods(ratio * ready());
+}
+
+/** The same with a target for each pod. `observed` is the number of pods. */
+export function replicasForShare(
+  total: bigint,
+  { target, observed, tolerance }: Omit<Scales, 'replicas'> & { readonly target: bigint; readonly observed: number },
+): { readonly replicas: number; readonly average: bigint } {
+  const ratio = Number(total) / (Number(target) * observed);
+  const replicas = isWithin(tolerance, ratio) ? observed : wholePods(Number(total) / Number(target));
+  const parts = BigInt(Math.max(1, observed));
+  return { replicas, average: (total + parts - 1n) / parts };
+}
