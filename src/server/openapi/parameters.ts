@@ -1,4 +1,5 @@
 /** Path and query parameters of requests. */
+import type { QueryParameters } from '../subresources/parameters.ts';
 
 export interface Parameter {
   readonly name: string;
@@ -19,6 +20,15 @@ export const NAMESPACE = path('namespace', 'Namespace of the objects.');
 
 export function nameParameter(kind: string): Parameter {
   return path('name', `Name of the ${kind}.`);
+}
+
+/** What follows the name of a subresource that takes a path. */
+export const PATH = path('path', 'Path that the request is passed on to.');
+
+/** The query parameters that a subresource declares. */
+export function publishedParameters(parameters: QueryParameters = {}): Parameter[] {
+  const published = Object.entries(parameters).filter(([, { isPublished }]) => isPublished ?? true);
+  return published.map(([name, { type, description }]) => query(name, type, description));
 }
 
 export const PRETTY = query(
@@ -89,17 +99,6 @@ export const DELETE = [
   ),
   query('orphanDependents', 'boolean', 'Deprecated: use propagationPolicy. True means Orphan.'),
   query('propagationPolicy', 'string', 'How dependents are handled: Orphan, Background or Foreground.'),
-];
-
-export const LOG = [
-  query('container', 'string', 'Name of the container. Defaults to the only container of the pod.'),
-  query('follow', 'boolean', 'Whether new lines are streamed until the container ends.'),
-  query('limitBytes', 'integer', 'Maximum number of bytes; the last line may be cut.'),
-  query('previous', 'boolean', 'Whether to return the log of the previous, terminated instance of the container.'),
-  query('sinceSeconds', 'integer', 'Only lines of the last so many seconds. Cannot be combined with sinceTime.'),
-  query('stream', 'string', 'Which stream to return: All (default), Stdout or Stderr.'),
-  query('tailLines', 'integer', 'Number of lines from the end of the log.'),
-  query('timestamps', 'boolean', 'Whether every line starts with its RFC 3339 timestamp.'),
 ];
 
 export const DELETE_COLLECTION = [...DELETE, ...SELECTION];
