@@ -122,6 +122,7 @@ describe.skipIf(!hasKubectl)('storage', () => {
     const again = claim('again');
     await apply({ ...again, spec: { ...again.spec, volumeName: volume } });
     await phase(CLAIMS, 'again', 'Bound');
+    expect(await field(`pv/${volume}`, '.spec.claimRef.name')).toBe('again');
     await kubectl('delete', 'pvc', 'again');
     await kubectl('delete', 'pv', volume);
   });

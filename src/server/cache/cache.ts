@@ -6,7 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { tooOld } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { PassingMap } from '../../base/passing-map.ts';
+import { ShortLivedMap } from '../../base/short-lived-map.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { type Change, type Row, type Store, StoreCompacted, type Subscription, type Write } from '../../store/store.ts';
 import { ChangeHistory, type KeptChange } from './change-history.ts';
@@ -57,7 +57,7 @@ export class Cache {
   #turnListeners = new Set<() => void>();
   #filling: Promise<void> | undefined;
   /** Objects that this process is writing, by key: when the store reports the change, nothing has to be parsed. */
-  readonly #written = new PassingMap<string, Written>();
+  readonly #written = new ShortLivedMap<string, Written>();
   #closed = false;
   /** The newest revision that the cache has applied. */
   revision = 0;

@@ -104,10 +104,13 @@ describe('the lock of a directory', () => {
     for (const change of [{ started: '1' }, { boot: 'another' }, { pid: 2 ** 22 + 1 }]) {
       await writeFile(join(path, 'lock'), JSON.stringify({ ...lock, ...change }));
       const again = await openEmbeddedStore({ directory: path, clock });
+      expect(JSON.parse(await readFile(join(path, 'lock'), 'utf8'))).toEqual(lock);
       await again.close();
     }
     await writeFile(join(path, 'lock'), '');
-    await (await openEmbeddedStore({ directory: path, clock })).close();
+    const again = await openEmbeddedStore({ directory: path, clock });
+    expect(JSON.parse(await readFile(join(path, 'lock'), 'utf8'))).toEqual(lock);
+    await again.close();
   });
 
   it('lets one of many in', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { TlsOptions } from '../../base/grpc/client.ts';
 import { type Logger, silent } from '../../base/log.ts';
-import { PassingMap } from '../../base/passing-map.ts';
+import { ShortLivedMap } from '../../base/short-lived-map.ts';
 import { HISTORY_MILLISECONDS } from '../history-options.ts';
 import { checkWrites } from '../keys.ts';
 import {
@@ -63,7 +63,7 @@ export class EtcdStore implements Store {
   readonly #options: Required<Pick<EtcdStoreOptions, 'clock' | 'log'>>;
   readonly #watches = new Set<EtcdWatch>();
   /** Requests that must end before the connection is closed. */
-  readonly #inFlight = new PassingMap<Promise<unknown>, true>();
+  readonly #inFlight = new ShortLivedMap<Promise<unknown>, true>();
   /** The request for the revision that is in flight, and the one that is sent after its answer. */
   #revisionRequest: Promise<number> | undefined;
   #nextRevisionRequest: Promise<number> | undefined;

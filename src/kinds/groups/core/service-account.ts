@@ -32,7 +32,7 @@ export const ServiceAccount = defineKind({
   description: 'Identity of processes in pods when they access the API.',
   versions: { v1: {} },
   fields,
-  subresources: { others: ['token'] },
+  subresources: { token: true },
   onCreate: keepOnlyNames,
   onUpdate: keepOnlyNames,
   warnings: mountWarnings,

@@ -41,10 +41,15 @@ export const Pod = defineKind({
   fields,
   subresources: {
     status: true,
-    others: [
-      ...['binding', 'eviction', 'log', 'attach', 'exec', 'portforward', 'proxy'],
-      ...['ephemeralcontainers', 'resize', 'explain'],
-    ],
+    binding: true,
+    eviction: true,
+    ephemeralcontainers: true,
+    resize: true,
+    log: true,
+    attach: true,
+    exec: true,
+    portforward: true,
+    explain: true,
   },
   selectable: {
     'spec.nodeName': ({ spec }: Pod) => spec.nodeName ?? '',

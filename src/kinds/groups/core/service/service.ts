@@ -268,7 +268,7 @@ export const Service = defineKind({
   versions: { v1: {} },
   fields,
   name: nameRule(dnsLabel),
-  subresources: { status: true, others: ['proxy'] },
+  subresources: { status: true },
   selectable: {
     'spec.clusterIP': (service: Service) => service.spec.clusterIP ?? '',
     'spec.type': (service: Service) => service.spec.type,
