@@ -1,4 +1,4 @@
-/** For whom a node may ask tokens: for those that the pod itself, or a driver of its volumes, wants one for. */
+/** The audiences for which a node may request tokens: those that the pod, or a CSI driver of its volumes, asks for. */
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { CSIDriver } from '../../../kinds/groups/storage/csi-driver.ts';
@@ -9,14 +9,14 @@ import type { Core } from '../../core.ts';
 
 export async function checkAudience(core: Core, request: AdmissionRequest, pod: any): Promise<void> {
   const { user, namespace, name } = request;
-  const asked: readonly string[] = (request.object as any).spec.audiences ?? [];
+  const requested: readonly string[] = (request.object as any).spec.audiences ?? [];
   const own = core.tokenIssuer?.audiences ?? [];
-  // By now the usual audiences stand where the node named none.
-  const isUsual = asked.length === own.length && asked.every((audience) => own.includes(audience));
-  if (asked.length > 1 && !isUsual) throw refused(request, 'node may only request 0 or 1 audiences');
-  const [named = ''] = asked;
-  if (wanted(core, pod).some((audience) => audience === named || (isUsual && audience === ''))) return;
-  const audience = isUsual ? '' : named;
+  // The server's own audiences have been filled in if the node requested none.
+  const isDefault = requested.length === own.length && requested.every((audience) => own.includes(audience));
+  if (requested.length > 1 && !isDefault) throw refused(request, 'node may only request 0 or 1 audiences');
+  const [named = ''] = requested;
+  if (audiencesOf(core, pod).some((audience) => audience === named || (isDefault && audience === ''))) return;
+  const audience = isDefault ? '' : named;
   const decision = await core.authorizer.authorize({
     ...{ user, verb: 'request-serviceaccounts-token-audience', group: '', version: 'v1', resource: audience },
     ...{ subresource: '', namespace, name },
@@ -28,8 +28,8 @@ export async function checkAudience(core: Core, request: AdmissionRequest, pod: 
   );
 }
 
-/** The audiences that volumes of the pod name; the empty one is the server itself. */
-function wanted(core: Core, pod: any): string[] {
+/** The audiences that volumes of the pod name; the empty one stands for the server. */
+function audiencesOf(core: Core, pod: any): string[] {
   return (pod.spec.volumes ?? []).flatMap((volume: any) => {
     const projected = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }: any) =>
       serviceAccountToken ? [serviceAccountToken.audience ?? ''] : [],
