@@ -21,9 +21,7 @@ if (reason) console.log(`setup: no newer kubectl, ${reason}; suites that drive i
 const filters = process.argv.slice(2);
 await step('build', () => build());
 if (filters.length === 0) {
-  await step('types', () => run(local('tsc'), ['--noEmit', '-p', '.']));
-  await step('lint and format', () => run(local('biome'), ['check', '--error-on-warnings']));
-  await step('dead code', () => run(local('knip'), []));
+  for (const script of ['typecheck', 'lint', 'dead-code']) await step(script, () => run('npm', ['run', '-s', script]));
 }
 await step('tests', () => run(local('vitest'), ['run', ...filters]));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clone, deepEqual, deepFreeze, getPath, setPath, withPartsOf } from './tree.ts';
+import { clone, deepEqual, deepFreeze, getPath, setPath } from './tree.ts';
 
 const hostile = () => JSON.parse('{"__proto__":{"polluted":true},"constructor":{"x":1},"a":[{"b":null}]}');
 
@@ -38,27 +38,6 @@ describe('deepEqual', () => {
     expect(deepEqual({ a: undefined }, {})).toBe(true);
     expect(deepEqual({ a: 1, b: undefined }, { a: 1, c: 2 })).toBe(false);
     expect(deepEqual(null, {})).toBe(false);
-  });
-});
-
-describe('withPartsOf', () => {
-  it('has the parts of the other that are equal, and its own where they are not', () => {
-    const other = { same: { a: [1, { b: 2 }] }, list: [{ x: 1 }, { y: 2 }, { z: 3 }], more: {} };
-    const tree = { same: { a: [1, { b: 2 }] }, list: [{ x: 1 }, { y: 5 }], own: {} };
-    const shared = withPartsOf(clone(tree), other);
-    expect(shared).toEqual(tree);
-    expect(shared.same).toBe(other.same);
-    expect(shared.list[0]).toBe(other.list[0]);
-    expect(withPartsOf({ ...tree }, tree)).toBe(tree);
-  });
-
-  it('stays the same value, whatever the other is', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (tree, other) => {
-        expect(withPartsOf(clone(tree), other)).toEqual(tree);
-        expect(withPartsOf(clone([tree, hostile()]), [other, hostile()])).toEqual([tree, hostile()]);
-      }),
-    );
   });
 });
 

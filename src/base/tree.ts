@@ -57,16 +57,6 @@ export function clone<T>(tree: T): T {
   return out as T;
 }
 
-/** The same tree, with the very parts of another wherever the two are equal. Takes the tree over. */
-export function withPartsOf<T>(tree: T, other: unknown): T {
-  if (deepEqual(tree, other)) return other as T;
-  if (typeof tree !== 'object' || tree === null || typeof other !== 'object' || other === null) return tree;
-  for (const key in tree) {
-    if (Object.hasOwn(other, key)) put(tree as Tree, key, withPartsOf(tree[key], (other as Tree)[key]));
-  }
-  return tree;
-}
-
 /** Sets a key as plain data, whatever it is called: assigning to `__proto__` would change the prototype instead. */
 export function put(object: Tree, key: string, value: unknown): void {
   if (key === '__proto__') {

@@ -1,6 +1,6 @@
 /** What both programs share: a version, one-line errors, exit codes. */
 import { Command, CommanderError } from 'commander';
-import { CliError, explain } from './cli-error.ts';
+import { CliError, explain } from './output/cli-error.ts';
 import { version } from './version.ts';
 
 /** What Node's timers take at most. */

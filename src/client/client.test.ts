@@ -4,7 +4,7 @@ import { ApiError, isApiError } from '../base/errors.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 import { createClient } from './client.ts';
 import type { DeepReadonly, Draft } from './object-types.ts';
-import type { Answer, Request, Transport } from './transport.ts';
+import type { Answer, Request, Transport } from './transport/transport.ts';
 
 interface Set extends KubeObject {
   spec: { replicas: number; tags: string[]; extra: any };

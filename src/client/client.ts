@@ -1,6 +1,6 @@
 import type { AnyObject, KindRef } from './object-types.ts';
 import { Resource } from './resource.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from './transport/transport.ts';
 
 /**
  * The API, typed by kind: `client.of(Pod).in('default').get('web')`. Every call fails with an ApiError, or with the

@@ -6,7 +6,7 @@ import { silent } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { createClient } from './client.ts';
 import { runWhileLeader } from './leader-election.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from './transport/transport.ts';
 
 let api: ScriptedApi;
 let clock: ControlledClock;

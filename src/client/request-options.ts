@@ -1,6 +1,6 @@
 /** What a caller may ask of a verb, and how it travels in a request. */
 import type { Draft } from './object-types.ts';
-import type { Request, RequestOptions } from './transport.ts';
+import type { Request, RequestOptions } from './transport/transport.ts';
 
 export interface ReadOptions extends Pick<RequestOptions, 'resourceVersion'> {
   readonly signal?: AbortSignal;

@@ -15,7 +15,7 @@ import {
   write,
 } from './request-options.ts';
 import { errorOfStatus } from './status-error.ts';
-import type { Answer, ListMeta, Request, Transport } from './transport.ts';
+import type { Answer, ListMeta, Request, Transport } from './transport/transport.ts';
 import { Watch } from './watch.ts';
 
 export interface ObjectList<T> {

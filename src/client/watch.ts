@@ -2,7 +2,7 @@ import type { Status } from '../base/errors.ts';
 import type { ObjectMeta } from '../kinds/shapes/meta/object-meta.ts';
 import type { DeepReadonly } from './object-types.ts';
 import { errorOfStatus } from './status-error.ts';
-import type { RawEvent, WatchStream } from './transport.ts';
+import type { RawEvent, WatchStream } from './transport/transport.ts';
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: DeepReadonly<T> }

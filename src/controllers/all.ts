@@ -1,48 +1,54 @@
 /** The controllers that a control plane runs: the one list. */
-import { tokenCleaningController } from './bootstrap-tokens/cleaning.ts';
-import { type ClusterInfoOptions, clusterInfoController } from './bootstrap-tokens/cluster-info.ts';
-import { type ApprovingOptions, approvingController } from './certificates/approving.ts';
-import { csrCleaningController } from './certificates/cleaning.ts';
-import { type SignCertificate, signingController } from './certificates/signing.ts';
-import { clusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation.ts';
-import { cronJobController } from './cron-job/cron-job.ts';
-import { daemonSetController } from './daemon-set/daemon-set.ts';
-import type { Controller } from './define.ts';
-import { deploymentController } from './deployment/deployment.ts';
-import { type DisruptionControllerOptions, disruptionController } from './disruption/disruption.ts';
-import { staleDisruptionController } from './disruption/stale-targets.ts';
-import { endpointSliceController } from './endpoints/endpoint-slices.ts';
-import { endpointsController } from './endpoints/endpoints.ts';
-import { endpointSliceMirroringController } from './endpoints/mirroring.ts';
-import { ephemeralVolumeController } from './ephemeral-volume/ephemeral-volume.ts';
-import { type GarbageCollectorOptions, garbageCollectorController } from './garbage-collector/garbage-collector.ts';
-import {
-  type HorizontalPodAutoscalerOptions,
-  horizontalPodAutoscalerController,
-} from './horizontal-pod-autoscaler/horizontal-pod-autoscaler.ts';
-import { jobController } from './job/job.ts';
-import { type NamespaceControllerOptions, namespaceController } from './namespace/namespace.ts';
-import { defaultClassController } from './node-directory/default-class.ts';
-import { type NodeDirectoryOptions, nodeDirectoryController } from './node-directory/provisioner.ts';
-import { type NodeIpamOptions, nodeIpamController } from './node-ipam/node-ipam.ts';
-import { nodeLifecycleController } from './node-lifecycle/node-lifecycle.ts';
-import { volumeBinderController } from './persistent-volume/binder.ts';
-import { volumeExpanderController } from './persistent-volume/expander.ts';
-import { endedPodsController, orphanedPodsController, stuckPodsController } from './pod-garbage/pod-garbage.ts';
-import { replicaSetController } from './replica-set/replica-set.ts';
-import { replicationControllerController } from './replication-controller/replication-controller.ts';
-import { resourceQuotaController } from './resource-quota/resource-quota.ts';
-import { rootCaController } from './root-ca/root-ca.ts';
-import { type ServiceAccountControllerOptions, serviceAccountController } from './service-account/service-account.ts';
-import { statefulSetController } from './stateful-set/stateful-set.ts';
 
+import {
+  type GarbageCollectorOptions,
+  garbageCollectorController,
+} from './cleanup/garbage-collector/garbage-collector.ts';
+import { type NamespaceControllerOptions, namespaceController } from './cleanup/namespace/namespace.ts';
+import { endedPodsController, orphanedPodsController, stuckPodsController } from './cleanup/pod-garbage/pod-garbage.ts';
+import { ttlAfterFinishedController } from './cleanup/ttl-after-finished/ttl-after-finished.ts';
+import { tokenCleaningController } from './identity/bootstrap-tokens/cleaning.ts';
+import { type ClusterInfoOptions, clusterInfoController } from './identity/bootstrap-tokens/cluster-info.ts';
+import { type ApprovingOptions, approvingController } from './identity/certificates/approving.ts';
+import { csrCleaningController } from './identity/certificates/cleaning.ts';
+import { type SignCertificate, signingController } from './identity/certificates/signing.ts';
+import { clusterRoleAggregationController } from './identity/cluster-role-aggregation/cluster-role-aggregation.ts';
+import { rootCaController } from './identity/root-ca/root-ca.ts';
+import {
+  type ServiceAccountControllerOptions,
+  serviceAccountController,
+} from './identity/service-account/service-account.ts';
+import type { Controller } from './loop/define.ts';
+import { endpointSliceController } from './networking/endpoints/endpoint-slices.ts';
+import { endpointsController } from './networking/endpoints/endpoints.ts';
+import { endpointSliceMirroringController } from './networking/endpoints/mirroring.ts';
+import { type NodeIpamOptions, nodeIpamController } from './nodes/node-ipam/node-ipam.ts';
+import { nodeLifecycleController } from './nodes/node-lifecycle/node-lifecycle.ts';
+import { taintEvictionController } from './nodes/taint-eviction/taint-eviction.ts';
+import { type DisruptionControllerOptions, disruptionController } from './policy/disruption/disruption.ts';
+import { staleDisruptionController } from './policy/disruption/stale-targets.ts';
+import { resourceQuotaController } from './policy/resource-quota/resource-quota.ts';
+import { ephemeralVolumeController } from './storage/ephemeral-volume/ephemeral-volume.ts';
+import { defaultClassController } from './storage/node-directory/default-class.ts';
+import { type NodeDirectoryOptions, nodeDirectoryController } from './storage/node-directory/provisioner.ts';
+import { volumeBinderController } from './storage/persistent-volume/binder.ts';
+import { volumeExpanderController } from './storage/persistent-volume/expander.ts';
 import {
   claimProtectionController,
   classProtectionController,
   volumeProtectionController,
-} from './storage-protection/storage-protection.ts';
-import { taintEvictionController } from './taint-eviction/taint-eviction.ts';
-import { ttlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.ts';
+} from './storage/storage-protection/storage-protection.ts';
+import { cronJobController } from './workloads/cron-job/cron-job.ts';
+import { daemonSetController } from './workloads/daemon-set/daemon-set.ts';
+import { deploymentController } from './workloads/deployment/deployment.ts';
+import {
+  type HorizontalPodAutoscalerOptions,
+  horizontalPodAutoscalerController,
+} from './workloads/horizontal-pod-autoscaler/horizontal-pod-autoscaler.ts';
+import { jobController } from './workloads/job/job.ts';
+import { replicaSetController } from './workloads/replica-set/replica-set.ts';
+import { replicationControllerController } from './workloads/replication-controller/replication-controller.ts';
+import { statefulSetController } from './workloads/stateful-set/stateful-set.ts';
 
 export type ControllerOptions = NamespaceControllerOptions &
   ServiceAccountControllerOptions &

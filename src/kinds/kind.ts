@@ -178,6 +178,24 @@ export interface Kind<T = any> extends Omit<KindDefinition, 'versions' | 'singul
 /** The TypeScript type of a kind's objects, in the stored version. */
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 
+const typeFields = {
+  kind: s.string({
+    description:
+      'Kind of the object in CamelCase, such as Pod. Defaults to the kind of the request path. Cannot be changed.',
+  }),
+  apiVersion: s.string({
+    description:
+      'API group and version that the object is written in, such as apps/v1; the core group has the version alone (v1). ' +
+      'The server converts between the versions of a kind.',
+  }),
+};
+
+const objectMetadata = s.use(ObjectMeta, {
+  default: {},
+  description:
+    'Standard metadata of the object: its name, namespace, labels, annotations and bookkeeping by the server.',
+});
+
 export function defineKind<const F extends Fields>(definition: KindDefinition<F>): Kind<KubeObject & ObjectType<F>> {
   const versions = Object.entries(definition.versions).map(([apiVersion, version]): Version => {
     const [group, name] = splitApiVersion(apiVersion);
@@ -188,9 +206,8 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
       schema: s.object(
         definition.kind,
         {
-          kind: s.string(),
-          apiVersion: s.string(),
-          metadata: s.use(ObjectMeta, { default: {} }),
+          ...typeFields,
+          metadata: objectMetadata,
           ...without(definition.fields, version.omits),
           ...version.fields,
         },

@@ -1,5 +1,5 @@
 /** The world as informers know it. */
-import type { InformerFactory } from '../client/informer-factory.ts';
+import type { InformerFactory } from '../client/informer/informer-factory.ts';
 import { Namespace } from '../kinds/groups/core/namespace.ts';
 import { PersistentVolume } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';

@@ -1,7 +1,7 @@
 /** Which pods belong together with a pod, by the services that select it and by the controller that made it. */
-import type { Informer } from '../client/informer.ts';
-import type { InformerFactory } from '../client/informer-factory.ts';
-import { controllerOf } from '../client/object-cache.ts';
+import type { Informer } from '../client/informer/informer.ts';
+import type { InformerFactory } from '../client/informer/informer-factory.ts';
+import { controllerOf } from '../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../client/object-types.ts';
 import { ReplicaSet } from '../kinds/groups/apps/replica-set.ts';
 import { StatefulSet } from '../kinds/groups/apps/stateful-set.ts';

@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Client } from '../client/client.ts';
-import type { Lister } from '../client/object-cache.ts';
+import type { Lister } from '../client/informer/object-cache.ts';
 import { PersistentVolume } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { BOUND_BY_CONTROLLER, isBound, isFor, SELECTED_NODE } from '../kinds/volumes/binding.ts';
@@ -12,7 +12,7 @@ import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import type { VolumePlan } from './cluster/storage.ts';
 import type { Claim, Volume } from './objects.ts';
-import { reachOf } from './plugins/volume-matching.ts';
+import { reachOf } from './plugins/volumes/volume-matching.ts';
 
 export interface VolumeBinderOptions {
   readonly client: Client;

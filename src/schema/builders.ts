@@ -116,6 +116,9 @@ export const s = {
     node({
       ...schema,
       ...options,
+      ...(schema.type === 'object' && schema.description && options?.description
+        ? { shapeDescription: schema.shapeDescription ?? schema.description }
+        : {}),
       ...(options?.rules && schema.rules ? { rules: [...schema.rules, ...options.rules] } : {}),
     }),
 };

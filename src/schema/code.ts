@@ -1,10 +1,9 @@
 /**
  * A function that is written at run time: for one description, so that the processor sees plain field accesses where a
  * walk over the description would look up every field and call through it. decode.ts and validate.ts write theirs when
- * a description is used for the first time; for a spec that comes again and again, the server writes what makes it
- * (known-specs.ts).
+ * a description is used for the first time.
  *
- * Both can come from a client. Nothing of them ever becomes code: names and words go through `quote`, everything else is
+ * A description can come from a client. Nothing of it ever becomes code: names and words go through `quote`, everything else is
  * handed over as a constant.
  */
 export class Code {

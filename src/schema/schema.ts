@@ -110,6 +110,8 @@ export interface ObjectSchema<T = any, P extends Presence = Presence> extends No
   readonly type: 'object';
   /** The shape's published name, such as `PodSpec`; it stands in messages and names the OpenAPI definition. */
   readonly name: string;
+  /** The description of the shape itself, where a use of it (`s.use`) has its own. */
+  readonly shapeDescription?: string;
   readonly fields: Fields;
   readonly atomic?: boolean;
   /** Strategic merge: keys that the patch does not name in `$retainKeys` are dropped. */

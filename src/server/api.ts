@@ -4,6 +4,7 @@
  */
 import type { Status } from '../base/errors.ts';
 import type { KubeObject, Verb } from '../kinds/kind.ts';
+import type { RequestNotes } from './request-notes.ts';
 
 export interface User {
   readonly name: string;
@@ -32,7 +33,7 @@ export interface CallOptions {
   /** Given as `All` or not at all. */
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
-  /** `Ignore`, `Warn` (the default) or `Strict`: what becomes of fields that are unknown or stand twice. */
+  /** `Ignore`, `Warn` (the default) or `Strict`: what to do about unknown and duplicate fields. */
   readonly fieldValidation?: string;
   readonly gracePeriodSeconds?: number;
   readonly orphanDependents?: boolean;
@@ -49,6 +50,7 @@ export interface CallOptions {
   readonly stream?: string;
 }
 
+/** A request to the server. It is a value: nothing is written into it on its way. */
 export interface Call {
   readonly verb: Verb;
   /** `apps/v1`. */
@@ -59,20 +61,12 @@ export interface Call {
   readonly subresource?: string;
   /** A tree as a JSON parser makes it. The server takes it over: the caller must not touch it again. */
   readonly body?: unknown;
-  /** Fields that the body said more than once, as `spec.replicas`: a tree cannot tell. */
+  /** Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them. */
   readonly duplicates?: readonly string[];
-  /** To be told when the body turns out to be like others before, with the spec that all of them have. */
-  readonly repeats?: (spec: object) => void;
   readonly patchType?: PatchType;
   readonly options?: CallOptions;
   readonly user: User;
   readonly signal?: AbortSignal;
-  /** What the server notes to say beside its reply, which carries it; beside an error it is to be read here. */
-  warnings?: string[];
-  /** The same from kinds and from admission, which speak whatever the client wants to hear of fields. */
-  notices?: string[];
-  /** What admission notes for the audit log. */
-  auditAnnotations?: Record<string, string>;
 }
 
 /** One object as it is served. Never changed after it was made. */
@@ -152,9 +146,7 @@ export interface StreamReply {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-export type Reply = (ObjectReply | ListReply | WatchReply | StatusReply | StreamReply) & {
-  readonly warnings?: readonly string[];
-};
+export type Reply = ObjectReply | ListReply | WatchReply | StatusReply | StreamReply;
 
-/** Rejects with an ApiError, and with nothing else. */
-export type Handle = (call: Call) => Promise<Reply>;
+/** Performs a call. Rejects only with an ApiError. What the call yields besides its reply or error is put into `notes`. */
+export type Handle = (call: Call, notes?: RequestNotes) => Promise<Reply>;

@@ -15,7 +15,7 @@ import type { Rbac } from './authz/rbac/rbac.ts';
 import type { Cache } from './cache/cache.ts';
 import type { ListBodies } from './lists/bodies.ts';
 import type { NodeConnection } from './nodes/connection.ts';
-import type { Alike } from './objects/alike.ts';
+import type { SpecInterner } from './objects/spec-interner.ts';
 import type { Registry } from './registry.ts';
 import type { ExplainPod } from './subresources/explain.ts';
 import type { Watches } from './watches/watches.ts';
@@ -45,8 +45,8 @@ export interface Core {
   readonly explainPod: ExplainPod;
   /** The way to the agents of nodes. */
   readonly nodes: NodeConnection;
-  /** What objects have in common that were created lately. */
-  readonly alike: Alike;
+  /** Specs that recently created objects share. */
+  readonly specs: SpecInterner;
   /** Lists that were asked for lately. */
   readonly lists: ListBodies;
   /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */

@@ -2,10 +2,12 @@ import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../base/erro
 import type { Verb } from '../kinds/kind.ts';
 import { StoreConflict, StoreFull, StoreUnavailable } from '../store/store.ts';
 import { answerOf } from './answers/all.ts';
-import type { Call, Handle, Reply } from './api.ts';
+import type { Call, Handle } from './api.ts';
 import type { Core } from './core.ts';
-import { checkWriteOptions, wantsFieldFaults } from './objects/write-options.ts';
+import { checkWriteOptions } from './objects/write-options.ts';
+import type { Operation } from './operation.ts';
 import type { Resource } from './registry.ts';
+import { RequestNotes } from './request-notes.ts';
 import { subresources } from './subresources/all.ts';
 import { createBinding } from './subresources/binding.ts';
 import { create } from './verbs/create.ts';
@@ -16,8 +18,6 @@ import { list } from './verbs/list.ts';
 import { patch } from './verbs/patch.ts';
 import { update } from './verbs/update.ts';
 import { watch } from './verbs/watch.ts';
-
-type Operation = (core: Core, resource: Resource, call: Call) => Promise<Reply>;
 
 const verbs: Record<Verb, Operation> = {
   get,
@@ -30,31 +30,20 @@ const verbs: Record<Verb, Operation> = {
   deletecollection: deleteCollection,
 };
 
-/** The front door: finds what a call names, does it, and speaks of every failure in the words of the API. */
+/** Makes the server's one entry point: finds the operation that a call names, performs it, and turns failures into API errors. */
 export function handler(core: Core): Handle {
-  return async (call) => {
-    const resource = core.registry.resource(call.apiVersion, call.plural);
+  return async (call, notes = new RequestNotes()) => {
     try {
+      const resource = core.registry.resource(call.apiVersion, call.plural);
       if (!resource) throw noSuchPath();
+      const { deprecated } = resource.version;
+      if (deprecated) notes.warn(deprecated);
       if (call.options) checkWriteOptions(call);
-      if (wantsFieldFaults(call)) call.warnings = [];
-      const reply = await operationOf(resource, call)(core, resource, call);
-      const warnings = allWarnings(resource, reply.warnings, call.warnings, call.notices);
-      // Put onto the reply itself: a copy would lose its methods.
-      return warnings ? Object.assign(reply, { warnings }) : reply;
+      return await operationOf(resource, call)(core, { resource, call, notes });
     } catch (error) {
-      const warnings = resource && allWarnings(resource, call.warnings, call.notices);
-      if (warnings) call.warnings = warnings;
-      throw inWords(core, error, call);
+      throw toApiError(core, error, call);
     }
   };
-}
-
-/** Each once: rounds that were run again have said the same again. */
-function allWarnings({ version }: Resource, ...noted: (readonly string[] | undefined)[]): string[] | undefined {
-  const { deprecated } = version;
-  if (!deprecated && !noted.some((each) => each?.length)) return undefined;
-  return [...new Set([...(deprecated ? [deprecated] : []), ...noted.flatMap((each) => each ?? [])])];
 }
 
 function operationOf(resource: Resource, call: Call): Operation {
@@ -76,7 +65,7 @@ function operationOf(resource: Resource, call: Call): Operation {
   return verbs[call.verb];
 }
 
-function inWords(core: Core, error: unknown, call: Call): ApiError {
+function toApiError(core: Core, error: unknown, call: Call): ApiError {
   if (isApiError(error)) return error;
   if (error instanceof StoreUnavailable) {
     return new ApiError('ServiceUnavailable', `the store cannot be reached: ${error.message}`, {

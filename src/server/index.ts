@@ -33,7 +33,7 @@ import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
 import { handler } from './handle.ts';
 import { ListBodies } from './lists/bodies.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
-import { Alike } from './objects/alike.ts';
+import { SpecInterner } from './objects/spec-interner.ts';
 import { Registry } from './registry.ts';
 import { Watches } from './watches/watches.ts';
 
@@ -61,7 +61,7 @@ export interface ServerOptions {
   readonly fairness?: FairnessSettings | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
-  /** Whether objects that are handed out are frozen, so that a test finds who changes one. */
+  /** Whether calls and the objects that are handed out are frozen, so that a test finds code that changes one. */
   readonly freeze?: boolean;
   /** What tells this release from others, where nobody else writes to the store meanwhile. */
   readonly release?: string | undefined;
@@ -122,7 +122,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       webhook: () => webhook(options),
     }),
     rbac,
-    alike: new Alike(),
+    specs: new SpecInterner(),
     lists: new ListBodies(),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
@@ -138,7 +138,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     log,
     writing: new PassingMap(),
   };
-  const handle = handler(core);
+  const handle = options.freeze ? freezing(handler(core)) : handler(core);
   const priorities = options.admission?.includes(priority) ?? false;
   const first = { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities };
   const [admitting] = await Promise.all([
@@ -168,6 +168,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
   };
 }
+
+/** Freezes calls, so that a test finds code that writes into one. Bodies are the server's to change. */
+const freezing =
+  (handle: Handle): Handle =>
+  (call, notes) =>
+    handle(Object.freeze(call), notes);
 
 function webhook({ postReview, clock, log = silent }: ServerOptions): Webhook {
   if (!postReview) throw new Error('authorization by webhook needs somebody to ask');

@@ -3,9 +3,9 @@ import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { httpsTransport } from '../../src/client/https-transport.ts';
-import type { Connection } from '../../src/client/kubeconfig.ts';
-import type { Request } from '../../src/client/transport.ts';
+import type { Connection } from '../../src/client/kubeconfig/kubeconfig.ts';
+import { httpsTransport } from '../../src/client/transport/https-transport.ts';
+import type { Request } from '../../src/client/transport/transport.ts';
 import { type TestAuthority, testAuthority } from '../support/tls.ts';
 
 const request: Request = { verb: 'get', apiVersion: 'v1', plural: 'nodes', name: 'a' };

@@ -7,11 +7,11 @@ import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { HorizontalPodAutoscaler } from '../../src/kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { readRules } from '../../src/node/simulated/read-rules.ts';
+import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
 import { namespaceLifecycle } from '../../src/server/admission/namespace-lifecycle.ts';
 import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 /** All pods of `web` together use 600m, however many they are. */
 const RULES = { pods: [{ match: { labels: 'app=web' }, stages: { usage: { cpu: '600m', shared: true } } }] };

@@ -4,7 +4,7 @@ import { Job } from '../../src/kinds/groups/batch/job.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 let cluster: Cluster;
 

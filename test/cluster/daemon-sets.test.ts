@@ -4,8 +4,8 @@ import { DaemonSet } from '../../src/kinds/groups/apps/daemon-set.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { type LivingCluster, startLivingCluster } from '../support/cluster/living-cluster.ts';
 import { makeReady } from '../support/pod-life.ts';
-import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 
 let cluster: LivingCluster;
 

@@ -4,8 +4,8 @@ import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { ResourceQuota } from '../../src/kinds/groups/core/resource-quota.ts';
+import { type LivingCluster, startLivingCluster } from '../support/cluster/living-cluster.ts';
 import { makeReady } from '../support/pod-life.ts';
-import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 
 let cluster: LivingCluster;
 

@@ -6,8 +6,8 @@ import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../src/kinds/groups/policy/pod-disruption-budget.ts';
+import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 import { makeReady } from '../support/pod-life.ts';
-import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster;
 

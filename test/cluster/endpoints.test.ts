@@ -5,7 +5,7 @@ import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../src/kinds/groups/discovery/endpoint-slice.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 let cluster: Cluster;
 

@@ -8,7 +8,7 @@ import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { ClusterRole } from '../../src/kinds/groups/rbac/cluster-role.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { s } from '../../src/schema/builders.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 let cluster: Cluster;
 

@@ -6,8 +6,8 @@ import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import type { Cluster } from './cluster.ts';
-import { startWholeCluster } from './whole-cluster.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { startWholeCluster } from '../support/cluster/whole-cluster.ts';
 
 let cluster: Cluster;
 

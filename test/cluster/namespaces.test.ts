@@ -10,7 +10,7 @@ import { Secret } from '../../src/kinds/groups/core/secret.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { s } from '../../src/schema/builders.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 let cluster: Cluster;
 beforeEach(async () => {

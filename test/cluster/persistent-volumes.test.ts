@@ -8,8 +8,8 @@ import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';
-import type { Cluster } from './cluster.ts';
-import { startWholeCluster } from './whole-cluster.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { startWholeCluster } from '../support/cluster/whole-cluster.ts';
 
 let cluster: Cluster;
 

@@ -3,7 +3,7 @@ import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Secret } from '../../src/kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../src/kinds/groups/core/service-account.ts';
-import { AUTHORITY, type Cluster, startCluster } from './cluster.ts';
+import { AUTHORITY, type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 let cluster: Cluster;
 beforeEach(async () => {

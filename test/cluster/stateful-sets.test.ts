@@ -4,8 +4,8 @@ import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { type LivingCluster, startLivingCluster } from '../support/cluster/living-cluster.ts';
 import { makeReady } from '../support/pod-life.ts';
-import { type LivingCluster, startLivingCluster } from './living-cluster.ts';
 
 let cluster: LivingCluster;
 

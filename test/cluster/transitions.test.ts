@@ -8,8 +8,8 @@ import { Endpoints } from '../../src/kinds/groups/core/endpoints.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
-import type { Cluster } from './cluster.ts';
-import { startWholeCluster } from './whole-cluster.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { startWholeCluster } from '../support/cluster/whole-cluster.ts';
 
 let cluster: Cluster;
 

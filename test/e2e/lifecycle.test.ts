@@ -1,6 +1,6 @@
 /** Starting, stopping and going on: what people see of it, and what survives. */
 import { once } from 'node:events';
-import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -37,22 +37,6 @@ test('a start is shown step by step and ends with what to do next', async () => 
   }
   expect(said).toMatch(/^Ready in \d+\.\d\d s: https:\/\/127\.0\.0\.1:\d+$/m);
   expect(said).toContain(`kubectl --kubeconfig ${qd.kubeconfig} get namespaces`);
-});
-
-test('threads that collect garbage and compile come behind those that answer', async () => {
-  const qd = await start();
-  const threads = await readdir(`/proc/${qd.child.pid}/task`);
-  const priorities = await Promise.all(
-    threads.map(async (thread) => {
-      const text = await readFile(`/proc/${qd.child.pid}/task/${thread}/stat`, 'utf8');
-      return { thread: Number(thread), nice: Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]) };
-    }),
-  );
-  const last = priorities.filter(({ nice }) => nice > 0);
-  expect(last.length).toBeGreaterThanOrEqual(4);
-  // The main thread, the one with the sockets, and those that write to disk.
-  expect(priorities.length - last.length).toBeGreaterThanOrEqual(3);
-  expect(last.map(({ thread }) => thread)).not.toContain(qd.child.pid);
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it with code 0, open watches included', async (signal) => {

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
 import { parseFields } from '../../src/kinds/protobuf/field-numbers.ts';
-import { DecodeError } from '../../src/server/http/decode-error.ts';
+import { DecodeError } from '../../src/server/http/body/decode-error.ts';
 import { Definitions } from '../../src/server/openapi/definitions.ts';
 import { ProtobufBodies } from '../../src/server/protobuf/bodies.ts';
 import { Registry } from '../../src/server/registry.ts';

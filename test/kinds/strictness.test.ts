@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Call } from '../../src/server/api.ts';
+import { RequestNotes } from '../../src/server/request-notes.ts';
 import { testServer } from '../support/server.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
@@ -23,17 +24,22 @@ test.each(replaceable.map((kind) => [kind.kind, kind] as const))('a %s', async (
   const example = examples.get(kind.kind);
   const namespace = kind.scope === 'Namespaced' ? 'default' : undefined;
   const { name } = example.metadata;
-  const write = (verb: Call['verb'], apiVersion: string, body: any) => {
+  const write = async (verb: Call['verb'], apiVersion: string, body: any) => {
     const metadata = { ...body.metadata, namespace };
     const options = { fieldValidation: 'Strict' };
     const call = { verb, apiVersion, plural: kind.plural, body: { ...body, metadata }, options };
     const user = { name: 'tester', groups: [] };
-    return server.handle({
-      ...call,
-      ...(verb === 'update' ? { name } : {}),
-      ...(namespace ? { namespace } : {}),
-      user,
-    });
+    const notes = new RequestNotes();
+    await server.handle(
+      {
+        ...call,
+        ...(verb === 'update' ? { name } : {}),
+        ...(namespace ? { namespace } : {}),
+        user,
+      },
+      notes,
+    );
+    return notes;
   };
   await write('create', example.apiVersion, example);
   for (const { apiVersion, deprecated } of kind.versions) {

@@ -20,17 +20,14 @@ async function warningsOf(
   subresource?: string,
 ): Promise<readonly string[]> {
   const name = body.metadata?.name ?? `x${count++}`;
-  const reply = await api.server.handle({
-    verb: subresource ? 'update' : 'create',
+  const { warnings } = await api.notes(subresource ? 'update' : 'create', plural, {
     apiVersion,
-    plural,
     name: subresource ? name : undefined,
     subresource: subresource === 'object' ? undefined : subresource,
     namespace: namespaced(plural) ? 'default' : undefined,
-    user: { name: 'tester', groups: ['system:masters'] },
     body: { ...body, metadata: { name, ...body.metadata } },
   });
-  return reply.warnings ?? [];
+  return warnings ?? [];
 }
 
 const namespaced = (plural: string) => allKinds.find((kind) => kind.plural === plural)?.scope === 'Namespaced';
@@ -232,9 +229,7 @@ describe('a delete of a job', () => {
   ])('with %j tells what becomes of its pods', async (options, told) => {
     const spec = { template: { spec: { containers: [container], restartPolicy: 'Never' } } };
     await api.create('jobs', { metadata: { name: 'gone' }, spec }, { apiVersion: 'batch/v1' });
-    const at = { apiVersion: 'batch/v1', plural: 'jobs', name: 'gone', namespace: 'default' };
-    const user = { name: 'tester', groups: ['system:masters'] };
-    const { warnings = [] } = await api.server.handle({ verb: 'delete', ...at, options, user });
+    const { warnings = [] } = await api.notes('delete', 'jobs', { apiVersion: 'batch/v1', name: 'gone', options });
     expect(warnings).toHaveLength(told);
     if (told) expect(warnings[0]).toMatch(/^child pods are preserved by default/);
   });

@@ -1,8 +1,8 @@
 /** For tests of plans: a world with nodes, where plans are asked for by key. */
 
 import type { KindRef } from '../../src/client/object-types.ts';
-import { planKey } from '../../src/controllers/node-directory/provisioner.ts';
-import type { Plan } from '../../src/controllers/plan.ts';
+import type { Plan } from '../../src/controllers/loop/plan.ts';
+import { planKey } from '../../src/controllers/storage/node-directory/provisioner.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PlannerWorld } from './planner-world.ts';

@@ -71,11 +71,11 @@ export function smallRegistry(): Registry {
 class FakeCore {
   readonly calls: Call[] = [];
   readonly watches: FakeWatch[] = [];
-  answer: ((call: Call) => Reply | Promise<Reply>) | undefined;
+  answer: ((...asked: Parameters<Handle>) => Reply | Promise<Reply>) | undefined;
 
-  readonly handle: Handle = async (call) => {
+  readonly handle: Handle = async (call, notes) => {
     this.calls.push(call);
-    return this.answer ? this.answer(call) : this.ordinary(call);
+    return this.answer ? this.answer(call, notes) : this.ordinary(call);
   };
 
   get lastCall(): Call {

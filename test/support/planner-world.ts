@@ -1,9 +1,9 @@
 /** A world of objects for tests of planners: it performs plans at once and forgets nothing. */
 import { deepFreeze } from '../../src/base/tree.ts';
-import { keyOf, ObjectCache } from '../../src/client/object-cache.ts';
+import { keyOf, ObjectCache } from '../../src/client/informer/object-cache.ts';
 import type { KindRef } from '../../src/client/object-types.ts';
-import type { Listers } from '../../src/controllers/define.ts';
-import type { Action, Named, Plan } from '../../src/controllers/plan.ts';
+import type { Listers } from '../../src/controllers/loop/define.ts';
+import type { Action, Named, Plan } from '../../src/controllers/loop/plan.ts';
 import { applyMergePatch } from '../../src/schema/merge-patch.ts';
 
 /** When what has finalizers was deleted. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import type { Client } from '../../src/client/client.ts';
-import { InformerFactory } from '../../src/client/informer-factory.ts';
+import { InformerFactory } from '../../src/client/informer/informer-factory.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 
 export interface PodLifeOptions {

@@ -6,8 +6,8 @@
 import { ApiError, alreadyExists, conflict, notFound, tooOld } from '../../src/base/errors.ts';
 import { clone, deepEqual, deepFreeze } from '../../src/base/tree.ts';
 import type { KindRef } from '../../src/client/object-types.ts';
-import type { Answer, RawEvent, Request, Transport, WatchStream } from '../../src/client/transport.ts';
-import { WatchPipe } from '../../src/client/watch-pipe.ts';
+import type { Answer, RawEvent, Request, Transport, WatchStream } from '../../src/client/transport/transport.ts';
+import { WatchPipe } from '../../src/client/transport/watch-pipe.ts';
 import { applyMergePatch } from '../../src/schema/merge-patch.ts';
 
 export interface TestObject {

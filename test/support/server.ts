@@ -3,6 +3,7 @@ import { ControlledClock } from '../../src/base/clock.ts';
 import type { Kind, KubeObject } from '../../src/kinds/kind.ts';
 import type { Call, ListReply, ObjectReply, StatusReply, WatchEvent, WatchReply } from '../../src/server/api.ts';
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts';
+import { RequestNotes } from '../../src/server/request-notes.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -20,6 +21,8 @@ export interface TestServer {
   deleteCollection(plural: string, asked?: Asked): Promise<StatusReply['status']>;
   list(plural: string, asked?: Asked): Promise<ListReply>;
   watch(plural: string, asked?: Asked): Promise<Watched>;
+  /** What is noted beside the reply to a call. */
+  notes(verb: Call['verb'], plural: string, asked: Asked): Promise<RequestNotes>;
 }
 
 /** A watch whose events are collected; `next` waits for as many as are wanted. */
@@ -68,6 +71,11 @@ export async function testServer(
     deleteCollection: async (plural, asked = {}) =>
       ((await server.handle(call('deletecollection', plural, asked))) as StatusReply).status,
     list: async (plural, asked = {}) => (await server.handle(call('list', plural, asked))) as ListReply,
+    notes: async (verb, plural, asked) => {
+      const notes = new RequestNotes();
+      await server.handle(call(verb, plural, asked), notes);
+      return notes;
+    },
     watch: async (plural, asked = {}) => collect((await server.handle(call('watch', plural, asked))) as WatchReply),
   };
 }

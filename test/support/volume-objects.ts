@@ -1,6 +1,6 @@
 /** For tests of plans: claims, volumes and classes as a server would store them. */
 
-import type { Claim, Volume } from '../../src/controllers/persistent-volume/states.ts';
+import type { Claim, Volume } from '../../src/controllers/storage/persistent-volume/states.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
 import { pemBlocks } from '../../base/x509/pem.ts';
-import { CliError } from '../cli-error.ts';
-import { type ClusterFlags, directoryOf, withCluster } from '../cluster-process.ts';
-import { readIfThere } from '../files.ts';
+import { CliError } from '../output/cli-error.ts';
+import { table } from '../output/table.ts';
 import { forgetFormer, rotate } from '../pki/rotate.ts';
-import { table } from '../table.ts';
-import { ROTATED } from '../up/renewing.ts';
+import { type ClusterFlags, directoryOf, withCluster } from '../process/cluster-process.ts';
+import { readIfThere } from '../process/files.ts';
+import { ROTATED } from '../up/identity/renewing.ts';
 import type { Rotatable } from './flags.ts';
 
 const DAY = 86_400_000;

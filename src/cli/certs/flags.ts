@@ -1,6 +1,6 @@
 /** The command `qd certs`. Its work is loaded when it runs. */
 import { Command, InvalidArgumentError } from 'commander';
-import { type ClusterFlags, withClusterFlags } from '../cluster-process.ts';
+import { type ClusterFlags, withClusterFlags } from '../process/cluster-process.ts';
 
 /** What can be rotated; the first two are put to use while the cluster runs. */
 const rotatable = ['serving', 'admin', 'service-account-key', 'authority'] as const;

@@ -1,10 +1,10 @@
 /** `qd encryption`: works on the key file, and tells the process that has the cluster. */
 import { systemRandom } from '../../base/random.ts';
 import { formatKeyring, newKey } from '../../store/encryption/keyring.ts';
-import { directoryOf, withCluster } from '../cluster-process.ts';
-import { writeWhole } from '../files.ts';
-import { keyFileIn, readKeys } from '../up/encryption.ts';
-import { ROTATED } from '../up/renewing.ts';
+import { directoryOf, withCluster } from '../process/cluster-process.ts';
+import { writeWhole } from '../process/files.ts';
+import { ROTATED } from '../up/identity/renewing.ts';
+import { keyFileIn, readKeys } from '../up/store/encryption.ts';
 import type { KeysFlags } from './flags.ts';
 
 export const fileOf = (flags: KeysFlags) => flags.encryptionKeyFile ?? keyFileIn(directoryOf(flags));

@@ -1,10 +1,10 @@
 /** `qd explain-pod`: asks the server why a pod is where it is, and shows it as a table. */
 import { createClient } from '../../client/client.ts';
-import { httpsTransport } from '../../client/https-transport.ts';
+import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
-import { connectionFor } from '../connection.ts';
-import { table } from '../table.ts';
+import { connectionFor } from '../flags/connection.ts';
+import { table } from '../output/table.ts';
 import type { ExplainFlags } from './flags.ts';
 
 const HEAD = ['NODE', 'FITS', 'SCORE', 'WHY'];

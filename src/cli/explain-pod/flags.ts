@@ -1,6 +1,6 @@
 /** The command `qd explain-pod`. Its work is loaded when it runs. */
 import { Command } from 'commander';
-import { type ConnectionFlags, withConnectionFlags } from '../connection.ts';
+import { type ConnectionFlags, withConnectionFlags } from '../flags/connection.ts';
 
 export interface ExplainFlags extends ConnectionFlags {
   readonly namespace: string;

@@ -1,7 +1,7 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import type { SignCertificate } from '../../controllers/certificates/signing.ts';
+import type { SignCertificate } from '../../controllers/identity/certificates/signing.ts';
 
 export interface AuthorityOptions {
   readonly certificate: string;

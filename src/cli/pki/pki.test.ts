@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../output/cli-error.ts';
 import { openPki, type Pki } from './pki.ts';
 
 const NAMES = ['localhost', '127.0.0.1', '::1', 'fd00:1::beef', '10.96.0.1', 'kubernetes.default.svc.cluster.local'];

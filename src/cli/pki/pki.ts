@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Identity, Subject } from '../../base/x509/certificate.ts';
-import { CliError } from '../cli-error.ts';
-import { readIfThere, writeWhole } from '../files.ts';
+import { CliError } from '../output/cli-error.ts';
+import { readIfThere, writeWhole } from '../process/files.ts';
 
 export interface Pki {
   /** The certificates of the authorities that are trusted, as PEM: the one that signs, then those it replaced. */

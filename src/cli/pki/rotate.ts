@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Rotatable } from '../certs/flags.ts';
-import { CliError } from '../cli-error.ts';
-import { readIfThere, writeWhole } from '../files.ts';
+import { CliError } from '../output/cli-error.ts';
+import { readIfThere, writeWhole } from '../process/files.ts';
 import {
   AUTHORITY_LIFE,
   BACKDATED,

@@ -1,7 +1,7 @@
 /** The command `qd proxy`, with the flags of `kubectl proxy`. Its work is loaded when it runs. */
 import { Command, InvalidArgumentError } from 'commander';
-import { type ConnectionFlags, withConnectionFlags } from '../connection.ts';
-import * as value from '../values.ts';
+import { type ConnectionFlags, withConnectionFlags } from '../flags/connection.ts';
+import * as value from '../flags/values.ts';
 
 export interface ProxyFlags extends ConnectionFlags {
   readonly port: number;

@@ -2,7 +2,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { Connection } from '../../client/kubeconfig.ts';
+import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 
 export interface Forwarder {
   /** `path` with its query, as the server is to see it. */

@@ -1,9 +1,9 @@
 /** `qd proxy`: a local reverse proxy that authenticates for plain HTTP clients. */
 import { rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connectionFor } from '../connection.ts';
-import { opening } from '../up/listen.ts';
-import { untilSignal } from '../up/signals.ts';
+import { connectionFor } from '../flags/connection.ts';
+import { opening } from '../process/listen.ts';
+import { untilSignal } from '../process/signals.ts';
 import { isAccepted } from './filter.ts';
 import type { ProxyFlags } from './flags.ts';
 import { createForwarder, type Forwarder } from './forward.ts';

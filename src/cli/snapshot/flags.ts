@@ -1,6 +1,6 @@
 /** The command `qd snapshot`. Its work is loaded when it runs. */
 import { Command } from 'commander';
-import { type ClusterFlags, withClusterFlags } from '../cluster-process.ts';
+import { type ClusterFlags, withClusterFlags } from '../process/cluster-process.ts';
 
 export interface RestoreFlags extends ClusterFlags {
   readonly force?: boolean;

@@ -3,8 +3,8 @@ import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { continueFrom, copyStore, newStore } from '../../store/embedded/snapshot.ts';
-import { CliError } from '../cli-error.ts';
-import { type ClusterFlags, directoryOf, withCluster } from '../cluster-process.ts';
+import { CliError } from '../output/cli-error.ts';
+import { type ClusterFlags, directoryOf, withCluster } from '../process/cluster-process.ts';
 import { checkArchive, unpack, writeArchive } from './archive.ts';
 import type { RestoreFlags } from './flags.ts';
 

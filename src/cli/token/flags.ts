@@ -1,7 +1,7 @@
 /** The command `qd token`. Its work is loaded when it runs. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type ConnectionFlags, withConnectionFlags } from '../connection.ts';
-import * as value from '../values.ts';
+import { type ConnectionFlags, withConnectionFlags } from '../flags/connection.ts';
+import * as value from '../flags/values.ts';
 
 const DEFAULT_GROUP = 'system:bootstrappers:quarterdeck:default-node-token';
 const USAGES = ['signing', 'authentication'];

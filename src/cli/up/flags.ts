@@ -1,16 +1,16 @@
 /** The flags of `qd up`. */
 import { Command, Option } from 'commander';
-import { levels } from '../logger.ts';
-import * as value from '../values.ts';
-import { type AdmissionFlags, withAdmissionFlags } from './admission-flags.ts';
-import { type AuditFlags, withAuditFlags } from './audit.ts';
-import { type AuthorizationFlags, withAuthorizationFlags } from './authorization.ts';
-import { type ControllersFlags, withControllersFlags } from './controllers-flag.ts';
-import { type EncryptionFlags, withEncryptionFlags } from './encryption.ts';
-import { type EtcdFlags, withEtcdFlags } from './etcd.ts';
-import { type IdentityFlags, withIdentityFlags } from './identity-flags.ts';
-import { type LoadFlags, withLoadFlags } from './load-flags.ts';
-import { type NodeFlags, withNodeFlags } from './nodes.ts';
+import * as value from '../flags/values.ts';
+import { levels } from '../output/logger.ts';
+import { type AdmissionFlags, withAdmissionFlags } from './api/admission-flags.ts';
+import { type AuthorizationFlags, withAuthorizationFlags } from './api/authorization.ts';
+import { type LoadFlags, withLoadFlags } from './api/load-flags.ts';
+import { type ControllersFlags, withControllersFlags } from './components/controllers-flag.ts';
+import { type NodeFlags, withNodeFlags } from './components/nodes.ts';
+import { type IdentityFlags, withIdentityFlags } from './identity/identity-flags.ts';
+import { type AuditFlags, withAuditFlags } from './observability/audit.ts';
+import { type EncryptionFlags, withEncryptionFlags } from './store/encryption.ts';
+import { type EtcdFlags, withEtcdFlags } from './store/etcd.ts';
 
 const storeNames = ['embedded', 'etcd', 'memory'] as const;
 export type StoreName = (typeof storeNames)[number];

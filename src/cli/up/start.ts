@@ -8,37 +8,36 @@ import { allControllers } from '../../controllers/all.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { Audit } from '../../server/audit/audit.ts';
 import { issuerDocuments, KEYS_PATH } from '../../server/authn/issuer-documents.ts';
-import { answering, type HealthCheck } from '../../server/http/health.ts';
+import { answering, type HealthCheck } from '../../server/http/documents/health.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../server/http/server.ts';
 import { createServer, type Server } from '../../server/index.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
 import type { Store } from '../../store/index.ts';
+import type { Say, Steps } from '../output/steps.ts';
 import { signingAuthority } from '../pki/authority.ts';
 import { openPki, type Pki } from '../pki/pki.ts';
+import type { Cleanup } from '../process/cleanup.ts';
+import { freePort, opening } from '../process/listen.ts';
 import { apiVersion, release, version } from '../version.ts';
-import { advertisedAddress, reachableAddress, servingNames } from './addresses.ts';
-import { admission } from './admission-flags.ts';
-import { openAudit } from './audit.ts';
-import { authentication, clientAuthorities } from './authentication.ts';
-import { authorization } from './authorization.ts';
-import type { Cleanup } from './cleanup.ts';
-import { startControllers } from './controllers.ts';
-import { chosen, isChosen, SCHEDULER } from './controllers-flag.ts';
-import { type Directory, openDirectory, otherClusters } from './directory.ts';
-import { encrypting, keyFileIn } from './encryption.ts';
+import { admission } from './api/admission-flags.ts';
+import { authorization } from './api/authorization.ts';
+import { fairness, limits } from './api/load-flags.ts';
+import { startControllers } from './components/controllers.ts';
+import { chosen, isChosen, SCHEDULER } from './components/controllers-flag.ts';
+import { startNodes, wantedNodes } from './components/nodes.ts';
+import { startScheduler } from './components/scheduler.ts';
+import { type Directory, openDirectory, otherClusters } from './directory/directory.ts';
 import type { UpFlags } from './flags.ts';
-import { startFront } from './front-thread.ts';
-import { helpersComeLast } from './helper-threads.ts';
-import { publishAccess, serverUrl } from './kubeconfig.ts';
-import { freePort, opening } from './listen.ts';
-import { fairness, limits } from './load-flags.ts';
-import { startNodes, wantedNodes } from './nodes.ts';
-import { renewing } from './renewing.ts';
-import { startScheduler } from './scheduler.ts';
-import { type TokenSettings, tokenSettings, tokenSigner } from './service-account-tokens.ts';
-import { type Remembered, settle } from './settings.ts';
-import type { Say, Steps } from './steps.ts';
-import { history, openStore } from './store.ts';
+import { authentication, clientAuthorities } from './identity/authentication.ts';
+import { publishAccess, serverUrl } from './identity/kubeconfig.ts';
+import { renewing } from './identity/renewing.ts';
+import { type TokenSettings, tokenSettings, tokenSigner } from './identity/service-account-tokens.ts';
+import { advertisedAddress, reachableAddress, servingNames } from './listeners/addresses.ts';
+import { startFront } from './listeners/front-thread.ts';
+import { openAudit } from './observability/audit.ts';
+import { type Remembered, settle } from './settings/settings.ts';
+import { encrypting, keyFileIn } from './store/encryption.ts';
+import { history, openStore } from './store/store.ts';
 
 /** What a start works with. */
 export interface Site {
@@ -53,7 +52,6 @@ export interface Site {
 /** Resolves when the cluster is ready. */
 export async function start(site: Site): Promise<void> {
   const { flags, steps, log, clock } = site;
-  helpersComeLast(log);
   const nodes = wantedNodes(flags);
   const openListeners = startFront(site.cleanup);
   steps.line(`Quarterdeck ${version}, cluster "${flags.name}"`);

@@ -1,13 +1,13 @@
 /** `qd up`: starts the cluster, waits for a signal, and stops it. */
 import { systemClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
-import { createLogger } from '../logger.ts';
-import { Cleanup } from './cleanup.ts';
+import { createLogger } from '../output/logger.ts';
+import { createSteps } from '../output/steps.ts';
+import { Cleanup } from '../process/cleanup.ts';
+import { untilSignal } from '../process/signals.ts';
 import type { UpFlags } from './flags.ts';
-import { ROTATED } from './renewing.ts';
-import { untilSignal } from './signals.ts';
+import { ROTATED } from './identity/renewing.ts';
 import { start } from './start.ts';
-import { createSteps } from './steps.ts';
 
 export async function up(flags: UpFlags): Promise<void> {
   const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));

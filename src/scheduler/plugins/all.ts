@@ -1,20 +1,20 @@
 /** Every rule, in the order in which filters are asked: the one list. */
 import type { Plugin } from '../framework/plugin.ts';
-import { imageLocality } from './image-locality.ts';
-import { interPodAffinity } from './inter-pod-affinity.ts';
-import { nodeAffinity } from './node-affinity.ts';
-import { nodeName } from './node-name.ts';
-import { nodePorts } from './node-ports.ts';
-import { nodeResourcesBalancedAllocation } from './node-resources-balanced-allocation.ts';
-import { nodeResourcesFit } from './node-resources-fit.ts';
-import { nodeUnschedulable } from './node-unschedulable.ts';
-import { nodeVolumeLimits } from './node-volume-limits.ts';
-import { podTopologySpread } from './pod-topology-spread.ts';
-import { schedulingGates } from './scheduling-gates.ts';
-import { taintToleration } from './taint-toleration.ts';
-import { volumeBinding } from './volume-binding.ts';
-import { volumeRestrictions } from './volume-restrictions.ts';
-import { volumeZone } from './volume-zone.ts';
+import { imageLocality } from './nodes/image-locality.ts';
+import { nodeAffinity } from './nodes/node-affinity.ts';
+import { nodeName } from './nodes/node-name.ts';
+import { nodePorts } from './nodes/node-ports.ts';
+import { nodeResourcesBalancedAllocation } from './nodes/node-resources-balanced-allocation.ts';
+import { nodeResourcesFit } from './nodes/node-resources-fit.ts';
+import { nodeUnschedulable } from './nodes/node-unschedulable.ts';
+import { taintToleration } from './nodes/taint-toleration.ts';
+import { interPodAffinity } from './pods/inter-pod-affinity.ts';
+import { podTopologySpread } from './pods/pod-topology-spread.ts';
+import { schedulingGates } from './pods/scheduling-gates.ts';
+import { nodeVolumeLimits } from './volumes/node-volume-limits.ts';
+import { volumeBinding } from './volumes/volume-binding.ts';
+import { volumeRestrictions } from './volumes/volume-restrictions.ts';
+import { volumeZone } from './volumes/volume-zone.ts';
 
 export const plugins: readonly Plugin[] = [
   schedulingGates,

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { testServer } from '../../../test/support/server.ts';
+import { ApiError } from '../../base/errors.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
+import { RequestNotes } from '../request-notes.ts';
 import { admissionPluginNames, admissionPlugins } from './all.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './plugin.ts';
@@ -87,19 +89,32 @@ describe('the chain', () => {
     expect(beside.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
   });
 
-  it('says what plugins warn of, also beside a refusal', async () => {
-    const plugin = noting('a', [], { validate: (_, request) => request.warn('mind the gap') });
-    const server = await testServer(kinds, { admission: [plugin] });
-    const call = {
-      ...{
-        apiVersion: 'v1',
-        plural: 'configmaps',
-        namespace: 'default',
-        user: { name: 'u', groups: [] },
+  it('delivers the warnings and annotations of plugins, also beside an error', async () => {
+    const plugin = noting('a', [], {
+      validate(_, request) {
+        request.warn('mind the gap');
+        request.annotate('example.com/gap', 'wide');
+        if (request.name === 'refused') throw new ApiError('Forbidden', 'no');
       },
-      ...{ body: { metadata: { name: 'x' } }, options: { fieldValidation: 'Ignore' } },
+    });
+    const server = await testServer(kinds, { admission: [plugin] });
+    const options = { fieldValidation: 'Ignore' };
+    const call = { verb: 'create', apiVersion: 'v1', plural: 'configmaps', namespace: 'default', options } as const;
+    const notesOf = async (name: string) => {
+      const notes = new RequestNotes();
+      const asked = server.server.handle(
+        { ...call, user: { name: 'u', groups: [] }, body: { metadata: { name } } },
+        notes,
+      );
+      return { outcome: await asked.then(() => 'created', String), notes };
     };
-    expect((await server.server.handle({ ...call, verb: 'create' })).warnings).toEqual(['mind the gap']);
+    const created = await notesOf('x');
+    const refused = await notesOf('refused');
+    expect([created.outcome, refused.outcome]).toEqual(['created', 'Forbidden: no']);
+    for (const { notes } of [created, refused]) {
+      expect(notes.warnings).toEqual(['mind the gap']);
+      expect(notes.annotations).toEqual({ 'example.com/gap': 'wide' });
+    }
   });
 });
 

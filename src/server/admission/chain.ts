@@ -3,7 +3,9 @@ import type { Condition, Write } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';
 import { isDryRun } from '../objects/dry-run.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
+import type { RequestNotes } from '../request-notes.ts';
 import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 /** Those who have a say in one operation on one kind, in their order. */
@@ -33,9 +35,9 @@ export class AdmissionChain {
   }
 
   /** The way of one request through the chain; undefined when nobody has a say in it. */
-  open(core: Core, call: Call, opening: Opening): Admission | undefined {
-    const stage = this.#stageOf(opening.resource.kind, opening.operation, call.subresource);
-    return stage && new Admission(core, stage, call, opening);
+  open(core: Core, request: ApiRequest, opening: Opening): Admission | undefined {
+    const stage = this.#stageOf(opening.resource.kind, opening.operation, request.call.subresource);
+    return stage && new Admission(core, stage, request, opening);
   }
 
   #stageOf(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): Stage | undefined {
@@ -67,6 +69,7 @@ export class Admission implements AdmissionRequest {
   readonly #core: Core;
   readonly #stage: Stage;
   readonly #call: Call;
+  readonly #notes: RequestNotes;
   #settled: (() => void)[] | undefined;
   readonly operation: AdmissionOperation;
   readonly resource: Resource;
@@ -77,10 +80,11 @@ export class Admission implements AdmissionRequest {
   readonly conditions: Condition[] = [];
   readonly object: KubeObject | undefined;
 
-  constructor(core: Core, stage: Stage, call: Call, opening: Opening) {
+  constructor(core: Core, stage: Stage, { call, notes }: ApiRequest, opening: Opening) {
     this.#core = core;
     this.#stage = stage;
     this.#call = call;
+    this.#notes = notes;
     this.operation = opening.operation;
     this.resource = opening.resource;
     this.name = opening.name ?? call.name ?? '';
@@ -110,13 +114,11 @@ export class Admission implements AdmissionRequest {
   }
 
   warn(text: string): void {
-    this.#call.notices ??= [];
-    this.#call.notices.push(text);
+    this.#notes.warn(text);
   }
 
   annotate(key: string, value: string): void {
-    this.#call.auditAnnotations ??= {};
-    this.#call.auditAnnotations[key] = value;
+    this.#notes.annotate(key, value);
   }
 
   onSettled(callback: () => void): void {

@@ -1,12 +1,13 @@
 /** Every kind that is answered and not stored: the one list, and how its verbs are done. */
 import { badRequest, methodNotAllowed, notFound } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { Call, Reply } from '../api.ts';
+import type { Reply } from '../api.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Core } from '../core.ts';
 import { expectedBody, readBody } from '../objects/body.ts';
 import { checkContent } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
+import type { ApiRequest, Operation } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { checkOf } from '../selection.ts';
 import { accessReviews } from './access.ts';
@@ -23,37 +24,37 @@ const answers = new Map(
 );
 
 /** How a call for such a kind is done; undefined for a kind that is stored. */
-export function answerOf({
-  kind,
-}: Resource): ((core: Core, resource: Resource, call: Call) => Promise<Reply>) | undefined {
+export function answerOf({ kind }: Resource): Operation | undefined {
   const answer = answers.get(kind);
-  return answer && ((core, resource, call) => perform(answer, core, resource, call));
+  return answer && ((core, request) => perform(answer, core, request));
 }
 
-async function perform(answer: Answer, core: Core, resource: Resource, call: Call): Promise<Reply> {
+async function perform(answer: Answer, core: Core, request: ApiRequest): Promise<Reply> {
+  const { resource, call } = request;
   switch (call.verb) {
     case 'create':
-      return { type: 'object', item: plainItem(await ask(answer, core, resource, call)) };
+      return { type: 'object', item: plainItem(await ask(answer, core, request)) };
     case 'get': {
-      const [found] = await wanted(answer, core, resource, call);
+      const [found] = await wanted(answer, core, request);
       if (!found) throw notFound(resource.kind, call.name ?? '');
       return { type: 'object', item: plainItem(found) };
     }
     case 'list':
-      return listOf(resource, call.namespace ?? '', await wanted(answer, core, resource, call));
+      return listOf(resource, call.namespace ?? '', await wanted(answer, core, request));
     default:
       throw methodNotAllowed();
   }
 }
 
-async function wanted(answer: Answer, core: Core, resource: Resource, call: Call): Promise<readonly KubeObject[]> {
+async function wanted(answer: Answer, core: Core, { resource, call }: ApiRequest): Promise<readonly KubeObject[]> {
   const matches = checkOf(resource, call);
   const found = (await answer.all?.(core, { namespace: call.namespace ?? '', matches })) ?? [];
   return found.filter(matches);
 }
 
-async function ask(answer: Answer, core: Core, resource: Resource, call: Call): Promise<KubeObject> {
-  const object = readBody(expectedBody(resource), call, core.registry);
+async function ask(answer: Answer, core: Core, request: ApiRequest): Promise<KubeObject> {
+  const { resource, call } = request;
+  const object = readBody(expectedBody(resource), request, core.registry);
   const { namespace } = object.metadata;
   if (namespace && namespace !== call.namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');

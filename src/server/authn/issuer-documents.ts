@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { JsonDocument } from '../http/documents.ts';
+import type { JsonDocument } from '../http/documents/documents.ts';
 import { algorithmOf, keyIdOf } from './jwt.ts';
 
 const CONFIGURATION_PATH = '/.well-known/openid-configuration';

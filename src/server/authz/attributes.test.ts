@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
-import { parseQuery } from '../http/query.ts';
-import { findRoute, splitPath, verbOf } from '../http/route.ts';
+import { parseQuery } from '../http/route/query.ts';
+import { findRoute, splitPath, verbOf } from '../http/route/route.ts';
 import { attributesOfPath, RequestAttributes } from './attributes.ts';
 import { refusal } from './forbidden.ts';
 

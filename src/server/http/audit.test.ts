@@ -8,6 +8,7 @@ import { Audit } from '../audit/audit.ts';
 import { defaultPolicy } from '../audit/default-policy.ts';
 import type { Policy } from '../audit/policy.ts';
 import { ALLOW, type Authorizer, NO_OPINION, NO_RULES } from '../authz/authorizer.ts';
+import type { RequestNotes } from '../request-notes.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const everything = (level: 'Metadata' | 'Request' | 'RequestResponse'): Policy => ({ rules: [{ level }] });
@@ -154,8 +155,8 @@ describe('at the level of metadata', () => {
   });
 
   it('what admission noted stands beside it', async () => {
-    running.core.answer = (call: Call) => {
-      call.auditAnnotations = { 'pod-security.kubernetes.io/audit-violations': 'would violate' };
+    running.core.answer = (_: Call, notes?: RequestNotes) => {
+      notes?.annotate('pod-security.kubernetes.io/audit-violations', 'would violate');
       return { type: 'object', item: itemOf(objectNamed('a')) };
     };
     await post({ metadata: { name: 'a' } });

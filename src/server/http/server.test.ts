@@ -10,7 +10,7 @@ import {
   startServer,
   TOKEN,
 } from '../../../test/support/http-server.ts';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError, notFound } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 
 let running: RunningServer;
@@ -219,19 +219,23 @@ describe.each([
     expect(answer.text).not.toContain('secret');
   });
 
-  it('passes warnings on', async () => {
-    running.core.answer = () => ({
-      type: 'object',
-      item: itemOf(objectNamed('a')),
-      warnings: ['use "v1" instead\n', 'two'],
-    });
-    const answer = await send({ path: `${PODS}/a` });
-    expect(answer.headers.warning).toBe('299 - "use \\"v1\\" instead ", 299 - "two"');
+  it('passes warnings on, with an error too', async () => {
+    running.core.answer = (call, notes) => {
+      for (const text of ['use "v1" instead\n', 'two']) notes?.warn(text);
+      if (call.name === 'gone') throw notFound({ group: '', plural: 'pods' }, 'gone');
+      return { type: 'object', item: itemOf(objectNamed('a')) };
+    };
+    const answers = [await send({ path: `${PODS}/a` }), await send({ path: `${PODS}/gone` })];
+    expect(answers.map(({ code }) => code)).toEqual([200, 404]);
+    for (const answer of answers) expect(answer.headers.warning).toBe('299 - "use \\"v1\\" instead ", 299 - "two"');
   });
 
   it('cuts warnings short when there are too many', async () => {
     const warnings = Array.from({ length: 100 }, (_, i) => `${i} ${'x'.repeat(1000)}`);
-    running.core.answer = () => ({ type: 'object', item: itemOf(objectNamed('a')), warnings });
+    running.core.answer = (_, notes) => {
+      for (const text of warnings) notes?.warn(text);
+      return { type: 'object', item: itemOf(objectNamed('a')) };
+    };
     const { warning } = (await send({ path: `${PODS}/a` })).headers;
     const told = String(warning).split(', ');
     expect(told).toHaveLength(16);

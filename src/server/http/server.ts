@@ -13,11 +13,11 @@ import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
 import type { Admitting } from '../fairness/admitting.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../registry.ts';
-import type { JsonDocument } from './documents.ts';
-import type { HealthCheck } from './health.ts';
+import type { JsonDocument } from './documents/documents.ts';
+import type { HealthCheck } from './documents/health.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import { type Listeners, type ListenersOptions, openListeners, type Tls } from './listeners.ts';
-import { Pipeline } from './pipeline.ts';
+import { type Listeners, type ListenersOptions, openListeners, type Tls } from './listen/listeners.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
 
 export interface HttpServerOptions {
   readonly handle: Handle;

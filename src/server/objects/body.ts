@@ -3,19 +3,18 @@ import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Registry, Resource } from '../registry.ts';
-import { makerOfSpec, readRest } from './known-specs.ts';
-import { type Strictness, tellBodyFaults } from './strictness.ts';
+import { reportBodyFaults, type SentBody, validatesFields } from './field-validation.ts';
 
-/** What a body should be: a kind's name, the version of the request, and the description to read it by. */
+/** What a body should be: a kind's name, the version of the request, and the schema to decode it with. */
 interface Expected {
   readonly kind: string;
   readonly apiVersion: string;
   readonly schema: ObjectSchema;
 }
 
-/** Reads a body as the object a path expects; kind and apiVersion may be left to the path. */
-export function readBody(expected: Expected, call: Strictness, registry: Registry): KubeObject {
-  const { body } = call;
+/** Decodes a body as the object that a path expects; kind and apiVersion may be left to the path. */
+export function readBody(expected: Expected, sent: SentBody, registry: Registry): KubeObject {
+  const { body, duplicates } = sent.call;
   if (body === undefined) throw unrecognized(expected, 'unexpected end of JSON input', '<empty>');
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     const summary = JSON.stringify(body).slice(0, 256);
@@ -31,13 +30,10 @@ export function readBody(expected: Expected, call: Strictness, registry: Registr
   }
   checkType(expected, { kind: kind || expected.kind, apiVersion: apiVersion || expected.apiVersion }, registry);
   try {
-    const unknown: string[] = [];
-    const note = call.warnings && ((path: string) => void unknown.push(path));
-    const make = makerOfSpec(body);
-    const object = (
-      make ? readRest(expected.schema, body, make, note) : decode(expected.schema, body, note && { unknown: note })
-    ) as KubeObject;
-    if (call.warnings && (unknown.length > 0 || call.duplicates)) tellBodyFaults(call, unknown, expected);
+    const unknown: string[] | undefined = validatesFields(sent) ? [] : undefined;
+    const note = unknown && ((path: string) => void unknown.push(path));
+    const object = decode(expected.schema, body, note && { unknown: note }) as KubeObject;
+    if (unknown && (unknown.length > 0 || duplicates)) reportBodyFaults(sent, unknown, expected);
     object.kind = expected.kind;
     object.apiVersion = expected.apiVersion;
     return object;

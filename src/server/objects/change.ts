@@ -3,15 +3,14 @@ import { deepEqual } from '../../base/tree.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import { StoreConflict } from '../../store/store.ts';
-import type { Call } from '../api.ts';
 import type { Entry } from '../cache/entry.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type Core, hookContext } from '../core.ts';
-import type { Resource } from '../registry.ts';
+import type { ApiRequest } from '../operation.ts';
 import { checkObject, invalidObject } from './check.ts';
 import { commitObject, commitRemoval, withAdmission } from './commit.ts';
 import { isDryRun } from './dry-run.ts';
-import { noteWarnings } from './notices.ts';
+import { noteWarnings } from './warnings.ts';
 
 /** What a change is made of: the wanted object from the current one. Runs again when another write came between. */
 export interface Wish {
@@ -34,7 +33,8 @@ export interface Changed {
 }
 
 /** Changes one object: lock, bookkeeping, checks, commit. A client that named no resourceVersion never sees a conflict. */
-export async function change(core: Core, resource: Resource, call: Call, wish: Wish): Promise<Changed> {
+export async function change(core: Core, request: ApiRequest, wish: Wish): Promise<Changed> {
+  const { resource, call, notes } = request;
   const { kind, version } = resource;
   const { namespace = '', name = '' } = call;
   const key = keyOf(kind, namespace, name);
@@ -49,7 +49,7 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
     if (kind.requiresVersion && call.verb === 'update') checkVersion(kind, object, name);
     keepBookkeeping(object, old);
     keepPart(object, old, wish.part);
-    const admission = core.admission.open(core, call, { operation: 'UPDATE', resource, object, old });
+    const admission = core.admission.open(core, request, { operation: 'UPDATE', resource, object, old });
     try {
       const admitting = admission?.admit();
       if (admitting) await admitting;
@@ -63,7 +63,7 @@ export async function change(core: Core, resource: Resource, call: Call, wish: W
       shareUnchanged(object, old);
       const subresource = wish.part === 'status' ? 'status' : call.subresource;
       checkObject(kind, object, { old, subresource, apiVersion: version.apiVersion });
-      noteWarnings(kind, object, { call, old, status: wish.part === 'status' });
+      noteWarnings(kind, object, { notes, old, status: wish.part === 'status' });
       const validating = admission?.validate();
       if (validating) await validating;
       if (sameContent(object, old)) return { entry: current, object: old };

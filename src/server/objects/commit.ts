@@ -14,8 +14,8 @@ export interface Draft {
   readonly expect: number;
   /** What it was until now; absent: it is new. */
   readonly before?: { readonly entry: Entry; readonly kind: Kind };
-  /** Another object that it has parts of. */
-  readonly alike?: Before | undefined;
+  /** Another object that it shares parts with. */
+  readonly shared?: Before | undefined;
   /** What must be written with it or not at all. */
   readonly also?: readonly Write[];
   /** What must be as it was. */
@@ -32,8 +32,8 @@ export function withAdmission(
 
 /** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */
 export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
-  const { at, object, expect, before, alike, also = [], conditions } = draft;
-  const encoded = encodeChange(object, before ? before.entry.before(before.kind) : alike);
+  const { at, object, expect, before, shared, also = [], conditions } = draft;
+  const encoded = encodeChange(object, before ? before.entry.before(before.kind) : shared);
   const written = { at, object, encoded };
   core.cache.announce(written);
   try {

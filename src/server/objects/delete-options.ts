@@ -44,7 +44,7 @@ export function deletePlan(call: Call, registry: Registry): DeletePlan {
     // The type is the same in every group and version; clients name any of them.
     const tree =
       typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, apiVersion: 'v1' } : body;
-    return readBody(expected, { body: tree }, registry);
+    return readBody(expected, { call: { verb: 'delete', body: tree } }, registry);
   }
 }
 

@@ -3,9 +3,10 @@ import { timestamp } from '../../base/timestamp.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { StoreConflict } from '../../store/store.ts';
-import type { Call, Propagation } from '../api.ts';
+import type { Propagation } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
 import type { Core } from '../core.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { isFinished } from './change.ts';
 import { commitObject, commitRemoval } from './commit.ts';
@@ -18,8 +19,8 @@ export interface Removal {
   readonly namespace: string;
   readonly name: string;
   readonly plan: DeletePlan;
-  /** Whose delete is to be admitted; absent: it has been. */
-  readonly call?: Call;
+  /** The request whose delete is to be admitted; absent: it has been. */
+  readonly request?: ApiRequest;
 }
 
 /** Deletes one object, or marks it as being deleted while somebody still has to let go of it. Answers what it was. */
@@ -33,7 +34,7 @@ export async function removeObject(core: Core, resource: Resource, at: Removal):
     if (!current) throw notFound(kind, at.name);
     const old = current.hub(kind);
     checkPreconditions(kind, old, at.plan);
-    const admitting = at.call && admitted(core, resource, at.call, { ...at, old });
+    const admitting = at.request && admitted(core, at.request, { ...at, old });
     if (admitting) await admitting;
     const object = marked(core, resource, old, at.plan);
     if (at.plan.dryRun) return old;
@@ -50,12 +51,12 @@ export async function removeObject(core: Core, resource: Resource, at: Removal):
 
 function admitted(
   core: Core,
-  resource: Resource,
-  call: Call,
+  request: ApiRequest,
   { name, plan, old }: Removal & { old: KubeObject },
 ): Promise<void> | undefined {
+  const { resource } = request;
   const opening = { operation: 'DELETE', resource, name, object: undefined, old, dryRun: plan.dryRun } as const;
-  return core.admission.open(core, call, opening)?.run();
+  return core.admission.open(core, request, opening)?.run();
 }
 
 export function checkPreconditions(kind: Kind, { metadata }: KubeObject, plan: DeletePlan): void {

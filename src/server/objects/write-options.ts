@@ -23,8 +23,3 @@ export function checkWriteOptions({ verb, options }: Call): void {
   }
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind }, '', errors);
 }
-
-/** Whether somebody wants to hear of fields that are unknown or stand twice. */
-export function wantsFieldFaults({ verb, options }: Call): boolean {
-  return KINDS[verb] !== undefined && options?.fieldValidation !== 'Ignore';
-}

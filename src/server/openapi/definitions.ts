@@ -29,8 +29,10 @@ export interface Definition {
   /** The package that it is at home in; what its fields name is looked up from there. */
   readonly home: string;
   readonly kinds: GroupVersionKind[];
-  /** The places that use it, each with its own options. */
+  /** The fields that use it, and the lists and maps whose elements it describes, each with its own options. */
   readonly uses: ObjectSchema[];
+  /** Those of the uses that are elements of a list or map. */
+  readonly elements: ObjectSchema[];
 }
 
 /** The core group's version: what one of its objects has is its own, whoever else has it. */
@@ -88,9 +90,14 @@ export class Definitions {
     const name = definitionName(home, shape.name);
     const known = this.all.get(name);
     if (known) return known;
-    const definition: Definition = { name, shape, home, kinds: [], uses: [] };
+    const definition: Definition = { name, shape, home, kinds: [], uses: [], elements: [] };
     this.all.set(name, definition);
-    for (const inner of shapesIn(shape)) this.#add(inner, home);
+    for (const field of Object.values(shape.fields)) {
+      const inner = objectIn(field);
+      if (!inner) continue;
+      const used = this.#add(inner, home);
+      if (inner !== field) used.elements.push(inner);
+    }
     return definition;
   }
 }

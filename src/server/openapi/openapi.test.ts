@@ -147,13 +147,35 @@ describe('OpenAPI 3', () => {
     expect(every).toEqual({ allOf: [{ $ref: duration }], description: 'How often.' });
   });
 
-  it('says once what a place and its definition say in the same words', async () => {
+  it('describes a shape in its own words, whatever its uses say of themselves', async () => {
+    const Window = s.object('Window', { hour: s.int32() }, { description: 'An hour of the day.' });
+    const Shift = defineKind({
+      group: 'stable.example.com',
+      kind: 'Shift',
+      plural: 'shifts',
+      scope: 'Namespaced',
+      description: 'Some work.',
+      versions: { 'stable.example.com/v1': {} },
+      fields: {
+        start: s.use(Window, { description: 'When it starts.' }),
+        end: s.use(Window, { description: 'When it ends.' }),
+      },
+    });
+    const openApi = new OpenApi(new Registry([Shift]));
+    const { components } = await read(openApi, '/openapi/v3/apis/stable.example.com/v1');
+    expect(components.schemas['com.example.stable.v1.Window'].description).toBe('An hour of the day.');
+    const { end } = components.schemas['com.example.stable.v1.Shift'].properties;
+    expect(end.description).toBe('When it ends.');
+  });
+
+  it('describes a shape at its fields only, where all of them have the same description', async () => {
     const openApi = new OpenApi(new Registry(allKinds));
     const { components } = await read(openApi, '/openapi/v3/apis/apps/v1');
     const { spec } = components.schemas['io.k8s.api.apps.v1.Deployment'].properties;
-    const { description } = components.schemas['io.k8s.api.apps.v1.DeploymentSpec'];
-    expect(description).toEqual(expect.any(String));
-    expect(spec).not.toHaveProperty('description');
+    expect(spec.description).toBe('Desired state of the Deployment.');
+    expect(components.schemas['io.k8s.api.apps.v1.DeploymentSpec']).not.toHaveProperty('description');
+    // The description of a list says nothing about its elements.
+    expect(components.schemas['io.k8s.api.apps.v1.DeploymentCondition'].description).toEqual(expect.any(String));
   });
 
   it('has in each document what it refers to, and no other kinds', async () => {

@@ -19,26 +19,44 @@ export interface Dialect {
 
 /** How the values are written that have a name and no fields. */
 const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete?: Json])[] = [
-  [SCALARS.time, { description: 'A moment, as RFC 3339 writes it.', format: 'date-time', type: 'string' }],
-  [SCALARS.microTime, { description: 'A moment, to the microsecond.', format: 'date-time', type: 'string' }],
-  [SCALARS.duration, { description: 'A length of time, such as 1h30m.', type: 'string' }],
+  [
+    SCALARS.time,
+    { description: 'A point in time in RFC 3339 format, to the second.', format: 'date-time', type: 'string' },
+  ],
+  [
+    SCALARS.microTime,
+    { description: 'A point in time in RFC 3339 format, to the microsecond.', format: 'date-time', type: 'string' },
+  ],
+  [SCALARS.duration, { description: 'A duration with units, such as 1h30m or 300ms.', type: 'string' }],
   [
     SCALARS.quantity,
-    { description: 'A number with a unit, such as 500m or 2Gi.', type: 'string' },
-    { description: 'A number with a unit, such as 500m or 2Gi.', oneOf: [{ type: 'string' }, { type: 'number' }] },
+    {
+      description:
+        'A quantity: a decimal number with an optional suffix, such as 500m (thousandths), 2Gi (powers of 1024) or 3M (powers of 1000).',
+      type: 'string',
+    },
+    {
+      description:
+        'A quantity: a decimal number with an optional suffix, such as 500m (thousandths), 2Gi (powers of 1024) or 3M (powers of 1000).',
+      oneOf: [{ type: 'string' }, { type: 'number' }],
+    },
   ],
   [
     SCALARS.intOrString,
-    { description: 'A number, or a word for one.', format: 'int-or-string', type: 'string' },
     {
-      description: 'A number, or a word for one.',
+      description: 'An integer, or a string such as a percentage or a port name.',
+      format: 'int-or-string',
+      type: 'string',
+    },
+    {
+      description: 'An integer, or a string such as a percentage or a port name.',
       format: 'int-or-string',
       oneOf: [{ type: 'integer' }, { type: 'string' }],
     },
   ],
-  [SCALARS.any, { description: 'Any object, kept as it is.', type: 'object' }],
-  [SCALARS.fields, { description: 'Which fields somebody manages.', type: 'object' }],
-  [SCALARS.patch, { description: 'What is to change, in the form that the media type names.', type: 'object' }],
+  [SCALARS.any, { description: 'Any JSON object, stored as it is.', type: 'object' }],
+  [SCALARS.fields, { description: 'A set of fields, as a tree of their names.', type: 'object' }],
+  [SCALARS.patch, { description: 'A patch, in the format given by the Content-Type of the request.', type: 'object' }],
 ];
 
 /** Every definition by name, in alphabetical order; of `names` alone, where they are given. */
@@ -72,7 +90,7 @@ class Renderer {
     const { shape, home, kinds } = definition;
     const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
     const required = requiredFields(definition);
-    const description = descriptionOf(definition);
+    const description = this.#isDescribedByUses(definition) ? undefined : descriptionOf(definition);
     return {
       ...(description ? { description } : {}),
       ...(fields.length > 0
@@ -86,7 +104,7 @@ class Renderer {
   }
 
   #property(name: string, schema: Schema, home: string): Json {
-    const description = this.#saysItself(schema, home) ? undefined : schema.description;
+    const { description } = schema;
     const body = name === 'fieldsV1' ? this.#reference(SCALARS.fields) : this.#value(schema, home);
     const said = this.#dialect.complete ? defaultOf(schema) : undefined;
     if (description === undefined && said === undefined) return body;
@@ -96,11 +114,15 @@ class Renderer {
     });
   }
 
-  /** Clients of OpenAPI 3 show what a place says and what its definition says: the same words would stand there twice. */
-  #saysItself(schema: Schema, home: string): boolean {
-    if (!this.#dialect.complete || schema.type !== 'object' || schema.description === undefined) return false;
-    const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home));
-    return definition !== undefined && descriptionOf(definition) === schema.description;
+  /**
+   * Whether every field that uses the definition repeats its description. Clients of OpenAPI 3 such as `kubectl explain`
+   * show both in a row, so the definition leaves it out; in a list of fields they show the field's description only.
+   */
+  #isDescribedByUses(definition: Definition): boolean {
+    const { kinds, uses, elements } = definition;
+    if (!this.#dialect.complete || kinds.length > 0 || elements.length > 0 || uses.length === 0) return false;
+    const own = descriptionOf(definition);
+    return uses.every(({ description }) => description === own);
   }
 
   #value(schema: Schema, home: string): Json {
@@ -184,11 +206,14 @@ function isAtomic({ shape, uses }: Definition): boolean {
   return uses.filter(({ atomic }) => atomic).length * 2 > uses.length;
 }
 
-/** A place that uses a shape describes its own use; what most places say is the shape's own description. */
+/** The shape's own description. Where it has none, the description that most of its uses have. */
 export function descriptionOf({ shape, uses, kinds }: Definition): string | undefined {
   if (kinds.length > 0) return shape.description;
   const counts = new Map<string, number>();
-  for (const { description } of uses) if (description) counts.set(description, (counts.get(description) ?? 0) + 1);
+  for (const { shapeDescription, description } of uses) {
+    const own = shapeDescription ?? description;
+    if (own) counts.set(own, (counts.get(own) ?? 0) + 1);
+  }
   let best: string | undefined;
   for (const [description, count] of counts) if (!best || count > counts.get(best)!) best = description;
   return best;

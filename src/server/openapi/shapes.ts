@@ -2,23 +2,31 @@
 import { s } from '../../schema/builders.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 
-const kind = s.string({ description: 'What the object is.' });
-const apiVersion = s.string({ description: 'The group and version in which it is written.' });
+const kind = s.string({ description: 'Kind of the object, in CamelCase, such as PodList.' });
+const apiVersion = s.string({ description: 'API group and version the object is written in, such as apps/v1.' });
 
 export const ListMeta = s.object(
   'ListMeta',
   {
-    selfLink: s.string({ description: 'The path of the list.' }),
-    resourceVersion: s.string({ description: 'The moment that the list shows; a watch can start from it.' }),
-    continue: s.string({ description: 'Asks for the rest, where a limit cut the list off.' }),
-    remainingItemCount: s.int64({ description: 'How many more there are, where that is known.' }),
+    selfLink: s.string({ description: 'URL path of the list.' }),
+    resourceVersion: s.string({
+      description: 'Version of the store that the list reflects. A watch that starts from it misses no later change.',
+    }),
+    continue: s.string({
+      description:
+        'Token for the next page, set if the list was cut off by limit. Send it as the query parameter continue, with otherwise the same query; it expires after a while.',
+    }),
+    remainingItemCount: s.int64({
+      description:
+        'Number of further objects that the list leaves out because of limit. Absent if it is not known, as with a label or field selector.',
+    }),
     shardInfo: s.object(
       'ShardInfo',
-      { selector: s.string({ zero: true, description: 'Which part was asked for.' }) },
-      { description: 'Says that the list is a part of the whole.' },
+      { selector: s.string({ zero: true, description: 'Shard selector that was requested.' }) },
+      { description: 'Set if the list holds only a shard of the objects.' },
     ),
   },
-  { description: 'What every list carries besides its items.' },
+  { description: 'Metadata of a list.' },
 );
 
 export function listShape(name: string, items: ObjectSchema): ObjectSchema {
@@ -28,7 +36,7 @@ export function listShape(name: string, items: ObjectSchema): ObjectSchema {
       apiVersion,
       items: s.list(items, { zero: true, description: 'The objects.' }),
       kind,
-      metadata: s.use(ListMeta, { description: 'About the list as a whole.' }),
+      metadata: s.use(ListMeta, { description: 'Metadata of the list: its version, and where it continues.' }),
     },
     { description: `A list of ${items.name} objects.` },
   );
@@ -37,8 +45,15 @@ export function listShape(name: string, items: ObjectSchema): ObjectSchema {
 export const WatchEvent = s.object(
   'WatchEvent',
   {
-    type: s.string({ zero: true, description: 'ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.' }),
-    object: s.any({ zero: true, description: 'The object after the change; of an ERROR, a Status.' }),
+    type: s.string({
+      zero: true,
+      description: 'What happened: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.',
+    }),
+    object: s.any({
+      zero: true,
+      description:
+        'The object after an ADDED or MODIFIED event, and its last state before a DELETED one. For a BOOKMARK only its resourceVersion is set; for an ERROR it is usually a Status.',
+    }),
   },
-  { description: 'One change, as a watch tells it.' },
+  { description: 'One event of a watch.' },
 );

@@ -4,7 +4,7 @@
  */
 import { ProtobufError, ProtoReader } from '../../base/protobuf/reader.ts';
 import type { Tree } from '../../base/tree.ts';
-import { DecodeError } from '../http/decode-error.ts';
+import { DecodeError } from '../http/body/decode-error.ts';
 import { Definitions } from '../openapi/definitions.ts';
 import { definitionName, fixedHome } from '../openapi/names.ts';
 import type { Registry } from '../registry.ts';

@@ -8,8 +8,8 @@ import { put, type Tree } from '../../base/tree.ts';
 import { fieldNumbers } from '../../kinds/protobuf/all.ts';
 import { parseFields } from '../../kinds/protobuf/field-numbers.ts';
 import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts';
-import { DecodeError } from '../http/decode-error.ts';
-import { decodeJson } from '../http/json.ts';
+import { DecodeError } from '../http/body/decode-error.ts';
+import { decodeJson } from '../http/body/json.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
 import { inner, readIntOrString, readString, readText } from './scalars.ts';
 

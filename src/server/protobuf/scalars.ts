@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ProtoReader } from '../../base/protobuf/reader.ts';
 import type { StringSchema } from '../../schema/schema.ts';
-import { DecodeError } from '../http/decode-error.ts';
+import { DecodeError } from '../http/body/decode-error.ts';
 
 /** The message that the field holds. */
 export function inner(wire: ProtoReader): ProtoReader {

@@ -4,12 +4,12 @@ import { clone } from '../../base/tree.ts';
 import { Binding } from '../../kinds/groups/core/binding.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { validate } from '../../schema/validate.ts';
-import type { Call, StatusReply } from '../api.ts';
+import type { StatusReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { change } from '../objects/change.ts';
 import { invalidObject } from '../objects/check.ts';
-import type { Resource } from '../registry.ts';
+import type { ApiRequest } from '../operation.ts';
 import { success } from '../verbs/delete.ts';
 import { named, type Subresource } from './subresource.ts';
 
@@ -21,17 +21,18 @@ export const binding: Subresource = {
 };
 
 /** The older form: a Binding created beside the pods, with the pod's name as its own. */
-export async function createBinding(core: Core, _: Resource, call: Call): Promise<StatusReply> {
+export async function createBinding(core: Core, { call, notes }: ApiRequest): Promise<StatusReply> {
   const pods = core.registry.resource('v1', 'pods');
   const name = (call.body as { metadata?: { name?: unknown } } | undefined)?.metadata?.name;
   if (!pods || typeof name !== 'string' || !name) throw badRequest('name must be provided');
-  return bind(core, pods, { ...call, plural: 'pods', name, subresource: 'binding' });
+  return bind(core, { resource: pods, call: { ...call, plural: 'pods', name, subresource: 'binding' }, notes });
 }
 
-async function bind(core: Core, resource: Resource, call: Call): Promise<StatusReply> {
+async function bind(core: Core, request: ApiRequest): Promise<StatusReply> {
+  const { resource, call } = request;
   const { name = '' } = call;
   const expected = { kind: 'Binding', apiVersion: 'v1', schema: Binding.hub.schema };
-  const sent: any = readBody(expected, call, core.registry);
+  const sent: any = readBody(expected, request, core.registry);
   if (sent.metadata.name && sent.metadata.name !== name)
     throw badRequest('name in URL does not match name in Binding object');
   const errors = validate(Binding.hub.schema, sent, {
@@ -46,9 +47,9 @@ async function bind(core: Core, resource: Resource, call: Call): Promise<StatusR
   }
   if (errors.length > 0) throw invalidObject({ group: '', kind: 'Binding' }, name, errors);
   const opening = { operation: 'CREATE', resource, object: sent, old: undefined } as const;
-  await core.admission.open(core, call, opening)?.run();
+  await core.admission.open(core, request, opening)?.run();
   const now = timestamp(core.clock.now());
-  await change(core, resource, call, {
+  await change(core, request, {
     part: 'any',
     wanted: (current) => assigned(clone(current.hub(resource.kind)) as Pod, sent, now),
   });

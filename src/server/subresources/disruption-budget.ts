@@ -8,6 +8,7 @@ import { fromLabelSelector } from '../../schema/selector.ts';
 import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';
 import { change } from '../objects/change.ts';
+import type { ApiRequest } from '../operation.ts';
 
 /** More evictions than that, which nobody has counted yet, are too many. */
 const MOST_DISRUPTED = 2000;
@@ -36,7 +37,7 @@ export function isMissed(pod: Pod, { spec, status }: PodDisruptionBudget): boole
 }
 
 /** Takes one from what the budget allows, or refuses. */
-export async function spend(core: Core, budget: PodDisruptionBudget, call: Call): Promise<void> {
+export async function spend(core: Core, budget: PodDisruptionBudget, { call, notes }: ApiRequest): Promise<void> {
   const { name = '' } = budget.metadata;
   const resource = core.registry.resource(PodDisruptionBudget.hub.apiVersion, PodDisruptionBudget.plural);
   if (!resource) return;
@@ -46,16 +47,20 @@ export async function spend(core: Core, budget: PodDisruptionBudget, call: Call)
     ...{ namespace, name, subresource: 'status', user, options },
   };
   const now = timestamp(core.clock.now());
-  await change(core, resource, write, {
-    part: 'status',
-    wanted: (current) => {
-      const next = clone(current.hub(PodDisruptionBudget)) as PodDisruptionBudget;
-      check(next);
-      delete next.metadata.resourceVersion;
-      next.status = spent(next, call.name ?? '', now);
-      return next;
+  await change(
+    core,
+    { resource, call: write, notes },
+    {
+      part: 'status',
+      wanted: (current) => {
+        const next = clone(current.hub(PodDisruptionBudget)) as PodDisruptionBudget;
+        check(next);
+        delete next.metadata.resourceVersion;
+        next.status = spent(next, call.name ?? '', now);
+        return next;
+      },
     },
-  });
+  );
 }
 
 export function check({ metadata, status }: PodDisruptionBudget): void {

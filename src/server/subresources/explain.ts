@@ -12,8 +12,8 @@ export const explain: Subresource = {
   name: 'explain',
   of: named('explain'),
   verbs: {
-    async get(core, resource, call) {
-      const { object } = (await get(core, resource, call)).item;
+    async get(core, request) {
+      const { object } = (await get(core, request)).item;
       const { name = '', namespace = '', uid, resourceVersion } = object.metadata;
       const said = core.explainPod(namespace, name);
       if (!said) throw new ApiError('ServiceUnavailable', `no scheduler here knows the pod "${name}"`);

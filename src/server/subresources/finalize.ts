@@ -9,9 +9,10 @@ export const finalize: Subresource = {
   name: 'finalize',
   of: named('finalize'),
   verbs: {
-    async update(core, resource, call) {
-      const sent: any = readBody(expectedBody(resource), call, core.registry);
-      const changed = await change(core, resource, call, {
+    async update(core, request) {
+      const { resource } = request;
+      const sent: any = readBody(expectedBody(resource), request, core.registry);
+      const changed = await change(core, request, {
         part: 'any',
         wanted: (current) => {
           const object: any = clone(current.hub(resource.kind));

@@ -1,10 +1,10 @@
 import { badRequest, notFound } from '../../base/errors.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { type FieldError, forbidden, invalid, notSupported } from '../../schema/field-error.ts';
-import type { Call, CallOptions, StreamReply } from '../api.ts';
+import type { CallOptions, StreamReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { invalidObject } from '../objects/check.ts';
-import type { Resource } from '../registry.ts';
+import type { ApiRequest } from '../operation.ts';
 import { containerNamed } from './pod-containers.ts';
 import { named, type Subresource } from './subresource.ts';
 
@@ -17,7 +17,7 @@ export const log: Subresource = {
 
 const STREAMS = ['All', 'Stderr', 'Stdout'];
 
-async function read(core: Core, resource: Resource, call: Call): Promise<StreamReply> {
+async function read(core: Core, { resource, call }: ApiRequest): Promise<StreamReply> {
   const { name = '', namespace = '', options = {} } = call;
   const errors = faultsOf(options);
   if (errors.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, errors);

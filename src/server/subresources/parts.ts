@@ -1,13 +1,10 @@
-import type { Call, Item, ObjectReply } from '../api.ts';
-import type { Core } from '../core.ts';
+import type { Item, ObjectReply } from '../api.ts';
 import { plainItem } from '../objects/unstored.ts';
-import type { Resource } from '../registry.ts';
+import type { Operation } from '../operation.ts';
 import { get } from '../verbs/get.ts';
 import { patch } from '../verbs/patch.ts';
 import { update } from '../verbs/update.ts';
 import { named, type Subresource } from './subresource.ts';
-
-type Operation = (core: Core, resource: Resource, call: Call) => Promise<ObjectReply>;
 
 /** The only way to change a status; everything else in the object stays as it is. */
 export const status = part('status', ({ kind }) => kind.subresources?.status ?? false);
@@ -23,10 +20,10 @@ export const resize = part('resize');
 
 /** A path at which the whole object is read and sent, and of which only a part is taken; the kind's hooks know which. */
 function part(name: string, of: Subresource['of'] = named(name)): Subresource {
-  const atItsPath = (operation: Operation): Operation => {
-    return async (core, resource, call) => ({
+  const atItsPath = (operation: Operation<ObjectReply>): Operation<ObjectReply> => {
+    return async (core, request) => ({
       type: 'object',
-      item: linked((await operation(core, resource, call)).item, name),
+      item: linked((await operation(core, request)).item, name),
     });
   };
   return { name, of, verbs: { get: atItsPath(get), update: atItsPath(update), patch: atItsPath(patch) } };

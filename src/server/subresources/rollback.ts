@@ -15,9 +15,10 @@ export const rollback: Subresource = {
   name: 'rollback',
   of: named('rollback'),
   verbs: {
-    async create(core, resource, call) {
+    async create(core, request) {
+      const { resource, call } = request;
       const expected = { kind: 'DeploymentRollback', apiVersion: call.apiVersion, schema: DeploymentRollback };
-      const sent = readBody(expected, call, core.registry) as unknown as DeploymentRollback;
+      const sent = readBody(expected, request, core.registry) as unknown as DeploymentRollback;
       const errors = validate(DeploymentRollback, sent, {
         operation: 'create',
         old: undefined,
@@ -31,7 +32,7 @@ export const rollback: Subresource = {
         if (!core.cache.table(resource.kind).get(namespace, sent.name)) throw notFound(resource.kind, sent.name);
         throw badRequest(`the name of the object (${sent.name}) does not match the name on the URL (${call.name})`);
       }
-      await change(core, resource, call, {
+      await change(core, request, {
         part: 'any',
         wanted: (current) => {
           const deployment = clone(current.hub(resource.kind)) as Deployment;

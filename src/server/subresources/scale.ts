@@ -3,12 +3,13 @@ import { clone, getPath, setPath } from '../../base/tree.ts';
 import { type Scale, type ScaleShape, scaleShapeOf } from '../../kinds/groups/autoscaling/scale.ts';
 import { type Kind, type KubeObject, type ScaleDefinition, splitApiVersion } from '../../kinds/kind.ts';
 import { validate } from '../../schema/validate.ts';
-import type { Call, ObjectReply } from '../api.ts';
+import type { ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { type Changed, change } from '../objects/change.ts';
 import { invalidObject } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { get } from '../verbs/get.ts';
 import { applyPatch, decodePatched } from '../verbs/patch.ts';
@@ -20,20 +21,20 @@ export const scale: Subresource = {
   name: 'scale',
   of: ({ kind }) => kind.subresources?.scale !== undefined,
   verbs: {
-    async get(core, resource, call) {
-      return scaleReply(resource, (await get(core, resource, call)).item.object);
+    async get(core, request) {
+      return scaleReply(request.resource, (await get(core, request)).item.object);
     },
 
-    async update(core, resource, call) {
-      const shape = scaleShapeOf(resource.version.apiVersion);
-      const sent = readBody({ kind: 'Scale', ...shape }, call, core.registry) as Scale;
-      return resize(core, resource, call, () => sent);
+    async update(core, request) {
+      const shape = scaleShapeOf(request.resource.version.apiVersion);
+      const sent = readBody({ kind: 'Scale', ...shape }, request, core.registry) as Scale;
+      return resize(core, request, () => sent);
     },
 
-    async patch(core, resource, call) {
-      const { schema } = scaleShapeOf(resource.version.apiVersion);
-      return resize(core, resource, call, (before) => {
-        const sent = decodePatched(applyPatch(schema, before, call), { schema, before, call }) as Scale;
+    async patch(core, request) {
+      const { schema } = scaleShapeOf(request.resource.version.apiVersion);
+      return resize(core, request, (before) => {
+        const sent = decodePatched(applyPatch(schema, before, request.call), { schema, before, request }) as Scale;
         // A version that the patch does not name is no lock.
         if (sent.metadata.resourceVersion === before.metadata.resourceVersion) delete sent.metadata.resourceVersion;
         return sent;
@@ -42,16 +43,12 @@ export const scale: Subresource = {
   },
 };
 
-async function resize(
-  core: Core,
-  resource: Resource,
-  call: Call,
-  wanted: (before: Scale) => Scale,
-): Promise<ObjectReply> {
+async function resize(core: Core, request: ApiRequest, wanted: (before: Scale) => Scale): Promise<ObjectReply> {
+  const { resource, call } = request;
   const { kind } = resource;
   const { replicas } = definitionOf(kind);
   const shape = scaleShapeOf(resource.version.apiVersion);
-  const changed: Changed = await change(core, resource, call, {
+  const changed: Changed = await change(core, request, {
     part: 'object',
     wanted: (current) => {
       const sent = wanted(scaleOf(resource, current.view(resource).object));

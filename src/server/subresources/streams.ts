@@ -4,15 +4,14 @@
  */
 import { badRequest, notFound } from '../../base/errors.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
-import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';
 import type { StreamAction } from '../nodes/connection.ts';
-import type { Resource } from '../registry.ts';
+import type { ApiRequest } from '../operation.ts';
 import { containerNamed } from './pod-containers.ts';
 import { named, type Subresource } from './subresource.ts';
 
 const streamed = (action: StreamAction): Subresource => {
-  const open = (core: Core, resource: Resource, call: Call) => refuse(core, resource, { call, action });
+  const open = (core: Core, request: ApiRequest) => refuse(core, request, action);
   return { name: action, of: named(action), verbs: { get: open, create: open } };
 };
 
@@ -20,11 +19,7 @@ export const exec = streamed('exec');
 export const attach = streamed('attach');
 export const portForward = streamed('portforward');
 
-async function refuse(
-  core: Core,
-  { kind }: Resource,
-  { call, action }: { call: Call; action: StreamAction },
-): Promise<never> {
+async function refuse(core: Core, { resource: { kind }, call }: ApiRequest, action: StreamAction): Promise<never> {
   const { namespace = '', name = '', options } = call;
   await core.cache.fresh();
   const pod = core.cache.table(kind).get(namespace, name)?.hub(kind) as Pod | undefined;

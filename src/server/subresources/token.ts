@@ -13,6 +13,7 @@ import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { checkContent, invalidObject } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { named, type Subresource } from './subresource.ts';
 
@@ -27,17 +28,18 @@ export const token: Subresource = {
   name: 'token',
   of: named('token'),
   verbs: {
-    async create(core, resource, call) {
+    async create(core, asked) {
+      const { resource, call } = asked;
       const issuer = core.tokenIssuer;
       if (!issuer) throw noSuchPath();
-      const request = readBody(TYPE, call, core.registry) as TokenRequest;
+      const request = readBody(TYPE, asked, core.registry) as TokenRequest;
       const account = accountOf(core, resource, call, request);
       complete(request, account, issuer);
       const now = core.clock.now();
       request.metadata.creationTimestamp = timestamp(now);
       request.status = { token: '' };
       checkContent(TokenRequest, request, { old: undefined, subresource: undefined, apiVersion: TYPE.apiVersion });
-      const admission = core.admission.open(core, call, {
+      const admission = core.admission.open(core, asked, {
         operation: 'CREATE',
         resource,
         object: request,
@@ -50,7 +52,7 @@ export const token: Subresource = {
         admission?.settle();
       }
       const bound = boundTo(core, call, request);
-      request.status = answer(call, request, { issuer, account, bound, now });
+      request.status = answer(asked, request, { issuer, account, bound, now });
       return { type: 'object', item: plainItem(request) };
     },
   },
@@ -134,12 +136,15 @@ interface Grant {
   readonly now: number;
 }
 
-function answer(call: Call, { spec }: TokenRequest, { issuer, account, bound, now }: Grant): TokenRequest['status'] {
+function answer(
+  { notes }: ApiRequest,
+  { spec }: TokenRequest,
+  { issuer, account, bound, now }: Grant,
+): TokenRequest['status'] {
   const { longest } = issuer;
   const audiences = spec.audiences ?? [];
   if (longest !== undefined && (spec.expirationSeconds ?? 0) > longest) {
-    call.warnings ??= [];
-    call.warnings.push(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${longest} seconds`);
+    notes.warn(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${longest} seconds`);
     spec.expirationSeconds = longest;
   }
   const seconds = spec.expirationSeconds ?? 3600;

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import { StoreConflict } from '../../store/store.ts';
 import type { Admission } from '../admission/chain.ts';
-import type { Call, ObjectReply } from '../api.ts';
+import type { ObjectReply } from '../api.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type Core, hookContext } from '../core.ts';
 import { expectedBody, readBody } from '../objects/body.ts';
@@ -13,23 +13,24 @@ import { checkObject } from '../objects/check.ts';
 import { commitObject, type Draft, withAdmission } from '../objects/commit.ts';
 import { isDryRun } from '../objects/dry-run.ts';
 import { setInitialStatus } from '../objects/initial-status.ts';
-import { noteWarnings } from '../objects/notices.ts';
 import { unstored } from '../objects/unstored.ts';
-import type { Resource } from '../registry.ts';
+import { noteWarnings } from '../objects/warnings.ts';
+import type { ApiRequest } from '../operation.ts';
 
 /** How often a generated name that is taken is drawn again. */
 const NAME_TRIES = 8;
 
-export async function create(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
+export async function create(core: Core, request: ApiRequest): Promise<ObjectReply> {
+  const { resource } = request;
   const { kind } = resource;
   for (let tries = 1; ; tries++) {
-    const { object, generated } = prepare(core, resource, call);
+    const { object, generated } = prepare(core, request);
     const { namespace = '', name = '' } = object.metadata;
     const at = { key: keyOf(kind, namespace, name), namespace, name };
     const opening = { operation: 'CREATE', resource, name: generated ? '' : name, object, old: undefined } as const;
-    const admission = core.admission.open(core, call, opening);
+    const admission = core.admission.open(core, request, opening);
     try {
-      return await store(core, resource, call, { at, object, admission });
+      return await store(core, request, { at, object, admission });
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       if (error.key === at.key && (!generated || tries >= NAME_TRIES)) throw alreadyExists(kind, name);
@@ -43,23 +44,23 @@ export async function create(core: Core, resource: Resource, call: Call): Promis
 
 async function store(
   core: Core,
-  resource: Resource,
-  call: Call,
+  { resource, call, notes }: ApiRequest,
   { at, object, admission }: Pick<Draft, 'at' | 'object'> & { admission: Admission | undefined },
 ): Promise<ObjectReply> {
   const { kind, version } = resource;
   const admitting = admission?.admit();
   if (admitting) await admitting;
-  finish(core, resource, call, object);
+  setInitialStatus(kind, object);
+  kind.onCreate?.(object, hookContext(core, call));
   const also = core.allocation.onWrite(kind, object, undefined);
-  const alike = core.alike.of(kind, object);
+  const shared = core.specs.intern(kind, object);
   checkObject(kind, object, {
     old: undefined,
     subresource: undefined,
     apiVersion: version.apiVersion,
-    checked: alike?.spec,
+    checked: shared?.spec,
   });
-  const isQuiet = noteWarnings(kind, object, { call, old: undefined, quiet: alike?.quiet });
+  const isQuiet = noteWarnings(kind, object, { notes, old: undefined, quiet: shared?.quiet });
   const validating = admission?.validate();
   if (validating) await validating;
   if (isDryRun(call)) {
@@ -69,16 +70,16 @@ async function store(
   }
   const together = withAdmission(also, admission);
   const conditions = admission?.conditions;
-  const entry = await commitObject(core, { at, object, expect: 0, alike, also: together, conditions });
-  if (alike) call.repeats?.(alike.spec);
-  else core.alike.note(kind, entry, isQuiet);
+  const entry = await commitObject(core, { at, object, expect: 0, shared, also: together, conditions });
+  if (!shared) core.specs.remember(kind, entry, isQuiet);
   return { type: 'object', item: entry.viewOnce(resource) };
 }
 
 /** The object as it was asked for, with the metadata that the server gives it. */
-function prepare(core: Core, resource: Resource, call: Call): { object: KubeObject; generated: boolean } {
+function prepare(core: Core, request: ApiRequest): { object: KubeObject; generated: boolean } {
+  const { resource, call } = request;
   const { kind, version } = resource;
-  const sent = readBody(expectedBody(resource), call, core.registry);
+  const sent = readBody(expectedBody(resource), request, core.registry);
   const { resourceVersion, namespace: own } = sent.metadata;
   if (resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
   const namespace = call.namespace ?? '';
@@ -102,12 +103,6 @@ function prepare(core: Core, resource: Resource, call: Call): { object: KubeObje
   if (initializers) metadata.initializers = initializers;
   object.metadata = metadata;
   return { object, generated };
-}
-
-/** What the kind itself puts in, once admission has said what it wants. */
-function finish(core: Core, { kind }: Resource, call: Call, object: KubeObject): void {
-  setInitialStatus(kind, object);
-  kind.onCreate?.(object, hookContext(core, call));
 }
 
 /** Long beginnings are cut so that the whole name stays within a label's length. */

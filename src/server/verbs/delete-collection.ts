@@ -1,10 +1,10 @@
 import { isApiError } from '../../base/errors.ts';
-import type { Call, StatusReply } from '../api.ts';
+import type { StatusReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
-import { noteDeletion } from '../objects/notices.ts';
 import { removeObject } from '../objects/removal.ts';
-import type { Resource } from '../registry.ts';
+import { noteDeleteWarning } from '../objects/warnings.ts';
+import type { ApiRequest } from '../operation.ts';
 import { selectionOf } from '../selection.ts';
 import { success } from './delete.ts';
 
@@ -12,10 +12,11 @@ import { success } from './delete.ts';
 const TOGETHER = 64;
 
 /** Deletes every object that a list with the same selectors would show. */
-export async function deleteCollection(core: Core, resource: Resource, call: Call): Promise<StatusReply> {
+export async function deleteCollection(core: Core, request: ApiRequest): Promise<StatusReply> {
+  const { resource, call, notes } = request;
   const { kind } = resource;
   const plan = deletePlan(call, core.registry);
-  noteDeletion(kind, plan, call);
+  noteDeleteWarning(kind, plan, notes);
   const selection = selectionOf(resource, call);
   await core.cache.fresh();
   const entries = core.cache
@@ -25,7 +26,7 @@ export async function deleteCollection(core: Core, resource: Resource, call: Cal
   for (let at = 0; at < entries.length; at += TOGETHER) {
     const part = entries.slice(at, at + TOGETHER).map(async ({ at: { namespace, name } }) => {
       try {
-        await removeObject(core, resource, { namespace, name, plan, call });
+        await removeObject(core, resource, { namespace, name, plan, request });
       } catch (error) {
         // Somebody else was faster.
         if (!isApiError(error, 'NotFound')) throw error;

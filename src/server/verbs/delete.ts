@@ -1,16 +1,17 @@
-import type { Call, StatusReply } from '../api.ts';
+import type { StatusReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
-import { noteDeletion } from '../objects/notices.ts';
 import { removeObject } from '../objects/removal.ts';
-import type { Resource } from '../registry.ts';
+import { noteDeleteWarning } from '../objects/warnings.ts';
+import type { ApiRequest } from '../operation.ts';
 
-export async function remove(core: Core, resource: Resource, call: Call): Promise<StatusReply> {
+export async function remove(core: Core, request: ApiRequest): Promise<StatusReply> {
+  const { resource, call, notes } = request;
   const { kind } = resource;
   const { namespace = '', name = '' } = call;
   const plan = deletePlan(call, core.registry);
-  noteDeletion(kind, plan, call);
-  const { metadata } = await removeObject(core, resource, { namespace, name, plan, call });
+  noteDeleteWarning(kind, plan, notes);
+  const { metadata } = await removeObject(core, resource, { namespace, name, plan, request });
   return success({
     name,
     ...(kind.group ? { group: kind.group } : {}),

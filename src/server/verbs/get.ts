@@ -2,15 +2,16 @@ import { notFound } from '../../base/errors.ts';
 import { clone } from '../../base/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
-import type { Call, ObjectReply } from '../api.ts';
+import type { ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
 import { setInitialStatus } from '../objects/initial-status.ts';
 import { plainItem } from '../objects/unstored.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 
 /** One object; with `export`, without what a client cannot say. */
-export async function get(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
+export async function get(core: Core, { resource, call }: ApiRequest): Promise<ObjectReply> {
   const { kind } = resource;
   const { namespace = '', name = '', options } = call;
   const asked = parseRevision(options?.resourceVersion);

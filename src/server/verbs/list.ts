@@ -8,11 +8,12 @@ import { parseRevision, waitForRevision } from '../freshness.ts';
 import { listJson } from '../lists/bodies.ts';
 import { type ContinueToken, decodeToken, encodeToken } from '../lists/continue-token.ts';
 import { invalidObject } from '../objects/check.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { type Selection, selectionOf } from '../selection.ts';
 
 /** All objects that match, or a page of them; pages that belong together show one state. */
-export async function list(core: Core, resource: Resource, call: Call): Promise<ListReply> {
+export async function list(core: Core, { resource, call }: ApiRequest): Promise<ListReply> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
   const { options = {} } = call;

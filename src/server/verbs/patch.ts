@@ -10,21 +10,22 @@ import type { Call, ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
 import { change, partAt } from '../objects/change.ts';
+import { reportPatchFaults, validatesFields } from '../objects/field-validation.ts';
 import { toHub } from '../objects/hub.ts';
-import { tellPatchFaults } from '../objects/strictness.ts';
-import type { Resource } from '../registry.ts';
+import type { ApiRequest } from '../operation.ts';
 import { replyOf } from './update.ts';
 
 /** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch the last write wins. */
-export async function patch(core: Core, resource: Resource, call: Call): Promise<ObjectReply> {
+export async function patch(core: Core, request: ApiRequest): Promise<ObjectReply> {
+  const { resource, call } = request;
   const { kind, version } = resource;
-  const changed = await change(core, resource, call, {
+  const changed = await change(core, request, {
     part: partAt(call.subresource),
     wanted: (current) => {
       const before = current.view(resource).object;
       const tree = applyPatch(version.schema, before, call);
       checkType(tree, before);
-      const object = decodePatched(tree, { schema: version.schema, before, call, shares: version === kind.hub });
+      const object = decodePatched(tree, { schema: version.schema, before, request, shares: version === kind.hub });
       if (object.metadata.resourceVersion === before.metadata.resourceVersion) delete object.metadata.resourceVersion;
       return toHub({ kind, version }, object);
     },
@@ -57,18 +58,18 @@ export function applyPatch(schema: ObjectSchema, current: unknown, { body, patch
 interface Patching {
   readonly schema: ObjectSchema;
   readonly before: KubeObject;
-  readonly call: Call;
+  readonly request: ApiRequest;
   /** In the stored version, what the patch leaves alone is what it was: then it is neither read nor checked again. */
   readonly shares?: boolean;
 }
 
 /** Reads what a patch has made of an object. */
-export function decodePatched(tree: any, { schema, before, call, shares = false }: Patching): KubeObject {
+export function decodePatched(tree: any, { schema, before, request, shares = false }: Patching): KubeObject {
   try {
-    const unknown: string[] = [];
-    const note = call.warnings && ((path: string) => void unknown.push(path));
+    const unknown: string[] | undefined = validatesFields(request) ? [] : undefined;
+    const note = unknown && ((path: string) => void unknown.push(path));
     const object = decode(schema, tree, { from: shares ? before : undefined, unknown: note }) as KubeObject;
-    if (call.warnings) tellPatchFaults(call, unknown, { schema, before, tree });
+    if (unknown) reportPatchFaults(request, unknown, { schema, before, tree });
     if (object.metadata === before.metadata) object.metadata = { ...before.metadata };
     return object;
   } catch (error) {

@@ -5,6 +5,7 @@ import { ObjectEvent } from '../cache/change-record.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
 import { invalidObject } from '../objects/check.ts';
+import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { type Selection, selectionOf } from '../selection.ts';
 import { batchOf, Channel } from '../watches/channel.ts';
@@ -15,7 +16,7 @@ const BACKLOG = 16 * 1024 * 1024;
 const SHORTEST = 30 * 60_000;
 
 /** The changes of one object or of a list, from now, from a version, or with what there is first. */
-export async function watch(core: Core, resource: Resource, call: Call): Promise<WatchReply> {
+export async function watch(core: Core, { resource, call }: ApiRequest): Promise<WatchReply> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
   const { options = {} } = call;

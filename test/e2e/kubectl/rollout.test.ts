@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createClient } from '../../../src/client/client.ts';
-import { type HttpsTransport, httpsTransport } from '../../../src/client/https-transport.ts';
-import { connectionOf, loadKubeconfig } from '../../../src/client/kubeconfig.ts';
+import { connectionOf, loadKubeconfig } from '../../../src/client/kubeconfig/kubeconfig.ts';
+import { type HttpsTransport, httpsTransport } from '../../../src/client/transport/https-transport.ts';
 import { bringPodsToLife } from '../../support/pod-life.ts';
 import { deployment, withEveryKubectl } from './driver.ts';
 

@@ -16,14 +16,20 @@ export const ControllerRevision = defineKind({
   kind: 'ControllerRevision',
   plural: 'controllerrevisions',
   scope: 'Namespaced',
-  description: 'What a DaemonSet or StatefulSet looked like at some time, so that it can go back there.',
+  description:
+    'An immutable snapshot of the state of a DaemonSet or StatefulSet, kept so that its controller can roll back to it. Revisions are written and cleaned up by the controllers; clients normally only read them.',
   versions: { 'apps/v1': {}, 'apps/v1beta2': older('apps/v1beta2'), 'apps/v1beta1': older('apps/v1beta1') },
   fields: {
-    data: s.any({ immutable: true, description: 'What its owner wrote down; only the owner understands it.' }),
+    data: s.any({
+      immutable: true,
+      description:
+        'The serialized state, as an object whose layout only the owning controller interprets. Required; cannot be changed after creation.',
+    }),
     revision: s.int64({
       min: 0,
       zero: true,
-      description: 'Its place among those of its owner: the newest is highest.',
+      description:
+        'Position of this snapshot in the history of its owner: the highest number is the newest. Must not be negative.',
     }),
   },
   rules: [dataIsObject],

@@ -11,16 +11,16 @@ const RollingUpdateDaemonSet = s.object(
       default: 1,
       rules: [countOrPercent, notMoreThanAll],
       description:
-        'How many nodes may be without a pod meanwhile, as a number or a percentage of status.desiredNumberScheduled, rounded up. Not 0, unless maxSurge is above 0.',
+        'Maximum number of nodes whose pod may be unavailable during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 1; must not be 0 unless maxSurge is set.',
     }),
     maxSurge: s.intOrString({
       default: 0,
       rules: [countOrPercent, notMoreThanAll],
       description:
-        'How many nodes may run an old and a new pod at once, so that none is without. Not with maxUnavailable.',
+        'Maximum number of nodes that may run the new pod beside the old one during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 0; cannot be combined with a non-zero maxUnavailable.',
     }),
   },
-  { rules: [oneWay] },
+  { rules: [oneWay], description: 'How many nodes a rolling update of a DaemonSet may affect at once.' },
 );
 
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
@@ -29,14 +29,15 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
     {
       type: s.string({
         default: type,
-        description: 'RollingUpdate replaces pods by itself; OnDelete waits until somebody deletes the old ones.',
+        description:
+          '`RollingUpdate` deletes and replaces outdated pods automatically; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in extensions/v1beta1).',
       }),
       rollingUpdate: s.use(RollingUpdateDaemonSet, {
         default: (strategy: any): object | undefined => (strategy.type === 'RollingUpdate' ? {} : undefined),
-        description: 'Only for RollingUpdate.',
+        description: 'Parameters of the rolling update. Used only when type is RollingUpdate.',
       }),
     },
-    { default: {}, rules: [knownType], description: 'How new pods take the place of old ones.' },
+    { default: {}, rules: [knownType], description: 'How existing pods are replaced when the pod template changes.' },
   );
 }
 

@@ -30,36 +30,75 @@ const template = workloadTemplate('DaemonSet', [labelsMatchSelector]);
 const specFields = {
   selector: s.use(LabelSelector, {
     rules: [selectsSomething('daemonset')],
-    description: "Which pods are the DaemonSet's; the labels of the template must fit it.",
+    description:
+      "Label selector for the pods this DaemonSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",
   }),
   template: s.use(template, {
     zero: true,
-    description: 'The pod that every node gets, or every node that the template selects.',
+    description:
+      'Template of the pod that runs on each eligible node. A change is rolled out according to updateStrategy.',
   }),
   updateStrategy: updateStrategyOf('RollingUpdate'),
   minReadySeconds: s.int32({
     min: 0,
     omitZero: true,
-    description: 'How long a new pod must have been ready before it counts as available.',
+    description:
+      'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
   }),
-  revisionHistoryLimit: s.int32({ min: 0, default: 10, description: 'How many old templates are kept to go back to.' }),
+  revisionHistoryLimit: s.int32({
+    min: 0,
+    default: 10,
+    description: 'Number of old ControllerRevisions to keep for rollbacks. Defaults to 10.',
+  }),
 };
 
 const DaemonSetStatus = s.object(
   'DaemonSetStatus',
   {
-    currentNumberScheduled: s.int32({ min: 0, zero: true, description: 'Nodes that run a pod and should.' }),
-    numberMisscheduled: s.int32({ min: 0, zero: true, description: 'Nodes that run a pod and should not.' }),
-    desiredNumberScheduled: s.int32({ min: 0, zero: true, description: 'Nodes that should run a pod.' }),
-    numberReady: s.int32({ min: 0, zero: true, description: 'Nodes that should run a pod and have a ready one.' }),
-    observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
-    updatedNumberScheduled: counter('Nodes whose pod comes from the present template.'),
-    numberAvailable: counter('Nodes whose pod has been ready for minReadySeconds.'),
-    numberUnavailable: counter('Nodes that should run a pod and have no available one.'),
-    collisionCount: s.int32({ min: 0, description: 'How often the name of a new revision was taken already.' }),
-    conditions: s.listMap(s.object('DaemonSetCondition', conditionFields), { keys: ['type'] }),
+    currentNumberScheduled: s.int32({
+      min: 0,
+      zero: true,
+      description: 'Number of nodes that run at least one pod of this DaemonSet and are supposed to.',
+    }),
+    numberMisscheduled: s.int32({
+      min: 0,
+      zero: true,
+      description: 'Number of nodes that run a pod of this DaemonSet but are not supposed to.',
+    }),
+    desiredNumberScheduled: s.int32({
+      min: 0,
+      zero: true,
+      description: 'Number of nodes that should run a pod of this DaemonSet, whether or not they already do.',
+    }),
+    numberReady: s.int32({ min: 0, zero: true, description: 'Number of eligible nodes whose pod is ready.' }),
+    observedGeneration: s.int64({
+      min: 0,
+      omitZero: true,
+      description:
+        'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
+    }),
+    updatedNumberScheduled: counter('Number of eligible nodes whose pod was created from the current pod template.'),
+    numberAvailable: counter('Number of eligible nodes whose pod has been ready for at least minReadySeconds.'),
+    numberUnavailable: counter(
+      'Number of eligible nodes without an available pod: it is missing, not ready, or has not been ready for minReadySeconds.',
+    ),
+    collisionCount: s.int32({
+      min: 0,
+      description:
+        'Number of times the generated name of a ControllerRevision was already taken. The controller hashes it into the next name, so it never decreases.',
+    }),
+    conditions: s.listMap(
+      s.object('DaemonSetCondition', conditionFields, {
+        description: 'One observation about the state of a DaemonSet.',
+      }),
+      { keys: ['type'], description: 'Latest observations of the state of the DaemonSet, at most one per type.' },
+    ),
   },
-  { default: {}, rules: [collisionsGrow], description: 'What there is.' },
+  {
+    default: {},
+    rules: [collisionsGrow],
+    description: 'Most recently observed state of the DaemonSet, written by its controller.',
+  },
 );
 
 /** Keeps one pod on every node, or on every node of some sort. */
@@ -70,7 +109,8 @@ export const DaemonSet = defineKind({
   short: ['ds'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'One pod on every node that its template selects: nodes that join get one, and lose it when they leave.',
+  description:
+    "Runs one copy of a pod on every node that the pod template's node selector, affinity and tolerations allow. Nodes that join the cluster get a pod; the pods of nodes that leave are cleaned up.",
   versions: {
     'apps/v1': {},
     'apps/v1beta2': {
@@ -87,10 +127,11 @@ export const DaemonSet = defineKind({
             updateStrategy: updateStrategyOf('OnDelete'),
             templateGeneration: s.int64({
               omitZero: true,
-              description: 'Counts the changes of the template. Kept by the system; can be set only at creation.',
+              description:
+                'Number of times the pod template has changed, starting at 1. Maintained by the server; a value of your own is accepted only at creation. Replaced by ControllerRevisions in apps/v1.',
             }),
           },
-          { default: {}, description: 'What is wanted.' },
+          { default: {}, description: 'Desired state of the DaemonSet.' },
         ),
       },
       toHub: templateGenerationToAnnotation,
@@ -103,7 +144,7 @@ export const DaemonSet = defineKind({
     spec: s.object('DaemonSetSpec', specFields, {
       default: {},
       rules: [selectorIsKept([FROM_TEMPLATE])],
-      description: 'What is wanted.',
+      description: 'Desired state of the DaemonSet.',
     }),
     status: DaemonSetStatus,
   },

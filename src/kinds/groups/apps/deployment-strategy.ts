@@ -12,28 +12,36 @@ export function strategyOf(step: IntOrPercent) {
       maxUnavailable: s.intOrString({
         default: step,
         rules: [countOrPercent, notMoreThanAll],
-        description: 'How many pods may be missing meanwhile, as a number or a percentage of replicas, rounded down.',
+        description:
+          'Maximum number of pods that may be unavailable during the update, as a count or as a percentage of spec.replicas (rounded down). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxSurge is 0.',
       }),
       maxSurge: s.intOrString({
         default: step,
         rules: [countOrPercent],
-        description: 'How many pods there may be beyond replicas, as a number or a percentage of them, rounded up.',
+        description:
+          'Maximum number of pods that may exist above spec.replicas during the update, as a count or as a percentage of spec.replicas (rounded up). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxUnavailable is 0.',
       }),
     },
-    { rules: [movesOn], description: 'Only for RollingUpdate. One of its two numbers must not be 0.' },
+    { rules: [movesOn], description: 'Parameters of a rolling update. Allowed only when type is RollingUpdate.' },
   );
   return s.object(
     'DeploymentStrategy',
     {
       type: s.string({
         default: 'RollingUpdate',
-        description: 'RollingUpdate replaces pods step by step; Recreate ends all old ones first.',
+        description:
+          '`RollingUpdate` replaces old pods gradually, within the bounds of maxUnavailable and maxSurge; `Recreate` deletes all old pods before it creates new ones. Defaults to RollingUpdate.',
       }),
       rollingUpdate: s.use(RollingUpdateDeployment, {
         default: (strategy: any): object | undefined => (strategy.type === 'RollingUpdate' ? {} : undefined),
       }),
     },
-    { default: {}, retainKeys: true, rules: [fitsType], description: 'How new pods take the place of old ones.' },
+    {
+      default: {},
+      retainKeys: true,
+      rules: [fitsType],
+      description: 'How existing pods are replaced when the pod template changes.',
+    },
   );
 }
 

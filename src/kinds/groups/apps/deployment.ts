@@ -33,30 +33,40 @@ interface Presets {
 
 function specFields({ step, history, deadline }: Presets) {
   return {
-    replicas: s.int32({ min: 0, default: 1, description: 'How many pods there should be.' }),
+    replicas: s.int32({ min: 0, default: 1, description: 'Number of pods to run. Defaults to 1; 0 stops them all.' }),
     selector: s.use(LabelSelector, {
       required: true,
       rules: [selectsSomething('deployment')],
-      description: "Which pods are the Deployment's; the labels of the template must fit it.",
+      description:
+        "Label selector for the pods this Deployment manages. It must match the labels of the pod template and cannot be changed after creation; in apps/v1beta1 and extensions/v1beta1 it defaults to the template's labels and may change.",
     }),
-    template: s.use(template, { zero: true, description: 'The pods; changing it starts a rollout.' }),
+    template: s.use(template, {
+      zero: true,
+      description: 'Template of the pods. Any change to it starts a rollout. The only allowed restartPolicy is Always.',
+    }),
     strategy: strategyOf(step),
     minReadySeconds: s.int32({
       min: 0,
       omitZero: true,
-      description: 'How long a new pod must have been ready before it counts as available.',
+      description:
+        'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
     }),
     revisionHistoryLimit: s.int32({
       min: 0,
       default: history,
-      description: 'How many old ReplicaSets are kept to go back to.',
+      description:
+        'Number of old ReplicaSets to keep for rollbacks. Defaults to 10 (2 in apps/v1beta1, unlimited in extensions/v1beta1); 0 makes rollbacks impossible.',
     }),
-    paused: s.boolean({ omitZero: true, description: 'Changes of the template wait until this is false again.' }),
+    paused: s.boolean({
+      omitZero: true,
+      description:
+        'Suspends rollouts: changes to the pod template are recorded but not acted on until this is false again. Scaling still works.',
+    }),
     progressDeadlineSeconds: s.int32({
       min: 0,
       default: deadline,
       description:
-        'How long a rollout may go without progress before a condition says ProgressDeadlineExceeded. It does not run while the Deployment is paused.',
+        'Seconds a rollout may go without progress before the Progressing condition turns False with reason ProgressDeadlineExceeded. Must be greater than minReadySeconds; defaults to 600 (no deadline in extensions/v1beta1). Not counted while the Deployment is paused.',
     }),
   };
 }
@@ -71,33 +81,61 @@ function olderSpec(presets: Presets) {
       ...specFields(presets),
       selector: s.use(hub.selector, { default: selectorFromTemplate }),
       rollbackTo: s.use(RollbackConfig, {
-        description: 'Asks for an earlier revision; cleared once the Deployment has gone back to it.',
+        description:
+          'Rolls the Deployment back to this revision. Cleared by the controller once it has done so. Not available in apps/v1.',
       }),
     },
-    { default: {}, description: 'What is wanted.' },
+    { default: {}, description: 'Desired state of the Deployment.' },
   );
 }
 
 const DeploymentStatus = s.object(
   'DeploymentStatus',
   {
-    observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
-    replicas: counter('How many pods there are.'),
-    updatedReplicas: counter('How many of them come from the present template.'),
-    readyReplicas: counter('How many of them are ready.'),
-    availableReplicas: counter('How many have been ready for minReadySeconds.'),
-    unavailableReplicas: counter('How many are still missing for all to be available.'),
-    terminatingReplicas: s.int32({ min: 0, description: 'How many are on their way out.' }),
-    conditions: s.listMap(s.object('DeploymentCondition', { ...conditionFields, lastUpdateTime: s.time() }), {
-      keys: ['type'],
-      description: 'What holds for the Deployment: Available, Progressing, ReplicaFailure.',
+    observedGeneration: s.int64({
+      min: 0,
+      omitZero: true,
+      description:
+        'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
     }),
-    collisionCount: s.int32({ min: 0, description: 'How often the name of a new ReplicaSet was taken already.' }),
+    replicas: counter('Number of pods that the selector matches and that are not terminating.'),
+    updatedReplicas: counter('Number of pods that were created from the current pod template.'),
+    readyReplicas: counter('Number of pods whose Ready condition is True.'),
+    availableReplicas: counter('Number of pods that have been ready for at least minReadySeconds.'),
+    unavailableReplicas: counter(
+      'Number of pods still missing until spec.replicas are available: either not yet created, or running but not available.',
+    ),
+    terminatingReplicas: s.int32({
+      min: 0,
+      description: 'Number of pods that have a deletion timestamp but have not gone yet.',
+    }),
+    conditions: s.listMap(
+      s.object(
+        'DeploymentCondition',
+        {
+          ...conditionFields,
+          lastUpdateTime: s.time({
+            description: 'When the condition was last written, even if its status did not change.',
+          }),
+        },
+        { description: 'One observation about the state of a Deployment.' },
+      ),
+      {
+        keys: ['type'],
+        description:
+          'Latest observations of the state of the Deployment, at most one per type: Available, Progressing and ReplicaFailure.',
+      },
+    ),
+    collisionCount: s.int32({
+      min: 0,
+      description:
+        'Number of times the generated name of a new ReplicaSet was already taken. The controller hashes it into the next name, so it never decreases.',
+    }),
   },
   {
     default: {},
     rules: [countersWithin(['updatedReplicas', 'readyReplicas', 'availableReplicas']), collisionsGrow],
-    description: 'What there is.',
+    description: 'Most recently observed state of the Deployment, written by its controller.',
   },
 );
 
@@ -118,7 +156,7 @@ export const Deployment = defineKind({
   categories: ['all'],
   scope: 'Namespaced',
   description:
-    'A number of identical pods and how they are replaced when their template changes, with the way back to earlier templates.',
+    'Runs a number of interchangeable pods through ReplicaSets, and replaces them in a controlled rollout when the pod template changes. Earlier templates are kept, so that a rollout can be undone.',
   versions: {
     'apps/v1': {},
     'apps/v1beta2': {
@@ -132,7 +170,7 @@ export const Deployment = defineKind({
     spec: s.object('DeploymentSpec', hub, {
       default: {},
       rules: [deadlineAfterReady, selectorIsKept(FROM_TEMPLATE)],
-      description: 'What is wanted.',
+      description: 'Desired state of the Deployment.',
     }),
     status: DeploymentStatus,
   },

@@ -16,39 +16,63 @@ const FROM_TEMPLATE = 'extensions/v1beta1';
 const template = workloadTemplate('ReplicaSet', [labelsMatchSelector]);
 
 const specFields = {
-  replicas: s.int32({ min: 0, default: 1, description: 'How many pods there should be.' }),
+  replicas: s.int32({ min: 0, default: 1, description: 'Number of pods to run. Defaults to 1; 0 stops them all.' }),
   minReadySeconds: s.int32({
     min: 0,
     omitZero: true,
-    description: 'How long a new pod must have been ready before it counts as available.',
+    description:
+      'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
   }),
   selector: s.use(LabelSelector, {
     required: true,
     // The words are those that clients know, although this is not a Deployment.
     rules: [selectsSomething('deployment')],
-    description: "Which pods are the ReplicaSet's; the labels of the template must fit it.",
+    description:
+      "Label selector for the pods this ReplicaSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",
   }),
-  template: s.use(template, { default: {}, description: 'What new pods are made from; running ones are left alone.' }),
+  template: s.use(template, {
+    default: {},
+    description:
+      'Template that new pods are created from. Changing it does not affect pods that already run. The only allowed restartPolicy is Always.',
+  }),
 };
 
 const ReplicaSetStatus = s.object(
   'ReplicaSetStatus',
   {
-    replicas: s.int32({ min: 0, zero: true, description: 'How many pods there are.' }),
-    fullyLabeledReplicas: counter('How many of them have all labels of the template.'),
-    readyReplicas: counter('How many of them are ready.'),
-    availableReplicas: counter('How many have been ready for minReadySeconds.'),
-    terminatingReplicas: s.int32({ min: 0, description: 'How many are on their way out.' }),
-    observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
-    conditions: s.listMap(s.object('ReplicaSetCondition', conditionFields), {
-      keys: ['type'],
-      description: 'What holds for the ReplicaSet: ReplicaFailure.',
+    replicas: s.int32({
+      min: 0,
+      zero: true,
+      description: 'Number of pods that the selector matches and that are not terminating.',
     }),
+    fullyLabeledReplicas: counter('Number of pods whose labels include all labels of the pod template.'),
+    readyReplicas: counter('Number of pods whose Ready condition is True.'),
+    availableReplicas: counter('Number of pods that have been ready for at least minReadySeconds.'),
+    terminatingReplicas: s.int32({
+      min: 0,
+      description: 'Number of pods that have a deletion timestamp but have not gone yet.',
+    }),
+    observedGeneration: s.int64({
+      min: 0,
+      omitZero: true,
+      description:
+        'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
+    }),
+    conditions: s.listMap(
+      s.object('ReplicaSetCondition', conditionFields, {
+        description: 'One observation about the state of a ReplicaSet.',
+      }),
+      {
+        keys: ['type'],
+        description:
+          'Latest observations of the state of the ReplicaSet, at most one per type. ReplicaFailure is True while pods cannot be created or deleted.',
+      },
+    ),
   },
   {
     default: {},
     rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])],
-    description: 'What there is.',
+    description: 'Most recently observed state of the ReplicaSet, written by its controller.',
   },
 );
 
@@ -60,7 +84,8 @@ export const ReplicaSet = defineKind({
   short: ['rs'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'A number of identical pods: missing ones are created, surplus ones deleted.',
+  description:
+    'Keeps a fixed number of interchangeable pods running: missing ones are created, surplus ones deleted. Most users create a Deployment, which manages ReplicaSets for them.',
   versions: {
     'apps/v1': {},
     'apps/v1beta2': {
@@ -72,7 +97,7 @@ export const ReplicaSet = defineKind({
         spec: s.object(
           'ReplicaSetSpec',
           { ...specFields, selector: s.use(specFields.selector, { default: selectorFromTemplate }) },
-          { default: {}, description: 'What is wanted.' },
+          { default: {}, description: 'Desired state of the ReplicaSet.' },
         ),
       },
       orphansByDefault: true,
@@ -83,7 +108,7 @@ export const ReplicaSet = defineKind({
     spec: s.object('ReplicaSetSpec', specFields, {
       default: {},
       rules: [selectorIsKept([FROM_TEMPLATE])],
-      description: 'What is wanted.',
+      description: 'Desired state of the ReplicaSet.',
     }),
     status: ReplicaSetStatus,
   },

@@ -6,14 +6,23 @@ import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '..
 
 const notZero: Rule<IntOrPercent> = (value) => (magnitude(value) === 0 ? invalid('', value, 'cannot be 0') : undefined);
 
-const RollingUpdateStatefulSetStrategy = s.object('RollingUpdateStatefulSetStrategy', {
-  partition: s.int32({ min: 0, default: 0, description: 'Pods whose ordinal is below this number stay as they are.' }),
-  maxUnavailable: s.intOrString({
-    rules: [countOrPercent, notZero, notMoreThanAll],
-    description:
-      'How many pods may be missing meanwhile, as a number or a percentage of replicas, rounded up; one where nothing is said.',
-  }),
-});
+const RollingUpdateStatefulSetStrategy = s.object(
+  'RollingUpdateStatefulSetStrategy',
+  {
+    partition: s.int32({
+      min: 0,
+      default: 0,
+      description:
+        'Ordinal at which the update stops: pods with a lower ordinal keep their old revision, even when they are recreated. Defaults to 0, which updates every pod.',
+    }),
+    maxUnavailable: s.intOrString({
+      rules: [countOrPercent, notZero, notMoreThanAll],
+      description:
+        'Maximum number of pods that may be unavailable during the update, as a count or as a percentage of spec.replicas (rounded up). Must not be 0; defaults to 1.',
+    }),
+  },
+  { description: 'Which pods of a StatefulSet a rolling update replaces, and how many at once.' },
+);
 
 /** A strategy that is of this type where nothing is said. */
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
@@ -24,14 +33,15 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
       rollingUpdate: s.use(RollingUpdateStatefulSetStrategy, {
         default: (strategy: any): object | undefined =>
           type === 'RollingUpdate' && strategy.type === undefined ? {} : undefined,
-        description: 'Only for RollingUpdate.',
+        description: 'Parameters of the rolling update. Allowed only when type is RollingUpdate.',
       }),
       type: s.string({
         default: type,
-        description: 'RollingUpdate replaces pods by itself, the last first; OnDelete waits until they are deleted.',
+        description:
+          '`RollingUpdate` replaces outdated pods automatically, from the highest ordinal to the lowest; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in apps/v1beta1).',
       }),
     },
-    { default: {}, rules: [fitsType], description: 'How new pods take the place of old ones.' },
+    { default: {}, rules: [fitsType], description: 'How existing pods are replaced when the pod template changes.' },
   );
 }
 

@@ -10,20 +10,38 @@ import { labelsMatchSelector } from '../../shapes/workload/workload-selector.ts'
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { PersistentVolumeClaim } from '../core/persistent-volume/persistent-volume-claim.ts';
 
-const VolumeClaimTemplate = s.object('PersistentVolumeClaim', {
-  kind: s.string({ derive: () => 'PersistentVolumeClaim' }),
-  apiVersion: s.string({ derive: () => 'v1' }),
-  metadata: s.use(ObjectMeta, { default: {} }),
-  ...PersistentVolumeClaim.fields,
-}) as unknown as ObjectSchema<PersistentVolumeClaim>;
+const VolumeClaimTemplate = s.object(
+  'PersistentVolumeClaim',
+  {
+    kind: s.string({
+      derive: () => 'PersistentVolumeClaim',
+      description: 'Kind of the template: PersistentVolumeClaim. Filled in by the server.',
+    }),
+    apiVersion: s.string({
+      derive: () => 'v1',
+      description: 'API version of the template: v1. Filled in by the server.',
+    }),
+    metadata: s.use(ObjectMeta, {
+      default: {},
+      description:
+        'Name, labels and annotations of the claims. The name is the one that containers mount the volume by.',
+    }),
+    ...PersistentVolumeClaim.fields,
+  },
+  { description: 'Template of a PersistentVolumeClaim that is created once for each pod.' },
+) as unknown as ObjectSchema<PersistentVolumeClaim>;
 
 export const VolumeClaimTemplates = s.list(VolumeClaimTemplate, {
-  description: 'The claims that each pod gets; a container mounts one by its name.',
+  description:
+    "PersistentVolumeClaims to create for every pod; a claim is named `<template>-<pod>` and keeps its data when the pod is replaced. Containers mount a claim by the template's name, which takes precedence over a volume of the same name. Cannot be changed after creation.",
   rules: [claimable],
 });
 
 /** Every pod gets the host name and the subdomain that belong to it, whatever the template says. */
-const givenName = s.string({ omitZero: true, description: 'Has no effect here.' });
+const givenName = s.string({
+  omitZero: true,
+  description: 'Ignored: a StatefulSet sets the host name and the subdomain of its pods itself.',
+});
 
 const ownSpec = Object.freeze({
   ...PodSpec,
@@ -36,7 +54,13 @@ const template = workloadTemplate('StatefulSet', [labelsMatchSelector]);
 
 export const StatefulPodTemplate = Object.freeze({
   ...template,
-  fields: { ...template.fields, spec: s.use(ownSpec, { default: {}, description: 'What every pod consists of.' }) },
+  fields: {
+    ...template.fields,
+    spec: s.use(ownSpec, {
+      default: {},
+      description: 'Specification of the pods. Every container may mount the volumes that volumeClaimTemplates claim.',
+    }),
+  },
 }) as unknown as typeof template;
 
 type Claims = readonly PersistentVolumeClaim[];

@@ -33,64 +33,112 @@ const RetentionPolicy = s.object(
   {
     whenDeleted: s.enum(['Retain', 'Delete'], {
       default: 'Retain',
-      description: 'Whether claims go when the set is deleted.',
+      description:
+        'Whether claims are kept (`Retain`) or deleted (`Delete`) when the StatefulSet is deleted. Defaults to Retain.',
     }),
     whenScaled: s.enum(['Retain', 'Delete'], {
       default: 'Retain',
-      description: 'Whether claims go when their pods do because there are fewer replicas.',
+      description:
+        'Whether the claims of pods removed by scaling down are kept (`Retain`) or deleted (`Delete`). Defaults to Retain.',
     }),
   },
-  { default: {}, description: 'What becomes of claims that no pod needs any more.' },
+  {
+    default: {},
+    description:
+      'What happens to the claims created from volumeClaimTemplates when they are no longer needed. By default they are kept.',
+  },
 );
 
 const specFields = {
-  replicas: s.int32({ min: 0, default: 1, description: 'How many pods there should be.' }),
+  replicas: s.int32({ min: 0, default: 1, description: 'Number of pods to run. Defaults to 1; 0 stops them all.' }),
   selector: s.use(LabelSelector, {
     required: true,
     rules: [selectsSomething('statefulset')],
-    description: "Which pods are the StatefulSet's; the labels of the template must fit it.",
+    description:
+      "Label selector for the pods this StatefulSet manages. It must match the labels of the pod template and cannot be changed after creation. In apps/v1beta1 it defaults to the template's labels.",
   }),
   template: s.use(StatefulPodTemplate, {
     zero: true,
-    description: 'The pods; each is named after the set and its ordinal.',
+    description:
+      'Template of the pods. Each pod is named `<StatefulSet>-<ordinal>`. The only allowed restartPolicy is Always.',
   }),
   volumeClaimTemplates: VolumeClaimTemplates,
   serviceName: s.string({
     default: '',
     rules: [serviceName],
-    description: 'The service that gives the pods their names in DNS. It is made by somebody else.',
+    description:
+      'Name of the headless Service that gives the pods their DNS names (`<pod>.<service>.<namespace>.svc`). It is not created for you, and the name cannot be changed after creation.',
   }),
   podManagementPolicy: s.string({
     default: 'OrderedReady',
     rules: [managementWord],
-    description: 'OrderedReady starts a pod when those before it are ready; Parallel starts and ends them all at once.',
+    description:
+      '`OrderedReady` creates pods one by one in ascending order, each after the one before it is ready, and deletes them in reverse; `Parallel` creates and deletes them all at once. Defaults to OrderedReady; cannot be changed after creation.',
   }),
   updateStrategy: updateStrategyOf('RollingUpdate'),
-  revisionHistoryLimit: s.int32({ default: 10, description: 'How many old templates are kept to go back to.' }),
+  revisionHistoryLimit: s.int32({
+    default: 10,
+    description:
+      'Number of old ControllerRevisions to keep for rollbacks. Defaults to 10; a negative number keeps all of them.',
+  }),
   minReadySeconds: s.int32({
     min: 0,
     omitZero: true,
-    description: 'How long a new pod must have been ready before it counts as available.',
+    description:
+      'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
   }),
   persistentVolumeClaimRetentionPolicy: RetentionPolicy,
-  ordinals: s.object('StatefulSetOrdinals', {
-    start: s.int32({ min: 0, default: 0, description: 'The ordinal of the first pod.' }),
-  }),
+  ordinals: s.object(
+    'StatefulSetOrdinals',
+    {
+      start: s.int32({
+        min: 0,
+        default: 0,
+        description: 'Ordinal of the first pod; the others count up from it. Defaults to 0.',
+      }),
+    },
+    { description: 'Which ordinals the pods get. By default they run from 0 to replicas - 1.' },
+  ),
 };
 
 const StatefulSetStatus = s.object(
   'StatefulSetStatus',
   {
-    observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
-    replicas: s.int32({ min: 0, zero: true, description: 'How many pods there are.' }),
-    readyReplicas: counter('How many of them are ready.'),
-    currentReplicas: counter('How many of them come from currentRevision.'),
-    updatedReplicas: counter('How many of them come from updateRevision.'),
-    currentRevision: s.string({ omitZero: true, description: 'The template of the pods that are not updated yet.' }),
-    updateRevision: s.string({ omitZero: true, description: 'The template that pods are moving to.' }),
-    collisionCount: s.int32({ min: 0, description: 'How often the name of a new revision was taken already.' }),
-    conditions: s.listMap(s.object('StatefulSetCondition', conditionFields), { keys: ['type'] }),
-    availableReplicas: s.int32({ min: 0, default: 0, description: 'How many have been ready for minReadySeconds.' }),
+    observedGeneration: s.int64({
+      min: 0,
+      omitZero: true,
+      description:
+        'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
+    }),
+    replicas: s.int32({ min: 0, zero: true, description: 'Number of pods the controller has created.' }),
+    readyReplicas: counter('Number of pods whose Ready condition is True.'),
+    currentReplicas: counter('Number of pods that run currentRevision.'),
+    updatedReplicas: counter('Number of pods that run updateRevision.'),
+    currentRevision: s.string({
+      omitZero: true,
+      description: 'Name of the ControllerRevision that pods run which the rolling update has not reached yet.',
+    }),
+    updateRevision: s.string({
+      omitZero: true,
+      description:
+        'Name of the ControllerRevision that pods are being updated to. Equals currentRevision when no update is in progress.',
+    }),
+    collisionCount: s.int32({
+      min: 0,
+      description:
+        'Number of times the generated name of a ControllerRevision was already taken. The controller hashes it into the next name, so it never decreases.',
+    }),
+    conditions: s.listMap(
+      s.object('StatefulSetCondition', conditionFields, {
+        description: 'One observation about the state of a StatefulSet.',
+      }),
+      { keys: ['type'], description: 'Latest observations of the state of the StatefulSet, at most one per type.' },
+    ),
+    availableReplicas: s.int32({
+      min: 0,
+      default: 0,
+      description: 'Number of pods that have been ready for at least minReadySeconds.',
+    }),
   },
   {
     default: {},
@@ -101,7 +149,7 @@ const StatefulSetStatus = s.object(
       ),
       collisionsGrow,
     ],
-    description: 'What there is.',
+    description: 'Most recently observed state of the StatefulSet, written by its controller.',
   },
 );
 
@@ -119,7 +167,7 @@ export const StatefulSet = defineKind({
   categories: ['all'],
   scope: 'Namespaced',
   description:
-    'A number of pods that are not alike: each keeps its name and its storage, and they start and end in order.',
+    'Runs a number of pods with stable identities: each keeps its ordinal name, its DNS name and its persistent volumes when it is replaced. Pods are started, updated and stopped in order unless podManagementPolicy is Parallel.',
   versions: {
     'apps/v1': {},
     'apps/v1beta2': older('apps/v1beta2'),
@@ -133,7 +181,7 @@ export const StatefulSet = defineKind({
             serviceName: s.use(specFields.serviceName, { zero: true }),
             updateStrategy: updateStrategyOf('OnDelete'),
           },
-          { default: {}, description: 'What is wanted.' },
+          { default: {}, description: 'Desired state of the StatefulSet.' },
         ),
       },
       ...older('apps/v1beta1'),
@@ -143,7 +191,7 @@ export const StatefulSet = defineKind({
     spec: s.object('StatefulSetSpec', specFields, {
       default: {},
       rules: [littleChanges],
-      description: 'What is wanted.',
+      description: 'Desired state of the StatefulSet.',
     }),
     status: StatefulSetStatus,
   },

@@ -8,14 +8,19 @@ export const SelfSubjectReview = defineKind({
   kind: 'SelfSubjectReview',
   plural: 'selfsubjectreviews',
   scope: 'Cluster',
-  description: 'Asks who the server takes the caller for.',
+  description: 'Asks the server who the caller is authenticated as. The answer is in status; nothing is stored.',
   versions: { 'authentication.k8s.io/v1': {} },
   verbs: ['create'],
   fields: {
     status: s.object(
       'SelfSubjectReviewStatus',
-      { userInfo: s.use(UserInfo, { default: {}, description: 'Who the caller is.' }) },
-      { default: {}, description: 'The answer.' },
+      {
+        userInfo: s.use(UserInfo, {
+          default: {},
+          description: 'User name, groups and other attributes of the caller.',
+        }),
+      },
+      { default: {}, description: 'The answer, filled in by the server.' },
     ),
   },
 });

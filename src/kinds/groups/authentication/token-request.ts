@@ -17,7 +17,8 @@ export const TokenRequest = defineKind({
   kind: 'TokenRequest',
   plural: 'tokenrequests',
   scope: 'Namespaced',
-  description: 'Asks for a token with which to act as a service account, for a while.',
+  description:
+    'Requests a token for a service account, as the body of its `token` subresource. The answer is in status; nothing is stored.',
   versions: { 'authentication.k8s.io/v1': {} },
   verbs: [],
   fields: {
@@ -25,33 +26,41 @@ export const TokenRequest = defineKind({
       'TokenRequestSpec',
       {
         audiences: s.list(s.string(), {
-          description: 'For whom the token is meant; where absent, for the API server.',
+          description:
+            'Intended recipients of the token: a recipient must reject a token that does not name it. Defaults to the API server.',
         }),
         expirationSeconds: s.int64({
           default: 3600,
           rules: [lifetime],
-          description: 'How long it is to be good; the server may choose another time.',
+          description:
+            'Requested lifetime of the token in seconds, from 600 to 2^32. Defaults to 3600. The server may issue a token with another lifetime, see status.expirationTimestamp.',
         }),
         boundObjectRef: s.object(
           'BoundObjectReference',
           {
-            kind: s.string({ omitZero: true, description: 'Pod, Secret or Node.' }),
-            apiVersion: s.string({ omitZero: true }),
-            name: s.string({ omitZero: true }),
-            uid: s.string({ omitZero: true }),
+            kind: s.string({ omitZero: true, description: 'Kind of the object: Pod, Secret or Node.' }),
+            apiVersion: s.string({ omitZero: true, description: 'API version of the object: v1.' }),
+            name: s.string({ omitZero: true, description: 'Name of the object.' }),
+            uid: s.string({
+              omitZero: true,
+              description: 'UID of the object. If it is given, it must be that of the existing object.',
+            }),
           },
-          { description: 'The token is good only as long as this object is there.' },
+          {
+            description:
+              'Binds the token to an object of the same namespace, or to a Node: it becomes invalid when the object is deleted.',
+          },
         ),
       },
-      { default: {}, description: 'What is asked.' },
+      { default: {}, description: 'The token that is requested.' },
     ),
     status: s.object(
       'TokenRequestStatus',
       {
-        token: s.string({ default: '', description: 'The token.' }),
-        expirationTimestamp: s.time({ description: 'Until when it is good.' }),
+        token: s.string({ default: '', description: 'The token, to be sent as a bearer token.' }),
+        expirationTimestamp: s.time({ description: 'When the token expires.' }),
       },
-      { default: {}, description: 'The answer.' },
+      { default: {}, description: 'The issued token, filled in by the server.' },
     ),
   },
 });

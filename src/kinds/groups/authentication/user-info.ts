@@ -1,9 +1,19 @@
 import { s } from '../../../schema/builders.ts';
 
 /** Who somebody is, as far as that is known. */
-export const UserInfo = s.object('UserInfo', {
-  username: s.string({ omitZero: true, description: 'What the user is called; unique among all active users.' }),
-  uid: s.string({ omitZero: true, description: 'Tells the user from another who had the name before.' }),
-  groups: s.list(s.string(), { description: 'Which groups the user is in.' }),
-  extra: s.map(s.list(s.string()), { description: 'What else whoever authenticated the user has said.' }),
-});
+export const UserInfo = s.object(
+  'UserInfo',
+  {
+    username: s.string({ omitZero: true, description: 'Name that identifies the user among all active users.' }),
+    uid: s.string({
+      omitZero: true,
+      description:
+        'Identifier that stays unique over time: it tells the user apart from a former user of the same name.',
+    }),
+    groups: s.list(s.string(), { description: 'Names of the groups the user belongs to.' }),
+    extra: s.map(s.list(s.string()), {
+      description: 'Further attributes that the authenticator supplied, as lists of strings by key.',
+    }),
+  },
+  { description: 'Identity of an authenticated user.' },
+);

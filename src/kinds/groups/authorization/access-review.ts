@@ -9,26 +9,45 @@ export const SubjectAccessReviewSpec = s.object(
   'SubjectAccessReviewSpec',
   {
     ...attributes,
-    user: s.string({ omitZero: true, description: 'Who wants to do it.' }),
-    groups: s.list(s.string(), { description: 'Which groups the user is in.' }),
-    extra: s.map(s.list(s.string()), { description: 'What else is known of the user.' }),
-    uid: s.string({ omitZero: true, description: 'Tells the user from others of the same name.' }),
+    user: s.string({
+      omitZero: true,
+      description:
+        'Name of the user to check. Required unless groups are given; with groups only, the question is what their members may do.',
+    }),
+    groups: s.list(s.string(), { description: 'Groups the user belongs to.' }),
+    extra: s.map(s.list(s.string()), {
+      description: 'Further attributes of the user, as an authenticator would supply them: lists of strings by key.',
+    }),
+    uid: s.string({ omitZero: true, description: 'UID of the user.' }),
   },
-  { zero: true, rules: [oneQuestion, aboutSomebody, selectorsAreClear], description: 'What is asked.' },
+  {
+    zero: true,
+    rules: [oneQuestion, aboutSomebody, selectorsAreClear],
+    description:
+      'The user and the action to check. Exactly one of resourceAttributes and nonResourceAttributes must be set.',
+  },
 );
 
 export const SubjectAccessReviewStatus = s.object(
   'SubjectAccessReviewStatus',
   {
-    allowed: s.boolean({ zero: true, description: 'Whether it is allowed.' }),
-    denied: s.boolean({ omitZero: true, description: 'Whether it is forbidden, whatever anybody else says.' }),
-    reason: s.string({ omitZero: true, description: 'Why.' }),
+    allowed: s.boolean({ zero: true, description: 'Whether the action is allowed.' }),
+    denied: s.boolean({
+      omitZero: true,
+      description:
+        'Whether an authorizer has explicitly denied the action, so that no other one was asked. If allowed and denied are both false, no authorizer had an opinion and the action is not allowed.',
+    }),
+    reason: s.string({
+      omitZero: true,
+      description: 'Why the action is allowed or denied, where the authorizer says so.',
+    }),
     evaluationError: s.string({
       omitZero: true,
-      description: 'What went wrong on the way to the answer, which may be good all the same.',
+      description:
+        'Error that occurred while the action was checked. The answer can still be right: for example, a missing role does not affect permissions granted by others.',
     }),
   },
-  { default: {}, description: 'The answer.' },
+  { default: {}, description: 'The answer, filled in by the server.' },
 );
 
 function aboutSomebody({ user = '', groups }: { readonly user?: string; readonly groups?: readonly string[] }) {

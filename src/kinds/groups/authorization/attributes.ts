@@ -8,9 +8,15 @@ import { operatorValues } from '../../shapes/meta/operator-values.ts';
 const text = (description: string) => s.string({ omitZero: true, description });
 
 const requirement = {
-  key: s.string({ zero: true }),
-  operator: s.string({ zero: true, description: 'In, NotIn, Exists or DoesNotExist; others are let pass.' }),
-  values: s.list(s.string()),
+  key: s.string({ zero: true, description: 'Name of the label or field to compare.' }),
+  operator: s.string({
+    zero: true,
+    description:
+      'How the value relates to values: In, NotIn, Exists or DoesNotExist. Unknown operators are accepted, so that newer clients work with older servers.',
+  }),
+  values: s.list(s.string(), {
+    description: 'Values to compare with. Needed for In and NotIn; must be empty for Exists and DoesNotExist.',
+  }),
 };
 type Requirement = ObjectType<typeof requirement>;
 
@@ -19,36 +25,58 @@ const selector = (name: 'Field' | 'Label') =>
   s.object(
     `${name}SelectorAttributes`,
     {
-      rawSelector: text('The selector as it stands in a URL. Whoever answers may not understand it.'),
-      requirements: s.list(s.object(`${name}SelectorRequirement`, requirement), {
-        description: 'The selector, part by part.',
-      }),
+      rawSelector: text(
+        "The selector as it would appear in a URL's query. Cannot be combined with requirements. Meant for webhooks; an authorizer that cannot parse it ignores it.",
+      ),
+      requirements: s.list(
+        s.object(`${name}SelectorRequirement`, requirement, { description: 'One requirement on a label or field.' }),
+        {
+          description: 'The parsed selector: all requirements must hold. Cannot be combined with rawSelector.',
+        },
+      ),
     },
-    { description: `Only the objects that this ${name.toLowerCase()} selector selects are meant.` },
+    { description: 'Limits the check to requests with this selector. Either rawSelector or requirements must be set.' },
   );
 
-const ResourceAttributes = s.object('ResourceAttributes', {
-  namespace: text('The namespace; empty for what is in none, or for all of them.'),
-  verb: text('What is to be done: get, list, watch, create, update, patch, delete, or * for everything.'),
-  group: text('The API group; * for all.'),
-  version: text('The version in that group; * for all.'),
-  resource: text('The kind of objects, as paths name it; * for all.'),
-  subresource: text('The part of the object that is meant.'),
-  name: text('The object; empty for all.'),
-  fieldSelector: selector('Field'),
-  labelSelector: selector('Label'),
-});
+const ResourceAttributes = s.object(
+  'ResourceAttributes',
+  {
+    namespace: text(
+      'Namespace of the action. Empty means no namespace for cluster-scoped resources, and all namespaces for others.',
+    ),
+    verb: text(
+      'Verb of the action: get, list, watch, create, update, patch, delete, deletecollection, or `*` for all.',
+    ),
+    group: text('API group of the resource; empty is the core group, `*` all groups.'),
+    version: text('API version of the resource, `*` for all versions.'),
+    resource: text('Resource by its plural name, such as pods; `*` for all resources.'),
+    subresource: text('Subresource, such as log or status. Empty means the resource itself.'),
+    name: text('Name of the object. Empty means all objects, as for list and create.'),
+    fieldSelector: selector('Field'),
+    labelSelector: selector('Label'),
+  },
+  { description: 'An action on API objects.' },
+);
 type ResourceAttributes = TypeOf<typeof ResourceAttributes>;
 
-const NonResourceAttributes = s.object('NonResourceAttributes', {
-  path: text('The path of the request.'),
-  verb: text('The method of the request, in small letters.'),
-});
+const NonResourceAttributes = s.object(
+  'NonResourceAttributes',
+  {
+    path: text('Path of the URL, such as /healthz.'),
+    verb: text('HTTP method in lower case, such as get.'),
+  },
+  { description: 'A request to a path that does not belong to an API resource.' },
+);
 
 /** The fields by which a review says what it is about. */
 export const attributes = {
-  resourceAttributes: s.use(ResourceAttributes, { description: 'What is to be done with objects.' }),
-  nonResourceAttributes: s.use(NonResourceAttributes, { description: 'What is to be done with another path.' }),
+  resourceAttributes: s.use(ResourceAttributes, {
+    description: 'The action to check, when it concerns API objects. Cannot be combined with nonResourceAttributes.',
+  }),
+  nonResourceAttributes: s.use(NonResourceAttributes, {
+    description:
+      'The request to check, when it concerns another path, such as /metrics. Cannot be combined with resourceAttributes.',
+  }),
 };
 type Attributes = ObjectType<typeof attributes>;
 

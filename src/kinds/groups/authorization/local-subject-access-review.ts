@@ -8,7 +8,8 @@ export const LocalSubjectAccessReview = defineKind({
   kind: 'LocalSubjectAccessReview',
   plural: 'localsubjectaccessreviews',
   scope: 'Namespaced',
-  description: 'Asks whether a user or a group may do something in a namespace.',
+  description:
+    'Asks whether a user or group may perform an action in one namespace. Because it is namespaced itself, permission to ask can be granted per namespace. The answer is in status; nothing is stored.',
   versions: { 'authorization.k8s.io/v1': {} },
   verbs: ['create'],
   fields: { spec: SubjectAccessReviewSpec, status: SubjectAccessReviewStatus },

@@ -9,14 +9,15 @@ export const SelfSubjectAccessReview = defineKind({
   kind: 'SelfSubjectAccessReview',
   plural: 'selfsubjectaccessreviews',
   scope: 'Cluster',
-  description: 'Asks whether the caller may do something.',
+  description:
+    'Asks whether the caller may perform an action, as `kubectl auth can-i` does. Every authenticated user may ask. The answer is in status; nothing is stored.',
   versions: { 'authorization.k8s.io/v1': {} },
   verbs: ['create'],
   fields: {
     spec: s.object('SelfSubjectAccessReviewSpec', attributes, {
       zero: true,
       rules: [oneQuestion, selectorsAreClear],
-      description: 'What is asked.',
+      description: 'The action to check. Exactly one of resourceAttributes and nonResourceAttributes must be set.',
     }),
     status: SubjectAccessReviewStatus,
   },

@@ -7,7 +7,8 @@ export const SubjectAccessReview = defineKind({
   kind: 'SubjectAccessReview',
   plural: 'subjectaccessreviews',
   scope: 'Cluster',
-  description: 'Asks whether a user or a group may do something.',
+  description:
+    'Asks whether a user or group may perform an action, in any namespace or cluster-wide. The answer is in status; nothing is stored.',
   versions: { 'authorization.k8s.io/v1': {} },
   verbs: ['create'],
   fields: { spec: SubjectAccessReviewSpec, status: SubjectAccessReviewStatus },

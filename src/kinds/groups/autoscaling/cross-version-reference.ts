@@ -4,18 +4,27 @@ import { type FieldError, invalid, required } from '../../../schema/field-error.
 import { pathSegment } from '../../../schema/names.ts';
 import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
 
-export const CrossVersionObjectReference = s.object('CrossVersionObjectReference', {
-  kind: s.string({ zero: true }),
-  name: s.string({ zero: true }),
-  apiVersion: s.string({ omitZero: true }),
-});
+export const CrossVersionObjectReference = s.object(
+  'CrossVersionObjectReference',
+  {
+    kind: s.string({ zero: true, description: 'Kind of the referenced object, such as Deployment. Required.' }),
+    name: s.string({ zero: true, description: 'Name of the referenced object. Required.' }),
+    apiVersion: s.string({
+      omitZero: true,
+      description:
+        'API group and version of the referenced object, such as apps/v1. Required for every kind outside the core group.',
+    }),
+  },
+  { description: 'Names an object in the same namespace, in a version of its API group.' },
+);
 export type CrossVersionObjectReference = TypeOf<typeof CrossVersionObjectReference>;
 
 /** What is scaled. */
 export const ScaleTarget = s.use(CrossVersionObjectReference, {
   zero: true,
   rules: [namesObject, namesGroup],
-  description: 'The object that is scaled.',
+  description:
+    'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace. Its metrics decide how many pods it gets.',
 });
 
 /** On a reference: what every one must say. */

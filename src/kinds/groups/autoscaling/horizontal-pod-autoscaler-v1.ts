@@ -26,33 +26,58 @@ const RESERVED = new Set([
   'autoscaling.alpha.kubernetes.io/scale-up-tolerance',
 ]);
 
-export const HorizontalPodAutoscalerCondition = s.object('HorizontalPodAutoscalerCondition', conditionFields);
+export const HorizontalPodAutoscalerCondition = s.object('HorizontalPodAutoscalerCondition', conditionFields, {
+  description: 'One observation about the state of an autoscaler.',
+});
 
 const Spec = s.object('HorizontalPodAutoscalerSpec', {
   scaleTargetRef: s.use(CrossVersionObjectReference, {
     zero: true,
     atomic: true,
-    description: 'The object that is scaled.',
+    description:
+      'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace.',
   }),
-  minReplicas: s.int32({ default: 1, description: 'How few pods there may be.' }),
-  maxReplicas: s.int32({ zero: true, description: 'How many pods there may be.' }),
+  minReplicas: s.int32({ default: 1, description: 'Lower bound for the number of pods. Defaults to 1.' }),
+  maxReplicas: s.int32({
+    zero: true,
+    description: 'Upper bound for the number of pods. Required; must not be less than minReplicas.',
+  }),
   targetCPUUtilizationPercentage: s.int32({
-    description: 'How much of the CPU they request the pods should use, on average; 80 where nothing is said.',
+    description:
+      'Average CPU usage to aim for, across all pods, as a percentage of the CPU they request. Defaults to 80. Other metrics can be set in autoscaling/v2 only.',
   }),
 });
 
 const Status = s.object('HorizontalPodAutoscalerStatus', {
-  observedGeneration: s.int64({ description: 'The generation that the rest speaks of.' }),
-  lastScaleTime: s.time({ description: 'When the number of pods was last changed.' }),
-  currentReplicas: s.int32({ zero: true, description: 'How many pods there are.' }),
-  desiredReplicas: s.int32({ zero: true, description: 'How many there should be by the last reckoning.' }),
-  currentCPUUtilizationPercentage: s.int32({ description: 'How busy the pods are.' }),
+  observedGeneration: s.int64({ description: 'The metadata.generation that this status was computed from.' }),
+  lastScaleTime: s.time({
+    description: 'When the autoscaler last changed the number of pods. Limits how soon it may change it again.',
+  }),
+  currentReplicas: s.int32({
+    zero: true,
+    description: 'Number of pods the scaled object had when the autoscaler last looked.',
+  }),
+  desiredReplicas: s.int32({
+    zero: true,
+    description: 'Number of pods the autoscaler last computed from the metrics.',
+  }),
+  currentCPUUtilizationPercentage: s.int32({
+    description:
+      'Average CPU usage across all pods, as a percentage of the CPU they request. Absent until metrics are available.',
+  }),
 });
 
 export const older: VersionDefinition = {
   fields: {
-    spec: s.use(Spec, { zero: true, derive: withTarget, description: 'What is scaled, and by what.' }),
-    status: s.use(Status, { default: {}, description: 'What was found and done.' }),
+    spec: s.use(Spec, {
+      zero: true,
+      derive: withTarget,
+      description: 'Desired behavior of the autoscaler: what it scales, within which bounds, and for which CPU usage.',
+    }),
+    status: s.use(Status, {
+      default: {},
+      description: 'Most recently observed state of the autoscaler, written by its controller.',
+    }),
   },
   toHub,
   fromHub,

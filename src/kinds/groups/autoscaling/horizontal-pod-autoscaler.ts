@@ -22,43 +22,64 @@ export const HorizontalPodAutoscaler = defineKind({
   short: ['hpa'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'Sets the number of pods of another object, so that each is about as busy as wanted.',
+  description:
+    'Adjusts the number of pods of a workload automatically, so that the metrics you choose (CPU usage by default) stay close to their targets.',
   versions: { 'autoscaling/v2': {}, 'autoscaling/v1': older },
   fields: {
     spec: s.object(
       'HorizontalPodAutoscalerSpec',
       {
         scaleTargetRef: ScaleTarget,
-        minReplicas: s.int32({ default: 1, rules: [atLeastOne], description: 'How few pods there may be.' }),
-        maxReplicas: s.int32({ zero: true, description: 'How many pods there may be.' }),
+        minReplicas: s.int32({
+          default: 1,
+          rules: [atLeastOne],
+          description: 'Lower bound for the number of pods. Defaults to 1, which is also the smallest value allowed.',
+        }),
+        maxReplicas: s.int32({
+          zero: true,
+          description: 'Upper bound for the number of pods. Required; must not be less than minReplicas.',
+        }),
         metrics: s.list(MetricSpec, {
           default: [cpuUtilization(DEFAULT_UTILIZATION)],
           rules: [metricRules],
           description:
-            'What is looked at. The one that asks for most pods decides; where nothing is said, pods should use 80 % of their CPU.',
+            'Metrics to scale by. A replica count is computed for each, and the highest one wins. Defaults to an average CPU usage of 80% of the requests.',
         }),
         behavior: HorizontalPodAutoscalerBehavior,
       },
-      { zero: true, rules: [maxFitsMin], description: 'What is scaled, and by what.' },
+      {
+        zero: true,
+        rules: [maxFitsMin],
+        description: 'Desired behavior of the autoscaler: what it scales, within which bounds, and by which metrics.',
+      },
     ),
     status: s.object(
       'HorizontalPodAutoscalerStatus',
       {
-        observedGeneration: s.int64({ description: 'The generation that the rest speaks of.' }),
-        lastScaleTime: s.time({ description: 'When the number of pods was last changed.' }),
-        currentReplicas: s.int32({ min: 0, omitZero: true, description: 'How many pods there are.' }),
+        observedGeneration: s.int64({ description: 'The metadata.generation that this status was computed from.' }),
+        lastScaleTime: s.time({
+          description: 'When the autoscaler last changed the number of pods. Limits how soon it may change it again.',
+        }),
+        currentReplicas: s.int32({
+          min: 0,
+          omitZero: true,
+          description: 'Number of pods the scaled object had when the autoscaler last looked.',
+        }),
         desiredReplicas: s.int32({
           min: 0,
           zero: true,
-          description: 'How many there should be by the last reckoning.',
+          description: 'Number of pods the autoscaler last computed from the metrics.',
         }),
-        currentMetrics: s.list(MetricStatus, { description: 'What was found when the metrics were last looked at.' }),
+        currentMetrics: s.list(MetricStatus, {
+          description: 'Values of the metrics when the autoscaler last read them, in the order of spec.metrics.',
+        }),
         conditions: s.listMap(HorizontalPodAutoscalerCondition, {
           keys: ['type'],
-          description: 'What holds for the autoscaler: AbleToScale, ScalingActive, ScalingLimited.',
+          description:
+            'Latest observations of the state of the autoscaler, at most one per type: AbleToScale, ScalingActive and ScalingLimited say whether it can scale, and why not.',
         }),
       },
-      { default: {}, description: 'What was found and done.' },
+      { default: {}, description: 'Most recently observed state of the autoscaler, written by its controller.' },
     ),
   },
   subresources: { status: true },

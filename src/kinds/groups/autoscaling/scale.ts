@@ -36,7 +36,9 @@ export function scaleShapeOf(apiVersion: string): ScaleShape {
   return older.get(apiVersion) ?? autoscaling;
 }
 
-const selectorWords = { description: 'Which pods are counted, as a query for a list would say it.' };
+const selectorWords = {
+  description: 'Label selector for the counted pods, in the form of the labelSelector query parameter.',
+};
 
 const autoscaling: ScaleShape = {
   apiVersion: 'autoscaling/v1',
@@ -48,7 +50,10 @@ const autoscaling: ScaleShape = {
 };
 
 const olderSchema = schemaOf({
-  selector: s.map(s.string(), { description: 'The same as labels, where it can be said with labels alone.' }),
+  selector: s.map(s.string(), {
+    description:
+      'The selector as a map of labels. Absent when it needs more than equality; targetSelector is always complete.',
+  }),
   targetSelector: s.string(selectorWords),
 });
 
@@ -75,20 +80,26 @@ function schemaOf(selectors: Readonly<Record<string, Schema>>): ObjectSchema<Sca
   return s.object(
     'Scale',
     {
-      kind: s.string(),
-      apiVersion: s.string(),
-      metadata: s.use(ObjectMeta, { default: {} }),
+      kind: s.string({ description: 'Kind of this object: Scale.' }),
+      apiVersion: s.string({ description: 'API group and version of this object, such as autoscaling/v1.' }),
+      metadata: s.use(ObjectMeta, {
+        default: {},
+        description: 'Name, namespace, UID and resourceVersion of the scaled object.',
+      }),
       spec: s.object(
         'ScaleSpec',
-        { replicas: s.int32({ min: 0, omitZero: true, description: 'How many pods there should be.' }) },
-        { default: {}, description: 'What is wanted.' },
+        { replicas: s.int32({ min: 0, omitZero: true, description: 'Number of pods to run. 0 stops them all.' }) },
+        { default: {}, description: 'Desired size of the workload.' },
       ),
       status: s.object(
         'ScaleStatus',
-        { replicas: s.int32({ zero: true, description: 'How many pods there are.' }), ...selectors },
-        { default: {}, description: 'What there is.' },
+        { replicas: s.int32({ zero: true, description: 'Number of pods that currently exist.' }), ...selectors },
+        { default: {}, description: 'Current size of the workload.' },
       ),
     },
-    { description: 'The size of a workload.' },
+    {
+      description:
+        'The size of a workload, as its `scale` subresource shows it. Writing it changes the number of replicas and nothing else.',
+    },
   ) as unknown as ObjectSchema<Scale>;
 }

@@ -7,13 +7,25 @@ const LONGEST_WINDOW = 3600;
 const LONGEST_PERIOD = 1800;
 
 const policy = {
-  type: s.string({ zero: true, description: 'Pods or Percent.' }),
-  value: s.int32({ zero: true, description: 'How many pods, or how many hundredths of them.' }),
-  periodSeconds: s.int32({ zero: true, description: 'In how much time.' }),
+  type: s.string({
+    zero: true,
+    description: 'Unit of value: `Pods` for a number of pods, `Percent` for a percentage of the current replicas.',
+  }),
+  value: s.int32({
+    zero: true,
+    description: 'How much may change within periodSeconds, in pods or percent as type says. Must be greater than 0.',
+  }),
+  periodSeconds: s.int32({
+    zero: true,
+    description: 'Length of the period the limit applies to, in seconds. From 1 to 1800.',
+  }),
 };
 type HPAScalingPolicy = ObjectType<typeof policy>;
 
-const HPAScalingPolicy = s.object('HPAScalingPolicy', policy, { rules: [policyRule] });
+const HPAScalingPolicy = s.object('HPAScalingPolicy', policy, {
+  rules: [policyRule],
+  description: 'A limit on how much the number of pods may change within a period.',
+});
 
 const window: Rule<number> = (seconds) => {
   if (seconds < 0) return invalid('', seconds, 'must be greater than or equal to zero');
@@ -36,19 +48,26 @@ const rulesOf = ({ stabilizationWindowSeconds, policies }: Preset) =>
       stabilizationWindowSeconds: s.int32({
         default: () => stabilizationWindowSeconds,
         rules: [window],
-        description: 'How long ago a recommendation may be that still holds the number back.',
+        description:
+          'How far back, in seconds, the autoscaler looks at its own recommendations, to avoid scaling back and forth; it acts on the safest of them. From 0 to 3600; defaults to 0 when scaling up and to 300 when scaling down.',
       }),
       selectPolicy: s.enum(['Disabled', 'Max', 'Min'], {
         default: 'Max',
-        description: 'Which of the policies counts: the one that allows most, least, or none at all.',
+        description:
+          'Which policy applies when there are several: `Max`, the one that allows the largest change; `Min`, the one that allows the smallest; or `Disabled`, which forbids scaling in this direction. Defaults to Max.',
       }),
-      policies: s.list(HPAScalingPolicy, { default: policies, description: 'By how much the number may change.' }),
+      policies: s.list(HPAScalingPolicy, {
+        default: policies,
+        description:
+          'Limits on the speed of the change. By default up to 4 pods or 100%, whichever is more, may be added every 15 seconds, and any number removed.',
+      }),
       tolerance: s.quantity({
         rules: [notNegative],
-        description: 'By how much the metrics may miss their target before anything is done; 0.1 is a tenth.',
+        description:
+          'How far the ratio between the current metric and its target may be from 1 before anything is scaled, as a fraction: 0.05 is 5%. Must not be negative; defaults to the cluster-wide tolerance, 10%.',
       }),
     },
-    { default: {} },
+    { default: {}, description: 'How fast the number of pods may change in one direction.' },
   );
 
 export const HorizontalPodAutoscalerBehavior = s.object(
@@ -62,14 +81,19 @@ export const HorizontalPodAutoscalerBehavior = s.object(
           { type: 'Percent', value: 100, periodSeconds: 15 },
         ],
       }),
-      { default: {}, description: 'How pods are added.' },
+      {
+        default: {},
+        description:
+          'Limits on adding pods. By default, the number may grow by 4 pods or 100% every 15 seconds, without a stabilization window.',
+      },
     ),
     scaleDown: s.use(rulesOf({ policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] }), {
       default: {},
-      description: 'How pods are taken away.',
+      description:
+        'Limits on removing pods. By default, the number may fall to minReplicas, but only after it could have done so for 300 seconds.',
     }),
   },
-  { description: 'How fast the number of pods may change.' },
+  { description: 'How fast the autoscaler may add and remove pods. Each direction has its own defaults.' },
 );
 export type HorizontalPodAutoscalerBehavior = TypeOf<typeof HorizontalPodAutoscalerBehavior>;
 

@@ -47,25 +47,43 @@ const fields = {
   schedule: s.string({
     required: true,
     rules: [schedule],
-    description: 'When to run, as cron writes it: minute, hour, day of month, month, day of week.',
+    description:
+      'When to start Jobs, in cron syntax: minute, hour, day of month, month, day of week, as in `*/15 * * * *`; or a macro such as `@hourly`. Read in timeZone.',
   }),
-  timeZone: s.string({ rules: [timeZone], description: 'Where the schedule reads the clock; where absent, in UTC.' }),
+  timeZone: s.string({
+    rules: [timeZone],
+    description: 'Time zone the schedule is read in, as an IANA name such as Europe/Berlin. Defaults to UTC.',
+  }),
   startingDeadlineSeconds: s.int64({
     min: 0,
-    description: 'How late a missed run may still start; later, it counts as failed.',
+    description:
+      'How many seconds after its scheduled time a Job may still be started when it was missed. Later it is skipped and counts as missed. Without it there is no deadline.',
   }),
   concurrencyPolicy: s.enum(['Allow', 'Forbid', 'Replace'], {
     default: 'Allow',
     description:
-      'What happens when the last run is not done: Allow starts another, Forbid skips, Replace ends the old one.',
+      'What to do when a Job is due while an earlier one is still running: `Allow` runs both, `Forbid` skips the new one, `Replace` deletes the running one first. Defaults to Allow.',
   }),
-  suspend: s.boolean({ default: false, description: 'Starts no more runs; those under way go on.' }),
-  jobTemplate: s.use(JobTemplateSpec, { zero: true, description: 'The Job that each run creates.' }),
-  successfulJobsHistoryLimit: s.int32({ min: 0, description: 'How many Jobs that succeeded are kept.' }),
-  failedJobsHistoryLimit: s.int32({ min: 0, description: 'How many Jobs that failed are kept.' }),
+  suspend: s.boolean({
+    default: false,
+    description: 'Whether to stop creating Jobs. Jobs that already run are not affected. Defaults to false.',
+  }),
+  jobTemplate: s.use(JobTemplateSpec, { zero: true, description: 'Template of the Jobs to create.' }),
+  successfulJobsHistoryLimit: s.int32({
+    min: 0,
+    description:
+      'Number of Jobs that completed successfully to keep; older ones are deleted. Defaults to 3 (unlimited in batch/v2alpha1).',
+  }),
+  failedJobsHistoryLimit: s.int32({
+    min: 0,
+    description: 'Number of failed Jobs to keep; older ones are deleted. Defaults to 1 (unlimited in batch/v2alpha1).',
+  }),
 };
 
-const specOptions = { default: {}, description: 'What to run, and when.' } as const;
+const specOptions = {
+  default: {},
+  description: 'Desired behavior of the CronJob: which Jobs it creates, and when.',
+} as const;
 
 const CronJobSpec = s.object(
   'CronJobSpec',
@@ -88,7 +106,7 @@ export const CronJob = defineKind({
   short: ['cj'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'Creates a Job from its template whenever the schedule says so.',
+  description: 'Creates Jobs from a template on a repeating schedule in cron syntax.',
   versions: {
     'batch/v1': {},
     'batch/v1beta1': {
@@ -108,11 +126,11 @@ export const CronJob = defineKind({
     status: s.object(
       'CronJobStatus',
       {
-        active: s.list(ObjectReference, { description: 'The Jobs that are running.' }),
-        lastScheduleTime: s.time({ description: 'When a Job was last due and created.' }),
-        lastSuccessfulTime: s.time({ description: 'When a Job last completed.' }),
+        active: s.list(ObjectReference, { description: 'References to the Jobs that are currently running.' }),
+        lastScheduleTime: s.time({ description: 'Most recent scheduled time for which a Job was created.' }),
+        lastSuccessfulTime: s.time({ description: 'When a Job of this CronJob last completed successfully.' }),
       },
-      { default: {}, description: 'What has been run.' },
+      { default: {}, description: 'Most recently observed state of the CronJob, written by its controller.' },
     ),
   },
   subresources: { status: true },

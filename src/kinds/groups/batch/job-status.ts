@@ -2,31 +2,64 @@ import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { conditionFields } from '../../shapes/workload/workload-status.ts';
 
-const JobCondition = s.object('JobCondition', {
-  ...conditionFields,
-  lastProbeTime: s.time(),
-});
+const JobCondition = s.object(
+  'JobCondition',
+  {
+    ...conditionFields,
+    lastProbeTime: s.time({ description: 'When the condition was last checked.' }),
+  },
+  { description: 'One observation about the state of a Job.' },
+);
 
-const UncountedTerminatedPods = s.object('UncountedTerminatedPods', {
-  succeeded: s.set(s.string()),
-  failed: s.set(s.string()),
-});
+const UncountedTerminatedPods = s.object(
+  'UncountedTerminatedPods',
+  {
+    succeeded: s.set(s.string(), {
+      description: 'UIDs of pods that succeeded and are not yet included in status.succeeded.',
+    }),
+    failed: s.set(s.string(), { description: 'UIDs of pods that failed and are not yet included in status.failed.' }),
+  },
+  {
+    description:
+      'UIDs of finished pods that the counters do not include yet. The controller keeps them so that no pod is counted twice or missed.',
+  },
+);
 
 /** How far a Job has come. */
-export const JobStatus = s.object('JobStatus', {
-  conditions: s.list(JobCondition, {
-    merge: 'type',
-    description: 'What holds for the Job: Complete or Failed once it is finished, Suspended while it is stopped.',
-  }),
-  startTime: s.time({ description: 'When the controller took note of the Job.' }),
-  completionTime: s.time({ description: 'When the Job was completed; a Job that failed has none.' }),
-  active: s.int32({ min: 0, omitZero: true, description: 'How many pods are running or about to.' }),
-  succeeded: s.int32({ min: 0, omitZero: true, description: 'How many pods reached success.' }),
-  failed: s.int32({ min: 0, omitZero: true, description: 'How many pods failed.' }),
-  terminating: s.int32({ min: 0 }),
-  completedIndexes: s.string({ omitZero: true, description: 'The indexes that have succeeded, such as 1,3-5.' }),
-  failedIndexes: s.string({ description: 'The indexes that have failed for good.' }),
-  uncountedTerminatedPods: UncountedTerminatedPods,
-  ready: s.int32({ min: 0 }),
-});
+export const JobStatus = s.object(
+  'JobStatus',
+  {
+    conditions: s.list(JobCondition, {
+      merge: 'type',
+      description:
+        'Latest observations of the state of the Job. Complete or Failed is True once the Job has finished, Suspended while it is suspended, and SuccessCriteriaMet or FailureTarget when its end is decided but pods are still terminating.',
+    }),
+    startTime: s.time({
+      description: 'When the Job controller first started to work on the Job. Reset when a suspended Job is resumed.',
+    }),
+    completionTime: s.time({ description: 'When the Job completed successfully. Not set for a failed Job.' }),
+    active: s.int32({
+      min: 0,
+      omitZero: true,
+      description: 'Number of pods that are pending or running and not terminating. Absent or 0 for a finished Job.',
+    }),
+    succeeded: s.int32({ min: 0, omitZero: true, description: 'Number of pods that reached phase Succeeded.' }),
+    failed: s.int32({ min: 0, omitZero: true, description: 'Number of pods that reached phase Failed.' }),
+    terminating: s.int32({
+      min: 0,
+      description: 'Number of pods that are terminating but have not reached phase Succeeded or Failed.',
+    }),
+    completedIndexes: s.string({
+      omitZero: true,
+      description: 'Indexes that have succeeded, as a list of numbers and ranges such as 1,3-5. For indexed Jobs only.',
+    }),
+    failedIndexes: s.string({
+      description:
+        'Indexes that have failed and are not retried, as a list of numbers and ranges such as 1,3-5. For Jobs with backoffLimitPerIndex only.',
+    }),
+    uncountedTerminatedPods: UncountedTerminatedPods,
+    ready: s.int32({ min: 0, description: 'Number of active pods whose Ready condition is True.' }),
+  },
+  { description: 'Progress of the Job.' },
+);
 export type JobStatus = TypeOf<typeof JobStatus>;

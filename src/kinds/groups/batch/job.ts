@@ -21,11 +21,17 @@ export const Job = defineKind({
   categories: ['all'],
   scope: 'Namespaced',
   description:
-    'Work that comes to an end: pods are started from the template, and again after failures, until enough of them have succeeded.',
+    'Runs pods until a given number of them have succeeded. Failed pods are retried up to a limit. A finished Job and its pods stay until they are deleted or ttlSecondsAfterFinished has passed.',
   versions: { 'batch/v1': { orphansByDefault: true } },
   fields: {
-    spec: s.use(JobSpec, { default: {}, description: 'What is to be done.' }),
-    status: s.use(JobStatus, { default: {}, description: 'How far it has come.' }),
+    spec: s.use(JobSpec, {
+      default: {},
+      description: 'Desired behavior of the Job: its pods, how many must succeed, and what to do when they fail.',
+    }),
+    status: s.use(JobStatus, {
+      default: {},
+      description: 'Most recently observed state of the Job, written by its controller.',
+    }),
   },
   subresources: { status: true },
   selectable: { 'status.successful': (job) => String(job.status?.succeeded ?? 0) },

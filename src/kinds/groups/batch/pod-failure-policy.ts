@@ -15,16 +15,43 @@ const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const OPERATORS = ['In', 'NotIn'];
 const STATUSES = ['False', 'True', 'Unknown'];
 
-const OnExitCodes = s.object('PodFailurePolicyOnExitCodesRequirement', {
-  containerName: s.string({ description: 'Only this container; where absent, any of them.' }),
-  operator: s.string({ zero: true, description: 'In or NotIn.' }),
-  values: s.set(s.int32(), { zero: true, description: 'Exit codes in growing order; In cannot name 0.' }),
-});
+const OnExitCodes = s.object(
+  'PodFailurePolicyOnExitCodesRequirement',
+  {
+    containerName: s.string({
+      description:
+        'Name of the container or init container to look at. Without it, any container of the pod can match.',
+    }),
+    operator: s.string({
+      zero: true,
+      description:
+        '`In` matches when the exit code of at least one container is one of values, `NotIn` when that of at least one is not. Containers that exited with 0 are not considered.',
+    }),
+    values: s.set(s.int32(), {
+      zero: true,
+      description:
+        'Exit codes to compare with, 1 to 255 of them, in ascending order and without duplicates. 0 is not allowed with In.',
+    }),
+  },
+  { description: 'Matches a failed pod by the exit codes of its containers.' },
+);
 
-const OnPodCondition = s.object('PodFailurePolicyOnPodConditionsPattern', {
-  type: s.string({ zero: true, rules: [matches(qualifiedName)] }),
-  status: s.string({ default: 'True', rules: [(status: string) => oneOf(status, STATUSES)] }),
-});
+const OnPodCondition = s.object(
+  'PodFailurePolicyOnPodConditionsPattern',
+  {
+    type: s.string({
+      zero: true,
+      rules: [matches(qualifiedName)],
+      description: 'Type of the pod condition, such as DisruptionTarget. Required.',
+    }),
+    status: s.string({
+      default: 'True',
+      rules: [(status: string) => oneOf(status, STATUSES)],
+      description: 'Status the condition must have: True, False or Unknown. Defaults to True.',
+    }),
+  },
+  { description: 'Matches a failed pod by the type and status of one of its conditions.' },
+);
 
 const PodFailurePolicyRule = s.object(
   'PodFailurePolicyRule',
@@ -32,19 +59,37 @@ const PodFailurePolicyRule = s.object(
     action: s.string({
       zero: true,
       description:
-        'FailJob ends the Job, FailIndex gives up the index, Ignore does not count the failure, Count counts it.',
+        "What to do when the rule matches: `FailJob` fails the Job and terminates its pods, `FailIndex` fails the pod's index (needs backoffLimitPerIndex), `Ignore` replaces the pod without counting the failure, `Count` counts it towards backoffLimit. Required.",
     }),
-    onExitCodes: s.use(OnExitCodes, { rules: [exitCodes] }),
+    onExitCodes: s.use(OnExitCodes, {
+      rules: [exitCodes],
+      description: 'Exit codes the rule matches. Cannot be combined with onPodConditions.',
+    }),
     onPodConditions: s.list(OnPodCondition, {
       rules: [(patterns: readonly unknown[]) => atMost(patterns, MAX_PATTERNS)],
+      description:
+        'Pod conditions the rule matches; one of them is enough. At most 20. Cannot be combined with onExitCodes.',
     }),
   },
-  { rules: [oneRequirement] },
+  {
+    rules: [oneRequirement],
+    description:
+      'What to do with a pod that failed in a certain way. Exactly one of onExitCodes and onPodConditions must be set.',
+  },
 );
 
-export const PodFailurePolicy = s.object('PodFailurePolicy', {
-  rules: s.list(PodFailurePolicyRule, { zero: true, rules: [(rules: readonly unknown[]) => atMost(rules, MAX_RULES)] }),
-});
+export const PodFailurePolicy = s.object(
+  'PodFailurePolicy',
+  {
+    rules: s.list(PodFailurePolicyRule, {
+      zero: true,
+      rules: [(rules: readonly unknown[]) => atMost(rules, MAX_RULES)],
+      description:
+        'Rules in order of precedence: the first that matches decides. If none does, the failure counts towards backoffLimit. At most 20.',
+    }),
+  },
+  { description: 'How a Job reacts to failed pods.' },
+);
 type PodFailurePolicy = TypeOf<typeof PodFailurePolicy>;
 
 /** On a Job's spec: what the policy says must fit the rest of it. */

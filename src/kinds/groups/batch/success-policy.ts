@@ -8,13 +8,34 @@ import { parseIndexes } from './indexes.ts';
 const MAX_RULES = 20;
 const MAX_INDEXES_LENGTH = 64 * 1024;
 
-const SuccessPolicyRule = s.object('SuccessPolicyRule', {
-  succeededIndexes: s.string({ description: 'The indexes that must succeed, such as 1,3-5; where absent, any.' }),
-  succeededCount: s.int32({ min: 0, description: 'How many of them must succeed; where absent, all.' }),
-});
+const SuccessPolicyRule = s.object(
+  'SuccessPolicyRule',
+  {
+    succeededIndexes: s.string({
+      description:
+        'Indexes of which enough must succeed, as a list of numbers and ranges such as 1,3-5. Without it, all indexes count.',
+    }),
+    succeededCount: s.int32({
+      min: 0,
+      description:
+        'Number of the named indexes that must succeed. Without it, all of them must. At least one of the two fields is required.',
+    }),
+  },
+  { description: 'A set of indexes whose success makes the Job successful.' },
+);
 type SuccessPolicyRule = TypeOf<typeof SuccessPolicyRule>;
 
-export const SuccessPolicy = s.object('SuccessPolicy', { rules: s.list(SuccessPolicyRule, { zero: true }) });
+export const SuccessPolicy = s.object(
+  'SuccessPolicy',
+  {
+    rules: s.list(SuccessPolicyRule, {
+      zero: true,
+      description:
+        'Rules, in order. As soon as one is met, the Job succeeds and its remaining pods are terminated. At least 1 and at most 20.',
+    }),
+  },
+  { description: 'When an indexed Job counts as successful before all of its indexes have succeeded.' },
+);
 type SuccessPolicy = TypeOf<typeof SuccessPolicy>;
 
 /** On a Job's spec. */

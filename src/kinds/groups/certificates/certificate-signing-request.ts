@@ -39,29 +39,44 @@ const usages = [
 ];
 
 const spec = {
-  request: s.bytes({ zero: true, description: 'The request itself (PKCS #10): PEM, once more in base64.' }),
+  request: s.bytes({
+    zero: true,
+    description:
+      "The PKCS #10 certificate request in PEM, encoded in base64. Required; it must be signed with the requestor's own key.",
+  }),
   signerName: s.string({
     zero: true,
-    description: 'Who is to sign it, such as `kubernetes.io/kube-apiserver-client`. The signer decides what it takes.',
+    description:
+      'Signer that the certificate is requested from, such as kubernetes.io/kube-apiserver-client. The signer defines which requests it accepts and who trusts its certificates. Required.',
   }),
   expirationSeconds: s.int32({
-    description: 'How long the certificate should be good for; the signer may give less. At least 600.',
+    description:
+      'Requested validity of the certificate in seconds, at least 600. The signer may issue one with another validity. Without it, the signer decides.',
   }),
-  usages: s.list(s.string(), { description: 'What the key is to be used for, such as `client auth`.' }),
-  username: s.string({ omitZero: true, description: 'Who asked. This and the rest is written by the server.' }),
-  uid: s.string({ omitZero: true }),
-  groups: s.list(s.string()),
-  extra: s.map(s.list(s.string())),
+  usages: s.list(s.string(), {
+    description:
+      'Key usages to request, such as `digital signature`, `client auth` or `server auth`. At least one; the signer may restrict which are allowed.',
+  }),
+  username: s.string({ omitZero: true, description: 'Name of the user who created the request. Set by the server.' }),
+  uid: s.string({ omitZero: true, description: 'UID of the user who created the request. Set by the server.' }),
+  groups: s.list(s.string(), { description: 'Groups of the user who created the request. Set by the server.' }),
+  extra: s.map(s.list(s.string()), {
+    description: 'Further attributes of the user who created the request. Set by the server.',
+  }),
 };
 type Spec = ObjectType<typeof spec>;
 
 const fields = {
   spec: s.object('CertificateSigningRequestSpec', spec, {
     zero: true,
-    description: 'What is asked for, and by whom. Cannot be changed.',
+    description: 'The certificate that is requested, and by whom. Cannot be changed after creation.',
     rules: [request],
   }),
-  status: s.use(RequestStatus, { default: {}, description: 'What has become of it.' }),
+  status: s.use(RequestStatus, {
+    default: {},
+    description:
+      'Decision about the request and the issued certificate. Approval or denial is written through the `approval` subresource, the certificate through `status`.',
+  }),
 };
 
 export type CertificateSigningRequest = KubeObject & ObjectType<typeof fields>;
@@ -75,7 +90,7 @@ export const CertificateSigningRequest = defineKind({
   short: ['csr'],
   scope: 'Cluster',
   description:
-    'Asks a signer for a certificate. Somebody approves or denies it; of an approved one the signer puts the certificate into the status.',
+    'Requests an X.509 certificate from a signer. The request is approved or denied by an administrator or a controller; if it is approved, the signer puts the certificate into status.certificate. Requests are deleted automatically some time after they were created or decided.',
   versions: { 'certificates.k8s.io/v1': {} },
   fields,
   name: pathSegmentName,

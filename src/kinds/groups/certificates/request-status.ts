@@ -4,26 +4,47 @@ import { duplicate, type FieldError, forbidden, invalid, notSupported, required 
 import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
 import { certificateProblem } from './issued-certificate.ts';
 
-const RequestCondition = s.object('CertificateSigningRequestCondition', {
-  type: s.string({ zero: true, description: 'Approved, Denied or Failed; others may come.' }),
-  status: s.string({ zero: true, description: 'True; of other types also False or Unknown.' }),
-  reason: s.string({ omitZero: true, description: 'Why, in one CamelCase word.' }),
-  message: s.string({ omitZero: true, description: 'Why, for people.' }),
-  lastUpdateTime: s.time(),
-  lastTransitionTime: s.time(),
-});
+const RequestCondition = s.object(
+  'CertificateSigningRequestCondition',
+  {
+    type: s.string({
+      zero: true,
+      description:
+        "`Approved` or `Denied`, set through the `approval` subresource; `Failed`, when the signer could not issue the certificate; or a type of the signer's own.",
+    }),
+    status: s.string({
+      zero: true,
+      description: 'True, False or Unknown. Approved, Denied and Failed can only be True.',
+    }),
+    reason: s.string({ omitZero: true, description: 'Reason for the condition, in one CamelCase word.' }),
+    message: s.string({ omitZero: true, description: 'Details about the condition, for people.' }),
+    lastUpdateTime: s.time({
+      description: 'When the condition was last written. Set by the server if it is left out.',
+    }),
+    lastTransitionTime: s.time({
+      description: 'When the status of the condition last changed. Set by the server if it is left out.',
+    }),
+  },
+  { description: 'One observation about a certificate signing request.' },
+);
 type RequestCondition = TypeOf<typeof RequestCondition>;
 
-export const RequestStatus = s.object('CertificateSigningRequestStatus', {
-  conditions: s.listMap(RequestCondition, {
-    keys: ['type'],
-    merge: undefined,
-    description: 'What was decided. Approved and Denied are set through `approval`, and stay.',
-  }),
-  certificate: s.bytes({
-    description: 'What the signer issued: PEM, once more in base64. Once set, it stays.',
-  }),
-});
+export const RequestStatus = s.object(
+  'CertificateSigningRequestStatus',
+  {
+    conditions: s.listMap(RequestCondition, {
+      keys: ['type'],
+      merge: undefined,
+      description:
+        'Decisions about the request, at most one per type. Approved and Denied exclude each other, and neither these two nor Failed can be removed again.',
+    }),
+    certificate: s.bytes({
+      description:
+        'The issued certificate, followed by any intermediate certificates, in PEM encoded in base64. Written by the signer after approval; cannot be changed afterwards.',
+    }),
+  },
+  { description: 'Decision about a certificate signing request, and the certificate itself.' },
+);
 export type RequestStatus = TypeOf<typeof RequestStatus>;
 
 const decisions = ['Approved', 'Denied'];

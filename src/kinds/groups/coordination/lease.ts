@@ -22,24 +22,35 @@ export const Lease = defineKind({
   kind: 'Lease',
   plural: 'leases',
   scope: 'Namespaced',
-  description: 'Says who is in charge of something and until when; whoever is must renew it in time.',
+  description:
+    'A claim to a role or resource that its holder must renew in time, used for leader election and for the heartbeats of nodes. Others may take over a lease that has expired.',
   versions: { 'coordination.k8s.io/v1': {} },
   fields: {
     spec: s.object(
       'LeaseSpec',
       {
-        holderIdentity: s.string({ description: 'Who holds the lease.' }),
+        holderIdentity: s.string({
+          description: 'Identity of the current holder. Empty means that nobody holds the lease.',
+        }),
         leaseDurationSeconds: s.int32({
           rules: [aboveZero],
-          description: 'How long others must wait after the last renewal before they may take it.',
+          description:
+            'Seconds that others must wait after renewTime before they may take the lease over. Must be greater than 0.',
         }),
-        acquireTime: s.microTime({ description: 'When the holder took it.' }),
-        renewTime: s.microTime({ description: 'When the holder last renewed it.' }),
-        leaseTransitions: s.int32({ min: 0, description: 'How often the holder has changed.' }),
-        strategy: s.string({ rules: [strategy], description: 'How the holder is chosen, where somebody chooses it.' }),
-        preferredHolder: s.string({ description: 'Who should take the lease over from the holder.' }),
+        acquireTime: s.microTime({ description: 'When the current holder acquired the lease.' }),
+        renewTime: s.microTime({ description: 'When the current holder last renewed the lease.' }),
+        leaseTransitions: s.int32({ min: 0, description: 'Number of times the lease has changed hands.' }),
+        strategy: s.string({
+          rules: [strategy],
+          description:
+            'How a coordinated leader election picks the holder: OldestEmulationVersion, or a strategy of your own with a domain prefix. Without it, the candidates decide among themselves.',
+        }),
+        preferredHolder: s.string({
+          description:
+            'Identity of a better holder, to whom the current one should give up the lease. Allowed only with a strategy.',
+        }),
       },
-      { default: {}, rules: [preferenceNeedsStrategy], description: 'Who holds it.' },
+      { default: {}, rules: [preferenceNeedsStrategy], description: 'Who holds the lease, and until when.' },
     ),
   },
   requiresVersion: true,

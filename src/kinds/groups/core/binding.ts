@@ -9,11 +9,15 @@ export const Binding = defineKind({
   kind: 'Binding',
   plural: 'bindings',
   scope: 'Namespaced',
-  description: 'Puts the pod of the same name on a node; a scheduler creates it.',
+  description: 'Assigns the pod of the same name to a node. Created by schedulers; it is not stored.',
   versions: { v1: {} },
   verbs: ['create'],
   fields: {
-    target: s.use(ObjectReference, { default: {}, description: 'The node.', rules: [isNode] }),
+    target: s.use(ObjectReference, {
+      default: {},
+      description: 'Node that the pod is assigned to. Its name is required.',
+      rules: [isNode],
+    }),
   },
 });
 

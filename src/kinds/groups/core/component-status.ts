@@ -3,15 +3,19 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { name, text } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
-const ComponentCondition = s.object('ComponentCondition', {
-  type: s.string({ zero: true, description: 'Always Healthy.' }),
-  status: s.string({ zero: true, description: 'True, False or Unknown.' }),
-  message: s.string({ omitZero: true, description: 'What the component answered.' }),
-  error: s.string({ omitZero: true, description: 'What went wrong when it was asked.' }),
-});
+const ComponentCondition = s.object(
+  'ComponentCondition',
+  {
+    type: s.string({ zero: true, description: 'Type of the condition. The only type is Healthy.' }),
+    status: s.string({ zero: true, description: 'Whether the component is healthy: True, False or Unknown.' }),
+    message: s.string({ omitZero: true, description: 'Answer of the component to the health check.' }),
+    error: s.string({ omitZero: true, description: 'Why the health check failed.' }),
+  },
+  { description: 'Health of a component.' },
+);
 
 const fields = {
-  conditions: s.listMap(ComponentCondition, { keys: ['type'], description: 'What was found.' }),
+  conditions: s.listMap(ComponentCondition, { keys: ['type'], description: 'Results of the health check.' }),
 };
 
 export type ComponentStatus = KubeObject & ObjectType<typeof fields>;
@@ -23,7 +27,7 @@ export const ComponentStatus = defineKind({
   plural: 'componentstatuses',
   short: ['cs'],
   scope: 'Cluster',
-  description: 'Says whether a part of the control plane is healthy, as found when asked.',
+  description: 'Health of a component of the control plane, checked on request. Deprecated.',
   versions: { v1: { deprecated: 'v1 ComponentStatus is deprecated in v1.19+' } },
   verbs: ['get', 'list'],
   fields,

@@ -22,14 +22,19 @@ export const frozenOnceImmutable =
 
 const fields = {
   data: s.map(s.string(), {
-    description: 'Texts by key; a key can become a file name.',
+    description:
+      "Text values by key. Keys consist of letters, digits, '-', '_' and '.'. All values together may have 1 " + 'MiB.',
     rules: [keys(matches(configMapKey))],
   }),
   binaryData: s.map(s.bytes(), {
-    description: 'Bytes by key, in base64. A key stands here or in data, not in both.',
+    description: 'Binary values by key, encoded in base64. A key may be in data or in binaryData, not in both.',
     rules: [keys(matches(configMapKey))],
   }),
-  immutable: s.boolean({ description: 'Nothing in it can be changed any more; only deleting it is left.' }),
+  immutable: s.boolean({
+    description:
+      'If true, the data can no longer be changed and the field cannot be reset; the object can only be ' +
+      'deleted. Defaults to false.',
+  }),
 };
 
 export type ConfigMap = KubeObject & ObjectType<typeof fields>;
@@ -41,7 +46,8 @@ export const ConfigMap = defineKind({
   plural: 'configmaps',
   short: ['cm'],
   scope: 'Namespaced',
-  description: 'Configuration that pods read as files, variables or arguments. Running pods do not see a change.',
+  description:
+    'Configuration that pods use as files, environment variables or arguments. Running pods do not see ' + 'changes.',
   versions: { v1: {} },
   fields,
   rules: [frozenOnceImmutable('data', 'binaryData'), keysInBoth, size],

@@ -13,39 +13,57 @@ import { ipWarnings } from '../../warnings/addresses.ts';
 const EndpointAddress = s.object(
   'EndpointAddress',
   {
-    ip: s.string({ zero: true, description: 'Where the traffic goes.' }),
+    ip: s.string({
+      zero: true,
+      description: 'IP address of the endpoint. Loopback, link-local and multicast addresses are not allowed.',
+    }),
     hostname: s.string({
       omitZero: true,
-      description: 'The name that DNS has for this address alone.',
+      description:
+        'Host name of the endpoint, a DNS label. It resolves to this address alone, below the name of a headless ' +
+        'service.',
       rules: [matches(dnsLabel)],
     }),
-    nodeName: s.string({ description: 'The node it is on.', rules: [matches(dnsSubdomain)] }),
-    targetRef: s.use(ObjectReference, { description: 'The pod behind it.' }),
+    nodeName: s.string({ description: 'Node that the endpoint runs on.', rules: [matches(dnsSubdomain)] }),
+    targetRef: s.use(ObjectReference, { description: 'Object behind the address, usually a pod.' }),
   },
-  { atomic: true, rules: [reachable] },
+  { atomic: true, description: 'An address that receives traffic of the service.', rules: [reachable] },
 );
 
 const EndpointPort = s.object(
   'EndpointPort',
   {
-    name: s.string({ omitZero: true, description: 'The name of the port of the service.', rules: [matches(dnsLabel)] }),
-    port: s.int32({ zero: true, ...portRange }),
-    protocol: s.enum(['SCTP', 'TCP', 'UDP'], { default: 'TCP' }),
-    appProtocol: s.string({ rules: [matches(qualifiedName)] }),
+    name: s.string({
+      omitZero: true,
+      description: 'Name of the service port. Required if there are several ports.',
+      rules: [matches(dnsLabel)],
+    }),
+    port: s.int32({ zero: true, ...portRange, description: 'Port number on the endpoints, from 1 to 65535.' }),
+    protocol: s.enum(['SCTP', 'TCP', 'UDP'], {
+      default: 'TCP',
+      description: 'Protocol of the port: TCP, UDP or SCTP. Defaults to TCP.',
+    }),
+    appProtocol: s.string({
+      description: 'Application protocol of the port, such as kubernetes.io/h2c, as a hint for implementations.',
+      rules: [matches(qualifiedName)],
+    }),
   },
-  { atomic: true },
+  { atomic: true, description: 'A port of the endpoints.' },
 );
 
 const EndpointSubset = s.object(
   'EndpointSubset',
   {
-    addresses: s.list(EndpointAddress, { description: 'Those that are ready for traffic.' }),
+    addresses: s.list(EndpointAddress, { description: 'Addresses that are ready to receive traffic.' }),
     notReadyAddresses: s.list(EndpointAddress, {
-      description: 'Those that are starting, or failed a readiness probe.',
+      description: 'Addresses of pods that are starting, or whose readiness probe fails. They receive no traffic.',
     }),
-    ports: s.list(EndpointPort, { description: 'The ports that every one of the addresses has.' }),
+    ports: s.list(EndpointPort, { description: 'Ports that all addresses of the subset serve.' }),
   },
-  { rules: [hasAddresses, portsHaveNames] },
+  {
+    description: 'A group of addresses with the same ports: every address is combined with every port.',
+    rules: [hasAddresses, portsHaveNames],
+  },
 );
 
 /** Where the traffic of a service goes. */
@@ -56,12 +74,13 @@ export const Endpoints = defineKind({
   short: ['ep'],
   scope: 'Namespaced',
   description:
-    'The addresses that stand behind the service of the same name. Of a service with a selector they follow its pods; of another, whoever made it writes them.',
+    'Addresses behind the service of the same name. For a service with a selector the server maintains them; ' +
+    'otherwise its owner does. Deprecated: use EndpointSlice of discovery.k8s.io/v1.',
   versions: {
     v1: { deprecated: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
   },
   fields: {
-    subsets: s.list(EndpointSubset, { description: 'Groups of addresses that offer the same ports.' }),
+    subsets: s.list(EndpointSubset, { description: 'Groups of addresses with the same ports.' }),
   },
   createOnUpdate: true,
   warnings: addressWarnings,

@@ -8,20 +8,46 @@ import { EventSource, NEWER_VERSION, newerVersion, strictRules } from '../events
 import { eventColumns } from './event-columns.ts';
 
 const fields = {
-  involvedObject: s.use(ObjectReference, { zero: true, description: 'What it happened to.' }),
-  reason: s.string({ omitZero: true, description: 'What happened, in one CamelCase word for programs.' }),
-  message: s.string({ omitZero: true, description: 'What happened, for people.' }),
-  source: s.use(EventSource, { default: {} }),
-  firstTimestamp: s.time({ description: 'When it happened first.' }),
-  lastTimestamp: s.time({ description: 'When it happened last.' }),
-  count: s.int32({ omitZero: true, description: 'How often it has happened.' }),
-  type: s.string({ omitZero: true, description: 'Normal or Warning; others may come.' }),
-  eventTime: s.microTime({ description: 'When it happened; its presence makes this an event of the newer form.' }),
-  series: s.object('EventSeries', { count: s.int32({ omitZero: true }), lastObservedTime: s.microTime() }),
-  action: s.string({ omitZero: true, description: 'What was done, or failed to be done, about the object.' }),
-  related: s.use(ObjectReference, { description: 'A second object that had a part in it.' }),
-  reportingComponent: s.string({ default: '', description: 'Who reports it, such as `kubernetes.io/kubelet`.' }),
-  reportingInstance: s.string({ default: '', description: 'Which instance of the reporter.' }),
+  involvedObject: s.use(ObjectReference, { zero: true, description: 'Object that the event is about.' }),
+  reason: s.string({
+    omitZero: true,
+    description: 'Machine-readable cause of the event, as one CamelCase word, such as FailedScheduling.',
+  }),
+  message: s.string({ omitZero: true, description: 'Description of the event for people.' }),
+  source: s.use(EventSource, {
+    default: {},
+    description: 'Component that reported the event. Newer events use reportingComponent.',
+  }),
+  firstTimestamp: s.time({ description: 'Time of the first occurrence.' }),
+  lastTimestamp: s.time({ description: 'Time of the most recent occurrence.' }),
+  count: s.int32({ omitZero: true, description: 'Number of occurrences so far.' }),
+  type: s.string({ omitZero: true, description: 'Severity of the event: Normal or Warning. More types may be added.' }),
+  eventTime: s.microTime({
+    description:
+      'Time of the first occurrence, in microseconds. If set, reportingComponent, reportingInstance, action ' +
+      'and reason are required.',
+  }),
+  series: s.object(
+    'EventSeries',
+    {
+      count: s.int32({ omitZero: true, description: 'Number of occurrences in the series so far.' }),
+      lastObservedTime: s.microTime({ description: 'Time of the most recent occurrence.' }),
+    },
+    { description: 'Further occurrences of the same event. Absent for an event that happened once.' },
+  ),
+  action: s.string({
+    omitZero: true,
+    description: 'Action that was taken or that failed, such as Binding. At most 128 characters.',
+  }),
+  related: s.use(ObjectReference, { description: 'Second object involved, such as the one that an action created.' }),
+  reportingComponent: s.string({
+    default: '',
+    description: 'Component that reported the event, such as kubernetes.io/kubelet.',
+  }),
+  reportingInstance: s.string({
+    default: '',
+    description: 'Instance of the reporting component, such as the name of its node. At most 128 characters.',
+  }),
 };
 
 export type Event = KubeObject & ObjectType<typeof fields>;
@@ -47,7 +73,7 @@ export const Event = defineKind({
   plural: 'events',
   short: ['ev'],
   scope: 'Namespaced',
-  description: 'Something that happened to an object, told for people. Events are forgotten after a while.',
+  description: 'Report of something that happened to an object. Informative only; do not rely on events being kept.',
   versions: { v1: {}, [NEWER_VERSION]: newerVersion(selectable) },
   fields,
   name: pathSegmentName,

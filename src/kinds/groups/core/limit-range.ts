@@ -6,31 +6,39 @@ import { ResourceList } from '../../shapes/container/resources.ts';
 import { type Amounts, limitRules } from './limit-range-rules.ts';
 
 const item = {
-  type: s.string({ zero: true, description: 'What is limited: Pod, Container or PersistentVolumeClaim.' }),
-  max: s.use(ResourceList, { description: 'The most that one may have.' }),
-  min: s.use(ResourceList, { description: 'The least that one must have.' }),
+  type: s.string({
+    zero: true,
+    description: 'Type of object that the limits apply to: Pod, Container or PersistentVolumeClaim.',
+  }),
+  max: s.use(ResourceList, { description: 'Maximum of each resource that one object may have as limit or request.' }),
+  min: s.use(ResourceList, { description: 'Minimum of each resource that one object must request.' }),
   default: s.use(ResourceList, {
     derive: limitsOfContainers,
-    description: 'The limits of a container that sets none; where absent, the most it may have.',
+    description: 'Limits that a container gets where it sets none. Defaults to max.',
   }),
   defaultRequest: s.use(ResourceList, {
     derive: requestsOfContainers,
-    description: 'The requests of a container that makes none; where absent, its default limits, then the least.',
+    description: 'Requests that a container gets where it sets none. Defaults to default, then to min.',
   }),
-  maxLimitRequestRatio: s.use(ResourceList, { description: 'How many times the request the limit may be.' }),
+  maxLimitRequestRatio: s.use(ResourceList, {
+    description: 'Maximum ratio of limit to request for each resource. Both must then be set.',
+  }),
 };
 
 const fields = {
   spec: s.object(
     'LimitRangeSpec',
     {
-      limits: s.list(s.object('LimitRangeItem', item), {
-        zero: true,
-        rules: [limitRules],
-        description: 'The limits, one entry for each type.',
-      }),
+      limits: s.list(
+        s.object('LimitRangeItem', item, { description: 'Limits and defaults for objects of one type.' }),
+        {
+          zero: true,
+          rules: [limitRules],
+          description: 'Limits and defaults, for each type of object.',
+        },
+      ),
     },
-    { default: {}, description: 'What is limited.' },
+    { default: {}, description: 'Limits that are enforced in the namespace.' },
   ),
 };
 
@@ -43,7 +51,7 @@ export const LimitRange = defineKind({
   plural: 'limitranges',
   short: ['limits'],
   scope: 'Namespaced',
-  description: 'How much a single pod, container or claim of the namespace may ask for, and what it gets unasked.',
+  description: 'Limits the resources of each pod, container or claim of a namespace, and sets defaults for containers.',
   versions: { v1: {} },
   fields,
   onCreate: ({ metadata }: LimitRange, { uuid }: HookContext) => {

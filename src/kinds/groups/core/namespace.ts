@@ -17,21 +17,31 @@ const fields = {
     'NamespaceSpec',
     {
       finalizers: s.list(s.string(), {
-        description: 'Who still has to let go before the namespace ends. Changes only through `finalize`.',
+        description:
+          'Finalizers that must be removed before the namespace is deleted, such as kubernetes, which removes its ' +
+          'content. Changed only through the finalize subresource.',
       }),
     },
-    { default: {} },
+    { default: {}, description: 'Desired state of a namespace.' },
   ),
   status: s.object(
     'NamespaceStatus',
     {
-      phase: s.string({ default: 'Active', description: 'Active, or Terminating once it is being deleted.' }),
-      conditions: s.listMap(s.object('NamespaceCondition', conditionFields), {
-        keys: ['type'],
-        description: 'What keeps a namespace that is being deleted.',
+      phase: s.string({
+        default: 'Active',
+        description: 'Active, or Terminating while the namespace is being deleted.',
       }),
+      conditions: s.listMap(
+        s.object('NamespaceCondition', conditionFields, {
+          description: 'One aspect of the observed state of a namespace.',
+        }),
+        {
+          keys: ['type'],
+          description: 'Why a namespace that is being deleted still exists, such as remaining content or finalizers.',
+        },
+      ),
     },
-    { default: {} },
+    { default: {}, description: 'Observed state of a namespace. Read-only.' },
   ),
 };
 
@@ -44,7 +54,7 @@ export const Namespace = defineKind({
   plural: 'namespaces',
   short: ['ns'],
   scope: 'Cluster',
-  description: 'A room for names: most objects live in one, and go with it when it is deleted.',
+  description: 'Scope for names. Most objects belong to a namespace and are deleted together with it.',
   versions: { v1: {} },
   fields,
   name: nameRule(dnsLabel),

@@ -27,42 +27,58 @@ export const ReplicationController = defineKind({
   short: ['rc'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'A number of identical pods: missing ones are created, surplus ones deleted. ReplicaSets do the same.',
+  description:
+    'Maintains a fixed number of identical pods: missing ones are created, surplus ones are deleted. Prefer ' +
+    'a Deployment or ReplicaSet.',
   versions: { v1: { orphansByDefault: true } },
   fields: {
     spec: s.object(
       'ReplicationControllerSpec',
       {
-        replicas: s.int32({ min: 0, default: 1, description: 'How many pods there should be.' }),
+        replicas: s.int32({ min: 0, default: 1, description: 'Desired number of pods. Defaults to 1.' }),
         minReadySeconds: s.int32({
           min: 0,
           omitZero: true,
-          description: 'How long a new pod must have been ready before it counts as available.',
+          description: 'Seconds that a new pod must have been ready before it counts as available. Defaults to 0.',
         }),
         selector: s.map(s.string(), {
           atomic: true,
           required: true,
           default: (spec: any): Record<string, string> | undefined => spec.template?.metadata.labels,
-          description: "Labels that a pod must have to be the controller's; where absent, those of the template.",
+          description:
+            'Labels of the pods that the controller manages. They must be in the template. Defaults to the labels of ' +
+            'the template.',
         }),
-        template: s.use(template, { required: true, description: 'What new pods are made from.' }),
+        template: s.use(template, {
+          required: true,
+          description: 'Template for new pods. Existing pods are not updated when it changes.',
+        }),
       },
-      { default: {}, description: 'What is wanted.' },
+      { default: {}, description: 'Desired state of the ReplicationController.' },
     ),
     status: s.object(
       'ReplicationControllerStatus',
       {
-        replicas: s.int32({ min: 0, zero: true, description: 'How many pods there are.' }),
-        fullyLabeledReplicas: counter('How many of them have all labels of the template.'),
-        readyReplicas: counter('How many of them are ready.'),
-        availableReplicas: counter('How many have been ready for minReadySeconds.'),
-        observedGeneration: s.int64({ min: 0, omitZero: true, description: 'The generation that the rest speaks of.' }),
-        conditions: s.listMap(s.object('ReplicationControllerCondition', conditionFields), { keys: ['type'] }),
+        replicas: s.int32({ min: 0, zero: true, description: 'Number of pods that the selector matches.' }),
+        fullyLabeledReplicas: counter('Number of pods whose labels include all labels of the template.'),
+        readyReplicas: counter('Number of pods whose Ready condition is True.'),
+        availableReplicas: counter('Number of pods that have been ready for at least minReadySeconds.'),
+        observedGeneration: s.int64({
+          min: 0,
+          omitZero: true,
+          description: 'metadata.generation that the status was computed from.',
+        }),
+        conditions: s.listMap(
+          s.object('ReplicationControllerCondition', conditionFields, {
+            description: 'One aspect of the observed state of a ReplicationController.',
+          }),
+          { keys: ['type'], description: 'Conditions of the controller, such as ReplicaFailure.' },
+        ),
       },
       {
         default: {},
         rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])],
-        description: 'What there is.',
+        description: 'Observed state of the ReplicationController. Read-only.',
       },
     ),
   },

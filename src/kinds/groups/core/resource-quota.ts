@@ -14,15 +14,28 @@ const ScopeSelector = s.object(
   'ScopeSelector',
   {
     matchExpressions: s.list(
-      s.object('ScopedResourceSelectorRequirement', {
-        scopeName: s.string({ zero: true, description: 'The scope that is looked at.' }),
-        operator: s.string({ zero: true, description: 'In, NotIn, Exists or DoesNotExist.' }),
-        values: s.list(s.string(), { description: 'What In and NotIn compare with.' }),
-      }),
-      { description: 'Requirements, all of which must hold.' },
+      s.object(
+        'ScopedResourceSelectorRequirement',
+        {
+          scopeName: s.string({
+            zero: true,
+            description: 'Scope that the requirement applies to, such as PriorityClass.',
+          }),
+          operator: s.string({
+            zero: true,
+            description: 'Relation of the scope to the values: In, NotIn, Exists or DoesNotExist.',
+          }),
+          values: s.list(s.string(), {
+            description:
+              'Values for In and NotIn, such as names of priority classes. Must be empty for Exists and DoesNotExist.',
+          }),
+        },
+        { description: 'Requirement on the scope of an object.' },
+      ),
+      { description: 'Requirements on scopes, all of which must be met.' },
     ),
   },
-  { atomic: true },
+  { atomic: true, description: 'Selects objects by scope.' },
 );
 
 const fields = {
@@ -30,20 +43,31 @@ const fields = {
     'ResourceQuotaSpec',
     {
       hard: s.use(Amounts, {
-        description: 'How much of each resource there may be, such as `pods` or `requests.cpu`.',
+        description: 'Limit for each resource, such as pods, requests.cpu or count/deployments.apps.',
       }),
-      scopes: s.list(s.string(), { description: 'What counts, such as BestEffort; without a scope, everything does.' }),
-      scopeSelector: s.use(ScopeSelector, { description: 'What counts, told in more detail.' }),
+      scopes: s.list(s.string(), {
+        description:
+          'Scopes that an object must all be in to count: Terminating, NotTerminating, BestEffort, NotBestEffort, ' +
+          'PriorityClass, CrossNamespacePodAffinity or VolumeAttributesClass. If empty, all objects count. Cannot ' +
+          'be changed.',
+      }),
+      scopeSelector: s.use(ScopeSelector, {
+        description: 'Like scopes, with operators and values. An object must meet both to count.',
+      }),
     },
-    { default: {}, rules: [scopesFit, selectorFits, scopesAreKept], description: 'What is limited.' },
+    {
+      default: {},
+      rules: [scopesFit, selectorFits, scopesAreKept],
+      description: 'Limits of the quota and the objects that count towards it.',
+    },
   ),
   status: s.object(
     'ResourceQuotaStatus',
     {
-      hard: s.use(Amounts, { description: 'The limits that are in force.' }),
-      used: s.use(Amounts, { description: 'How much there is.' }),
+      hard: s.use(Amounts, { description: 'Limit of each resource that is being enforced.' }),
+      used: s.use(Amounts, { description: 'Current usage of each resource in the namespace.' }),
     },
-    { default: {}, description: 'How much of it is used up.' },
+    { default: {}, description: 'Enforced limits and current usage. Read-only.' },
   ),
 };
 
@@ -56,7 +80,7 @@ export const ResourceQuota = defineKind({
   plural: 'resourcequotas',
   short: ['quota'],
   scope: 'Namespaced',
-  description: 'How much compute, storage and how many objects a namespace may have altogether.',
+  description: 'Limits the total compute resources, storage and number of objects of a namespace.',
   versions: { v1: {} },
   fields,
   subresources: { status: true },

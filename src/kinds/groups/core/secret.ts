@@ -13,16 +13,29 @@ import { secretWarnings } from './secret-warnings.ts';
 const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 
 const fields = {
-  data: s.map(s.bytes(), { description: 'Bytes by key, in base64.', rules: [keys(matches(configMapKey))] }),
+  data: s.map(s.bytes(), {
+    description:
+      "Values by key, encoded in base64. Keys consist of letters, digits, '-', '_' and '.'. All values " +
+      'together may have 1 MiB.',
+    rules: [keys(matches(configMapKey))],
+  }),
   stringData: s.map(s.string(), {
-    description: 'Plain texts by key. Only for writing: the server moves them into data and never answers with them.',
+    description:
+      'Values by key as plain text, for convenience. Write-only: the server merges them into data, where they ' +
+      'replace existing keys, and does not return them.',
   }),
   type: s.string({
     default: 'Opaque',
     immutable: true,
-    description: 'What is in it; some types name keys that must be there. Opaque says nothing. Cannot be changed.',
+    description:
+      'Type of the secret, such as kubernetes.io/tls; some types require certain keys. Defaults to Opaque, ' +
+      'which requires none. Cannot be changed.',
   }),
-  immutable: s.boolean({ description: 'Its data cannot be changed any more; only deleting it is left.' }),
+  immutable: s.boolean({
+    description:
+      'If true, the data can no longer be changed and the field cannot be reset; the object can only be ' +
+      'deleted. Defaults to false.',
+  }),
 };
 
 export type Secret = KubeObject & ObjectType<typeof fields>;
@@ -33,7 +46,9 @@ export const Secret = defineKind({
   kind: 'Secret',
   plural: 'secrets',
   scope: 'Namespaced',
-  description: 'Passwords, keys and tokens that pods read as files or variables. Running pods do not see a change.',
+  description:
+    'Sensitive data such as passwords, keys and tokens that pods use as files or environment variables. ' +
+    'Running pods do not see changes.',
   versions: { v1: {} },
   fields,
   selectable: { type: (secret: Secret) => secret.type },

@@ -7,13 +7,16 @@ import { LocalObjectReference, ObjectReference } from '../../shapes/meta/referen
 const fields = {
   secrets: s.listMap(ObjectReference, {
     keys: ['name'],
-    description: 'Secrets that its pods may use; the one with its token is among them.',
+    description:
+      'Secrets that belong to the service account, among them the one with its token. Only the name of a ' +
+      'reference is kept.',
   }),
   imagePullSecrets: s.list(LocalObjectReference, {
-    description: 'Credentials for images, given to pods that name none of their own.',
+    description:
+      'Secrets in the same namespace with credentials for pulling images, added to pods that set none ' + 'themselves.',
   }),
   automountServiceAccountToken: s.boolean({
-    description: 'Whether its pods get a token as a file; a pod can say otherwise for itself.',
+    description: 'Whether a token is mounted into pods that use the account. A pod can override it. Defaults to true.',
   }),
 };
 
@@ -26,7 +29,7 @@ export const ServiceAccount = defineKind({
   plural: 'serviceaccounts',
   short: ['sa'],
   scope: 'Namespaced',
-  description: 'The identity under which the programs of a pod speak to the API.',
+  description: 'Identity of processes in pods when they access the API.',
   versions: { v1: {} },
   fields,
   subresources: { others: ['token'] },

@@ -16,31 +16,46 @@ const MAX_PORTS = 20000;
 const port = {
   name: s.string({
     default: '',
-    description: 'The name of the port of the service. No two ports of a slice have the same.',
+    description:
+      'Name of the port, as in the Service. Must be a DNS label or empty, and unique within the slice. Defaults to empty.',
     rules: [matches(dnsLabel)],
   }),
-  protocol: s.enum(['SCTP', 'TCP', 'UDP'], { default: 'TCP' }),
-  port: s.int32({ description: 'The number of the port; without it, whoever reads the slice decides.' }),
-  appProtocol: s.string({ description: 'What is spoken inside the protocol, as a hint for those who forward it.' }),
+  protocol: s.enum(['SCTP', 'TCP', 'UDP'], {
+    default: 'TCP',
+    description: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
+  }),
+  port: s.int32({
+    description:
+      'Port number on the endpoints. Without it the port is not defined, and each consumer decides what that means.',
+  }),
+  appProtocol: s.string({
+    description:
+      'Application protocol spoken on the port, such as kubernetes.io/h2c or https, as a hint for proxies and meshes.',
+  }),
 };
 
-const EndpointPort = s.object('EndpointPort', port, { atomic: true, rules: [applicationProtocol] });
+const EndpointPort = s.object('EndpointPort', port, {
+  atomic: true,
+  rules: [applicationProtocol],
+  description: 'A port that is open on all endpoints of the slice.',
+});
 
 const fields = {
   addressType: s.enum(['FQDN', 'IPv4', 'IPv6'], {
     zero: true,
     required: true,
     immutable: true,
-    description: 'What all the addresses of the slice are. Cannot be changed.',
+    description: 'Type of all addresses in the slice: IPv4, IPv6 or FQDN (deprecated). Required; cannot be changed.',
   }),
   ports: s.list(EndpointPort, {
     default: [],
-    description: 'The ports that every one of the endpoints has.',
+    description:
+      'Ports that every endpoint of the slice serves, at most 20000. An empty list means that no ports are defined.',
     rules: [atMost(MAX_PORTS), differentNames],
   }),
   endpoints: s.list(Endpoint, {
     default: [],
-    description: 'Those that stand behind the service.',
+    description: 'The endpoints, at most 1000.',
     rules: [atMost(MAX_ENDPOINTS)],
   }),
 };
@@ -54,7 +69,7 @@ export const EndpointSlice = defineKind({
   plural: 'endpointslices',
   scope: 'Namespaced',
   description:
-    'A part of the addresses that stand behind a service. The label kubernetes.io/service-name says which service; all its slices together are the whole.',
+    'Part of the endpoints of a Service: addresses of one type, all with the same ports. The label kubernetes.io/service-name names the Service; its endpoints are those of all its slices together. Slices are normally written by a controller.',
   versions: { 'discovery.k8s.io/v1': {} },
   fields,
   generation: true,

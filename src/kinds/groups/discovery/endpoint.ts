@@ -12,44 +12,80 @@ import { ObjectReference } from '../../shapes/meta/references.ts';
 const MAX_ADDRESSES = 100;
 const MAX_HINTS = 8;
 
-const EndpointConditions = s.object('EndpointConditions', {
-  ready: s.boolean({ description: 'It takes traffic. Where nothing is said, it does.' }),
-  serving: s.boolean({ description: 'Like ready, but true also of one that serves while it is on its way out.' }),
-  terminating: s.boolean({ description: 'It is on its way out.' }),
-});
+const EndpointConditions = s.object(
+  'EndpointConditions',
+  {
+    ready: s.boolean({
+      description:
+        'Whether the endpoint should receive traffic. False for a pod that is terminating, unless the Service publishes endpoints that are not ready. Absent counts as true.',
+    }),
+    serving: s.boolean({
+      description:
+        'Whether the endpoint can serve traffic, even while it is terminating. Absent means the same as ready.',
+    }),
+    terminating: s.boolean({ description: 'Whether the endpoint is shutting down. Absent counts as false.' }),
+  },
+  { description: 'State of an endpoint, which decides whether it receives traffic.' },
+);
 
-const ForZone = s.object('ForZone', { name: s.string({ zero: true, rules: [matches(labelValue)] }) });
-const ForNode = s.object('ForNode', { name: s.string({ zero: true }) }, { rules: [isNode] });
+const ForZone = s.object(
+  'ForZone',
+  { name: s.string({ zero: true, rules: [matches(labelValue)], description: 'Name of the zone.' }) },
+  { description: 'A zone that an endpoint should serve.' },
+);
+const ForNode = s.object(
+  'ForNode',
+  { name: s.string({ zero: true, description: 'Name of the node.' }) },
+  { rules: [isNode], description: 'A node that an endpoint should serve.' },
+);
 
-const EndpointHints = s.object('EndpointHints', {
-  forZones: s.list(ForZone, {
-    description: 'Clients in these zones should prefer it.',
-    rules: [atMost(MAX_HINTS), unique('name')],
-  }),
-  forNodes: s.list(ForNode, {
-    description: 'Clients on these nodes should prefer it.',
-    rules: [atMost(MAX_HINTS), unique('name')],
-  }),
-});
+const EndpointHints = s.object(
+  'EndpointHints',
+  {
+    forZones: s.list(ForZone, {
+      description: 'Zones whose clients should prefer this endpoint. At most 8.',
+      rules: [atMost(MAX_HINTS), unique('name')],
+    }),
+    forNodes: s.list(ForNode, {
+      description: 'Nodes whose clients should prefer this endpoint. At most 8.',
+      rules: [atMost(MAX_HINTS), unique('name')],
+    }),
+  },
+  { description: 'Which clients should prefer this endpoint, for topology-aware routing.' },
+);
 
 const fields = {
   addresses: s.set(s.string(), {
     required: 'must contain at least 1 address',
-    description: 'Its addresses, of the type that the slice says. Clients use the first.',
+    description:
+      "Addresses of the endpoint, of the slice's addressType. At least 1 and at most 100, but consumers use only the first.",
     rules: [atMost(MAX_ADDRESSES)],
   }),
-  conditions: s.use(EndpointConditions, { default: {} }),
-  hostname: s.string({ description: 'The name that DNS has for it alone.' }),
-  targetRef: s.use(ObjectReference, { description: 'The pod behind it.' }),
-  deprecatedTopology: s.map(s.string(), { description: 'Part of an older version; what is written here is dropped.' }),
-  nodeName: s.string({ description: 'The node it is on.' }),
-  zone: s.string({ description: 'The zone it is in.' }),
+  conditions: s.use(EndpointConditions, {
+    default: {},
+    description: 'Whether the endpoint is ready, serving or terminating.',
+  }),
+  hostname: s.string({
+    description:
+      'Host name of the endpoint, which gives it a DNS name of its own below that of the Service. Must be a DNS label.',
+  }),
+  targetRef: s.use(ObjectReference, { description: 'Reference to the object behind the endpoint, usually a Pod.' }),
+  deprecatedTopology: s.map(s.string(), {
+    description: 'Topology labels of the v1beta1 API. Not stored; use nodeName and zone instead.',
+  }),
+  nodeName: s.string({
+    description: 'Name of the node that hosts the endpoint. Lets consumers find endpoints on their own node.',
+  }),
+  zone: s.string({ description: 'Name of the zone the endpoint is in.' }),
   hints: EndpointHints,
 };
 
 type Endpoint = ObjectType<typeof fields>;
 
-export const Endpoint = s.object('Endpoint', fields, { rules: [endpoint] });
+export const Endpoint = s.object('Endpoint', fields, {
+  rules: [endpoint],
+  description: 'One backend of a Service, usually a pod.',
+});
 
 /** Fields that may be absent, but not empty, are looked at here: a field's own rules do not see the empty text. */
 function endpoint({ addresses = [], nodeName, hostname }: Endpoint, { root }: RuleContext): FieldError[] {

@@ -26,10 +26,17 @@ const NAMES = [
 /** Texts that the stored version always shows, and this one only where they say something. */
 const SPOKEN = ['reportingController', 'reportingInstance'];
 
-export const EventSource = s.object('EventSource', {
-  component: s.string({ omitZero: true, description: 'Who saw it.' }),
-  host: s.string({ omitZero: true, description: 'On which node.' }),
-});
+export const EventSource = s.object(
+  'EventSource',
+  {
+    component: s.string({
+      omitZero: true,
+      description: 'Name of the component that reported the event, such as kubelet.',
+    }),
+    host: s.string({ omitZero: true, description: 'Name of the node the event was reported from.' }),
+  },
+  { description: 'The component that reported an event.' },
+);
 
 type Selectable = Readonly<Record<string, (event: any) => string>>;
 
@@ -38,26 +45,53 @@ export function newerVersion(selectable: Selectable): VersionDefinition {
   return {
     omits: NAMES.map(([stored]) => stored),
     fields: {
-      eventTime: s.microTime({ zero: true, description: 'When it happened first.' }),
+      eventTime: s.microTime({
+        zero: true,
+        description: 'When the event was first observed, with microseconds. Required.',
+      }),
       series: s.object(
         'EventSeries',
         {
-          count: s.int32({ zero: true, description: 'How often it has happened.' }),
-          lastObservedTime: s.microTime({ zero: true, description: 'When it happened last.' }),
+          count: s.int32({ zero: true, description: 'Number of occurrences so far. At least 2.' }),
+          lastObservedTime: s.microTime({ zero: true, description: 'When the event was last observed.' }),
         },
-        { description: 'For what happens again and again.' },
+        { description: 'Set when the event has occurred more than once: how often, and when last.' },
       ),
       reportingController: s.string({
         omitZero: true,
-        description: 'Who reports it, such as `kubernetes.io/kubelet`.',
+        description:
+          'Name of the controller that reported the event, such as kubernetes.io/kubelet. Required; cannot be changed.',
       }),
-      reportingInstance: s.string({ omitZero: true, description: 'Which instance of the reporter.' }),
-      regarding: s.use(ObjectReference, { default: {}, description: 'What it happened to.' }),
-      note: s.string({ omitZero: true, description: 'What happened, for people.' }),
-      deprecatedSource: s.use(EventSource, { default: {}, description: 'Who saw it; only in the older form.' }),
-      deprecatedFirstTimestamp: s.time({ description: 'When it happened first; only in the older form.' }),
-      deprecatedLastTimestamp: s.time({ description: 'When it happened last; only in the older form.' }),
-      deprecatedCount: s.int32({ omitZero: true, description: 'How often it has happened; only in the older form.' }),
+      reportingInstance: s.string({
+        omitZero: true,
+        description:
+          'Identifies the instance of the controller, such as kubelet-xyzf. Required, at most 128 characters; cannot be changed.',
+      }),
+      regarding: s.use(ObjectReference, {
+        default: {},
+        description: 'The object the event is about. Cannot be changed.',
+      }),
+      note: s.string({
+        omitZero: true,
+        description: 'Description of what happened, for people. At most 1024 characters; cannot be changed.',
+      }),
+      deprecatedSource: s.use(EventSource, {
+        default: {},
+        description:
+          'The reporting component, as core/v1 clients write it. Must not be set in this version; see reportingController.',
+      }),
+      deprecatedFirstTimestamp: s.time({
+        description:
+          'When the event was first observed, as core/v1 clients write it. Must not be set in this version; see eventTime.',
+      }),
+      deprecatedLastTimestamp: s.time({
+        description:
+          'When the event was last observed, as core/v1 clients write it. Must not be set in this version; see series.',
+      }),
+      deprecatedCount: s.int32({
+        omitZero: true,
+        description: 'Number of occurrences, as core/v1 clients write it. Must not be set in this version; see series.',
+      }),
     },
     toHub,
     fromHub,

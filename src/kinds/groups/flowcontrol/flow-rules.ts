@@ -25,7 +25,8 @@ const known: Rule<Texts> = (texts) =>
 
 const verbs = s.set(s.string(), {
   required: 'verbs must contain at least one value',
-  description: 'What is done, such as get or list; `*` is everything.',
+  description:
+    'Verbs the rule matches, such as get or list; `*` matches all and must then be the only entry. Required.',
   rules: [allAlone('verbs'), known],
 });
 
@@ -33,18 +34,25 @@ const resourceRule = {
   verbs,
   apiGroups: s.set(s.string(), {
     required: 'resource rules must supply at least one api group',
-    description: 'The groups of the resources: the empty text is the core group, `*` is every group.',
+    description:
+      'API groups the rule matches: the empty string is the core group; `*` matches all and must then be the only entry. Required.',
     rules: [allAlone('api groups')],
   }),
   resources: s.set(s.string(), {
     required: 'resource rules must supply at least one resource',
-    description: 'The resources, such as pods or nodes/status; `*` is every resource.',
+    description:
+      'Resources the rule matches, by plural name and optional subresource, such as pods or nodes/status; `*` matches all and must then be the only entry. Required.',
     rules: [allAlone('resources')],
   }),
-  clusterScope: s.boolean({ omitZero: true, description: 'Requests that name no namespace belong here, too.' }),
+  clusterScope: s.boolean({
+    omitZero: true,
+    description:
+      'Whether the rule matches requests without a namespace, such as those for cluster-scoped resources. Defaults to false.',
+  }),
   namespaces: s.set(s.string(), {
     default: [],
-    description: 'Requests in these namespaces belong here; `*` is every namespace.',
+    description:
+      'Namespaces whose requests the rule matches; `*` matches all and must then be the only entry. Required unless clusterScope is true.',
     rules: [allAlone('namespaces'), namespaceNames],
   }),
 };
@@ -53,7 +61,8 @@ const nonResourceRule = {
   verbs,
   nonResourceURLs: s.set(s.string(), {
     required: 'nonResourceURLs must contain at least one value',
-    description: 'Paths that are no resources, such as /healthz; /metrics/* is everything below, `*` every path.',
+    description:
+      'URL paths the rule matches, such as /healthz. A trailing `/*` matches everything below; `*` alone matches all paths. Required.',
     rules: [allAlone('non-resource URLs'), paths],
   }),
 };
@@ -61,17 +70,35 @@ const nonResourceRule = {
 const policyRules = {
   subjects: s.list(FlowSubject, {
     required: 'subjects must contain at least one value',
-    description: 'Who asks: one of these.',
+    description:
+      'Users, groups and service accounts whose requests match. A request must match at least one. Required.',
   }),
-  resourceRules: s.list(s.object('ResourcePolicyRule', resourceRule, { rules: [isSomewhere] }), {
-    description: 'What is asked for, of resources: one of these.',
-  }),
-  nonResourceRules: s.list(s.object('NonResourcePolicyRule', nonResourceRule), {
-    description: 'What is asked for, of other paths: one of these.',
-  }),
+  resourceRules: s.list(
+    s.object('ResourcePolicyRule', resourceRule, {
+      rules: [isSomewhere],
+      description: 'Matches requests for API resources. A request matches if it fits every field.',
+    }),
+    {
+      description:
+        'Requests for API resources that match. At least one of resourceRules and nonResourceRules must be set.',
+    },
+  ),
+  nonResourceRules: s.list(
+    s.object('NonResourcePolicyRule', nonResourceRule, {
+      description: 'Matches requests to URL paths outside API resources. A request matches if it fits every field.',
+    }),
+    {
+      description:
+        'Requests to other URL paths that match. At least one of resourceRules and nonResourceRules must be set.',
+    },
+  ),
 };
 
-export const PolicyRulesWithSubjects = s.object('PolicyRulesWithSubjects', policyRules, { rules: [saysWhat] });
+export const PolicyRulesWithSubjects = s.object('PolicyRulesWithSubjects', policyRules, {
+  rules: [saysWhat],
+  description:
+    'Matches requests by who sends them and what they ask for: at least one subject, and at least one resource or non-resource rule, must match.',
+});
 
 function saysWhat({ resourceRules, nonResourceRules }: ObjectType<typeof policyRules>): FieldError | undefined {
   return resourceRules || nonResourceRules

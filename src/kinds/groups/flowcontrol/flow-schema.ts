@@ -14,15 +14,25 @@ const methods = ['ByNamespace', 'ByUser'];
 
 const PriorityLevelConfigurationReference = s.object(
   'PriorityLevelConfigurationReference',
-  { name: s.string({ zero: true }) },
-  { zero: true, description: 'The level that these requests share.', rules: [namesLevel] },
+  { name: s.string({ zero: true, description: 'Name of the PriorityLevelConfiguration. Required.' }) },
+  {
+    zero: true,
+    description:
+      'The priority level that matching requests are assigned to. If it does not exist, the FlowSchema is ignored.',
+    rules: [namesLevel],
+  },
 );
 
 const FlowDistinguisherMethod = s.object(
   'FlowDistinguisherMethod',
-  { type: s.string({ zero: true, description: 'ByUser or ByNamespace.' }) },
   {
-    description: 'What tells one flow of requests from another, so that none keeps the others waiting.',
+    type: s.string({
+      zero: true,
+      description: '`ByUser` makes each user a flow, `ByNamespace` each namespace. Required.',
+    }),
+  },
+  {
+    description: 'How matching requests are divided into flows. Without it all of them form one flow.',
     rules: [knownMethod],
   },
 );
@@ -34,16 +44,23 @@ const fields = {
       matchingPrecedence: s.int32({
         omitZero: true,
         default: 1000,
-        description: 'Of several schemas that a request belongs to, the one with the lowest number counts.',
+        description:
+          'Order in which FlowSchemas are compared with a request: the one with the lowest number that matches is chosen. From 1 to 10000; defaults to 1000. 1 is reserved for the schema `exempt`.',
         rules: [precedence],
       }),
       distinguisherMethod: FlowDistinguisherMethod,
       priorityLevelConfiguration: PriorityLevelConfigurationReference,
-      rules: s.list(PolicyRulesWithSubjects, { description: 'Requests that one of them describes belong here.' }),
+      rules: s.list(PolicyRulesWithSubjects, {
+        description: 'Which requests match: those that match at least one of these rules. Without rules, none.',
+      }),
     },
-    { default: {} },
+    { default: {}, description: 'Which requests the schema applies to, and what it does with them.' },
   ),
-  status: s.object('FlowSchemaStatus', { conditions: conditionsOf('FlowSchema') }, { default: {} }),
+  status: s.object(
+    'FlowSchemaStatus',
+    { conditions: conditionsOf('FlowSchema') },
+    { default: {}, description: 'Most recently observed state of the FlowSchema.' },
+  ),
 };
 
 export type FlowSchema = KubeObject & ObjectType<typeof fields>;
@@ -54,7 +71,8 @@ export const FlowSchema = defineKind({
   kind: 'FlowSchema',
   plural: 'flowschemas',
   scope: 'Cluster',
-  description: 'Sorts requests to the API server by who sends them and what they ask for, into priority levels.',
+  description:
+    'Assigns requests to the API server to a priority level, by who sends them and what they ask for, and divides them into flows that are treated fairly among each other.',
   versions: { 'flowcontrol.apiserver.k8s.io/v1': {} },
   fields,
   subresources: { status: true },

@@ -10,17 +10,44 @@ type SubjectKind = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as SubjectKind[];
 
 const subject = {
-  kind: s.string({ zero: true, description: 'User, Group or ServiceAccount; the field of the same name says which.' }),
-  user: s.object('UserSubject', { name: s.string({ zero: true, description: 'A name, or `*` for every user.' }) }),
-  group: s.object('GroupSubject', { name: s.string({ zero: true, description: 'A name, or `*` for every group.' }) }),
-  serviceAccount: s.object('ServiceAccountSubject', {
-    namespace: s.string({ zero: true }),
-    name: s.string({ zero: true, description: 'A name, or `*` for every account of the namespace.' }),
+  kind: s.string({
+    zero: true,
+    description: '`User`, `Group` or `ServiceAccount`. The field of the same name must be set, and no other.',
   }),
+  user: s.object(
+    'UserSubject',
+    { name: s.string({ zero: true, description: 'Name of the user, or `*` for every user. Required.' }) },
+    { description: 'Matches requests by user name.' },
+  ),
+  group: s.object(
+    'GroupSubject',
+    {
+      name: s.string({
+        zero: true,
+        description:
+          'Name of the group, or `*` for every group. system:authenticated and system:unauthenticated together cover all requests. Required.',
+      }),
+    },
+    { description: 'Matches requests by a group of the user.' },
+  ),
+  serviceAccount: s.object(
+    'ServiceAccountSubject',
+    {
+      namespace: s.string({ zero: true, description: 'Namespace of the service account. Required.' }),
+      name: s.string({
+        zero: true,
+        description: 'Name of the service account, or `*` for every account of the namespace. Required.',
+      }),
+    },
+    { description: 'Matches requests by service account.' },
+  ),
 };
 type Subject = ObjectType<typeof subject>;
 
-export const FlowSubject = s.object('Subject', subject, { rules: [fitsItsKind] });
+export const FlowSubject = s.object('Subject', subject, {
+  rules: [fitsItsKind],
+  description: 'A user, group or service account that sends requests.',
+});
 
 function fitsItsKind(who: Subject): FieldError[] {
   const kind = kindNames.find((name) => name === who.kind);

@@ -12,26 +12,38 @@ const queuing = {
   queues: s.int32({
     omitZero: true,
     default: 64,
-    description: 'How many queues there are. More of them keep flows apart better.',
+    description:
+      'Number of queues of the priority level. More queues mean fewer flows per queue, so that a busy flow delays fewer others. From 1 to 10000000; defaults to 64.',
   }),
   handSize: s.int32({
     omitZero: true,
     default: 8,
-    description: 'How many queues are drawn for a flow; a request waits in the shortest of them.',
+    description:
+      'Number of queues that are picked for each flow; a request joins the shortest of them. Must not exceed queues; defaults to 8.',
   }),
   queueLengthLimit: s.int32({
     omitZero: true,
     default: 50,
-    description: 'How many requests wait in one queue at most; what comes then is refused.',
+    description:
+      'Maximum number of requests waiting in a queue. Further ones are rejected. Must be positive; defaults to 50.',
   }),
 };
 
 const response = {
-  type: s.string({ zero: true, description: 'Queue or Reject.' }),
-  queuing: s.object('QueuingConfiguration', queuing, { description: 'Only for Queue.', rules: [fitsTogether] }),
+  type: s.string({
+    zero: true,
+    description: '`Queue` makes excess requests wait, `Reject` answers them with status 429 at once. Required.',
+  }),
+  queuing: s.object('QueuingConfiguration', queuing, {
+    description: 'How excess requests wait. Required when type is Queue; otherwise it must not be set.',
+    rules: [fitsTogether],
+  }),
 };
 
-export const LimitResponse = s.object('LimitResponse', response, { rules: [typeAndContent] });
+export const LimitResponse = s.object('LimitResponse', response, {
+  rules: [typeAndContent],
+  description: 'What happens to requests that exceed the concurrency limit of their priority level.',
+});
 
 function typeAndContent({ type, queuing: queues }: ObjectType<typeof response>): FieldError | undefined {
   switch (type) {

@@ -22,44 +22,62 @@ const lendablePercent = s.int32({
   min: 0,
   max: 100,
   default: 0,
-  description: 'How much of its seats, in percent, other levels may use while it does not need them.',
+  description:
+    "Percentage of the level's seats that other levels may borrow while it does not use them. From 0 to 100; defaults to 0.",
 });
 
 const spec = {
-  type: s.string({ zero: true, description: 'Limited, or Exempt for the level that is never made to wait.' }),
+  type: s.string({
+    zero: true,
+    description:
+      '`Limited` applies the limits in `limited`; `Exempt` never delays or rejects requests. Required; only the built-in level `exempt` is Exempt.',
+  }),
   limited: s.object(
     'LimitedPriorityLevelConfiguration',
     {
       nominalConcurrencyShares: s.int32({
         ...shares,
         default: 30,
-        description: "Its part of the server's seats, weighed against the shares of the other levels.",
+        description:
+          "Weight of the level when the server's total concurrency is divided into seats: each level gets its share of the sum over all levels. Must not be negative; defaults to 30.",
       }),
-      limitResponse: s.use(LimitResponse, { default: {}, description: 'What becomes of requests that find no seat.' }),
+      limitResponse: s.use(LimitResponse, {
+        default: {},
+        description: 'What happens to requests when all seats are taken.',
+      }),
       lendablePercent,
       borrowingLimitPercent: s.int32({
-        description: 'How much, in percent of its own seats, it may use of others; any number where absent.',
+        description:
+          'How many seats the level may borrow from others, as a percentage of its own seats. Must not be negative; without it there is no limit.',
         rules: [notNegative('if specified, must be a non-negative integer')],
       }),
     },
-    { description: 'For the type Limited.' },
+    { description: 'Limits of the priority level. Must be set if and only if type is Limited.' },
   ),
   exempt: s.object(
     'ExemptPriorityLevelConfiguration',
     {
-      nominalConcurrencyShares: s.int32({ ...shares, default: 0, description: 'What it counts for beside others.' }),
+      nominalConcurrencyShares: s.int32({
+        ...shares,
+        default: 0,
+        description:
+          'Weight of the level when seats are divided. It does not limit the level itself, but its unused seats can be lent. Must not be negative; defaults to 0.',
+      }),
       lendablePercent,
     },
-    { description: 'For the type Exempt.' },
+    { description: 'Seats that an exempt level lends to others. May be set only if type is Exempt.' },
   ),
 };
 
 const fields = {
-  spec: s.object('PriorityLevelConfigurationSpec', spec, { default: {} }),
+  spec: s.object('PriorityLevelConfigurationSpec', spec, {
+    default: {},
+    description: 'Whether and how the requests of the level are limited.',
+  }),
   status: s.object(
     'PriorityLevelConfigurationStatus',
     { conditions: conditionsOf('PriorityLevelConfiguration') },
-    { default: {} },
+    { default: {}, description: 'Most recently observed state of the priority level.' },
   ),
 };
 
@@ -85,7 +103,8 @@ export const PriorityLevelConfiguration = defineKind({
   kind: 'PriorityLevelConfiguration',
   plural: 'prioritylevelconfigurations',
   scope: 'Cluster',
-  description: 'How many requests of a priority level the API server works on at once, and what becomes of the others.',
+  description:
+    'Limits how many requests of a priority level the API server executes at a time, and says whether the others wait or are rejected. FlowSchemas assign requests to levels.',
   versions: { 'flowcontrol.apiserver.k8s.io/v1': {} },
   fields,
   subresources: { status: true },

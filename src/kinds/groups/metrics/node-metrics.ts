@@ -8,7 +8,8 @@ export const NodeMetrics = defineKind({
   kind: 'NodeMetrics',
   plural: 'nodes',
   scope: 'Cluster',
-  description: 'How much of its resources a node uses, as measured last.',
+  description:
+    'Current CPU and memory usage of a node, as `kubectl top node` shows it. Measured on request; nothing is stored.',
   versions: { 'metrics.k8s.io/v1beta1': {} },
   verbs: ['get', 'list'],
   fields: { ...measured, usage },

@@ -3,10 +3,14 @@ import { s } from '../../../schema/builders.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { measured, NOTHING, usage, usageColumns } from './usage.ts';
 
-const ContainerMetrics = s.object('ContainerMetrics', {
-  name: s.string({ zero: true, description: 'Which container of the pod.' }),
-  usage,
-});
+const ContainerMetrics = s.object(
+  'ContainerMetrics',
+  {
+    name: s.string({ zero: true, description: 'Name of the container.' }),
+    usage,
+  },
+  { description: 'Usage of one container.' },
+);
 
 /** What the containers of a pod use. It is looked up when somebody asks, and never stored. */
 export const PodMetrics = defineKind({
@@ -14,12 +18,16 @@ export const PodMetrics = defineKind({
   kind: 'PodMetrics',
   plural: 'pods',
   scope: 'Namespaced',
-  description: 'How much of a node’s resources the containers of a pod use, as measured last.',
+  description:
+    'Current CPU and memory usage of the containers of a pod, as `kubectl top pod` shows it. Measured on request; nothing is stored.',
   versions: { 'metrics.k8s.io/v1beta1': {} },
   verbs: ['get', 'list'],
   fields: {
     ...measured,
-    containers: s.list(ContainerMetrics, { required: true, description: 'The containers that run.' }),
+    containers: s.list(ContainerMetrics, {
+      required: true,
+      description: 'Usage of each running container of the pod, all measured over the same window.',
+    }),
   },
   columns: usageColumns(({ containers = [] }, resource) =>
     containers

@@ -4,13 +4,14 @@ import { s } from '../../../schema/builders.ts';
 import { type Column, name, text } from '../../columns/column.ts';
 
 export const measured = {
-  timestamp: s.time({ required: true, description: 'When it was measured.' }),
-  window: s.duration({ required: true, description: 'Over how long before that.' }),
+  timestamp: s.time({ required: true, description: 'End of the period the usage was measured over.' }),
+  window: s.duration({ required: true, description: 'Length of the period the usage was measured over.' }),
 };
 
 export const usage = s.map(s.quantity(), {
   required: true,
-  description: 'How much of each resource is in use; of the memory, what cannot be given back at once.',
+  description:
+    'Usage by resource: `cpu` in cores, averaged over the window, and `memory` in bytes, as the working set at its end.',
 });
 
 /** What tables show of either. `sum` adds up what there is of a resource. */

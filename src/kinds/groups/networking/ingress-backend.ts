@@ -7,23 +7,37 @@ import { TypedLocalObjectReference } from '../../shapes/meta/references.ts';
 
 const ServiceBackendPort = s.object(
   'ServiceBackendPort',
-  { name: s.string({ omitZero: true }), number: s.int32({ omitZero: true }) },
-  { default: {}, atomic: true, description: 'A port of the service, by its name or by its number.' },
+  {
+    name: s.string({ omitZero: true, description: 'Name of a port of the Service. Cannot be combined with number.' }),
+    number: s.int32({
+      omitZero: true,
+      description: 'Number of a port of the Service, such as 80. Cannot be combined with name.',
+    }),
+  },
+  { default: {}, atomic: true, description: 'The port of the Service, by name or by number. Exactly one is required.' },
 );
 
-const IngressServiceBackend = s.object('IngressServiceBackend', {
-  name: s.string({ zero: true, description: 'A service of the same namespace.' }),
-  port: ServiceBackendPort,
-});
+const IngressServiceBackend = s.object(
+  'IngressServiceBackend',
+  {
+    name: s.string({ zero: true, description: 'Name of a Service in the namespace of the Ingress. Required.' }),
+    port: ServiceBackendPort,
+  },
+  { description: 'Sends traffic to a port of a Service. Cannot be combined with resource.' },
+);
 type IngressServiceBackend = TypeOf<typeof IngressServiceBackend>;
 
-export const IngressBackend = s.object('IngressBackend', {
-  service: IngressServiceBackend,
-  resource: s.use(TypedLocalObjectReference, {
-    description:
-      'Another object of the same namespace, which the controller knows what to do with. Not with a service.',
-  }),
-});
+export const IngressBackend = s.object(
+  'IngressBackend',
+  {
+    service: IngressServiceBackend,
+    resource: s.use(TypedLocalObjectReference, {
+      description:
+        'Sends traffic to another object in the namespace of the Ingress, of a kind that the controller supports. Cannot be combined with service.',
+    }),
+  },
+  { description: 'Where traffic is sent to. Exactly one of service and resource must be set.' },
+);
 export type IngressBackend = TypeOf<typeof IngressBackend>;
 
 /** Paths are from the backend. */

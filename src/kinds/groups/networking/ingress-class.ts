@@ -10,14 +10,33 @@ const MAX_CONTROLLER = 250;
 const scopes = ['Cluster', 'Namespace'];
 
 const parameters = {
-  apiGroup: s.string({ description: 'Its group; the core group where absent.' }),
-  kind: s.string({ zero: true, required: true, rules: [matches(pathSegment)] }),
-  name: s.string({ zero: true, required: true, rules: [matches(pathSegment)] }),
-  scope: s.string({ default: 'Cluster', description: 'Whether it is an object of the cluster or of a namespace.' }),
-  namespace: s.string({ description: 'With the scope Namespace: which one.' }),
+  apiGroup: s.string({ description: 'API group of the object. Empty means the core group.' }),
+  kind: s.string({
+    zero: true,
+    required: true,
+    rules: [matches(pathSegment)],
+    description: 'Kind of the object. Required.',
+  }),
+  name: s.string({
+    zero: true,
+    required: true,
+    rules: [matches(pathSegment)],
+    description: 'Name of the object. Required.',
+  }),
+  scope: s.string({
+    default: 'Cluster',
+    description:
+      'Whether the object is cluster-scoped (`Cluster`) or in a namespace (`Namespace`). Defaults to Cluster.',
+  }),
+  namespace: s.string({
+    description: 'Namespace of the object. Required for scope Namespace; must not be set for scope Cluster.',
+  }),
 };
 
-const IngressClassParametersReference = s.object('IngressClassParametersReference', parameters, { rules: [reference] });
+const IngressClassParametersReference = s.object('IngressClassParametersReference', parameters, {
+  rules: [reference],
+  description: 'An object with further settings of a class.',
+});
 
 /** Which program serves an Ingress. */
 export const IngressClass = defineKind({
@@ -25,7 +44,8 @@ export const IngressClass = defineKind({
   kind: 'IngressClass',
   plural: 'ingressclasses',
   scope: 'Cluster',
-  description: 'A way to serve Ingresses: those that name it are the business of its controller.',
+  description:
+    'A class of Ingresses and the controller that implements it. An Ingress chooses its class with ingressClassName; the class annotated with ingressclass.kubernetes.io/is-default-class is used for new Ingresses that choose none.',
   versions: { 'networking.k8s.io/v1': {} },
   fields: {
     spec: s.object(
@@ -36,17 +56,17 @@ export const IngressClass = defineKind({
           required: true,
           immutable: true,
           description:
-            'The controller that serves the class, such as example.com/ingress-controller. Cannot be changed.',
+            'Name of the controller that implements the class, as a domain-prefixed path of at most 250 characters such as example.com/ingress-controller. Required; cannot be changed.',
           rules: [
             (name: string) => (Buffer.byteLength(name) > MAX_CONTROLLER ? tooLong('', MAX_CONTROLLER) : undefined),
             matches(domainPrefixedPath),
           ],
         }),
         parameters: s.use(IngressClassParametersReference, {
-          description: 'An object with further settings, which the controller understands.',
+          description: 'Object with further settings for the controller, such as a custom resource of its own.',
         }),
       },
-      { default: {} },
+      { default: {}, description: 'The controller of the class and its settings.' },
     ),
   },
   generation: true,

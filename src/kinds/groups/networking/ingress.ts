@@ -16,53 +16,90 @@ import { hostProblems } from './wildcard-host.ts';
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 const pathFields = {
-  path: s.string({ omitZero: true, description: 'What is compared with the path of a request; begins with a slash.' }),
+  path: s.string({
+    omitZero: true,
+    description:
+      'Path to compare with that of the request, interpreted as pathType says. Must start with a slash; required for Exact and Prefix.',
+  }),
   pathType: s.enum(['Exact', 'ImplementationSpecific', 'Prefix'], {
     required: 'pathType must be specified',
     description:
-      'Exact wants the same path; Prefix compares step by step, from the start; ImplementationSpecific leaves it to the class.',
+      '`Exact` matches the same path only, case-sensitively; `Prefix` matches path elements from the start, so that /a matches /a/b but not /ab; `ImplementationSpecific` leaves the interpretation to the controller. Required.',
   }),
-  backend: s.use(IngressBackend, { zero: true, description: 'Where such requests go.' }),
+  backend: s.use(IngressBackend, { zero: true, description: 'Where matching requests are sent to.' }),
 };
 
-const HTTPIngressRuleValue = s.object('HTTPIngressRuleValue', {
-  paths: s.list(s.object('HTTPIngressPath', pathFields, { rules: [path] }), {
-    required: true,
-    description: 'Where requests go, by their paths.',
-  }),
-});
+const HTTPIngressRuleValue = s.object(
+  'HTTPIngressRuleValue',
+  {
+    paths: s.list(
+      s.object('HTTPIngressPath', pathFields, {
+        rules: [path],
+        description: 'Sends requests for a path to a backend.',
+      }),
+      {
+        required: true,
+        description: 'Paths and their backends. At least one is required; if several match, the longest one wins.',
+      },
+    ),
+  },
+  { description: "Backends by path, for requests to the rule's host." },
+);
 
-const IngressRule = s.object('IngressRule', {
-  host: s.string({
-    omitZero: true,
-    description: 'The host that requests name; `*.example.com` is any one step in front. Without it, every host.',
-    rules: [isName, matches(hostProblems)],
-  }),
-  http: HTTPIngressRuleValue,
-});
+const IngressRule = s.object(
+  'IngressRule',
+  {
+    host: s.string({
+      omitZero: true,
+      description:
+        'Host name that requests must be for. `*.example.com` matches exactly one label in place of the star; IP addresses and ports are not allowed. Without it the rule applies to all hosts.',
+      rules: [isName, matches(hostProblems)],
+    }),
+    http: HTTPIngressRuleValue,
+  },
+  { description: 'Routes requests for a host.' },
+);
 
-const IngressTLS = s.object('IngressTLS', {
-  hosts: s.list(s.string({ rules: [matches(hostProblems)] }), { description: 'The hosts the certificate is for.' }),
-  secretName: s.string({
-    omitZero: true,
-    description: 'The Secret with the certificate and its key.',
-    rules: [matches(dnsSubdomain)],
-  }),
-});
+const IngressTLS = s.object(
+  'IngressTLS',
+  {
+    hosts: s.list(s.string({ rules: [matches(hostProblems)] }), {
+      description:
+        'Host names the certificate is used for. They should match the names in the certificate. Without any, it is used for all hosts.',
+    }),
+    secretName: s.string({
+      omitZero: true,
+      description:
+        'Name of a Secret of type kubernetes.io/tls with the certificate and its private key, in the namespace of the Ingress.',
+      rules: [matches(dnsSubdomain)],
+    }),
+  },
+  { description: 'A TLS certificate and the hosts it is for.' },
+);
 
 const specFields = {
   defaultBackend: s.use(IngressBackend, {
-    description: 'Where requests go that no rule is for.',
+    description: 'Backend for requests that no rule matches. Required if there are no rules.',
     rules: [backendProblems],
   }),
-  rules: s.list(IngressRule, { description: 'Where requests go, by their host and path.' }),
-  tls: s.list(IngressTLS, { description: 'The certificates for HTTPS, by host.' }),
-  ingressClassName: s.string({ description: 'The IngressClass that serves it; the default one where absent.' }),
+  rules: s.list(IngressRule, {
+    description: 'Routing by host and path. Without rules, all requests go to defaultBackend.',
+  }),
+  tls: s.list(IngressTLS, {
+    description: 'Certificates for HTTPS, chosen by host name. Without any, only HTTP is served.',
+  }),
+  ingressClassName: s.string({
+    description:
+      "Name of the IngressClass that implements this Ingress. Without it, the cluster's default class is used. Cannot be combined with the annotation kubernetes.io/ingress.class at creation.",
+  }),
 };
 
 const fields = {
-  spec: s.object('IngressSpec', specFields, { default: {}, rules: [leadsSomewhere] }),
-  status: s.use(IngressStatus, { default: {} }),
+  spec: s.object('IngressSpec', specFields, { default: {}, rules: [leadsSomewhere], description: 'Desired routing.' }),
+  status: s.use(IngressStatus, {
+    default: {},
+    description: 'Most recently observed state of the Ingress, written by its controller.',
+  }),
 };
 
 export type Ingress = KubeObject & ObjectType<typeof fields>;
@@ -74,7 +111,8 @@ export const Ingress = defineKind({
   plural: 'ingresses',
   short: ['ing'],
   scope: 'Namespaced',
-  description: 'Brings HTTP requests from outside to services, by host and path, and ends their TLS.',
+  description:
+    'Routes HTTP and HTTPS requests from outside the cluster to Services, by host name and path, and can terminate TLS. It has an effect only if a controller for its class is running.',
   versions: { 'networking.k8s.io/v1': {} },
   fields,
   subresources: { status: true },

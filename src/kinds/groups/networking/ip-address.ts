@@ -5,21 +5,34 @@ import { NONE, name, text } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { canonicalIpProblems } from '../../shapes/meta/canonical-ip.ts';
 
-const ParentReference = s.object('ParentReference', {
-  group: s.string({
-    omitZero: true,
-    description: 'Its group; the core group where absent.',
-    rules: [matches(dnsSubdomain)],
-  }),
-  resource: s.string({
-    omitZero: true,
-    required: true,
-    description: 'Its resource, such as services.',
-    rules: [matches(pathSegment)],
-  }),
-  name: s.string({ omitZero: true, required: true, rules: [matches(pathSegment)] }),
-  namespace: s.string({ omitZero: true, rules: [matches(pathSegment)] }),
-});
+const ParentReference = s.object(
+  'ParentReference',
+  {
+    group: s.string({
+      omitZero: true,
+      description: 'API group of the object. Empty means the core group.',
+      rules: [matches(dnsSubdomain)],
+    }),
+    resource: s.string({
+      omitZero: true,
+      required: true,
+      description: 'Resource of the object, by plural name, such as services. Required.',
+      rules: [matches(pathSegment)],
+    }),
+    name: s.string({
+      omitZero: true,
+      required: true,
+      rules: [matches(pathSegment)],
+      description: 'Name of the object. Required.',
+    }),
+    namespace: s.string({
+      omitZero: true,
+      rules: [matches(pathSegment)],
+      description: 'Namespace of the object. Empty for cluster-scoped objects.',
+    }),
+  },
+  { description: 'Names the object an address is allocated to.' },
+);
 
 /** An address of a service that is in use. */
 export const IPAddress = defineKind({
@@ -28,7 +41,8 @@ export const IPAddress = defineKind({
   plural: 'ipaddresses',
   short: ['ip'],
   scope: 'Cluster',
-  description: 'An address of a service that is in use, and by whom. Its name is the address.',
+  description:
+    'Records which object an IP address of a Service is allocated to. The name of the object is the address, in canonical form.',
   versions: { 'networking.k8s.io/v1': {} },
   fields: {
     spec: s.object(
@@ -37,10 +51,10 @@ export const IPAddress = defineKind({
         parentRef: s.use(ParentReference, {
           required: true,
           immutable: true,
-          description: 'The object that uses the address. Cannot be changed.',
+          description: 'The object the address is allocated to, usually a Service. Required; cannot be changed.',
         }),
       },
-      { zero: true },
+      { zero: true, description: 'What the address is used for.' },
     ),
   },
   name: canonicalIpProblems,

@@ -13,45 +13,78 @@ import { cidrWarnings } from '../../warnings/addresses.ts';
 const policyTypes = ['Ingress', 'Egress'];
 
 const port = {
-  protocol: s.enum(['TCP', 'UDP', 'SCTP'], { default: 'TCP' }),
+  protocol: s.enum(['TCP', 'UDP', 'SCTP'], {
+    default: 'TCP',
+    description: 'Protocol of the traffic: TCP, UDP or SCTP. Defaults to TCP.',
+  }),
   port: s.intOrString({
-    description: 'A number, or the name of a container port; without it, every port of the protocol.',
+    description: 'Port number, or the name of a container port. Without it all ports of the protocol match.',
     rules: [portNumberOrName],
   }),
-  endPort: s.int32({ description: 'With a number: every port from there to this one.' }),
+  endPort: s.int32({
+    description: 'Last port of a range that starts at port. Requires a numeric port, and must not be lower.',
+  }),
 };
 
 const block = {
-  cidr: s.string({ zero: true, required: true, description: 'The range, such as 192.168.1.0/24.' }),
-  except: s.list(s.string(), { description: 'Ranges inside it that are left out.' }),
+  cidr: s.string({
+    zero: true,
+    required: true,
+    description: 'Address range in CIDR notation, such as 192.168.1.0/24 or 2001:db8::/64. Required.',
+  }),
+  except: s.list(s.string(), { description: 'Ranges inside cidr that do not match.' }),
 };
 
 const peer = {
   podSelector: s.use(LabelSelector, {
-    description: 'Pods with these labels: of the own namespace, or of those that namespaceSelector selects.',
+    description:
+      "Pods by their labels: in the policy's own namespace, or in the namespaces that namespaceSelector selects. An empty selector matches all pods.",
   }),
-  namespaceSelector: s.use(LabelSelector, { description: 'Namespaces with these labels.' }),
+  namespaceSelector: s.use(LabelSelector, {
+    description:
+      'Namespaces by their labels: all their pods, or those that podSelector selects. An empty selector matches all namespaces.',
+  }),
   ipBlock: s.object('IPBlock', block, {
-    description: 'Addresses outside the cluster. Not together with the others.',
+    description:
+      'Range of IP addresses, usually outside the cluster. Cannot be combined with podSelector or namespaceSelector.',
     rules: [rangeWithHoles],
   }),
 };
 
-const NetworkPolicyPeer = s.object('NetworkPolicyPeer', peer, { rules: [onePeer] });
-
-const ports = s.list(s.object('NetworkPolicyPort', port, { rules: [endsAfterStart] }), {
-  description: 'Only these ports; without any, all ports.',
+const NetworkPolicyPeer = s.object('NetworkPolicyPeer', peer, {
+  rules: [onePeer],
+  description: 'Pods or addresses at the other end of the traffic.',
 });
 
-const IngressRule = s.object('NetworkPolicyIngressRule', {
-  ports,
-  from: s.list(NetworkPolicyPeer, { description: 'Only from these; without any, from everywhere.' }),
-});
+const ports = s.list(
+  s.object('NetworkPolicyPort', port, {
+    rules: [endsAfterStart],
+    description: 'A port, or a range of ports, that traffic may use.',
+  }),
+  {
+    description: 'Destination ports the rule allows. Without any, all ports are allowed.',
+  },
+);
 
-const EgressRule = s.object('NetworkPolicyEgressRule', {
-  ports,
-  to: s.list(NetworkPolicyPeer, { description: 'Only to these; without any, to everywhere.' }),
-});
+const IngressRule = s.object(
+  'NetworkPolicyIngressRule',
+  {
+    ports,
+    from: s.list(NetworkPolicyPeer, { description: 'Sources the rule allows. Without any, all sources are allowed.' }),
+  },
+  { description: 'Allows incoming traffic that matches both its ports and its sources.' },
+);
+
+const EgressRule = s.object(
+  'NetworkPolicyEgressRule',
+  {
+    ports,
+    to: s.list(NetworkPolicyPeer, {
+      description: 'Destinations the rule allows. Without any, all destinations are allowed.',
+    }),
+  },
+  { description: 'Allows outgoing traffic that matches both its ports and its destinations.' },
+);
 
 /** Who may talk to pods, and whom pods may talk to. */
 export const NetworkPolicy = defineKind({
@@ -61,7 +94,7 @@ export const NetworkPolicy = defineKind({
   short: ['netpol'],
   scope: 'Namespaced',
   description:
-    'Which traffic may reach or leave the pods that it selects. Pods that no policy selects take and send any traffic; several policies allow what one of them allows.',
+    'Restricts the network traffic of the pods it selects: once a policy selects a pod for a direction, only traffic that some policy allows is accepted in that direction. Policies add up. Pods that no policy selects are not restricted.',
   versions: { 'networking.k8s.io/v1': {} },
   fields: {
     spec: s.object(
@@ -69,18 +102,23 @@ export const NetworkPolicy = defineKind({
       {
         podSelector: s.use(LabelSelector, {
           default: {},
-          description: 'The pods it is for; an empty selector means every pod of the namespace.',
+          description:
+            'Pods the policy applies to, by their labels. An empty selector matches all pods of the namespace.',
         }),
-        ingress: s.list(IngressRule, { description: 'What may come in; without any rule, nothing may.' }),
-        egress: s.list(EgressRule, { description: 'What may go out; without any rule, nothing may.' }),
+        ingress: s.list(IngressRule, {
+          description: 'Incoming traffic that is allowed. Without any rule, a policy of type Ingress allows none.',
+        }),
+        egress: s.list(EgressRule, {
+          description: 'Outgoing traffic that is allowed. Without any rule, a policy of type Egress allows none.',
+        }),
         policyTypes: s.list(s.string(), {
           default: ({ egress }: { egress?: unknown }): string[] => (egress ? policyTypes : ['Ingress']),
           description:
-            'Ingress, Egress or both: the directions that it limits. Where absent, Ingress, and Egress if there are rules for it.',
+            'Directions the policy restricts: `Ingress`, `Egress` or both. Defaults to Ingress, and to both if there are egress rules.',
           rules: [knownTypes],
         }),
       },
-      { default: {} },
+      { default: {}, description: 'The selected pods, and the traffic they are allowed.' },
     ),
   },
   generation: true,

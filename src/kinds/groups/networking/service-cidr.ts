@@ -11,14 +11,23 @@ const fields = {
   spec: s.object(
     'ServiceCIDRSpec',
     {
-      cidrs: s.list(s.string(), { description: 'One range, or one for each IP family. A second may be added later.' }),
+      cidrs: s.list(s.string(), {
+        description:
+          'The ranges in CIDR notation: one, or one IPv4 and one IPv6 range. Required. Cannot be changed, except that a range of the second IP family can be added.',
+      }),
     },
-    { default: {} },
+    { default: {}, description: 'The address ranges.' },
   ),
   status: s.object(
     'ServiceCIDRStatus',
-    { conditions: s.listMap(Condition, { keys: ['type'], description: 'Ready, once addresses are given from it.' }) },
-    { default: {} },
+    {
+      conditions: s.listMap(Condition, {
+        keys: ['type'],
+        description:
+          'Latest observations of the state of the ranges. Ready is True while addresses can be allocated from them.',
+      }),
+    },
+    { default: {}, description: 'Most recently observed state of the ranges.' },
   ),
 };
 
@@ -30,7 +39,8 @@ export const ServiceCIDR = defineKind({
   kind: 'ServiceCIDR',
   plural: 'servicecidrs',
   scope: 'Cluster',
-  description: 'A range of addresses, or one for each IP family, that services are given theirs from.',
+  description:
+    'A range of IP addresses, or one for each IP family, that the cluster IPs of Services are allocated from.',
   versions: { 'networking.k8s.io/v1': {} },
   fields,
   subresources: { status: true },

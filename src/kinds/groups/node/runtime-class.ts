@@ -12,7 +12,10 @@ import { Toleration } from '../../shapes/pod/toleration.ts';
 import { nodeLabelWarning } from '../../warnings/node-labels.ts';
 
 const overhead = {
-  podFixed: s.map(s.quantity(), { description: 'What running a pod takes besides its containers.' }),
+  podFixed: s.map(s.quantity(), {
+    description:
+      'Resources, by name, that running a pod consumes in addition to its containers, such as the memory of a virtual machine.',
+  }),
 };
 
 /** How pods are run. */
@@ -21,18 +24,20 @@ export const RuntimeClass = defineKind({
   kind: 'RuntimeClass',
   plural: 'runtimeclasses',
   scope: 'Cluster',
-  description: 'A way to run containers, such as inside a small virtual machine, that pods can ask for by its name.',
+  description:
+    'A container runtime configuration that pods can choose with spec.runtimeClassName, for example one that isolates containers in virtual machines.',
   versions: { 'node.k8s.io/v1': {} },
   fields: {
     handler: s.string({
       zero: true,
       required: true,
       immutable: true,
-      description: "What the node's container runtime calls it. Cannot be changed.",
+      description:
+        'Name of the configuration in the container runtime of the nodes. Must be a DNS label. Required; cannot be changed.',
       rules: [matches(dnsLabel)],
     }),
     overhead: s.object('Overhead', overhead, {
-      description: 'Counts towards what a pod requests.',
+      description: 'Resources that are added to what a pod of this class requests, for scheduling and quota.',
       rules: [amounts],
     }),
     scheduling: s.object(
@@ -40,15 +45,17 @@ export const RuntimeClass = defineKind({
       {
         nodeSelector: s.map(s.string(), {
           atomic: true,
-          description: 'The labels of the nodes that have it; pods of the class get them into their own selector.',
+          description:
+            'Labels of the nodes that support the class. They are merged into the nodeSelector of its pods; a pod with a conflicting one is rejected.',
           rules: [labels],
         }),
         tolerations: s.list(Toleration, {
-          description: 'Added to those of the pods, so that they may use these nodes.',
+          description:
+            'Tolerations added to the pods of the class, so that they can run on tainted nodes that support it.',
           rules: [differentTolerations],
         }),
       },
-      { description: 'Where pods of the class can run; without it, everywhere.' },
+      { description: 'Which nodes support the class. Without it, all nodes are assumed to.' },
     ),
   },
   requiresVersion: true,

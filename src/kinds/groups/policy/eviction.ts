@@ -8,8 +8,13 @@ export const Eviction = defineKind({
   kind: 'Eviction',
   plural: 'evictions',
   scope: 'Namespaced',
-  description: 'Asks a pod to leave its node, unless that would take too many of its kind away.',
+  description:
+    "Request body of a pod's `eviction` subresource: deletes the pod gracefully, unless that would violate a PodDisruptionBudget. Nothing is stored.",
   versions: { 'policy/v1': {}, 'policy/v1beta1': {} },
   verbs: [],
-  fields: { deleteOptions: s.use(DeleteOptions, { description: 'How the pod is to be deleted.' }) },
+  fields: {
+    deleteOptions: s.use(DeleteOptions, {
+      description: 'Options of the delete, such as gracePeriodSeconds and preconditions.',
+    }),
+  },
 });

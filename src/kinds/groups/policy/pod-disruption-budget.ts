@@ -16,16 +16,19 @@ const amount = (description: string) => s.intOrString({ rules: [countOrPercent, 
 
 const spec = {
   minAvailable: amount(
-    'How many pods must stay, as a number or a percentage of those selected. Not with maxUnavailable.',
+    'Number of selected pods that must still be available after an eviction, as a count or as a percentage of all selected pods. Cannot be combined with maxUnavailable.',
   ),
   selector: s.use(LabelSelector, {
     replace: true,
-    description: 'The pods it is about; an empty selector is about all of the namespace, none at all about no pod.',
+    description:
+      'Label selector for the pods the budget protects, in its own namespace. An empty selector matches all pods; without one, none.',
   }),
-  maxUnavailable: amount('How many pods may be missing, as a number or a percentage of those selected.'),
+  maxUnavailable: amount(
+    'Number of selected pods that may be unavailable after an eviction, as a count or as a percentage of all selected pods. Cannot be combined with minAvailable.',
+  ),
   unhealthyPodEvictionPolicy: s.enum(['AlwaysAllow', 'IfHealthyBudget'], {
     description:
-      'When pods that run and are not ready may be evicted: always, or (where nothing is said) when enough others are.',
+      'When running pods that are not ready may be evicted: `IfHealthyBudget` only while enough other pods are ready, `AlwaysAllow` at any time. Defaults to IfHealthyBudget.',
   }),
 };
 
@@ -33,16 +36,24 @@ const spec = {
 const count = (description: string) => s.int32({ default: 0, rules: [notNegative], description });
 
 const status = {
-  observedGeneration: s.int64({ omitZero: true, description: 'The generation that the rest speaks of.' }),
-  disruptedPods: s.map(s.time(), { description: 'Pods that are to be evicted and may not have gone yet, with when.' }),
-  disruptionsAllowed: count('How many pods may be evicted now.'),
-  currentHealthy: count('How many pods are ready.'),
-  desiredHealthy: count('How many pods must be ready.'),
-  expectedPods: count('How many pods are counted.'),
+  observedGeneration: s.int64({
+    omitZero: true,
+    description:
+      'The metadata.generation that this status was computed from. Evictions are refused while it is out of date.',
+  }),
+  disruptedPods: s.map(s.time(), {
+    description:
+      'Pods whose eviction was granted but which are not yet seen as deleted, with the time of the eviction. An entry that does not lead to a deletion is dropped after a while.',
+  }),
+  disruptionsAllowed: count('Number of pods that may be evicted right now.'),
+  currentHealthy: count('Number of selected pods that are ready.'),
+  desiredHealthy: count('Number of selected pods that must stay ready.'),
+  expectedPods: count('Number of pods that the budget is computed from.'),
   conditions: s.listMap(Condition, {
     keys: ['type'],
     rules: [completeConditions],
-    description: 'What holds for the budget: DisruptionAllowed.',
+    description:
+      'Latest observations of the state of the budget. DisruptionAllowed is True while at least one eviction is allowed.',
   }),
 };
 
@@ -53,7 +64,8 @@ export const PodDisruptionBudget = defineKind({
   plural: 'poddisruptionbudgets',
   short: ['pdb'],
   scope: 'Namespaced',
-  description: 'How many of some pods may be taken away at once on purpose, as when a node is drained.',
+  description:
+    'Limits how many pods of an application may be down at the same time because of voluntary disruptions, such as draining a node. Evictions that would exceed the limit are refused.',
   versions: {
     'policy/v1': {},
     [OLDER]: {
@@ -63,10 +75,11 @@ export const PodDisruptionBudget = defineKind({
           {
             ...spec,
             selector: s.use(LabelSelector, {
-              description: 'The pods it is about; an empty selector is about none of them.',
+              description:
+                'Label selector for the pods the budget protects, in its own namespace. In this version an empty selector matches no pods.',
             }),
           },
-          { default: {}, description: 'What is wanted.' },
+          { default: {}, description: 'Which pods the budget protects, and how many of them must stay available.' },
         ),
       },
       toHub: emptySelectsAll,
@@ -78,9 +91,12 @@ export const PodDisruptionBudget = defineKind({
     spec: s.object('PodDisruptionBudgetSpec', spec, {
       default: {},
       rules: [oneAmount],
-      description: 'What is wanted.',
+      description: 'Which pods the budget protects, and how many of them must stay available.',
     }),
-    status: s.object('PodDisruptionBudgetStatus', status, { default: {}, description: 'What there is.' }),
+    status: s.object('PodDisruptionBudgetStatus', status, {
+      default: {},
+      description: 'Most recently observed state of the budget, written by its controller.',
+    }),
   },
   requiresVersion: true,
   name: pathSegmentName,

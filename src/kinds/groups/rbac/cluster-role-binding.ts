@@ -12,11 +12,14 @@ export const ClusterRoleBinding = defineKind({
   kind: 'ClusterRoleBinding',
   plural: 'clusterrolebindings',
   scope: 'Cluster',
-  description: 'Gives the permissions of a ClusterRole to users, groups and service accounts, in every namespace.',
+  description:
+    'Grants the permissions of a ClusterRole to users, groups and service accounts, in all namespaces and for cluster-scoped resources.',
   versions: versionsOf('ClusterRoleBinding'),
   fields: {
     roleRef: roleRefTo(['ClusterRole']),
-    subjects: s.list(ClusterSubject, { description: 'Whom it is given to.' }),
+    subjects: s.list(ClusterSubject, {
+      description: 'Users, groups and service accounts that the role is granted to.',
+    }),
   },
   name: pathSegment,
   rules: [roleIsKept],

@@ -10,12 +10,17 @@ import { GROUP, versionsOf } from './versions.ts';
 
 const RoleSelector = s.use(LabelSelector, { rules: [isUnderstood] });
 
-const AggregationRule = s.object('AggregationRule', {
-  clusterRoleSelectors: s.list(RoleSelector, {
-    required: 'at least one clusterRoleSelector required if aggregationRule is non-nil',
-    description: 'A ClusterRole that one of them selects gives its rules.',
-  }),
-});
+const AggregationRule = s.object(
+  'AggregationRule',
+  {
+    clusterRoleSelectors: s.list(RoleSelector, {
+      required: 'at least one clusterRoleSelector required if aggregationRule is non-nil',
+      description:
+        'Label selectors for ClusterRoles; the rules of every role that matches at least one of them are included. At least one is required.',
+    }),
+  },
+  { description: 'Which ClusterRoles an aggregated role takes its rules from.' },
+);
 
 /** What may be done in the whole cluster, or in any namespace that a RoleBinding gives it in. */
 export const ClusterRole = defineKind({
@@ -24,12 +29,17 @@ export const ClusterRole = defineKind({
   plural: 'clusterroles',
   scope: 'Cluster',
   description:
-    'A set of permissions: a ClusterRoleBinding gives them everywhere, a RoleBinding in its own namespace only.',
+    'A set of permissions that can be granted cluster-wide with a ClusterRoleBinding, or in single namespaces with RoleBindings.',
   versions: versionsOf('ClusterRole'),
   fields: {
-    rules: s.list(ClusterRule, { default: [], description: 'What is allowed; nothing is ever forbidden.' }),
+    rules: s.list(ClusterRule, {
+      default: [],
+      description:
+        'Permissions of the role. They only ever allow; there are no deny rules. Overwritten by the controller if aggregationRule is set.',
+    }),
     aggregationRule: s.use(AggregationRule, {
-      description: 'The rules are gathered from other ClusterRoles; what is written into them by hand does not stay.',
+      description:
+        'Fills in rules from other ClusterRoles, selected by label. Manual changes to rules are then overwritten.',
     }),
   },
   name: pathSegment,

@@ -6,29 +6,40 @@ import type { ObjectType, Rule } from '../../../schema/schema.ts';
 const fields = {
   verbs: s.list(s.string(), {
     required: 'verbs must contain at least one value',
-    description: 'What may be done, such as get, list or create; `*` is everything.',
+    description:
+      'Verbs that are allowed, such as get, list, watch, create, update, patch or delete; `*` allows all. Required.',
   }),
   apiGroups: s.list(s.string(), {
-    description: 'The groups of the resources: the empty text is the core group, `*` is every group.',
+    description:
+      'API groups of the resources: the empty string is the core group, `*` all groups. Required unless nonResourceURLs is set.',
   }),
   resources: s.list(s.string(), {
     description:
-      'What it may be done to, such as pods or pods/log; `*` is every resource, `*/scale` one subresource of all.',
+      'Resources by plural name, with an optional subresource, such as pods or pods/log; `*` is all resources, `*/scale` the scale subresource of all. Required unless nonResourceURLs is set.',
   }),
-  resourceNames: s.list(s.string(), { description: 'Only the objects with these names; without any, all of them.' }),
+  resourceNames: s.list(s.string(), {
+    description:
+      'Names of the objects that are allowed. Empty means all. create cannot be limited in this way, because the name is not known when the request is authorized.',
+  }),
   nonResourceURLs: s.list(s.string(), {
     description:
-      'Paths that are no resources, such as /healthz; a `*` may stand for the end of a path. Not together with resources, and only in a ClusterRole.',
+      'URL paths outside API resources that are allowed, such as /healthz; a trailing `*` matches the rest of a path. For ClusterRoles only, granted with a ClusterRoleBinding; cannot be combined with resources.',
   }),
 };
 
 export type PolicyRule = ObjectType<typeof fields>;
 
 /** In a Role: about the resources of its namespace. */
-export const NamespacedRule = s.object('PolicyRule', fields, { rules: [about({ paths: false })] });
+export const NamespacedRule = s.object('PolicyRule', fields, {
+  rules: [about({ paths: false })],
+  description: 'A permission: verbs that are allowed on resources or URL paths.',
+});
 
 /** In a ClusterRole: about resources, or about paths. */
-export const ClusterRule = s.object('PolicyRule', fields, { rules: [about({ paths: true })] });
+export const ClusterRule = s.object('PolicyRule', fields, {
+  rules: [about({ paths: true })],
+  description: 'A permission: verbs that are allowed on resources or URL paths.',
+});
 
 function about(allowed: { readonly paths: boolean }): Rule<PolicyRule> {
   return ({ apiGroups, resources, resourceNames, nonResourceURLs: paths }) => {

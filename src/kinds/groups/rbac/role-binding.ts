@@ -12,11 +12,14 @@ export const RoleBinding = defineKind({
   kind: 'RoleBinding',
   plural: 'rolebindings',
   scope: 'Namespaced',
-  description: 'Gives the permissions of a role to users, groups and service accounts, in its own namespace only.',
+  description:
+    'Grants the permissions of a Role or ClusterRole to users, groups and service accounts, in the namespace of the binding only.',
   versions: versionsOf('RoleBinding'),
   fields: {
     roleRef: roleRefTo(['Role', 'ClusterRole']),
-    subjects: s.list(NamespacedSubject, { description: 'Whom it is given to.' }),
+    subjects: s.list(NamespacedSubject, {
+      description: 'Users, groups and service accounts that the role is granted to.',
+    }),
   },
   name: pathSegment,
   rules: [roleIsKept],

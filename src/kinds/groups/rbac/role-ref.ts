@@ -7,9 +7,15 @@ import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
 import { GROUP } from './versions.ts';
 
 const fields = {
-  apiGroup: s.string({ default: GROUP, description: 'The group of the role.' }),
-  kind: s.string({ zero: true, description: 'Role or ClusterRole.' }),
-  name: s.string({ zero: true, description: 'The name of the role.' }),
+  apiGroup: s.string({
+    default: GROUP,
+    description: 'API group of the role: rbac.authorization.k8s.io, which is the default.',
+  }),
+  kind: s.string({ zero: true, description: '`ClusterRole`, or, in a RoleBinding, also `Role`. Required.' }),
+  name: s.string({
+    zero: true,
+    description: 'Name of the role. A Role must be in the namespace of the binding. Required.',
+  }),
 };
 
 export type RoleRef = ObjectType<typeof fields>;
@@ -19,7 +25,8 @@ export const roleRefTo = (kinds: readonly string[]) =>
   s.object('RoleRef', fields, {
     zero: true,
     atomic: true,
-    description: 'The role that is given. Cannot be changed.',
+    description:
+      'The role that the binding grants. Cannot be changed: delete the binding and create a new one instead.',
     rules: [(ref: RoleRef) => isRole(ref, kinds)],
   });
 

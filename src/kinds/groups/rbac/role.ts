@@ -11,10 +11,13 @@ export const Role = defineKind({
   kind: 'Role',
   plural: 'roles',
   scope: 'Namespaced',
-  description: 'A set of permissions in one namespace. A RoleBinding gives them to somebody.',
+  description: 'A set of permissions within one namespace, granted with RoleBindings of the same namespace.',
   versions: versionsOf('Role'),
   fields: {
-    rules: s.list(NamespacedRule, { default: [], description: 'What is allowed; nothing is ever forbidden.' }),
+    rules: s.list(NamespacedRule, {
+      default: [],
+      description: 'Permissions of the role. They only ever allow; there are no deny rules.',
+    }),
   },
   name: pathSegment,
   createOnUpdate: true,

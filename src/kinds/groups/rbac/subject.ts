@@ -8,15 +8,19 @@ import { GROUP } from './versions.ts';
 const kinds = ['ServiceAccount', 'User', 'Group'];
 
 const fields = {
-  kind: s.string({ zero: true, description: 'User, Group or ServiceAccount.' }),
+  kind: s.string({ zero: true, description: '`User`, `Group` or `ServiceAccount`. Required.' }),
   apiGroup: s.string({
     omitZero: true,
     default: ({ kind }: { kind?: string }): string | undefined =>
       kind === 'User' || kind === 'Group' ? GROUP : undefined,
-    description: `The group of the kind: ${GROUP} for users and groups, none for service accounts.`,
+    description:
+      'API group of the subject: rbac.authorization.k8s.io for users and groups, empty for service accounts. Filled in from kind by default.',
   }),
-  name: s.string({ zero: true, required: true, description: 'Its name.' }),
-  namespace: s.string({ omitZero: true, description: 'Where a service account lives. Users and groups have none.' }),
+  name: s.string({ zero: true, required: true, description: 'Name of the user, group or service account. Required.' }),
+  namespace: s.string({
+    omitZero: true,
+    description: 'Namespace of a service account. Required in a ClusterRoleBinding. Users and groups have none.',
+  }),
 };
 
 export type Subject = ObjectType<typeof fields>;
@@ -25,11 +29,13 @@ export type Subject = ObjectType<typeof fields>;
 export const NamespacedSubject = s.object('Subject', fields, {
   atomic: true,
   rules: [identity({ needsNamespace: false })],
+  description: 'A user, group or service account that a role is granted to.',
 });
 
 export const ClusterSubject = s.object('Subject', fields, {
   atomic: true,
   rules: [identity({ needsNamespace: true })],
+  description: 'A user, group or service account that a role is granted to.',
 });
 
 function identity({ needsNamespace }: { readonly needsNamespace: boolean }): Rule<Subject> {

@@ -8,8 +8,14 @@ import { eachItem } from './list-rules.ts';
 const MOST_CONDITIONS = 4;
 
 export const bindingConditionFields = {
-  bindingConditions: s.list(s.string(), { description: 'Conditions that must be true before the pod is bound.' }),
-  bindingFailureConditions: s.list(s.string(), { description: 'Conditions of which one sends the pod back.' }),
+  bindingConditions: s.list(s.string(), {
+    description:
+      "Types of conditions that must all be True in the device's status before a pod that uses it is bound to a node. At most 4; requires bindingFailureConditions.",
+  }),
+  bindingFailureConditions: s.list(s.string(), {
+    description:
+      "Types of conditions in the device's status that mark the binding as failed as soon as one is True, so that the pod is scheduled again. At most 4; requires bindingConditions.",
+  }),
 };
 
 interface BindingConditions {

@@ -6,64 +6,128 @@ import { DeviceSelectors } from './device-selector.ts';
 import { DeviceTolerations } from './device-taint.ts';
 
 const wanted = {
-  deviceClassName: s.string({ zero: true, description: 'The class that the devices must be of.' }),
+  deviceClassName: s.string({
+    zero: true,
+    description: 'Name of the DeviceClass the devices must belong to. Required.',
+  }),
   selectors: DeviceSelectors,
   allocationMode: s.string({
     default: 'ExactCount',
-    description: 'ExactCount asks for a number of devices, All for every one that fits.',
+    description:
+      '`ExactCount` requests as many devices as count says, `All` every device that matches, and at least one. Defaults to ExactCount.',
   }),
   count: s.int64({
     omitZero: true,
     default: ({ allocationMode }: { allocationMode?: string }): number | undefined =>
       allocationMode === 'ExactCount' ? 1 : undefined,
-    description: 'How many devices; only for ExactCount.',
+    description: 'Number of devices to allocate. For ExactCount only; must be greater than 0; defaults to 1.',
   }),
   tolerations: DeviceTolerations,
   capacity: s.object(
     'CapacityRequirements',
-    { requests: s.map(s.quantity(), { description: 'Amounts by the name of the capacity.' }) },
-    { description: 'How much of each device is needed, where several can share one.' },
+    {
+      requests: s.map(s.quantity(), {
+        description: 'Amount needed of each capacity, by capacity name. A device must provide all of them.',
+      }),
+    },
+    {
+      description:
+        'Capacity each device must provide. For devices that allow multiple allocations, also the amount the request consumes.',
+    },
   ),
 };
 
 const adminAccess = s.boolean({
-  description: 'Devices are wanted for looking after them: others may use them at the same time.',
+  description:
+    'Requests administrative access, for monitoring or managing devices that others are using. Such an allocation does not keep the devices from being allocated to others. Defaults to false.',
 });
 
-const DeviceRequest = s.object('DeviceRequest', {
-  name: s.string({ zero: true, description: 'What constraints, configuration and containers call the request.' }),
-  exactly: s.object('ExactDeviceRequest', { ...wanted, adminAccess }, { description: 'Exactly these devices.' }),
-  firstAvailable: s.list(
-    s.object('DeviceSubRequest', {
-      name: s.string({ zero: true, description: 'What others call it, behind the name of the request and a slash.' }),
-      ...wanted,
+const DeviceRequest = s.object(
+  'DeviceRequest',
+  {
+    name: s.string({
+      zero: true,
+      description:
+        'Name of the request, by which containers, constraints and configuration refer to it. Must be a DNS label, unique in the claim.',
     }),
-    { description: 'The first of these that can be had.' },
-  ),
-});
+    exactly: s.object(
+      'ExactDeviceRequest',
+      { ...wanted, adminAccess },
+      { description: 'Devices of one class. Exactly one of exactly and firstAvailable must be set.' },
+    ),
+    firstAvailable: s.list(
+      s.object(
+        'DeviceSubRequest',
+        {
+          name: s.string({
+            zero: true,
+            description:
+              'Name of the alternative. Others refer to it as `<request>/<subrequest>`. Must be a DNS label, unique in the list.',
+          }),
+          ...wanted,
+        },
+        { description: 'One of several alternatives for a request.' },
+      ),
+      {
+        description:
+          'Alternatives in order of preference; the first that can be satisfied is used. At most 8. Exactly one of exactly and firstAvailable must be set.',
+      },
+    ),
+  },
+  { description: 'A request for devices.' },
+);
 export type DeviceRequest = TypeOf<typeof DeviceRequest>;
 
 /** Requests that a part of the claim is about. */
-const requests = s.list(s.string(), { description: 'For which requests; where absent, for all.' });
-
-const DeviceClaim = s.object('DeviceClaim', {
-  requests: s.list(DeviceRequest, { description: 'The devices, request by request. All of them must be there.' }),
-  constraints: s.list(
-    s.object('DeviceConstraint', {
-      requests,
-      matchAttribute: s.string({ description: 'An attribute that must be the same for all devices.' }),
-      distinctAttribute: s.string({ description: 'An attribute that must be different for all devices.' }),
-    }),
-    { description: 'What devices of several requests must have in common.' },
-  ),
-  config: s.list(s.object('DeviceClaimConfiguration', { requests, opaque: OpaqueDeviceConfiguration }), {
-    description: 'What drivers are told about the devices.',
-  }),
+const requests = s.list(s.string(), {
+  description: 'Names of the requests this applies to, as `<request>` or `<request>/<subrequest>`. Empty means all.',
 });
+
+const DeviceClaim = s.object(
+  'DeviceClaim',
+  {
+    requests: s.list(DeviceRequest, {
+      description: 'The requested devices. The claim is allocated only if all requests can be satisfied. At most 32.',
+    }),
+    constraints: s.list(
+      s.object(
+        'DeviceConstraint',
+        {
+          requests,
+          matchAttribute: s.string({
+            description:
+              'Fully qualified name of an attribute that must have the same value for all devices, such as a NUMA node.',
+          }),
+          distinctAttribute: s.string({
+            description: 'Fully qualified name of an attribute that must have a different value for each device.',
+          }),
+        },
+        { description: 'A condition on the combination of devices that are allocated.' },
+      ),
+      { description: 'Conditions that the allocated devices must fulfil together. At most 32.' },
+    ),
+    config: s.list(
+      s.object(
+        'DeviceClaimConfiguration',
+        { requests, opaque: OpaqueDeviceConfiguration },
+        { description: 'Configuration for the devices of some or all requests.' },
+      ),
+      {
+        description: 'Configuration that is passed to the drivers when the devices are prepared for a pod. At most 32.',
+      },
+    ),
+  },
+  { description: 'The devices a claim requests, with constraints and configuration.' },
+);
 export type DeviceClaim = TypeOf<typeof DeviceClaim>;
 
 export const ResourceClaimSpec = s.object(
   'ResourceClaimSpec',
-  { devices: s.use(DeviceClaim, { default: {}, description: 'Which devices are wanted.' }) },
-  { zero: true, description: 'What is wanted. It cannot be changed.' },
+  {
+    devices: s.use(DeviceClaim, {
+      default: {},
+      description: 'The requested devices, with constraints and configuration.',
+    }),
+  },
+  { zero: true, description: 'What the claim requests. Cannot be changed.' },
 );

@@ -13,17 +13,30 @@ const MOST_CONFIGURATIONS = 32;
 
 const spec = {
   selectors: DeviceSelectors,
-  config: s.list(s.object('DeviceClassConfiguration', { opaque: OpaqueDeviceConfiguration }), {
-    description: 'What drivers are told about devices that are given for this class.',
-  }),
+  config: s.list(
+    s.object(
+      'DeviceClassConfiguration',
+      { opaque: OpaqueDeviceConfiguration },
+      { description: 'Configuration for devices that are allocated through the class.' },
+    ),
+    {
+      description:
+        'Configuration that is passed to the drivers of allocated devices, in addition to that of the claim. At most 32.',
+    },
+  ),
   extendedResourceName: s.string({
-    description: 'Pods that ask for this resource, as in `example.com/gpu`, get devices of the class.',
+    description:
+      'Name of an extended resource, such as example.com/gpu. Pods that request it in their resources get devices of this class without a claim of their own.',
   }),
 };
 type Spec = ObjectType<typeof spec>;
 
 const fields = {
-  spec: s.object('DeviceClassSpec', spec, { zero: true, rules: [specRules], description: 'Which devices they are.' }),
+  spec: s.object('DeviceClassSpec', spec, {
+    zero: true,
+    rules: [specRules],
+    description: 'Which devices belong to the class, and how they are configured.',
+  }),
 };
 
 export type DeviceClass = KubeObject & ObjectType<typeof fields>;
@@ -34,7 +47,8 @@ export const DeviceClass = defineKind({
   kind: 'DeviceClass',
   plural: 'deviceclasses',
   scope: 'Cluster',
-  description: 'A sort of devices under a name that claims can ask for, with what their drivers are told.',
+  description:
+    'A class of devices, such as a model of GPU, that claims request by name. It selects the devices by their attributes and can carry configuration for their drivers.',
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   generation: true,

@@ -10,10 +10,13 @@ const LONGEST_DATA = 10 * 1024;
 export const OpaqueDeviceConfiguration = s.object(
   'OpaqueDeviceConfiguration',
   {
-    driver: s.string({ zero: true, description: 'For which driver it is.' }),
-    parameters: s.any({ zero: true, description: 'What it says.' }),
+    driver: s.string({ zero: true, description: 'Name of the driver the parameters are for. Required.' }),
+    parameters: s.any({
+      zero: true,
+      description: 'Driver-specific parameters, as an object of at most 10 KiB. Required.',
+    }),
   },
-  { description: 'Parameters for a driver.' },
+  { description: 'Parameters that only the driver interprets.' },
 );
 type OpaqueDeviceConfiguration = TypeOf<typeof OpaqueDeviceConfiguration>;
 

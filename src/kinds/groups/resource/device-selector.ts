@@ -7,21 +7,28 @@ import { eachItem } from './list-rules.ts';
 const MOST_SELECTORS = 32;
 const LONGEST_EXPRESSION = 10 * 1024;
 
-const DeviceSelector = s.object('DeviceSelector', {
-  cel: s.object(
-    'CELDeviceSelector',
-    {
-      expression: s.string({
-        zero: true,
-        description: 'An expression in CEL that is true of a device that will do; it knows the device as `device`.',
-      }),
-    },
-    { description: 'An expression that is true of devices that will do.' },
-  ),
-});
+const DeviceSelector = s.object(
+  'DeviceSelector',
+  {
+    cel: s.object(
+      'CELDeviceSelector',
+      {
+        expression: s.string({
+          zero: true,
+          description:
+            'CEL expression that is true for devices to select, such as `device.driver == "gpu.example.com"`. The variable device offers driver, attributes and capacity. At most 10 KiB.',
+        }),
+      },
+      { description: 'Selects devices with a CEL expression.' },
+    ),
+  },
+  { description: 'A condition on devices.' },
+);
 export type DeviceSelector = TypeOf<typeof DeviceSelector>;
 
-export const DeviceSelectors = s.list(DeviceSelector, { description: 'All of them must hold for a device.' });
+export const DeviceSelectors = s.list(DeviceSelector, {
+  description: 'Conditions that a device must fulfil, all of them. At most 32.',
+});
 
 /** Whether an expression makes sense is for whoever evaluates it. */
 export function selectorRules(selectors: readonly DeviceSelector[] | undefined): FieldError[] {

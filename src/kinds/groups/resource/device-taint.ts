@@ -8,27 +8,48 @@ import { named } from './device-names.ts';
 const EFFECTS = ['NoExecute', 'NoSchedule', 'None'];
 const OPERATORS = ['Equal', 'Exists'];
 
-export const DeviceTaint = s.object('DeviceTaint', {
-  key: s.string({ zero: true, description: 'What the taint is called.' }),
-  value: s.string({ omitZero: true, description: 'What it says, where a name is not enough.' }),
-  effect: s.string({
-    zero: true,
-    description: 'What it does to pods that do not tolerate it: None, NoSchedule, or NoExecute, which ends them.',
-  }),
-  timeAdded: s.time({ description: 'When the device was tainted; where absent, now.' }),
-});
+export const DeviceTaint = s.object(
+  'DeviceTaint',
+  {
+    key: s.string({ zero: true, description: 'Key of the taint, in the form of a label key. Required.' }),
+    value: s.string({ omitZero: true, description: 'Value of the taint, in the form of a label value.' }),
+    effect: s.string({
+      zero: true,
+      description:
+        'What happens to claims and pods that do not tolerate the taint: `None`; `NoSchedule`, the device is not allocated; or `NoExecute`, running pods are evicted as well. Required.',
+    }),
+    timeAdded: s.time({ description: 'When the taint was added. Set by the server if it is left out.' }),
+  },
+  { description: 'Keeps claims from being allocated a device unless they tolerate it.' },
+);
 export type DeviceTaint = TypeOf<typeof DeviceTaint>;
 
-const DeviceToleration = s.object('DeviceToleration', {
-  key: s.string({ omitZero: true, description: 'The taint it is for; without a key, every taint.' }),
-  operator: s.string({ default: 'Equal', description: 'Equal compares values; Exists takes any value.' }),
-  value: s.string({ omitZero: true }),
-  effect: s.string({ omitZero: true, description: 'The effect it is for; without one, every effect.' }),
-  tolerationSeconds: s.int64({ description: 'With NoExecute: how long the pod may stay once the taint is there.' }),
-});
+const DeviceToleration = s.object(
+  'DeviceToleration',
+  {
+    key: s.string({
+      omitZero: true,
+      description: 'Key of the taints to tolerate. Empty means all; operator must then be Exists.',
+    }),
+    operator: s.string({
+      default: 'Equal',
+      description: '`Equal` tolerates taints with this value, `Exists` with any value. Defaults to Equal.',
+    }),
+    value: s.string({ omitZero: true, description: 'Value of the taints to tolerate. Must be empty for Exists.' }),
+    effect: s.string({
+      omitZero: true,
+      description: 'Effect of the taints to tolerate: NoSchedule or NoExecute. Empty means all.',
+    }),
+    tolerationSeconds: s.int64({
+      description:
+        'Seconds a pod may keep running after a NoExecute taint was added. Without it, forever; 0 and negative values evict it at once.',
+    }),
+  },
+  { description: 'Lets a claim use devices with matching taints.' },
+);
 type DeviceToleration = TypeOf<typeof DeviceToleration>;
 
-export const DeviceTolerations = s.list(DeviceToleration, { description: 'Taints of devices that are accepted.' });
+export const DeviceTolerations = s.list(DeviceToleration, { description: 'Taints of devices that are tolerated.' });
 
 export function taintRules({ key, value = '', effect }: DeviceTaint): FieldError[] {
   const found = [...under('key', named(qualifiedName)(key)), ...under('value', named(labelValue)(value))];

@@ -13,10 +13,13 @@ const fields = {
   spec: s.object(
     'ResourceClaimTemplateSpec',
     {
-      metadata: s.use(ObjectMeta, { default: {}, description: 'Labels and annotations that every such claim gets.' }),
-      spec: s.use(ResourceClaimSpec, { zero: true, description: 'What every such claim asks for.' }),
+      metadata: s.use(ObjectMeta, {
+        default: {},
+        description: 'Labels and annotations of the claims. No other metadata is allowed.',
+      }),
+      spec: s.use(ResourceClaimSpec, { zero: true, description: 'What the claims request.' }),
     },
-    { zero: true, immutable: true, rules: [templateRules], description: 'The claims. It cannot be changed.' },
+    { zero: true, immutable: true, rules: [templateRules], description: 'The claims to create. Cannot be changed.' },
   ),
 };
 
@@ -28,7 +31,8 @@ export const ResourceClaimTemplate = defineKind({
   kind: 'ResourceClaimTemplate',
   plural: 'resourceclaimtemplates',
   scope: 'Namespaced',
-  description: 'What claims for devices are made from: each pod that names it gets one of its own.',
+  description:
+    'Template from which a ResourceClaim of its own is created for each pod that refers to it. The claims are deleted along with their pods.',
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   columns: defaultColumns,

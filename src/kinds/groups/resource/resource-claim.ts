@@ -19,7 +19,8 @@ export const ResourceClaim = defineKind({
   kind: 'ResourceClaim',
   plural: 'resourceclaims',
   scope: 'Namespaced',
-  description: 'A request for devices, such as accelerators. Pods that name it share the devices it gets.',
+  description:
+    'Requests devices, such as GPUs or network interfaces, for use by one or several pods. The scheduler allocates devices that match; pods refer to the claim in spec.resourceClaims.',
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   subresources: { status: true },

@@ -7,36 +7,67 @@ import { Counters, Device } from './device.ts';
 import { sliceRules } from './resource-slice-rules.ts';
 
 const spec = {
-  driver: s.string({ zero: true, description: 'The driver that offers the devices. It cannot be changed.' }),
+  driver: s.string({
+    zero: true,
+    description:
+      'Name of the driver that offers the devices, a DNS subdomain in lower case. Required; cannot be changed.',
+  }),
   pool: s.object(
     'ResourcePool',
     {
       name: s.string({
         zero: true,
-        description: 'What the pool is called; often like the node. It cannot be changed.',
+        description: 'Name of the pool, often that of the node. Required; cannot be changed.',
       }),
-      generation: s.int64({ zero: true, description: 'Counts the changes of the pool: only its newest slices count.' }),
-      resourceSliceCount: s.int64({ zero: true, description: 'Of how many slices the pool consists.' }),
+      generation: s.int64({
+        zero: true,
+        description:
+          "Version of the pool's contents. The driver increases it with each change that spans several slices; slices with a lower number are outdated.",
+      }),
+      resourceSliceCount: s.int64({
+        zero: true,
+        description:
+          'Number of slices the pool consists of in this generation. The pool is incomplete until all of them exist. At least 1.',
+      }),
     },
-    { zero: true, description: 'The pool that the slice is a part of.' },
+    { zero: true, description: 'The pool the devices belong to.' },
   ),
-  nodeName: s.string({ description: 'The node that can use the devices. It cannot be changed.' }),
-  nodeSelector: s.use(NodeSelector, { description: 'The nodes that can use the devices.' }),
-  allNodes: s.boolean({ description: 'Every node can use the devices.' }),
-  devices: s.list(Device, { description: 'The devices; not together with sharedCounters.' }),
-  perDeviceNodeSelection: s.boolean({ description: 'Each device says which nodes can use it.' }),
+  nodeName: s.string({
+    description:
+      'Name of the node that offers the devices. Exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection must be set. Cannot be changed.',
+  }),
+  nodeSelector: s.use(NodeSelector, {
+    description: 'Selects the nodes that can use the devices, with exactly one term.',
+  }),
+  allNodes: s.boolean({ description: 'Whether all nodes can use the devices.' }),
+  devices: s.list(Device, {
+    description:
+      'Devices of the pool: at most 128, or 64 if any has taints or consumes counters. Cannot be combined with sharedCounters.',
+  }),
+  perDeviceNodeSelection: s.boolean({ description: 'Whether each device says for itself which nodes can use it.' }),
   sharedCounters: s.list(
-    s.object('CounterSet', {
-      name: s.string({ zero: true, description: 'What devices of the pool call it.' }),
-      counters: s.use(Counters, { zero: true, description: 'How much there is of each.' }),
-    }),
-    { description: 'What devices of the pool take from each other; it stands in a slice of its own.' },
+    s.object(
+      'CounterSet',
+      {
+        name: s.string({
+          zero: true,
+          description: 'Name of the counter set, unique in the pool. Must be a DNS label.',
+        }),
+        counters: s.use(Counters, { zero: true, description: 'The counters and their amounts, by name. At most 32.' }),
+      },
+      { description: 'Counters that devices of the pool consume together, for devices that can be partitioned.' },
+    ),
+    { description: 'Counter sets that devices of the pool consume from. At most 8. Cannot be combined with devices.' },
   ),
 };
 export type ResourceSliceSpec = ObjectType<typeof spec>;
 
 const fields = {
-  spec: s.object('ResourceSliceSpec', spec, { zero: true, rules: [sliceRules], description: 'What is offered.' }),
+  spec: s.object('ResourceSliceSpec', spec, {
+    zero: true,
+    rules: [sliceRules],
+    description: 'The devices, their driver and pool, and the nodes that can use them.',
+  }),
 };
 
 export type ResourceSlice = KubeObject & ObjectType<typeof fields>;
@@ -47,7 +78,8 @@ export const ResourceSlice = defineKind({
   kind: 'ResourceSlice',
   plural: 'resourceslices',
   scope: 'Cluster',
-  description: 'Devices that a driver offers on a node or on several, as a part of a pool.',
+  description:
+    'Lists devices that a driver offers on one or several nodes. All slices of a pool together describe it. Written by drivers.',
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   selectable: {

@@ -14,13 +14,22 @@ export const systemPriorities: Readonly<Record<string, number>> = {
 };
 
 const fields = {
-  value: s.int32({ default: 0, description: 'The priority: pods with a higher one come first. Cannot be changed.' }),
-  globalDefault: s.boolean({ omitZero: true, description: 'Pods that name no class get this one.' }),
-  description: s.string({ omitZero: true, description: 'What the class is meant for.' }),
+  value: s.int32({
+    default: 0,
+    description:
+      'The priority of pods of this class; higher is more important. At most 1000000000 for classes of your own. Defaults to 0; cannot be changed.',
+  }),
+  globalDefault: s.boolean({
+    omitZero: true,
+    description:
+      'Whether pods without a priorityClassName get this class. Only one class can be the default. Defaults to false.',
+  }),
+  description: s.string({ omitZero: true, description: 'Free text that says which pods the class is meant for.' }),
   preemptionPolicy: s.enum(['PreemptLowerPriority', 'Never'], {
     default: 'PreemptLowerPriority',
     immutable: true,
-    description: 'Whether pods of the class push out others of lower priority. Cannot be changed.',
+    description:
+      '`PreemptLowerPriority` lets pending pods of this class evict pods with lower priority; with `Never` they only move ahead in the scheduling queue. Defaults to PreemptLowerPriority; cannot be changed.',
   }),
 };
 
@@ -33,7 +42,8 @@ export const PriorityClass = defineKind({
   plural: 'priorityclasses',
   short: ['pc'],
   scope: 'Cluster',
-  description: 'A name for how important pods are: which are placed first, and which go when there is no room for all.',
+  description:
+    'Gives a name to a pod priority. Pods with higher priority are scheduled first and may preempt pods with lower priority when nodes are full.',
   versions: { 'scheduling.k8s.io/v1': {} },
   fields,
   generation: true,

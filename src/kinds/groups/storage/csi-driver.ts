@@ -8,51 +8,84 @@ import { defineKind, type KubeObject } from '../../kind.ts';
 const lifecycleModes = ['Persistent', 'Ephemeral'];
 
 const tokenRequest = {
-  audience: s.string({ zero: true, description: 'Whom the token is for; where empty, the API server.' }),
-  expirationSeconds: s.int64({ description: 'How long it is good for.' }),
+  audience: s.string({ zero: true, description: 'Audience of the token. Empty means the API server.' }),
+  expirationSeconds: s.int64({
+    description:
+      'Lifetime of the token in seconds, from 600 to 2^32. Without it, the default lifetime of service account tokens applies.',
+  }),
 };
 type TokenRequest = ObjectType<typeof tokenRequest>;
 
 const spec = {
   attachRequired: s.boolean({
     default: true,
-    description: 'A volume must be attached to a node before it can be mounted there. Cannot be changed.',
+    description:
+      'Whether volumes must be attached to a node, through a VolumeAttachment, before they are mounted. Defaults to true; cannot be changed.',
   }),
-  podInfoOnMount: s.boolean({ default: false, description: 'The driver is told which pod it mounts a volume for.' }),
+  podInfoOnMount: s.boolean({
+    default: false,
+    description:
+      'Whether the driver receives the name, namespace, UID and service account of the pod when it mounts a volume. Defaults to false.',
+  }),
   storageCapacity: s.boolean({
     default: false,
-    description: 'The scheduler looks at how much storage the driver says is left.',
+    description:
+      'Whether the scheduler takes the CSIStorageCapacity objects of the driver into account when a pod needs a new volume. Defaults to false.',
   }),
   fsGroupPolicy: s.enum(['File', 'None', 'ReadWriteOnceWithFSType'], {
     default: 'ReadWriteOnceWithFSType',
     description:
-      "Whether a pod's fsGroup is given to the files of a volume: always (File), never (None), or where it is mounted by one node and has a file system.",
+      "Whether the ownership of a volume is changed to a pod's fsGroup on mount: `File` always, `None` never, `ReadWriteOnceWithFSType` only for ReadWriteOnce volumes with a file system type. Defaults to ReadWriteOnceWithFSType.",
   }),
-  tokenRequests: s.list(s.object('TokenRequest', tokenRequest), {
-    description: "Tokens of the pod's service account that the driver gets with a mount.",
-    rules: [tokens],
-  }),
+  tokenRequests: s.list(
+    s.object('TokenRequest', tokenRequest, { description: 'A service account token that the driver needs.' }),
+    {
+      description:
+        'Service account tokens of the pod that the driver receives when it mounts a volume, at most one per audience.',
+      rules: [tokens],
+    },
+  ),
   volumeLifecycleModes: s.set(s.string(), {
     default: ['Persistent'],
     description:
-      'Persistent for volumes that claims ask for, Ephemeral for those that a pod describes itself. Cannot be changed.',
+      'Kinds of volumes the driver supports: `Persistent` for PersistentVolumes, `Ephemeral` for volumes that a pod defines inline. Defaults to Persistent only; cannot be changed.',
     rules: [knownModes],
   }),
-  requiresRepublish: s.boolean({ default: false, description: 'The driver wants to be called again and again.' }),
-  seLinuxMount: s.boolean({ default: false, description: 'Its volumes can be mounted with an SELinux context.' }),
+  requiresRepublish: s.boolean({
+    default: false,
+    description:
+      'Whether the driver is called again periodically for mounted volumes, to refresh their content. Needed with tokenRequests, so that tokens are renewed. Defaults to false.',
+  }),
+  seLinuxMount: s.boolean({
+    default: false,
+    description:
+      'Whether volumes of the driver can be mounted with an SELinux context option, so that their files need not be relabelled one by one. Defaults to false.',
+  }),
   nodeAllocatableUpdatePeriodSeconds: s.int64({
-    description: 'How often a node asks the driver anew how many volumes it can take; never where absent.',
+    description:
+      'Interval in seconds at which the number of volumes a node can take is read from the driver again, into CSINode. At least 10; without it the number is read only once.',
     rules: [
       (seconds: number) =>
         seconds < 10 ? invalid('', seconds, 'must be greater than or equal to 10 seconds') : undefined,
     ],
   }),
-  serviceAccountTokenInSecrets: s.boolean({ description: 'The tokens are passed as secrets, not as plain context.' }),
-  preventPodSchedulingIfMissing: s.boolean({ description: 'Not in use yet; what is written here is dropped.' }),
+  serviceAccountTokenInSecrets: s.boolean({
+    description:
+      'Whether the tokens of tokenRequests are passed in the secrets field of the CSI call rather than in the volume context, which is more likely to be logged. Allowed only with tokenRequests.',
+  }),
+  preventPodSchedulingIfMissing: s.boolean({
+    description: 'Not supported: the value is dropped. In Kubernetes it keeps pods away from nodes without the driver.',
+  }),
 };
 type CSIDriverSpec = ObjectType<typeof spec>;
 
-const fields = { spec: s.object('CSIDriverSpec', spec, { zero: true, rules: [tokensAreAskedFor] }) };
+const fields = {
+  spec: s.object('CSIDriverSpec', spec, {
+    zero: true,
+    rules: [tokensAreAskedFor],
+    description: 'Requirements and capabilities of the driver.',
+  }),
+};
 
 export type CSIDriver = KubeObject & ObjectType<typeof fields>;
 
@@ -62,7 +95,8 @@ export const CSIDriver = defineKind({
   kind: 'CSIDriver',
   plural: 'csidrivers',
   scope: 'Cluster',
-  description: 'How the cluster works with the storage driver of this name: what it needs, and what it can do.',
+  description:
+    "Describes a CSI storage driver to the cluster: what it needs and what it supports. The name of the object is the driver's name. Usually created when the driver is installed.",
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   requiresVersion: true,

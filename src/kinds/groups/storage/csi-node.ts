@@ -14,18 +14,31 @@ const driver = {
   name: s.string({
     zero: true,
     required: true,
-    description: 'The name of the driver; its CSIDriver has the same.',
+    description: 'Name of the driver, as in its CSIDriver object. Required.',
     rules: [csiDriverName],
   }),
-  nodeID: s.string({ zero: true, required: true, description: 'What the driver calls the node.', rules: [nodeId] }),
+  nodeID: s.string({
+    zero: true,
+    required: true,
+    description:
+      'How the storage system identifies the node; at most 256 characters. Required. Cannot be changed while the driver is listed.',
+    rules: [nodeId],
+  }),
   topologyKeys: s.list(s.string(), {
     default: [],
-    description: 'The labels of the node that say where it is, as the driver sees it.',
+    description:
+      "Keys of node labels that describe where the node is in the driver's topology, such as a zone. Cannot be changed while the driver is listed.",
   }),
   allocatable: s.object(
     'VolumeNodeResources',
-    { count: s.int32({ min: 0, description: 'How many volumes; without it, any number.' }) },
-    { description: 'What the driver can have in use on the node at once.' },
+    {
+      count: s.int32({
+        min: 0,
+        description:
+          'Maximum number of volumes of the driver that can be attached to the node at a time. Without it there is no limit.',
+      }),
+    },
+    { description: "How much of the driver's storage the node can use at a time." },
   ),
 };
 type Driver = ObjectType<typeof driver>;
@@ -34,14 +47,20 @@ const fields = {
   spec: s.object(
     'CSINodeSpec',
     {
-      drivers: s.listMap(s.object('CSINodeDriver', driver, { rules: [topologyKeys] }), {
-        keys: ['name'],
-        zero: true,
-        description: 'The drivers that run on the node.',
-        rules: [unique('name')],
-      }),
+      drivers: s.listMap(
+        s.object('CSINodeDriver', driver, {
+          rules: [topologyKeys],
+          description: 'A CSI driver that runs on the node.',
+        }),
+        {
+          keys: ['name'],
+          zero: true,
+          description: 'CSI drivers that run on the node. Empty if there are none.',
+          rules: [unique('name')],
+        },
+      ),
     },
-    { zero: true },
+    { zero: true, description: 'The drivers on the node.' },
   ),
 };
 
@@ -53,7 +72,7 @@ export const CSINode = defineKind({
   kind: 'CSINode',
   plural: 'csinodes',
   scope: 'Cluster',
-  description: 'The storage drivers that run on the node of the same name. The node keeps it.',
+  description: 'Lists the CSI drivers that run on a node. It has the name of the node and is maintained by its agent.',
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   requiresVersion: true,

@@ -10,15 +10,23 @@ import { nodeSelectorWarnings } from '../../warnings/node-labels.ts';
 const fields = {
   nodeTopology: s.use(LabelSelector, {
     immutable: true,
-    description: 'The nodes that can reach the storage; without it, none can. Cannot be changed.',
+    description:
+      'Label selector for the nodes that can access the storage. An empty selector matches all nodes; without one, none can. Cannot be changed.',
   }),
   storageClassName: s.string({
     zero: true,
     immutable: true,
-    description: 'The class that the volumes would be of. Cannot be changed.',
+    description: 'Name of the StorageClass. Required; cannot be changed.',
   }),
-  capacity: s.quantity({ description: 'How much is left, as far as the driver can tell.', rules: [notNegative] }),
-  maximumVolumeSize: s.quantity({ description: 'The largest volume that the driver would make.' }),
+  capacity: s.quantity({
+    description:
+      'Storage that is available, as the driver reports it. Must not be negative. Without it, it is unknown.',
+    rules: [notNegative],
+  }),
+  maximumVolumeSize: s.quantity({
+    description:
+      'Size of the largest volume that can be created, where it is less than the capacity. Without it, it is unknown.',
+  }),
 };
 
 export type CSIStorageCapacity = KubeObject & ObjectType<typeof fields>;
@@ -29,7 +37,8 @@ export const CSIStorageCapacity = defineKind({
   kind: 'CSIStorageCapacity',
   plural: 'csistoragecapacities',
   scope: 'Namespaced',
-  description: 'How much storage of a class is left for some nodes, as a driver reports it for the scheduler.',
+  description:
+    'Reports how much storage of a StorageClass is available in one part of the cluster, so that the scheduler can avoid nodes where a volume would not fit. Written by CSI drivers.',
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   requiresVersion: true,

@@ -11,19 +11,39 @@ import { persistentVolumeSources } from '../../shapes/volume/persistent-volume-s
 import { accessModes } from '../../shapes/volume/storage.ts';
 
 const fields = {
-  capacity: s.map(s.quantity({ thousandths: true })),
+  capacity: s.map(s.quantity({ thousandths: true }), { description: 'Must not be set for inline volumes.' }),
   ...persistentVolumeSources,
-  accessModes: s.list(s.string(), { required: true, rules: [accessModes] }),
-  claimRef: s.use(ObjectReference, { atomic: false }),
-  persistentVolumeReclaimPolicy: s.string({ omitZero: true }),
-  storageClassName: s.string({ omitZero: true }),
-  mountOptions: s.list(s.string()),
-  volumeMode: s.string(),
-  nodeAffinity: s.object('VolumeNodeAffinity', { required: NodeSelector }),
-  volumeAttributesClassName: s.string(),
+  accessModes: s.list(s.string(), {
+    required: true,
+    rules: [accessModes],
+    description:
+      'How the volume may be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod. Required.',
+  }),
+  claimRef: s.use(ObjectReference, { atomic: false, description: 'Must not be set for inline volumes.' }),
+  persistentVolumeReclaimPolicy: s.string({
+    omitZero: true,
+    description: 'What happens to the volume when it is released. Only Retain is allowed for inline volumes.',
+  }),
+  storageClassName: s.string({ omitZero: true, description: 'Must not be set for inline volumes.' }),
+  mountOptions: s.list(s.string(), {
+    description: 'Options for the mount command, such as ro or soft. Not checked: an invalid one makes the mount fail.',
+  }),
+  volumeMode: s.string({
+    description: 'How the volume is used. Only Filesystem, the default, is allowed for inline volumes.',
+  }),
+  nodeAffinity: s.object(
+    'VolumeNodeAffinity',
+    { required: s.use(NodeSelector, { description: 'The nodes that can access the volume.' }) },
+    { description: 'Must not be set for inline volumes.' },
+  ),
+  volumeAttributesClassName: s.string({ description: 'Name of the VolumeAttributesClass of the volume.' }),
 };
 
-export const InlineVolumeSpec = s.object('PersistentVolumeSpec', fields, { rules: [inline] });
+export const InlineVolumeSpec = s.object('PersistentVolumeSpec', fields, {
+  rules: [inline],
+  description:
+    "A volume that is defined inline in a pod, in the form of a PersistentVolume's spec. Only CSI volumes are allowed.",
+});
 
 type Spec = ObjectType<typeof fields>;
 type Source = keyof typeof persistentVolumeSources;

@@ -12,36 +12,46 @@ export const StorageClass = defineKind({
   plural: 'storageclasses',
   short: ['sc'],
   scope: 'Cluster',
-  description: 'A sort of storage: who makes volumes for the claims that ask for it, and how.',
+  description:
+    'A class of storage that PersistentVolumeClaims can request by name: which provisioner creates the volumes, and with which settings. The class annotated with storageclass.kubernetes.io/is-default-class is used for claims that name none.',
   versions: { 'storage.k8s.io/v1': {} },
   fields: {
     provisioner: s.string({
       zero: true,
       required: true,
       immutable: true,
-      description: 'Who makes the volumes. Cannot be changed.',
+      description:
+        'Name of the provisioner that creates the volumes, usually a CSI driver. Required; cannot be changed.',
       rules: [provisioner],
     }),
     parameters: s.map(s.string(), {
       immutable: true,
-      description: 'Settings that only the provisioner understands. Cannot be changed.',
+      description:
+        'Settings for the provisioner, as strings by name; their meaning depends on it. At most 512 entries and 256 KiB. Cannot be changed.',
       rules: [parameters],
     }),
     reclaimPolicy: s.enum(['Delete', 'Retain'], {
       default: 'Delete',
       immutable: true,
-      description: 'What becomes of a volume when its claim is gone. Cannot be changed.',
+      description:
+        'What happens to a volume when its claim is deleted: `Delete` removes it and its data, `Retain` keeps it. Defaults to Delete; cannot be changed.',
     }),
-    mountOptions: s.list(s.string(), { description: 'Given to the mount of every volume, unchecked.' }),
-    allowVolumeExpansion: s.boolean({ description: 'Its claims may grow.' }),
+    mountOptions: s.list(s.string(), {
+      description:
+        'Options for mounting the volumes of the class, such as ro or soft. Not checked: an invalid one makes the mount fail.',
+    }),
+    allowVolumeExpansion: s.boolean({
+      description: 'Whether claims of the class can be enlarged after creation. Defaults to false.',
+    }),
     volumeBindingMode: s.enum(['Immediate', 'WaitForFirstConsumer'], {
       default: 'Immediate',
       immutable: true,
       description:
-        'Whether a volume is made at once, or when a pod that uses it has a node, so that it is made where the pod is. Cannot be changed.',
+        '`Immediate` creates and binds volumes as soon as a claim exists; `WaitForFirstConsumer` waits for a pod that uses the claim, so that the volume is created where the pod can run. Defaults to Immediate; cannot be changed.',
     }),
     allowedTopologies: s.list(TopologySelectorTerm, {
-      description: 'Where volumes may be made: on nodes for which one of these holds.',
+      description:
+        'Where volumes may be created: on nodes that match at least one of these terms. Without any, everywhere.',
       rules: [differentTerms],
     }),
   },

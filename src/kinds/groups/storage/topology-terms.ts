@@ -8,11 +8,16 @@ import type { TypeOf } from '../../../schema/schema.ts';
 const TopologySelectorLabelRequirement = s.object(
   'TopologySelectorLabelRequirement',
   {
-    key: s.string({ zero: true, description: 'The label that is looked at.' }),
-    values: s.list(s.string(), { required: true, description: 'One of these must be its value.', rules: [unique()] }),
+    key: s.string({ zero: true, description: 'Key of the node label. Required.' }),
+    values: s.list(s.string(), {
+      required: true,
+      description: 'Values of the label; one of them must match. At least one is required.',
+      rules: [unique()],
+    }),
   },
   {
     rules: [({ key }: { key: string }) => qualifiedName(key).map((complaint) => invalid('key', key, complaint))],
+    description: 'Requires a node label to have one of the given values.',
   },
 );
 
@@ -20,11 +25,11 @@ export const TopologySelectorTerm = s.object(
   'TopologySelectorTerm',
   {
     matchLabelExpressions: s.list(TopologySelectorLabelRequirement, {
-      description: 'All of them must hold.',
+      description: 'Requirements on node labels, all of which must hold.',
       rules: [unique('key')],
     }),
   },
-  { atomic: true },
+  { atomic: true, description: 'A part of the cluster, by node labels.' },
 );
 type TopologySelectorTerm = TypeOf<typeof TopologySelectorTerm>;
 

@@ -13,42 +13,57 @@ const MAX_MESSAGE = 1024;
 const SAID_LIMIT = 256 * 1024;
 
 const source = {
-  persistentVolumeName: s.string({ description: 'The name of a PersistentVolume.' }),
-  inlineVolumeSpec: s.use(InlineVolumeSpec, { description: 'A volume that a pod describes itself.' }),
+  persistentVolumeName: s.string({
+    description: 'Name of the PersistentVolume to attach. Cannot be combined with inlineVolumeSpec.',
+  }),
+  inlineVolumeSpec: s.use(InlineVolumeSpec, {
+    description: 'Volume that a pod defines inline. Cannot be combined with persistentVolumeName.',
+  }),
 };
 
 const spec = {
   attacher: s.string({
     zero: true,
     required: true,
-    description: 'The driver that does it.',
+    description: 'Name of the CSI driver that attaches the volume. Required.',
     rules: [csiDriverName],
   }),
   source: s.object('VolumeAttachmentSource', source, {
     zero: true,
-    description: 'The volume: one of the two.',
+    description: 'The volume to attach. Exactly one of the fields must be set.',
     rules: [oneSource],
   }),
-  nodeName: s.string({ zero: true, description: 'The node.' }),
+  nodeName: s.string({ zero: true, description: 'Name of the node to attach the volume to. Required.' }),
 };
 
-const VolumeError = s.object('VolumeError', {
-  time: s.time({ description: 'When it happened.' }),
-  message: s.string({
-    omitZero: true,
-    rules: [(text: string) => (Buffer.byteLength(text) > MAX_MESSAGE ? tooLong('', SAID_LIMIT) : undefined)],
-  }),
-  errorCode: s.int32({ min: 0, max: 2 ** 31 - 1, description: 'The code that the driver gave.' }),
-});
+const VolumeError = s.object(
+  'VolumeError',
+  {
+    time: s.time({ description: 'When the error occurred.' }),
+    message: s.string({
+      omitZero: true,
+      rules: [(text: string) => (Buffer.byteLength(text) > MAX_MESSAGE ? tooLong('', SAID_LIMIT) : undefined)],
+      description:
+        'Details about the error, at most 1024 bytes. It must not contain secrets, because it may be logged.',
+    }),
+    errorCode: s.int32({
+      min: 0,
+      max: 2 ** 31 - 1,
+      description: 'gRPC status code the driver returned, where it returned one.',
+    }),
+  },
+  { description: 'An error that occurred while a volume was attached or detached.' },
+);
 
 const VolumeAttachmentStatus = s.object('VolumeAttachmentStatus', {
-  attached: s.boolean({ zero: true, description: 'It is done.' }),
+  attached: s.boolean({ zero: true, description: 'Whether the volume is attached. Set by the attacher.' }),
   attachmentMetadata: s.map(s.string(), {
-    description: 'What the driver wants to be told when the volume is mounted.',
+    description:
+      'Information the driver returned when it attached the volume, to be passed to it when the volume is mounted. At most 256 KiB.',
     rules: [metadataSize],
   }),
-  attachError: s.use(VolumeError, { description: 'Why it could not be attached the last time.' }),
-  detachError: s.use(VolumeError, { description: 'Why it could not be detached the last time.' }),
+  attachError: s.use(VolumeError, { description: 'The last error when attaching the volume.' }),
+  detachError: s.use(VolumeError, { description: 'The last error when detaching the volume.' }),
 });
 
 /** Brings a volume to a node. */
@@ -57,16 +72,20 @@ export const VolumeAttachment = defineKind({
   kind: 'VolumeAttachment',
   plural: 'volumeattachments',
   scope: 'Cluster',
-  description: 'The wish that a volume be attached to a node, and what has become of it. Deleting it asks for the end.',
+  description:
+    'Requests that a volume be attached to a node, and reports the result. Deleting it requests that the volume be detached. Usually managed by a controller and the CSI driver.',
   versions: { 'storage.k8s.io/v1': {} },
   fields: {
     spec: s.object('VolumeAttachmentSpec', spec, {
       zero: true,
       immutable: true,
-      description: 'What is to be attached where. Cannot be changed.',
+      description: 'The volume, the node and the driver. Cannot be changed.',
       rules: [namesNode],
     }),
-    status: s.use(VolumeAttachmentStatus, { default: {}, description: 'What has become of it.' }),
+    status: s.use(VolumeAttachmentStatus, {
+      default: {},
+      description: 'State of the attachment, written by the attacher.',
+    }),
   },
   requiresVersion: true,
   subresources: { status: true },

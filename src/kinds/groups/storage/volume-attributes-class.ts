@@ -10,12 +10,13 @@ const fields = {
   driverName: s.string({
     zero: true,
     required: true,
-    description: 'The driver whose volumes can have it. Cannot be changed.',
+    description: 'Name of the CSI driver that understands the attributes. Required; cannot be changed.',
     rules: [provisioner],
   }),
   parameters: s.map(s.string(), {
     required: 'must contain at least one key/value pair',
-    description: 'Settings that only the driver understands. Cannot be changed.',
+    description:
+      'The attributes, as strings by name; their meaning depends on the driver. At least 1 and at most 512 entries, 256 KiB in total. Cannot be changed.',
     rules: [parameters],
   }),
 };
@@ -30,7 +31,7 @@ export const VolumeAttributesClass = defineKind({
   short: ['vac'],
   scope: 'Cluster',
   description:
-    'Settings of volumes, such as their speed. A claim can go from one class to another while its volume is in use.',
+    'A set of volume attributes, such as IOPS or throughput, that the driver can change while a volume is in use. A claim switches to another class by changing volumeAttributesClassName.',
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   rules: [isKept],

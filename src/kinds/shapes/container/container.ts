@@ -1,4 +1,4 @@
-/** One container of a pod: what runs, with what, and when it counts as alive. */
+/** One container of a pod. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required, tooMany } from '../../../schema/field-error.ts';
 import { dnsLabel } from '../../../schema/names.ts';
@@ -13,94 +13,161 @@ import { LivenessProbe, ReadinessProbe, StartupProbe } from './probe.ts';
 import { ContainerResources } from './resources.ts';
 import { SecurityContext } from './security-context.ts';
 
-const ContainerResizePolicy = s.object('ContainerResizePolicy', {
-  resourceName: s.string({ zero: true }),
-  restartPolicy: s.string({ zero: true }),
-});
+const ContainerResizePolicy = s.object(
+  'ContainerResizePolicy',
+  {
+    resourceName: s.string({ zero: true, description: 'Resource that the policy is for: cpu or memory.' }),
+    restartPolicy: s.string({
+      zero: true,
+      description:
+        'NotRequired changes the amount of the running container, RestartContainer restarts it. Defaults to ' +
+        'NotRequired.',
+    }),
+  },
+  { description: 'What happens to a container when the amount of one of its resources is changed.' },
+);
 
 const restartRule = {
-  action: s.string({ zero: true }),
-  exitCodes: s.object('ContainerRestartRuleOnExitCodes', {
-    operator: s.string({ zero: true }),
-    values: s.set(s.int32()),
+  action: s.string({
+    zero: true,
+    description:
+      'Action to take when the rule applies: Restart for the container alone, RestartAllContainers for the ' +
+      'whole pod.',
   }),
+  exitCodes: s.object(
+    'ContainerRestartRuleOnExitCodes',
+    {
+      operator: s.string({ zero: true, description: 'Relation of the exit code to the values: In or NotIn.' }),
+      values: s.set(s.int32(), { description: 'Exit codes to compare with, at most 255.' }),
+    },
+    { description: 'Set of exit codes of a container.' },
+  ),
 };
-const ContainerRestartRule = s.object('ContainerRestartRule', restartRule, { rules: [onExit] });
+const ContainerRestartRule = s.object('ContainerRestartRule', restartRule, {
+  description: 'Rule that decides on the restart of a container that has exited.',
+  rules: [onExit],
+});
 
 const container = {
   name: s.string({
     required: true,
-    description: 'A DNS label, unique among the containers of the pod. Cannot be changed.',
+    description: 'Name of the container, a DNS label, unique among all containers of the pod.',
     rules: [matches(dnsLabel)],
   }),
   image: s.string({
     required: true,
-    description: 'The image to run. The only field that a running pod lets change in place.',
+    description: 'Image to run, such as nginx:1.27. Changing it restarts the container.',
   }),
   command: s.list(s.string(), {
     description:
-      "Replaces the image's entrypoint; not run in a shell. $(NAME) becomes the value of that variable of the " +
-      'container; a name that is not set stays as it is, and $$ stands for one $. Cannot be changed.',
+      'Entrypoint of the container, replacing that of the image; it is not run in a shell. $(NAME) is replaced ' +
+      'by the value of an environment variable of the container, $$ stands for a literal $, and references to ' +
+      'unknown variables are left unchanged.',
   }),
   args: s.list(s.string(), {
-    description: "Arguments of the entrypoint, with the same $(NAME) rules; where absent, the image's own.",
+    description:
+      'Arguments of the entrypoint, with the same substitution as command. Defaults to the arguments of the ' +
+      'image.',
   }),
   workingDir: s.string({
     omitZero: true,
-    description: 'Where the command starts; where absent, as the image or the runtime says.',
+    description: 'Working directory of the entrypoint. Defaults to that of the image, or of the container runtime.',
   }),
   ports: ContainerPorts,
   envFrom: EnvFrom,
-  env: s.listMap(EnvVar, { keys: ['name'], description: 'Variables of the container. Cannot be changed.' }),
-  resources: s.use(ContainerResources, { default: {}, description: 'Compute resources that the container needs.' }),
-  resizePolicy: s.list(ContainerResizePolicy),
-  restartPolicy: s.enum(['Always', 'Never', 'OnFailure'], {
-    description: "Where absent, the pod's. Always makes an init container run beside the others, as a sidecar.",
+  env: s.listMap(EnvVar, {
+    keys: ['name'],
+    description: 'Environment variables of the container. They take precedence over those of envFrom.',
   }),
-  restartPolicyRules: s.list(ContainerRestartRule),
+  resources: s.use(ContainerResources, {
+    default: {},
+    description: 'Compute resources that the container requests and is limited to.',
+  }),
+  resizePolicy: s.list(ContainerResizePolicy, {
+    description: 'What happens to the container when its resources are changed, for each resource.',
+  }),
+  restartPolicy: s.enum(['Always', 'Never', 'OnFailure'], {
+    description:
+      'When the container is restarted after it has exited. Defaults to the restart policy of the pod. Always ' +
+      'on an init container makes it a sidecar, which keeps running beside the containers.',
+  }),
+  restartPolicyRules: s.list(ContainerRestartRule, {
+    description:
+      'Rules on exit codes, checked in order before restartPolicy, which must be set as well. At most 20. The ' +
+      'first rule that applies decides.',
+  }),
   volumeMounts: VolumeMounts,
   volumeDevices: VolumeDevices,
   livenessProbe: LivenessProbe,
   readinessProbe: ReadinessProbe,
   startupProbe: StartupProbe,
-  lifecycle: s.use(Lifecycle, { description: 'Actions on events in the life of the container.' }),
+  lifecycle: s.use(Lifecycle, {
+    description: 'Actions that run after the container has started and before it is stopped.',
+  }),
   terminationMessagePath: s.string({
     default: '/dev/termination-log',
-    description: 'The file that tells why the container ended; its end is kept in the status.',
+    description:
+      'File inside the container whose content becomes the termination message in the status. Defaults to ' +
+      '/dev/termination-log.',
   }),
   terminationMessagePolicy: s.enum(['File', 'FallbackToLogsOnError'], {
     default: 'File',
-    description: 'FallbackToLogsOnError takes the end of the log when the file is empty and the container failed.',
+    description:
+      'Source of the termination message: File reads terminationMessagePath; FallbackToLogsOnError uses the ' +
+      'end of the log if that file is empty and the container failed. Defaults to File.',
   }),
   imagePullPolicy: s.enum(['Always', 'IfNotPresent', 'Never'], {
     default: ({ image }: { image?: string }) => pullPolicyOf(image),
-    description: 'When the image is fetched; where absent, Always for the tag latest, else IfNotPresent.',
+    description:
+      'When the image is pulled: Always, IfNotPresent or Never. Defaults to Always if the tag is latest or ' +
+      'missing, otherwise to IfNotPresent.',
   }),
-  securityContext: s.use(SecurityContext, { description: 'With which rights the container runs.' }),
+  securityContext: s.use(SecurityContext, {
+    description: 'Security settings of the container. They override those of the pod.',
+  }),
   stdin: s.boolean({
     omitZero: true,
-    description: 'Keeps standard input open; where not set, reading it ends at once.',
+    description:
+      'Whether standard input is kept open. If false, the default, reads from it return end of file at once.',
   }),
   stdinOnce: s.boolean({
     omitZero: true,
-    description: 'Closes standard input when the first client that attached leaves; it stays closed until a restart.',
+    description:
+      'Whether standard input is closed after the first client that attached has disconnected; it stays closed ' +
+      'until the container restarts. Defaults to false.',
   }),
-  tty: s.boolean({ omitZero: true, description: 'Gives the container a terminal; needs `stdin`.' }),
+  tty: s.boolean({
+    omitZero: true,
+    description: 'Allocates a terminal for the container. Requires stdin. Defaults to false.',
+  }),
 };
 export type Container = ObjectType<typeof container>;
 
 const rules = [terminalHasInput, restarts];
 
-export const Container = s.object('Container', container, { rules });
+export const Container = s.object('Container', container, {
+  description:
+    'A container of a pod. In a running pod only its image can be changed, and its resources through the ' +
+    'resize subresource.',
+  rules,
+});
 
-/** A container that is added to a running pod to look into it. */
+/** A container that is added to a running pod for debugging. */
 export const EphemeralContainer = s.object(
   'EphemeralContainer',
   {
     ...container,
-    targetContainerName: s.string({ description: 'The container whose processes it can see.' }),
+    targetContainerName: s.string({
+      description:
+        'Container of the pod whose process namespace it joins. If empty, it uses the namespaces of the pod.',
+    }),
   },
-  { rules },
+  {
+    description:
+      'A container that is added to a running pod for debugging. It is never restarted, has no resource ' +
+      'guarantees, and cannot be removed or changed.',
+    rules,
+  },
 );
 
 function terminalHasInput({ tty, stdin }: Container): FieldError | undefined {

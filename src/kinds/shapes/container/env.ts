@@ -9,9 +9,13 @@ import { backsteps } from '../meta/paths.ts';
 
 /** One key of a ConfigMap or Secret in the pod's namespace. */
 const keySelector = {
-  name: s.string(),
-  key: s.string({ required: true, rules: [matches(configMapKey)] }),
-  optional: s.boolean(),
+  name: s.string({ description: 'Name of the ConfigMap or Secret, in the namespace of the pod.' }),
+  key: s.string({ required: true, description: 'Key whose value is used.', rules: [matches(configMapKey)] }),
+  optional: s.boolean({
+    description:
+      'If true, the ConfigMap or Secret or its key may be missing; the variable is then not set. Defaults to ' +
+      'false, so that the container waits for it.',
+  }),
 };
 
 /** The name is checked even when it is empty, which is how the API has always put it. */
@@ -21,33 +25,76 @@ const named = ({ name = '' }: { name?: string }): FieldError[] =>
 const FileKeySelector = s.object(
   'FileKeySelector',
   {
-    volumeName: s.string({ required: true, rules: [matches(dnsLabel)] }),
-    path: s.string({ required: true, rules: [matches(backsteps)] }),
-    key: s.string({ required: true, rules: [matches(envVarName)] }),
-    optional: s.boolean({ default: false }),
+    volumeName: s.string({
+      required: true,
+      description: 'Name of the volume with the file.',
+      rules: [matches(dnsLabel)],
+    }),
+    path: s.string({
+      required: true,
+      description: "Path of the file within the volume. Must be relative and must not contain '..'.",
+      rules: [matches(backsteps)],
+    }),
+    key: s.string({ required: true, description: 'Name of the variable in the file.', rules: [matches(envVarName)] }),
+    optional: s.boolean({
+      default: false,
+      description: 'If true, the file or the variable may be missing; the variable is then not set. Defaults to false.',
+    }),
   },
-  { atomic: true },
+  {
+    atomic: true,
+    description:
+      'Selects a variable from a file in the format of environment files (NAME=VALUE), in a volume of the pod.',
+  },
 );
 
-const EnvVarSource = s.object('EnvVarSource', {
-  fieldRef: EnvFieldSelector,
-  resourceFieldRef: EnvResourceSelector,
-  configMapKeyRef: s.object('ConfigMapKeySelector', keySelector, { atomic: true, rules: [named] }),
-  secretKeyRef: s.object('SecretKeySelector', keySelector, { atomic: true, rules: [named] }),
-  fileKeyRef: FileKeySelector,
-});
+const EnvVarSource = s.object(
+  'EnvVarSource',
+  {
+    fieldRef: s.use(EnvFieldSelector, {
+      description:
+        "Field of the pod: metadata.name, metadata.namespace, metadata.uid, metadata.labels['<key>'], " +
+        "metadata.annotations['<key>'], spec.nodeName, spec.serviceAccountName, status.hostIP, status.hostIPs, " +
+        'status.podIP or status.podIPs.',
+    }),
+    resourceFieldRef: s.use(EnvResourceSelector, {
+      description: 'Resource request or limit of a container, such as limits.cpu.',
+    }),
+    configMapKeyRef: s.object('ConfigMapKeySelector', keySelector, {
+      atomic: true,
+      description: 'Selects the value of a key of a ConfigMap.',
+      rules: [named],
+    }),
+    secretKeyRef: s.object('SecretKeySelector', keySelector, {
+      atomic: true,
+      description: 'Selects the value of a key of a Secret.',
+      rules: [named],
+    }),
+    fileKeyRef: s.use(FileKeySelector, { description: 'Variable from a file in a volume of the pod.' }),
+  },
+  { description: 'Source of the value of an environment variable. Exactly one of its fields must be set.' },
+);
 
 const envVar = {
-  name: s.string({ required: true, rules: [matches(envVarName)] }),
+  name: s.string({
+    required: true,
+    description: "Name of the variable: printable ASCII characters other than '='.",
+    rules: [matches(envVarName)],
+  }),
   value: s.string({
     omitZero: true,
-    description: 'May name earlier variables as $(NAME); $$(NAME) keeps the text, and an unknown name stays as it is.',
+    description:
+      'Value of the variable; empty by default. $(NAME) is replaced by the value of an earlier variable, $$ ' +
+      'stands for a literal $, and references to unknown variables are left unchanged.',
   }),
-  valueFrom: s.use(EnvVarSource, { description: 'Where the value comes from, instead of `value`.' }),
+  valueFrom: s.use(EnvVarSource, { description: 'Source of the value. Cannot be combined with value.' }),
 };
 type EnvVar = ObjectType<typeof envVar>;
 
-export const EnvVar = s.object('EnvVar', envVar, { rules: [oneSource] });
+export const EnvVar = s.object('EnvVar', envVar, {
+  description: 'An environment variable of a container.',
+  rules: [oneSource],
+});
 
 function oneSource({ value, valueFrom }: EnvVar): FieldError | undefined {
   if (!valueFrom) return undefined;
@@ -64,22 +111,46 @@ function oneSource({ value, valueFrom }: EnvVar): FieldError | undefined {
 }
 
 const sourceName = nameRule(dnsSubdomain);
-const envSource = { name: s.string(), optional: s.boolean() };
+const envSource = {
+  name: s.string({ description: 'Name of the ConfigMap or Secret, in the namespace of the pod.' }),
+  optional: s.boolean({
+    description:
+      'If true, the ConfigMap or Secret may be missing. Defaults to false, so that the container waits for it.',
+  }),
+};
 
 const envFrom = {
-  prefix: s.string({ omitZero: true, description: 'Put before every key.', rules: [matches(envVarName)] }),
-  configMapRef: s.object('ConfigMapEnvSource', envSource, { rules: [mustBeNamed] }),
-  secretRef: s.object('SecretEnvSource', envSource, { rules: [mustBeNamed] }),
+  prefix: s.string({
+    omitZero: true,
+    description: 'Text put before every key to form the name of the variable.',
+    rules: [matches(envVarName)],
+  }),
+  configMapRef: s.object('ConfigMapEnvSource', envSource, {
+    description: 'ConfigMap whose keys become environment variables.',
+    rules: [mustBeNamed],
+  }),
+  secretRef: s.object('SecretEnvSource', envSource, {
+    description: 'Secret whose keys become environment variables.',
+    rules: [mustBeNamed],
+  }),
 };
 type EnvFromSource = ObjectType<typeof envFrom>;
 
 /** The whole list, because its complaints are about the list, not about an item. */
-export const EnvFrom = s.list(s.object('EnvFromSource', envFrom), {
-  description:
-    'Whole ConfigMaps and Secrets as variables. Keys must be C identifiers: others are left out and reported in an ' +
-    'event when the container starts. Of equal keys the last source counts, and `env` before all of them.',
-  rules: [oneSourceEach],
-});
+export const EnvFrom = s.list(
+  s.object('EnvFromSource', envFrom, {
+    description:
+      'A ConfigMap or Secret whose keys become environment variables. Exactly one of configMapRef and ' +
+      'secretRef must be set.',
+  }),
+  {
+    description:
+      'ConfigMaps and Secrets whose keys become environment variables. Keys that are not C identifiers are ' +
+      'skipped and reported in an event when the container starts. If a key occurs several times, the last ' +
+      'source wins; env wins over all of them.',
+    rules: [oneSourceEach],
+  },
+);
 
 function mustBeNamed({ name }: { name?: string }): FieldError[] {
   return name ? sourceName(name, true).map((complaint) => invalid('name', name, complaint)) : [required('name')];

@@ -1,4 +1,4 @@
-/** Amounts of compute and storage that something asks for and may not exceed. */
+/** Requests and limits of compute resources and storage. */
 import { compareQuantities, parseQuantity, QuantityError } from '../../../base/quantity.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
@@ -14,28 +14,49 @@ export function amountIn(list: ResourceList | undefined, name: string): string |
   return list && Object.hasOwn(list, name) ? list[name] : undefined;
 }
 
-const ResourceClaim = s.object('ResourceClaim', {
-  name: s.string({ zero: true }),
-  request: s.string({ omitZero: true }),
-});
+const ResourceClaim = s.object(
+  'ResourceClaim',
+  {
+    name: s.string({ zero: true, description: 'Name of the entry in spec.resourceClaims.' }),
+    request: s.string({
+      omitZero: true,
+      description: 'Name of a request within the claim. If empty, the container gets all devices of the claim.',
+    }),
+  },
+  { description: 'Refers to an entry of spec.resourceClaims of the pod, whose devices the container uses.' },
+);
 export type ResourceClaim = TypeOf<typeof ResourceClaim>;
 
 const fields = {
-  limits: s.use(ResourceList, { description: 'The most that may be used.' }),
-  requests: s.use(ResourceList, { description: 'What is set aside; where absent, the limits count.' }),
-  claims: s.listMap(ResourceClaim, { keys: ['name'], merge: undefined }),
+  limits: s.use(ResourceList, {
+    description:
+      'Maximum amount of each resource, such as cpu or memory. A container that exceeds its memory limit is ' +
+      'killed; one that reaches its cpu limit is throttled.',
+  }),
+  requests: s.use(ResourceList, {
+    description:
+      'Amount of each resource that is reserved on the node; the scheduler uses it to place the pod. Defaults ' +
+      'to the limits. Cannot exceed them.',
+  }),
+  claims: s.listMap(ResourceClaim, {
+    keys: ['name'],
+    merge: undefined,
+    description: 'Resource claims of the pod whose devices are available to the container.',
+  }),
 };
 
-/** As a status reports it: nothing is checked. */
-export const ResourceRequirements = s.object('ResourceRequirements', fields);
+/** As reported in a status: not validated. */
+export const ResourceRequirements = s.object('ResourceRequirements', fields, {
+  description: 'Requests and limits of compute resources.',
+});
 export type ResourceRequirements = TypeOf<typeof ResourceRequirements>;
 
-/** What one container asks for. */
+/** Requests and limits of one container. */
 export const ContainerResources = s.use(ResourceRequirements, {
   rules: [requirements(containerName)],
 });
 
-/** What a pod asks for as a whole. */
+/** Requests and limits of a pod as a whole. */
 export const PodResources = s.use(ResourceRequirements, {
   rules: [
     ({ claims }: ResourceRequirements) =>
@@ -44,15 +65,19 @@ export const PodResources = s.use(ResourceRequirements, {
   ],
 });
 
-/** What running a pod costs besides its containers. */
+/** Resources that running a pod takes besides those of its containers. */
 export const Overhead = s.use(ResourceList, {
   rules: [(overhead: ResourceList) => amounts('limits', overhead, containerName)],
 });
 
-export const VolumeResourceRequirements = s.object('VolumeResourceRequirements', {
-  limits: ResourceList,
-  requests: ResourceList,
-});
+export const VolumeResourceRequirements = s.object(
+  'VolumeResourceRequirements',
+  {
+    limits: s.use(ResourceList, { description: 'Maximum size of the volume, under the key storage.' }),
+    requests: s.use(ResourceList, { description: 'Minimum size of the volume, under the key storage, such as 10Gi.' }),
+  },
+  { description: 'Requests and limits of storage.' },
+);
 
 type NameCheck = (name: string) => FieldError[];
 

@@ -1,21 +1,46 @@
-/** With which rights a pod and its containers run. */
+/** Security settings of pods and containers. */
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, tooLong } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { descendingPath } from '../meta/paths.ts';
 import { WindowsSecurityContextOptions } from './windows-options.ts';
 
-const text = s.string({ omitZero: true });
+const SELinuxOptions = s.object(
+  'SELinuxOptions',
+  {
+    user: s.string({ omitZero: true, description: 'SELinux user label.' }),
+    role: s.string({ omitZero: true, description: 'SELinux role label.' }),
+    type: s.string({ omitZero: true, description: 'SELinux type label.' }),
+    level: s.string({ omitZero: true, description: 'SELinux level label, such as s0:c123,c456.' }),
+  },
+  { description: 'SELinux labels of the processes and files of a container.' },
+);
 
-const SELinuxOptions = s.object('SELinuxOptions', { user: text, role: text, type: text, level: text });
-
-const profile = { type: s.string({ zero: true }), localhostProfile: s.string() };
+const profile = {
+  type: s.string({
+    zero: true,
+    description:
+      'Kind of profile: RuntimeDefault for the default profile of the container runtime, Localhost for a ' +
+      'profile on the node, Unconfined for none.',
+  }),
+  localhostProfile: s.string({
+    description:
+      'Profile on the node; set if and only if type is Localhost. For seccomp, a path relative to the seccomp ' +
+      'directory of the kubelet; for AppArmor, the name of a loaded profile.',
+  }),
+};
 type Profile = ObjectType<typeof profile>;
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
-const SeccompProfile = s.object('SeccompProfile', profile, { rules: [seccomp] });
-const AppArmorProfile = s.object('AppArmorProfile', profile, { rules: [appArmor] });
+const SeccompProfile = s.object('SeccompProfile', profile, {
+  description: 'Seccomp profile: restricts the system calls that processes may make.',
+  rules: [seccomp],
+});
+const AppArmorProfile = s.object('AppArmorProfile', profile, {
+  description: 'AppArmor profile: restricts what processes may access.',
+  rules: [appArmor],
+});
 
 function profileType(type: string, field: string): FieldError[] {
   if (!type) return [required('type', `type is required when ${field} is set`)];
@@ -56,23 +81,68 @@ function appArmor({ type, localhostProfile: name }: Profile): FieldError[] {
 const id = { min: 0, max: 2 ** 31 - 1 } as const;
 
 const container = {
-  capabilities: s.object('Capabilities', { add: s.list(s.string()), drop: s.list(s.string()) }),
-  privileged: s.boolean(),
-  seLinuxOptions: SELinuxOptions,
-  windowsOptions: WindowsSecurityContextOptions,
-  runAsUser: s.int64(id),
-  runAsGroup: s.int64(id),
-  runAsNonRoot: s.boolean(),
-  readOnlyRootFilesystem: s.boolean(),
-  allowPrivilegeEscalation: s.boolean(),
-  procMount: s.enum(['Default', 'Unmasked']),
-  seccompProfile: SeccompProfile,
-  appArmorProfile: AppArmorProfile,
+  capabilities: s.object(
+    'Capabilities',
+    {
+      add: s.list(s.string(), { description: 'Capabilities to add, without the CAP_ prefix, such as NET_ADMIN.' }),
+      drop: s.list(s.string(), {
+        description: 'Capabilities to remove, without the CAP_ prefix. ALL removes all of them.',
+      }),
+    },
+    { description: 'Linux capabilities added to or removed from the default set of the container runtime.' },
+  ),
+  privileged: s.boolean({
+    description:
+      'Runs the container with all capabilities and access to the devices of the node, which is equivalent to ' +
+      'root on the node. Defaults to false.',
+  }),
+  seLinuxOptions: s.use(SELinuxOptions, {
+    description:
+      'SELinux labels of the container. Defaults to those of the pod, or labels chosen by the container ' + 'runtime.',
+  }),
+  windowsOptions: s.use(WindowsSecurityContextOptions, {
+    description: 'Settings for Windows. Not allowed when spec.os.name is linux.',
+  }),
+  runAsUser: s.int64({
+    ...id,
+    description: 'User ID that runs the entrypoint. Defaults to that of the pod, then to the user of the image.',
+  }),
+  runAsGroup: s.int64({
+    ...id,
+    description:
+      'Primary group ID of the entrypoint. Defaults to that of the pod, then to that of the container runtime.',
+  }),
+  runAsNonRoot: s.boolean({
+    description:
+      'If true, the container does not start when it would run as user 0. Defaults to the setting of the pod.',
+  }),
+  readOnlyRootFilesystem: s.boolean({
+    description: 'Mounts the root file system of the container read-only. Defaults to false.',
+  }),
+  allowPrivilegeEscalation: s.boolean({
+    description:
+      'Whether a process can gain more privileges than its parent, as through setuid programs. Defaults to ' +
+      'true; always true for privileged containers.',
+  }),
+  procMount: s.enum(['Default', 'Unmasked'], {
+    description:
+      'How /proc is mounted: Default masks some paths and makes others read-only, Unmasked does not and ' +
+      'requires hostUsers to be false. Defaults to Default.',
+  }),
+  seccompProfile: s.use(SeccompProfile, {
+    description: 'Seccomp profile of the container. Defaults to that of the pod.',
+  }),
+  appArmorProfile: s.use(AppArmorProfile, {
+    description: 'AppArmor profile of the container. Defaults to that of the pod.',
+  }),
 };
 export type SecurityContext = ObjectType<typeof container>;
 
-/** For one container; what it sets wins over the pod's. */
-export const SecurityContext = s.object('SecurityContext', container, { rules: [escalation] });
+/** For one container; its values override those of the pod. */
+export const SecurityContext = s.object('SecurityContext', container, {
+  description: "Security settings of a container. Fields that are also in the pod's security context override it.",
+  rules: [escalation],
+});
 
 function escalation(value: SecurityContext): FieldError[] {
   if (value.allowPrivilegeEscalation !== false) return [];
@@ -92,27 +162,71 @@ const SYSCTL = `^(${SYSCTL_SEGMENT}[\\./])*${SYSCTL_SEGMENT}$`;
 const sysctlPattern = new RegExp(SYSCTL);
 const MAX_SYSCTL = 253;
 
-const sysctl = { name: s.string({ zero: true }), value: s.string({ zero: true }) };
+const sysctl = {
+  name: s.string({ zero: true, description: 'Name of the parameter, such as net.core.somaxconn.' }),
+  value: s.string({ zero: true, description: 'Value of the parameter, as text.' }),
+};
 
 const pod = {
-  seLinuxOptions: SELinuxOptions,
-  windowsOptions: WindowsSecurityContextOptions,
-  runAsUser: s.int64(id),
-  runAsGroup: s.int64(id),
-  runAsNonRoot: s.boolean(),
-  supplementalGroups: s.list(s.int64(id)),
-  supplementalGroupsPolicy: s.enum(['Merge', 'Strict']),
-  fsGroup: s.int64(id),
-  sysctls: s.list(s.object('Sysctl', sysctl), { rules: [sysctls] }),
-  fsGroupChangePolicy: s.enum(['Always', 'OnRootMismatch']),
-  seccompProfile: SeccompProfile,
-  appArmorProfile: AppArmorProfile,
-  seLinuxChangePolicy: s.enum(['MountOption', 'Recursive']),
+  seLinuxOptions: s.use(SELinuxOptions, {
+    description: 'SELinux labels for all containers. A container can override them.',
+  }),
+  windowsOptions: s.use(WindowsSecurityContextOptions, {
+    description: 'Settings for Windows for all containers. Not allowed when spec.os.name is linux.',
+  }),
+  runAsUser: s.int64({
+    ...id,
+    description: 'User ID that runs the entrypoint of every container. Defaults to the user of each image.',
+  }),
+  runAsGroup: s.int64({
+    ...id,
+    description: 'Primary group ID of the entrypoint of every container. Defaults to that of the container runtime.',
+  }),
+  runAsNonRoot: s.boolean({
+    description: 'If true, containers that would run as user 0 do not start. A container can override it.',
+  }),
+  supplementalGroups: s.list(s.int64(id), {
+    description: 'Additional group IDs of the first process of every container.',
+  }),
+  supplementalGroupsPolicy: s.enum(['Merge', 'Strict'], {
+    description:
+      'Which additional groups processes have: Merge adds the groups that the image defines for the user, ' +
+      'Strict uses only fsGroup, supplementalGroups and runAsGroup. Defaults to Merge.',
+  }),
+  fsGroup: s.int64({
+    ...id,
+    description:
+      'Group ID that owns the files in volumes that support it; it is also an additional group of all ' + 'containers.',
+  }),
+  sysctls: s.list(s.object('Sysctl', sysctl, { description: 'A kernel parameter.' }), {
+    description:
+      "Kernel parameters of the pod's namespaces. Names must be unique, and the node may reject parameters " +
+      'that it does not allow.',
+    rules: [sysctls],
+  }),
+  fsGroupChangePolicy: s.enum(['Always', 'OnRootMismatch'], {
+    description:
+      'When the ownership of a volume is changed to fsGroup: Always on every mount, OnRootMismatch only if the ' +
+      'root directory does not match. Defaults to Always.',
+  }),
+  seccompProfile: s.use(SeccompProfile, {
+    description: 'Seccomp profile of all containers. A container can override it.',
+  }),
+  appArmorProfile: s.use(AppArmorProfile, {
+    description: 'AppArmor profile of all containers. A container can override it.',
+  }),
+  seLinuxChangePolicy: s.enum(['MountOption', 'Recursive'], {
+    description:
+      'How SELinux labels are applied to volumes: MountOption through a mount option, Recursive by relabelling ' +
+      'every file. Defaults to MountOption.',
+  }),
 };
 export type PodSecurityContext = ObjectType<typeof pod>;
 
 /** For all containers of a pod. */
-export const PodSecurityContext = s.object('PodSecurityContext', pod);
+export const PodSecurityContext = s.object('PodSecurityContext', pod, {
+  description: 'Security settings of a pod. Some of them are defaults for its containers, which can override them.',
+});
 
 function sysctls(list: readonly ObjectType<typeof sysctl>[]): FieldError[] {
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** What a Windows container runs as. */
+/** Security settings of Windows containers. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
@@ -14,10 +14,22 @@ const forbiddenInUser = /["/\\:;|=,+*?<>@[\]]/;
 const control = /[\x00-\x1f\x7f]/;
 
 const options = {
-  gmsaCredentialSpecName: s.string(),
-  gmsaCredentialSpec: s.string(),
-  runAsUserName: s.string(),
-  hostProcess: s.boolean(),
+  gmsaCredentialSpecName: s.string({ description: 'Name of the GMSA credential spec to use.' }),
+  gmsaCredentialSpec: s.string({
+    description:
+      'Contents of the GMSA credential spec. Usually filled in by an admission webhook from ' +
+      'gmsaCredentialSpecName. At most 64 KiB.',
+  }),
+  runAsUserName: s.string({
+    description:
+      'Windows user that runs the entrypoint of the container, as USER or DOMAIN\\USER. Defaults to the user of ' +
+      'the image.',
+  }),
+  hostProcess: s.boolean({
+    description:
+      'Whether the container runs as a host process, with access to the node. All containers of a pod must ' +
+      'have the same value, and hostNetwork must be true with it.',
+  }),
 };
 
 interface Options {
@@ -26,7 +38,10 @@ interface Options {
   runAsUserName?: string;
 }
 
-export const WindowsSecurityContextOptions = s.object('WindowsSecurityContextOptions', options, { rules: [valid] });
+export const WindowsSecurityContextOptions = s.object('WindowsSecurityContextOptions', options, {
+  description: 'Security settings for containers on Windows nodes. Values of the container override those of the pod.',
+  rules: [valid],
+});
 
 function valid({ gmsaCredentialSpecName: name, gmsaCredentialSpec: spec, runAsUserName: user }: Options): FieldError[] {
   const found: FieldError[] = [];

@@ -12,17 +12,32 @@ import { qualifiedName } from '../../../schema/names.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 
 const fields = {
-  type: s.string({ zero: true }),
-  status: s.string({ zero: true, description: 'True, False or Unknown.' }),
-  observedGeneration: s.int64({ description: 'The generation of the object that this was said of.' }),
-  lastTransitionTime: s.time({ zero: true, description: 'When the status last changed.' }),
-  reason: s.string({ zero: true, description: 'Why, in one CamelCase word.' }),
-  message: s.string({ zero: true, description: 'Why, for people.' }),
+  type: s.string({
+    zero: true,
+    description: 'Type of the condition in CamelCase, such as Ready. Unique within the list.',
+  }),
+  status: s.string({ zero: true, description: 'Whether the condition holds: True, False or Unknown.' }),
+  observedGeneration: s.int64({
+    description:
+      'metadata.generation that the condition was computed from. If it is lower than the current one, the ' +
+      'condition is out of date.',
+  }),
+  lastTransitionTime: s.time({ zero: true, description: 'Time at which the status last changed.' }),
+  reason: s.string({
+    zero: true,
+    description: 'Machine-readable cause of the last transition, as one CamelCase word of at most 1024 characters.',
+  }),
+  message: s.string({
+    zero: true,
+    description: 'Explanation of the last transition for people, of at most 32 KiB. May be empty.',
+  }),
 };
 type Condition = ObjectType<typeof fields>;
 
-/** One aspect of an object's state, as newer kinds report it. */
-export const Condition = s.object('Condition', fields);
+/** The condition shape that newer kinds share; older kinds have their own. */
+export const Condition = s.object('Condition', fields, {
+  description: 'One aspect of the observed state of an object.',
+});
 
 const STATUSES = ['False', 'True', 'Unknown'];
 const LONGEST_REASON = 1024;

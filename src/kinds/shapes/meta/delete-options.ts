@@ -1,4 +1,4 @@
-/** How a delete is to go: the body of a delete, and part of an eviction. */
+/** Options of a delete: the body of a delete request, and part of an eviction. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
@@ -6,24 +6,50 @@ import type { ObjectType } from '../../../schema/schema.ts';
 const policies = ['Foreground', 'Background', 'Orphan'];
 
 const options = {
-  kind: s.string(),
-  apiVersion: s.string(),
-  gracePeriodSeconds: s.int64({ min: 0, description: 'How long the object may live on; 0 ends it at once.' }),
+  kind: s.string({ description: 'Always DeleteOptions.' }),
+  apiVersion: s.string({ description: 'API group and version of the options, such as v1.' }),
+  gracePeriodSeconds: s.int64({
+    min: 0,
+    description:
+      'Seconds until the object is removed; 0 removes it immediately. Defaults to the grace period of the ' +
+      'object itself, such as terminationGracePeriodSeconds of a pod.',
+  }),
   preconditions: s.object(
     'Preconditions',
-    { uid: s.string(), resourceVersion: s.string() },
-    { description: 'What must hold for the object, or nothing is deleted.' },
+    {
+      uid: s.string({ description: 'UID that the object must have.' }),
+      resourceVersion: s.string({ description: 'Resource version that the object must have.' }),
+    },
+    { description: 'Conditions that an object must meet for the delete to go ahead.' },
   ),
-  orphanDependents: s.boolean({ description: 'The old form of propagationPolicy: true is Orphan.' }),
-  propagationPolicy: s.string({
-    description: 'What becomes of dependents: Orphan leaves them, Background and Foreground delete them.',
+  orphanDependents: s.boolean({
+    description:
+      'Whether dependents are kept (true) or deleted (false). Deprecated: use propagationPolicy. Only one of ' +
+      'the two may be set.',
   }),
-  dryRun: s.list(s.string(), { description: 'All: nothing is changed, only checked.', rules: [dryRun] }),
-  ignoreStoreReadErrorWithClusterBreakingPotential: s.boolean(),
+  propagationPolicy: s.string({
+    description:
+      'Handling of dependents: Orphan keeps them, Background deletes them after the object, Foreground deletes ' +
+      'them before it. The default depends on the kind.',
+  }),
+  dryRun: s.list(s.string(), {
+    description:
+      'Stages to run without storing anything. The only value is All: the request is fully checked, but ' +
+      'nothing is deleted.',
+    rules: [dryRun],
+  }),
+  ignoreStoreReadErrorWithClusterBreakingPotential: s.boolean({
+    description:
+      'Deletes an object that cannot be read from the store, such as one that cannot be decrypted, without ' +
+      'grace period, finalizers or preconditions. Cannot be combined with other options. Use as a last resort.',
+  }),
 };
 export type DeleteOptions = ObjectType<typeof options>;
 
-export const DeleteOptions = s.object('DeleteOptions', options, { rules: [propagation, nothingElse] });
+export const DeleteOptions = s.object('DeleteOptions', options, {
+  description: 'Options of a delete request.',
+  rules: [propagation, nothingElse],
+});
 
 function dryRun(stages: readonly string[]): FieldError | undefined {
   return stages.every((stage) => stage === 'All') ? undefined : notSupported('', stages, ['All']);

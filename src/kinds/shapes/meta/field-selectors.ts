@@ -1,22 +1,38 @@
-/** Values that a pod takes from its own object: fields, and the resources of its containers. */
+/** Selectors of the downward API: fields of the pod, and resources of its containers. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import type { ObjectType, Rule } from '../../../schema/schema.ts';
 
-const fieldSelector = { apiVersion: s.string({ default: 'v1' }), fieldPath: s.string({ required: true }) };
+const fieldSelector = {
+  apiVersion: s.string({ default: 'v1', description: 'API version that fieldPath is written for. Defaults to v1.' }),
+  fieldPath: s.string({
+    required: true,
+    description: "Path of the field, such as metadata.name, metadata.labels['app'] or status.podIP.",
+  }),
+};
 type ObjectFieldSelector = ObjectType<typeof fieldSelector>;
 
 const resourceSelector = {
-  containerName: s.string({ omitZero: true }),
-  resource: s.string({ zero: true }),
-  divisor: s.quantity({ default: '0' }),
+  containerName: s.string({
+    omitZero: true,
+    description:
+      'Container to read from. Defaults to the container itself in environment variables; required in volumes.',
+  }),
+  resource: s.string({ zero: true, description: 'Resource to read, such as limits.cpu or requests.memory.' }),
+  divisor: s.quantity({
+    default: '0',
+    description:
+      'Unit of the value: the quantity is divided by it and rounded up, as in 1Mi for memory or 1m for cpu. ' +
+      'Defaults to 1.',
+  }),
 };
 type ResourceFieldSelector = ObjectType<typeof resourceSelector>;
 
-/** In the environment: fields that have one value. */
+/** For environment variables: fields with a single value. */
 export const EnvFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
   atomic: true,
+  description: 'Selects a field of the pod.',
   rules: [
     fieldPath([
       'metadata.name',
@@ -32,9 +48,10 @@ export const EnvFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
   ],
 });
 
-/** In a file: also all labels and all annotations. */
+/** For files: also all labels and all annotations. */
 export const FileFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
   atomic: true,
+  description: 'Selects a field of the pod.',
   rules: [
     fieldPath(['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid']),
   ],
@@ -42,19 +59,21 @@ export const FileFieldSelector = s.object('ObjectFieldSelector', fieldSelector, 
 
 export const EnvResourceSelector = s.object('ResourceFieldSelector', resourceSelector, {
   atomic: true,
+  description: 'Selects a resource request or limit of a container.',
   rules: [resource],
 });
 
-/** A file belongs to no container, so it has to name one. */
+/** For files, which belong to no container and so have to name one. */
 export const FileResourceSelector = s.object('ResourceFieldSelector', resourceSelector, {
   atomic: true,
+  description: 'Selects a resource request or limit of a container.',
   rules: [
     (selector: ResourceFieldSelector) =>
       selector.containerName ? resource(selector) : [required('containerName'), ...divisor(selector)],
   ],
 });
 
-/** Fields that can be named at all, whether or not they can be used in a given place. */
+/** Fields that a selector can name at all; which of them are allowed depends on its use. */
 const knownFields = new Set([
   'metadata.annotations',
   'metadata.labels',

@@ -1,4 +1,4 @@
-/** How one object picks others by their labels. */
+/** Label selectors: how one object selects others by their labels. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';
@@ -20,11 +20,16 @@ export function labels(map: Readonly<Record<string, string>>): FieldError[] {
 const LabelSelectorRequirement = s.object(
   'LabelSelectorRequirement',
   {
-    key: s.string({ zero: true, description: 'The label that is looked at.' }),
-    operator: s.string({ zero: true, description: 'In, NotIn, Exists or DoesNotExist.' }),
-    values: s.list(s.string(), { description: 'What In and NotIn compare with.' }),
+    key: s.string({ zero: true, description: 'Label key that the requirement applies to.' }),
+    operator: s.string({
+      zero: true,
+      description: 'Relation of the label to the values: In, NotIn, Exists or DoesNotExist.',
+    }),
+    values: s.list(s.string(), {
+      description: 'Values for In and NotIn, at least one. Must be empty for Exists and DoesNotExist.',
+    }),
   },
-  { rules: [requirement] },
+  { description: 'Requirement that the labels of an object must meet.', rules: [requirement] },
 );
 type LabelSelectorRequirement = {
   key: string;
@@ -32,16 +37,23 @@ type LabelSelectorRequirement = {
   values?: string[];
 };
 
-/** Both parts must hold. Without either, every object is selected. */
 export const LabelSelector = s.object(
   'LabelSelector',
   {
-    matchLabels: s.map(s.string(), { description: 'Labels with exactly these values.', rules: [labels] }),
+    matchLabels: s.map(s.string(), {
+      description: 'Labels that an object must have, with exactly these values.',
+      rules: [labels],
+    }),
     matchExpressions: s.list(LabelSelectorRequirement, {
-      description: 'Further requirements, all of which must hold.',
+      description: 'Requirements on labels, all of which must be met.',
     }),
   },
-  { atomic: true },
+  {
+    atomic: true,
+    description:
+      'Selects objects by their labels. matchLabels and matchExpressions must both match; an empty selector ' +
+      'matches every object.',
+  },
 );
 export type LabelSelector = TypeOf<typeof LabelSelector>;
 

@@ -1,3 +1,4 @@
+/** Metadata of every stored object. */
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { Status } from './status.ts';
@@ -5,51 +6,162 @@ import { Status } from './status.ts';
 const OwnerReference = s.object(
   'OwnerReference',
   {
-    apiVersion: s.string({ zero: true }),
-    kind: s.string({ zero: true }),
-    name: s.string({ zero: true }),
-    uid: s.string({ zero: true }),
-    controller: s.boolean(),
-    blockOwnerDeletion: s.boolean(),
+    apiVersion: s.string({ zero: true, description: 'API group and version of the owner, such as apps/v1.' }),
+    kind: s.string({ zero: true, description: 'Kind of the owner, such as ReplicaSet.' }),
+    name: s.string({
+      zero: true,
+      description: 'Name of the owner. It must be in the same namespace as the dependent, or cluster-scoped.',
+    }),
+    uid: s.string({
+      zero: true,
+      description: 'UID of the owner. An object of the same name with another UID is not the owner.',
+    }),
+    controller: s.boolean({
+      description: 'Whether the owner is the controller that manages this object. At most one owner may set it.',
+    }),
+    blockOwnerDeletion: s.boolean({
+      description:
+        'If true, a foreground deletion of the owner waits until this object is gone. Setting it requires ' +
+        "permission to update the owner's finalizers. Defaults to false.",
+    }),
   },
-  { atomic: true },
+  {
+    atomic: true,
+    description:
+      'Reference to an object that owns this one. When all owners of an object are gone, the garbage collector ' +
+      'deletes it.',
+  },
 );
 
-const ManagedFieldsEntry = s.object('ManagedFieldsEntry', {
-  manager: s.string(),
-  operation: s.string(),
-  apiVersion: s.string(),
-  time: s.time(),
-  fieldsType: s.string(),
-  fieldsV1: s.any(),
-  subresource: s.string(),
-});
+const ManagedFieldsEntry = s.object(
+  'ManagedFieldsEntry',
+  {
+    manager: s.string({ description: 'Name of the client that manages the fields, such as kubectl.' }),
+    operation: s.string({ description: 'Kind of request that created the entry: Apply or Update.' }),
+    apiVersion: s.string({ description: 'API version that the field names refer to, such as apps/v1.' }),
+    time: s.time({ description: 'Time of the last change to this entry.' }),
+    fieldsType: s.string({ description: 'Format of fieldsV1. The only format is FieldsV1.' }),
+    fieldsV1: s.any({
+      description:
+        'Set of managed fields, as nested objects: "f:<name>" for a field, "k:<keys>" for a list item found by ' +
+        'its keys, "v:<value>" for one found by its value.',
+    }),
+    subresource: s.string({
+      description: 'Subresource that the fields were written through, such as status. Empty for the object itself.',
+    }),
+  },
+  { description: 'Fields that one manager set through one API version, with the time of its last change.' },
+);
 
-const Initializers = s.object('Initializers', {
-  pending: s.list(s.object('Initializer', { name: s.string({ zero: true }) })),
-  result: Status,
-});
+const Initializers = s.object(
+  'Initializers',
+  {
+    pending: s.list(
+      s.object(
+        'Initializer',
+        {
+          name: s.string({
+            zero: true,
+            description: 'Name of the initializer, with a domain, such as podimage.example.com.',
+          }),
+        },
+        { description: 'An initializer that has not run yet.' },
+      ),
+      {
+        description:
+          'Initializers still to run, in order. Each one removes itself from the front of the list when it is done.',
+      },
+    ),
+    result: s.use(Status, {
+      description:
+        'Failure reported by an initializer. The object is then not created, and the client receives this status.',
+    }),
+  },
+  {
+    description:
+      'Initializers that have yet to run on the object. Until the last one has been removed, lists and watches ' +
+      'leave the object out.',
+  },
+);
 
-/** What every object carries besides its own fields. */
-export const ObjectMeta = s.object('ObjectMeta', {
-  name: s.string({ description: 'Names the object; unique among its kind in its namespace. Cannot be changed.' }),
-  generateName: s.string({ description: 'Without a name, the server makes one from this beginning.' }),
-  namespace: s.string({ description: 'The namespace the object lives in; a name is unique only within it.' }),
-  selfLink: s.string({ description: 'The path of the object in the version it was read in.' }),
-  uid: s.string({ description: 'Tells this object from every other that ever had its name.' }),
-  resourceVersion: s.string({
-    description: 'Changes with every write of the object. Sent back in a replace, it makes the write safe.',
-  }),
-  generation: s.int64({ description: 'Counts the changes of the desired state.' }),
-  creationTimestamp: s.time({ description: 'When the server stored the object first.' }),
-  deletionTimestamp: s.time({ description: 'Set once deletion was asked for: when the object is due to be gone.' }),
-  deletionGracePeriodSeconds: s.int64(),
-  labels: s.map(s.string(), { description: 'Names and values by which selectors find objects.' }),
-  annotations: s.map(s.string(), { description: 'Anything that tools want to keep with an object.' }),
-  ownerReferences: s.listMap(OwnerReference, { keys: ['uid'] }),
-  finalizers: s.set(s.string(), { merge: true, description: 'Each must be removed before the object goes.' }),
-  initializers: Initializers,
-  clusterName: s.string(),
-  managedFields: s.list(ManagedFieldsEntry),
-});
+export const ObjectMeta = s.object(
+  'ObjectMeta',
+  {
+    name: s.string({
+      description:
+        'Name of the object, unique within its kind and namespace. Required unless generateName is set. Cannot ' +
+        'be changed.',
+    }),
+    generateName: s.string({
+      description:
+        'Prefix from which the server generates a unique name when name is empty, by appending random ' +
+        'characters. If the generated name is already taken, the request fails and can be retried.',
+    }),
+    namespace: s.string({
+      description:
+        'Namespace of the object; empty for cluster-scoped kinds. Defaults to the namespace of the request. ' +
+        'Cannot be changed.',
+    }),
+    selfLink: s.string({ description: 'URL path of the object in the API version of the response. Read-only.' }),
+    uid: s.string({
+      description:
+        'Identifier that the server assigns on creation. An object that is created again under the same name ' +
+        'gets a different UID. Read-only.',
+    }),
+    resourceVersion: s.string({
+      description:
+        'Opaque version of the object; it changes with every write. When sent with an update, the write fails ' +
+        'with a conflict if the object has changed since.',
+    }),
+    generation: s.int64({
+      description:
+        'Number that increases with every change of the desired state. Controllers report the generation they ' +
+        'have processed as status.observedGeneration. Read-only.',
+    }),
+    creationTimestamp: s.time({ description: 'Time at which the server created the object. Read-only.' }),
+    deletionTimestamp: s.time({
+      description:
+        'Set when deletion was requested: the time at which the grace period ends. The object is removed after ' +
+        'that time, once it has no finalizers. Read-only.',
+    }),
+    deletionGracePeriodSeconds: s.int64({
+      description:
+        'Grace period of the deletion in seconds. Set together with deletionTimestamp; it can only be shortened. ' +
+        'Read-only.',
+    }),
+    labels: s.map(s.string(), {
+      description: 'Key-value pairs by which selectors find the object. Values have at most 63 characters.',
+    }),
+    annotations: s.map(s.string(), {
+      description:
+        'Key-value pairs for tools and people; selectors do not see them. Keys and values may have 256 KiB in ' +
+        'total.',
+    }),
+    ownerReferences: s.listMap(OwnerReference, {
+      keys: ['uid'],
+      description: 'Objects that own this one. The garbage collector deletes the object once all of them are gone.',
+    }),
+    finalizers: s.set(s.string(), {
+      merge: true,
+      description:
+        'Names of the components that must clean up before the object is removed. Each removes its entry when ' +
+        'done; the object is deleted after the last one. Once deletion was requested, none can be added.',
+    }),
+    initializers: s.use(Initializers, {
+      description:
+        'Initializers that must run before the object becomes visible. Obsolete; admission webhooks replace it.',
+    }),
+    clusterName: s.string({ description: 'Cluster of the object. Obsolete and ignored.' }),
+    managedFields: s.list(ManagedFieldsEntry, {
+      description:
+        'For each client, the fields that it manages. Maintained by the server and used by server-side apply to ' +
+        'detect conflicts.',
+    }),
+  },
+  {
+    description:
+      'Metadata that every stored object has. Clients set the name, labels, annotations, owners and ' +
+      'finalizers; the server maintains the rest.',
+  },
+);
 export type ObjectMeta = TypeOf<typeof ObjectMeta>;

@@ -1,4 +1,4 @@
-/** What is added to the resolver configuration that a pod's DNS policy makes. */
+/** DNS settings of a pod, merged with those of its `dnsPolicy`. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
@@ -14,13 +14,36 @@ const SEARCH = `${LABEL}(\\.${LABEL})*`;
 const searchPattern = new RegExp(`^${SEARCH}$`);
 
 const config = {
-  nameservers: s.list(s.string()),
-  searches: s.list(s.string()),
-  options: s.list(s.object('PodDNSConfigOption', { name: s.string(), value: s.string() })),
+  nameservers: s.list(s.string(), {
+    description:
+      'IP addresses of name servers, added after those of dnsPolicy. At most 3; at least one if dnsPolicy is ' +
+      'None.',
+  }),
+  searches: s.list(s.string(), {
+    description:
+      'Search domains for host name lookups, added after those of dnsPolicy. At most 32, with 2048 characters ' +
+      'in total.',
+  }),
+  options: s.list(
+    s.object(
+      'PodDNSConfigOption',
+      {
+        name: s.string({ description: 'Name of the option, such as ndots. Required.' }),
+        value: s.string({ description: 'Value of the option, if it takes one.' }),
+      },
+      { description: 'An option of the resolver, as in resolv.conf.' },
+    ),
+    { description: 'Resolver options, merged with those of dnsPolicy; options given here take precedence.' },
+  ),
 };
 type PodDNSConfig = ObjectType<typeof config>;
 
-export const PodDNSConfig = s.object('PodDNSConfig', config, { rules: [fitsResolvers] });
+export const PodDNSConfig = s.object('PodDNSConfig', config, {
+  description:
+    'DNS settings of a pod. They are merged with those of its dnsPolicy; with the policy None they are all ' +
+    'there is.',
+  rules: [fitsResolvers],
+});
 
 function fitsResolvers({ nameservers = [], searches = [], options = [] }: PodDNSConfig): FieldError[] {
   const found: FieldError[] = [];

@@ -1,4 +1,4 @@
-/** Which nodes something may use, told by their labels and fields. */
+/** Selectors of nodes by their labels and fields. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain, labelValue, qualifiedName } from '../../../schema/names.ts';
@@ -6,31 +6,52 @@ import type { Rule, TypeOf } from '../../../schema/schema.ts';
 import { operatorValues, unknownOperator } from '../meta/operator-values.ts';
 
 const requirement = {
-  key: s.string({ zero: true }),
-  operator: s.string({ zero: true }),
-  values: s.list(s.string()),
+  key: s.string({ zero: true, description: 'Label key, or name of the field, that the requirement applies to.' }),
+  operator: s.string({
+    zero: true,
+    description: 'Relation of the label to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.',
+  }),
+  values: s.list(s.string(), {
+    description:
+      'Values for In and NotIn, at least one; exactly one integer for Gt and Lt. Must be empty for Exists and ' +
+      'DoesNotExist.',
+  }),
 };
-const NodeSelectorRequirement = s.object('NodeSelectorRequirement', requirement);
+const NodeSelectorRequirement = s.object('NodeSelectorRequirement', requirement, {
+  description: 'Requirement that the labels or fields of a node must meet.',
+});
 type NodeSelectorRequirement = TypeOf<typeof NodeSelectorRequirement>;
 
 const NodeSelectorTerm = s.object(
   'NodeSelectorTerm',
-  { matchExpressions: s.list(NodeSelectorRequirement), matchFields: s.list(NodeSelectorRequirement) },
-  { atomic: true },
+  {
+    matchExpressions: s.list(NodeSelectorRequirement, { description: 'Requirements on the labels of the node.' }),
+    matchFields: s.list(NodeSelectorRequirement, {
+      description: 'Requirements on fields of the node. The only field is metadata.name.',
+    }),
+  },
+  {
+    atomic: true,
+    description: 'Set of requirements on a node, all of which must be met. An empty term matches no node.',
+  },
 );
 export type NodeSelectorTerm = TypeOf<typeof NodeSelectorTerm>;
 
-/** All its requirements must hold; without any, it selects nothing. */
+/** A term of a required selector: label values are checked. */
 const RequiredNodeSelectorTerm = s.use(NodeSelectorTerm, { rules: [term(labels)] });
 
-/** One that only makes a node better: a value that no label can have is allowed, and never holds. */
+/** A term of a preference: values that no label can have are allowed, and never match. */
 export const PreferredNodeSelectorTerm = s.use(NodeSelectorTerm, { zero: true, rules: [term(anyValues)] });
 
-/** One of its terms must hold. */
 export const NodeSelector = s.object(
   'NodeSelector',
-  { nodeSelectorTerms: s.list(RequiredNodeSelectorTerm, { required: 'must have at least one node selector term' }) },
-  { atomic: true },
+  {
+    nodeSelectorTerms: s.list(RequiredNodeSelectorTerm, {
+      required: 'must have at least one node selector term',
+      description: 'Terms of the selector, of which at least one must match. Required.',
+    }),
+  },
+  { atomic: true, description: 'Selects nodes by alternative terms: a node is selected if at least one term matches.' },
 );
 export type NodeSelector = TypeOf<typeof NodeSelector>;
 

@@ -1,4 +1,4 @@
-/** The pods that a controller makes. */
+/** Template from which a controller creates pods. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, under } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
@@ -9,12 +9,15 @@ import { annotatedProfiles, podAnnotations } from './pod-annotations.ts';
 import { PodSpec } from './pod-spec.ts';
 
 const template = {
-  metadata: s.use(ObjectMeta, { default: {}, description: 'Labels and annotations that every such pod gets.' }),
-  spec: s.use(PodSpec, { default: {}, description: 'What every such pod consists of.' }),
+  metadata: s.use(ObjectMeta, { default: {}, description: 'Metadata of the pods, usually labels and annotations.' }),
+  spec: s.use(PodSpec, { default: {}, description: 'Desired behaviour of the pods.' }),
 };
 export type PodTemplateSpec = ObjectType<typeof template>;
 
-export const PodTemplateSpec = s.object('PodTemplateSpec', template, { rules: [makesPods] });
+export const PodTemplateSpec = s.object('PodTemplateSpec', template, {
+  description: 'Template from which pods are created.',
+  rules: [makesPods],
+});
 
 /** Complaints about labels and annotations leave `metadata` out of the path, as they do in Kubernetes. */
 function makesPods({ metadata, spec }: PodTemplateSpec, context: RuleContext): FieldError[] {

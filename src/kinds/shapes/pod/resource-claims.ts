@@ -1,4 +1,4 @@
-/** Devices that a pod claims, and how its containers refer to them. */
+/** Resource claims of a pod, and how its containers refer to them. */
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notFound, required } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
@@ -7,17 +7,40 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import type { ResourceClaim } from '../container/resources.ts';
 
 const claim = {
-  name: s.string({ required: true, rules: [matches(dnsLabel)] }),
-  resourceClaimName: s.string({ rules: [matches(dnsSubdomain)] }),
-  resourceClaimTemplateName: s.string({ rules: [matches(dnsSubdomain)] }),
+  name: s.string({
+    required: true,
+    description: 'Name by which containers refer to the claim. A DNS label, unique within the pod.',
+    rules: [matches(dnsLabel)],
+  }),
+  resourceClaimName: s.string({
+    description: 'Existing ResourceClaim in the namespace of the pod. Set either this or resourceClaimTemplateName.',
+    rules: [matches(dnsSubdomain)],
+  }),
+  resourceClaimTemplateName: s.string({
+    description:
+      'ResourceClaimTemplate in the namespace of the pod. The claim made from it is deleted together with the ' +
+      'pod.',
+    rules: [matches(dnsSubdomain)],
+  }),
 };
 type PodResourceClaim = ObjectType<typeof claim>;
 
-export const PodResourceClaims = s.listMap(s.object('PodResourceClaim', claim, { rules: [oneSource] }), {
-  keys: ['name'],
-  retainKeys: true,
-  rules: [unique('name')],
-});
+export const PodResourceClaims = s.listMap(
+  s.object('PodResourceClaim', claim, {
+    description:
+      'A resource claim of the pod: either an existing ResourceClaim, or one that is created for the pod from ' +
+      'a template.',
+    rules: [oneSource],
+  }),
+  {
+    keys: ['name'],
+    retainKeys: true,
+    description:
+      'Resource claims that must be allocated and reserved before the pod can start. Containers refer to them ' +
+      'in resources.claims. Cannot be changed.',
+    rules: [unique('name')],
+  },
+);
 
 function oneSource(value: PodResourceClaim): FieldError | undefined {
   const { resourceClaimName: name, resourceClaimTemplateName: template } = value;

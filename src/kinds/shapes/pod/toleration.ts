@@ -1,4 +1,4 @@
-/** What lets a pod onto nodes with a taint. */
+/** Tolerations: which taints of nodes a pod accepts. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, under } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';
@@ -9,19 +9,27 @@ const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const toleration = {
   key: s.string({
     omitZero: true,
-    description: 'The taint it is for; without a key, every taint (and the operator must be Exists).',
+    description: 'Taint key that is tolerated. If empty, the operator must be Exists, and all taints are tolerated.',
   }),
   operator: s.string({
     omitZero: true,
-    description: 'Equal compares values and is the default; Exists takes any value.',
+    description: 'Exists tolerates any value of the taint, Equal only the given value. Defaults to Equal.',
   }),
-  value: s.string({ omitZero: true }),
-  effect: s.string({ omitZero: true, description: 'The effect it is for; without one, every effect.' }),
-  tolerationSeconds: s.int64({ description: 'With NoExecute: how long the pod may stay once the taint is there.' }),
+  value: s.string({ omitZero: true, description: 'Taint value that is tolerated. Must be empty with Exists.' }),
+  effect: s.string({
+    omitZero: true,
+    description: 'Taint effect that is tolerated: NoSchedule, PreferNoSchedule or NoExecute. If empty, all effects.',
+  }),
+  tolerationSeconds: s.int64({
+    description:
+      'Seconds that the pod stays on the node after a NoExecute taint was added; 0 or less evicts it at once. ' +
+      'If absent, it stays. Only allowed with NoExecute.',
+  }),
 };
 export type Toleration = ObjectType<typeof toleration>;
 
 export const Toleration = s.object('Toleration', toleration, {
+  description: 'Allows a pod on nodes with taints that match.',
   rules: [
     ({ key, operator = '', value = '', effect = '', tolerationSeconds }: Toleration) => {
       const found: FieldError[] = [];

@@ -1,4 +1,4 @@
-/** What a claim for storage asks for; a pod's ephemeral volume carries one, and so does the claim itself. */
+/** The spec of a PersistentVolumeClaim: in the claim itself, and in the template of an ephemeral volume. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
@@ -9,28 +9,68 @@ import { TypedLocalObjectReference, TypedObjectReference } from '../meta/referen
 import { claimSpec } from './claim-rules.ts';
 
 const spec = {
-  accessModes: s.list(s.string(), { description: 'How the storage is to be shared, such as ReadWriteOnce.' }),
-  selector: s.use(LabelSelector, { description: 'Which volumes may be taken.' }),
+  accessModes: s.list(s.string(), {
+    description:
+      'Access modes that the volume must support: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ' +
+      'ReadWriteOncePod. Required. Cannot be changed.',
+  }),
+  selector: s.use(LabelSelector, { description: 'Labels of the volumes that may be bound.' }),
   resources: s.use(VolumeResourceRequirements, {
     default: {},
-    description: 'How much is asked for, as the request for `storage`.',
+    description:
+      'Requested size, as the request for storage. It can be increased later if the storage class allows it.',
   }),
-  volumeName: s.string({ omitZero: true, description: 'The volume that was found.' }),
-  storageClassName: s.string({ description: 'The class it is to come from; the empty name asks for none.' }),
-  volumeMode: s.string({ default: 'Filesystem', description: 'Filesystem, or Block for a raw device.' }),
-  dataSource: TypedLocalObjectReference,
-  dataSourceRef: TypedObjectReference,
-  volumeAttributesClassName: s.string(),
+  volumeName: s.string({
+    omitZero: true,
+    description:
+      'Name of the bound PersistentVolume. If set on creation, only that volume is bound. Cannot be changed ' +
+      'once set.',
+  }),
+  storageClassName: s.string({
+    description:
+      'StorageClass of the volume. If absent, the default class is used; an empty name asks for a volume ' +
+      'without a class.',
+  }),
+  volumeMode: s.string({
+    default: 'Filesystem',
+    description:
+      'Filesystem for a mounted file system, Block for a raw block device. Defaults to Filesystem. Cannot be ' +
+      'changed.',
+  }),
+  dataSource: s.use(TypedLocalObjectReference, {
+    description:
+      'VolumeSnapshot or PersistentVolumeClaim in the same namespace whose content the new volume starts with. ' +
+      'Kept equal to dataSourceRef where possible.',
+  }),
+  dataSourceRef: s.use(TypedObjectReference, {
+    description: 'Object whose content the new volume starts with. Any kind that a volume populator supports.',
+  }),
+  volumeAttributesClassName: s.string({
+    description: 'VolumeAttributesClass with the settings of the volume. It can be changed later to modify the volume.',
+  }),
 };
 export type PersistentVolumeClaimSpec = ObjectType<typeof spec>;
 
-export const PersistentVolumeClaimSpec = s.object('PersistentVolumeClaimSpec', spec);
+export const PersistentVolumeClaimSpec = s.object('PersistentVolumeClaimSpec', spec, {
+  description: 'Storage that a claim requests.',
+});
 
 /** The claims that are made for pods, each named `<pod>-<volume>`. */
-export const PersistentVolumeClaimTemplate = s.object('PersistentVolumeClaimTemplate', {
-  metadata: s.use(ObjectMeta, { rules: [onlyLabelsAndAnnotations] }),
-  spec: s.use(PersistentVolumeClaimSpec, { zero: true, rules: [claimSpec] }),
-});
+export const PersistentVolumeClaimTemplate = s.object(
+  'PersistentVolumeClaimTemplate',
+  {
+    metadata: s.use(ObjectMeta, {
+      description: 'Labels and annotations of the claim. Other fields are not allowed.',
+      rules: [onlyLabelsAndAnnotations],
+    }),
+    spec: s.use(PersistentVolumeClaimSpec, {
+      zero: true,
+      description: 'Storage that the claim requests.',
+      rules: [claimSpec],
+    }),
+  },
+  { description: 'Template of the claim of an ephemeral volume.' },
+);
 
 function onlyLabelsAndAnnotations(metadata: ObjectMeta): FieldError[] {
   return Object.keys(metadata)

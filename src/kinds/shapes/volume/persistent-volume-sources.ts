@@ -1,4 +1,4 @@
-/** Storage that a PersistentVolume stands for. Its secrets name their namespace, because the volume has none. */
+/** Volume sources in the form that PersistentVolumes use: references to secrets name the namespace. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
@@ -47,69 +47,143 @@ const checkedReference = (reference: Reference): FieldError[] => {
   ];
 };
 
-const WholeSecretReference = s.use(SecretReference, { rules: [wholeReference] });
+const WholeSecretReference = s.use(SecretReference, {
+  description: 'Secret with the credentials. Both name and namespace are required.',
+  rules: [wholeReference],
+});
 const CheckedSecretReference = s.use(SecretReference, { rules: [checkedReference] });
 
-const AzureFilePersistentVolumeSource = s.object('AzureFilePersistentVolumeSource', {
-  ...azureFileFields,
-  secretNamespace: s.string(),
-});
+const AzureFilePersistentVolumeSource = s.object(
+  'AzureFilePersistentVolumeSource',
+  {
+    ...azureFileFields,
+    secretNamespace: s.string({ description: 'Namespace of the Secret. Defaults to the namespace of the pod.' }),
+  },
+  { description: 'An Azure file share. Deprecated: use the CSI driver file.csi.azure.com.' },
+);
 
-const CephFSPersistentVolumeSource = s.object('CephFSPersistentVolumeSource', {
-  ...cephfsFields,
-  secretRef: SecretReference,
-});
+const CephFSPersistentVolumeSource = s.object(
+  'CephFSPersistentVolumeSource',
+  {
+    ...cephfsFields,
+    secretRef: s.use(SecretReference, { description: 'Secret with the key of the user. It overrides secretFile.' }),
+  },
+  { description: 'A directory of a Ceph file system. Deprecated and no longer functional.' },
+);
 
-const CinderPersistentVolumeSource = s.object('CinderPersistentVolumeSource', {
-  ...cinderFields,
-  secretRef: WholeSecretReference,
-});
+const CinderPersistentVolumeSource = s.object(
+  'CinderPersistentVolumeSource',
+  {
+    ...cinderFields,
+    secretRef: WholeSecretReference,
+  },
+  { description: 'An OpenStack Cinder volume. Deprecated: use the CSI driver cinder.csi.openstack.org.' },
+);
 
-const CSIPersistentVolumeSource = s.object('CSIPersistentVolumeSource', {
-  driver: s.string({ required: true, description: 'The driver that knows the storage.', rules: [driverName] }),
-  volumeHandle: s.string({ required: true, description: 'What the driver calls the volume.' }),
-  readOnly: s.boolean({ omitZero: true }),
-  fsType: s.string({ omitZero: true }),
-  volumeAttributes: s.map(s.string()),
-  controllerPublishSecretRef: CheckedSecretReference,
-  nodeStageSecretRef: SecretReference,
-  nodePublishSecretRef: CheckedSecretReference,
-  controllerExpandSecretRef: CheckedSecretReference,
-  nodeExpandSecretRef: CheckedSecretReference,
-});
+const CSIPersistentVolumeSource = s.object(
+  'CSIPersistentVolumeSource',
+  {
+    driver: s.string({
+      required: true,
+      description: 'Name of the CSI driver, at most 63 characters.',
+      rules: [driverName],
+    }),
+    volumeHandle: s.string({
+      required: true,
+      description: 'Identifier of the volume that the driver returned when it was created.',
+    }),
+    readOnly: s.boolean({ omitZero: true, description: 'Attaches the volume read-only. Defaults to false.' }),
+    fsType: s.string({ omitZero: true, description: 'File system of the volume, such as ext4 or xfs.' }),
+    volumeAttributes: s.map(s.string(), { description: 'Settings of the volume that are passed to the driver.' }),
+    controllerPublishSecretRef: s.use(CheckedSecretReference, {
+      description: 'Secret with credentials that the driver needs to attach and detach the volume.',
+    }),
+    nodeStageSecretRef: s.use(SecretReference, {
+      description: 'Secret with credentials that the driver needs to prepare the volume on a node.',
+    }),
+    nodePublishSecretRef: s.use(CheckedSecretReference, {
+      description: 'Secret with credentials that the driver needs to mount the volume for a pod.',
+    }),
+    controllerExpandSecretRef: s.use(CheckedSecretReference, {
+      description: 'Secret with credentials that the driver needs to expand the volume.',
+    }),
+    nodeExpandSecretRef: s.use(CheckedSecretReference, {
+      description: 'Secret with credentials that the driver needs to expand the file system on a node.',
+    }),
+  },
+  { description: 'A volume of a CSI driver.' },
+);
 
-const FlexPersistentVolumeSource = s.object('FlexPersistentVolumeSource', {
-  ...flexVolumeFields,
-  secretRef: SecretReference,
-});
+const FlexPersistentVolumeSource = s.object(
+  'FlexPersistentVolumeSource',
+  {
+    ...flexVolumeFields,
+    secretRef: s.use(SecretReference, { description: 'Secret whose values are passed to the driver.' }),
+  },
+  { description: 'A volume of an executable FlexVolume driver on the node. Deprecated: use a CSI driver.' },
+);
 
-const GlusterfsPersistentVolumeSource = s.object('GlusterfsPersistentVolumeSource', {
-  ...glusterfsFields,
-  endpointsNamespace: s.string(),
-});
+const GlusterfsPersistentVolumeSource = s.object(
+  'GlusterfsPersistentVolumeSource',
+  {
+    ...glusterfsFields,
+    endpointsNamespace: s.string({
+      description: 'Namespace of the Endpoints object. Defaults to the namespace of the claim.',
+    }),
+  },
+  { description: 'A Gluster volume. Deprecated and no longer functional.' },
+);
 
 const ISCSIPersistentVolumeSource = s.object(
   'ISCSIPersistentVolumeSource',
-  { ...iscsiFields, secretRef: SecretReference },
-  { rules: [chapSecret] },
+  { ...iscsiFields, secretRef: s.use(SecretReference, { description: 'Secret with the CHAP credentials.' }) },
+  { description: 'An iSCSI disk.', rules: [chapSecret] },
 );
 
-const LocalVolumeSource = s.object('LocalVolumeSource', {
-  path: s.string({ required: true, description: 'Where the disk is on its node.', rules: [matches(backsteps)] }),
-  fsType: s.string(),
-});
+const LocalVolumeSource = s.object(
+  'LocalVolumeSource',
+  {
+    path: s.string({
+      required: true,
+      description: 'Path of the disk, partition or directory on the node.',
+      rules: [matches(backsteps)],
+    }),
+    fsType: s.string({
+      description: 'File system that a disk is formatted with if it has none. If absent, a suitable one is chosen.',
+    }),
+  },
+  { description: 'A disk, partition or directory of one node. Requires nodeAffinity on the volume.' },
+);
 
-const RBDPersistentVolumeSource = s.object('RBDPersistentVolumeSource', { ...rbdFields, secretRef: SecretReference });
+const RBDPersistentVolumeSource = s.object(
+  'RBDPersistentVolumeSource',
+  {
+    ...rbdFields,
+    secretRef: s.use(SecretReference, { description: 'Secret with the key of the user. It overrides keyring.' }),
+  },
+  { description: 'A Ceph RADOS block device. Deprecated and no longer functional.' },
+);
 
-const ScaleIOPersistentVolumeSource = s.object('ScaleIOPersistentVolumeSource', {
-  ...scaleIOFields,
-  secretRef: SecretReference,
-});
+const ScaleIOPersistentVolumeSource = s.object(
+  'ScaleIOPersistentVolumeSource',
+  {
+    ...scaleIOFields,
+    secretRef: s.use(SecretReference, { description: 'Secret with the user and password for ScaleIO.' }),
+  },
+  { description: 'A ScaleIO volume. Deprecated and no longer functional.' },
+);
 
-const StorageOSPersistentVolumeSource = s.object('StorageOSPersistentVolumeSource', {
-  ...storageOSFields,
-  secretRef: s.use(ObjectReference, { rules: [wholeReference] }),
-});
+const StorageOSPersistentVolumeSource = s.object(
+  'StorageOSPersistentVolumeSource',
+  {
+    ...storageOSFields,
+    secretRef: s.use(ObjectReference, {
+      description: 'Secret with the credentials for the StorageOS API. Both name and namespace are required.',
+      rules: [wholeReference],
+    }),
+  },
+  { description: 'A StorageOS volume. Deprecated and no longer functional.' },
+);
 
 /** A PersistentVolume has exactly one of them. */
 export const persistentVolumeSources = {

@@ -1,29 +1,64 @@
-/** How a container sees the pod's volumes: as directories and as devices. */
+/** How a container uses the volumes of its pod: as directories and as block devices. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notFound, notSupported, required } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { backsteps, descendingPath } from '../meta/paths.ts';
 
 const mount = {
-  name: s.string({ zero: true }),
-  readOnly: s.boolean({ omitZero: true }),
-  recursiveReadOnly: s.string(),
-  mountPath: s.string({ zero: true }),
-  subPath: s.string({ omitZero: true }),
-  mountPropagation: s.string(),
-  subPathExpr: s.string({ omitZero: true }),
+  name: s.string({ zero: true, description: 'Name of the volume in spec.volumes.' }),
+  readOnly: s.boolean({ omitZero: true, description: 'Mounts the volume read-only. Defaults to false.' }),
+  recursiveReadOnly: s.string({
+    description:
+      'Whether mounts below a read-only mount are read-only, too: Disabled, Enabled or IfPossible (where the ' +
+      'runtime supports it). Requires readOnly. Defaults to Disabled.',
+  }),
+  mountPath: s.string({
+    zero: true,
+    description: 'Path in the container at which the volume is mounted. Unique within the container.',
+  }),
+  subPath: s.string({
+    omitZero: true,
+    description:
+      "Path within the volume that is mounted instead of its root. Must be relative and must not contain '..'.",
+  }),
+  mountPropagation: s.string({
+    description:
+      'How mounts propagate between the node and the container: None, HostToContainer, or Bidirectional ' +
+      '(privileged containers only). Defaults to None.',
+  }),
+  subPathExpr: s.string({
+    omitZero: true,
+    description:
+      'Like subPath, with $(NAME) replaced by environment variables of the container. Cannot be combined with ' +
+      'subPath.',
+  }),
 };
 type VolumeMount = ObjectType<typeof mount>;
 
-const device = { name: s.string({ zero: true }), devicePath: s.string({ zero: true }) };
+const device = {
+  name: s.string({
+    zero: true,
+    description: 'Name of a volume in spec.volumes that uses a PersistentVolumeClaim with volumeMode Block.',
+  }),
+  devicePath: s.string({
+    zero: true,
+    description: 'Path of the device in the container. Unique within the container.',
+  }),
+};
 type VolumeDevice = ObjectType<typeof device>;
 
-export const VolumeMounts = s.listMap(s.object('VolumeMount', mount), {
-  keys: ['mountPath'],
-  description: "The pod's volumes in the container's file system.",
-});
+export const VolumeMounts = s.listMap(
+  s.object('VolumeMount', mount, { description: 'Mount of a volume into a container.' }),
+  {
+    keys: ['mountPath'],
+    description: 'Volumes of the pod that are mounted into the file system of the container.',
+  },
+);
 
-export const VolumeDevices = s.listMap(s.object('VolumeDevice', device), { keys: ['devicePath'] });
+export const VolumeDevices = s.listMap(
+  s.object('VolumeDevice', device, { description: 'Use of a volume as a raw block device.' }),
+  { keys: ['devicePath'], description: 'Volumes of the pod that the container uses as raw block devices.' },
+);
 
 /** The parts of a container that matter here. */
 interface Mounting {

@@ -8,16 +8,37 @@ import { projectedPath } from '../meta/paths.ts';
 import { isClusterSigner, signerName, trustBundleName } from '../meta/signer-name.ts';
 import { DownwardAPIFiles, KeysToPaths } from './volume-files.ts';
 
-const keys = { name: s.string({ required: true }), items: KeysToPaths, optional: s.boolean() };
+const keys = {
+  name: s.string({ required: true, description: 'Name of the ConfigMap or Secret, in the namespace of the pod.' }),
+  items: KeysToPaths,
+  optional: s.boolean({
+    description:
+      'If true, the ConfigMap or Secret or the keys in items may be missing. Defaults to false, so that the ' +
+      'pod waits for them.',
+  }),
+};
 
 const anyPath = s.string({ omitZero: true, rules: [matches(projectedPath)] });
-const path = s.string({ required: true, rules: [matches(projectedPath)] });
+const path = s.string({
+  required: true,
+  description: "Path of the file, relative to the volume. Must not contain '..'.",
+  rules: [matches(projectedPath)],
+});
 
 const TEN_MINUTES = 600;
 
 const token = {
-  audience: s.string({ omitZero: true }),
-  expirationSeconds: s.int64({ default: 3600, rules: [tokenLife] }),
+  audience: s.string({
+    omitZero: true,
+    description:
+      'Audience that the token is meant for. A recipient must reject tokens for another audience. Defaults to ' +
+      'the audience of the API server.',
+  }),
+  expirationSeconds: s.int64({
+    default: 3600,
+    description: 'Validity of the token in seconds, at least 600. It is renewed before it expires. Defaults to 3600.',
+    rules: [tokenLife],
+  }),
   path,
 };
 
@@ -27,10 +48,16 @@ function tokenLife(seconds: number): FieldError | undefined {
 }
 
 const bundle = {
-  name: s.string(),
-  signerName: s.string(),
-  labelSelector: LabelSelector,
-  optional: s.boolean(),
+  name: s.string({
+    description: 'Name of one ClusterTrustBundle. Cannot be combined with signerName and labelSelector.',
+  }),
+  signerName: s.string({ description: 'Signer whose ClusterTrustBundles are used. Cannot be combined with name.' }),
+  labelSelector: s.use(LabelSelector, {
+    description: 'Labels of the bundles to use, together with signerName. If absent, none is selected; if empty, all.',
+  }),
+  optional: s.boolean({
+    description: 'If true, no bundle needs to exist. Defaults to false, so that the pod waits for one.',
+  }),
   path,
 };
 
@@ -54,13 +81,31 @@ function bundleOf(value: ObjectType<typeof bundle>): FieldError[] {
 }
 
 const certificate = {
-  signerName: s.string({ required: true, rules: [signerName] }),
-  keyType: s.enum(['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'], { required: true }),
-  maxExpirationSeconds: s.int32(),
-  credentialBundlePath: anyPath,
-  keyPath: anyPath,
-  certificateChainPath: anyPath,
-  userAnnotations: s.map(s.string()),
+  signerName: s.string({ required: true, description: 'Signer that issues the certificate.', rules: [signerName] }),
+  keyType: s.enum(['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'], {
+    required: true,
+    description:
+      'Type of the key pair that is generated: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.',
+  }),
+  maxExpirationSeconds: s.int32({
+    description:
+      'Maximum validity of the certificate in seconds, at least 3600 and at most 7862400 (91 days), or 86400 ' +
+      'for signers of the cluster. The signer may issue a shorter one. Defaults to 86400.',
+  }),
+  credentialBundlePath: s.use(anyPath, {
+    description: 'File, relative to the volume, with the private key followed by the certificate chain in PEM format.',
+  }),
+  keyPath: s.use(anyPath, {
+    description:
+      'File, relative to the volume, with the private key in PEM format. Prefer credentialBundlePath, which is ' +
+      'updated atomically.',
+  }),
+  certificateChainPath: s.use(anyPath, {
+    description:
+      'File, relative to the volume, with the certificate chain in PEM format. Prefer credentialBundlePath, ' +
+      'which is updated atomically.',
+  }),
+  userAnnotations: s.map(s.string(), { description: 'Additional key-value pairs that are passed to the signer.' }),
 };
 
 const HOUR = 3600;
@@ -85,18 +130,37 @@ function certificateOf(value: ObjectType<typeof certificate>): FieldError[] {
 }
 
 const projection = {
-  secret: s.object('SecretProjection', keys),
-  downwardAPI: s.object('DownwardAPIProjection', { items: DownwardAPIFiles }),
-  configMap: s.object('ConfigMapProjection', keys),
-  serviceAccountToken: s.object('ServiceAccountTokenProjection', token),
-  clusterTrustBundle: s.object('ClusterTrustBundleProjection', bundle, { rules: [bundleOf] }),
-  podCertificate: s.object('PodCertificateProjection', certificate, { rules: [certificateOf] }),
+  secret: s.object('SecretProjection', keys, { description: 'Keys of a Secret as files.' }),
+  downwardAPI: s.object(
+    'DownwardAPIProjection',
+    { items: DownwardAPIFiles },
+    { description: 'Fields of the pod as files.' },
+  ),
+  configMap: s.object('ConfigMapProjection', keys, { description: 'Keys of a ConfigMap as files.' }),
+  serviceAccountToken: s.object('ServiceAccountTokenProjection', token, {
+    description: "A token of the pod's service account as a file.",
+  }),
+  clusterTrustBundle: s.object('ClusterTrustBundleProjection', bundle, {
+    description: 'Trust anchors of ClusterTrustBundles as a file of PEM certificates.',
+    rules: [bundleOf],
+  }),
+  podCertificate: s.object('PodCertificateProjection', certificate, {
+    description: 'A private key and a certificate for the pod, issued by a signer and renewed before they expire.',
+    rules: [certificateOf],
+  }),
 };
 type Projection = ObjectType<typeof projection>;
 
-export const VolumeProjections = s.list(s.object('VolumeProjection', projection, { rules: [oneSource] }), {
-  rules: [noSharedPaths],
-});
+export const VolumeProjections = s.list(
+  s.object('VolumeProjection', projection, {
+    description: 'One source of a projected volume. Exactly one of its fields should be set.',
+    rules: [oneSource],
+  }),
+  {
+    description: 'Sources of the files. No two of them may write to the same path.',
+    rules: [noSharedPaths],
+  },
+);
 
 function oneSource(source: Projection): FieldError | undefined {
   const sources = Object.keys(source).length;

@@ -39,7 +39,7 @@ import {
   StorageOSVolumeSource,
 } from './volumes-remote.ts';
 
-/** All but emptyDir, in the order in which a second one is complained about. */
+/** All sources but emptyDir, in the order in which errors about a second source are reported. */
 const sources = {
   hostPath: HostPathVolumeSource,
   gcePersistentDisk: GCEPersistentDiskVolumeSource,
@@ -75,22 +75,32 @@ const sources = {
 const sourceNames = Object.keys(sources);
 
 const volume = {
-  name: s.string({ required: true, rules: [matches(dnsLabel)] }),
+  name: s.string({
+    required: true,
+    description: 'Name by which containers refer to the volume. A DNS label, unique within the pod.',
+    rules: [matches(dnsLabel)],
+  }),
   ...sources,
   emptyDir: s.use(EmptyDirVolumeSource, {
-    description: 'A directory that is empty at first and ends with the pod; also what a volume without a source is.',
+    description: 'An empty directory that is deleted together with the pod. This is the default when no source is set.',
     default: (holder: Readonly<Record<string, unknown>>): object | undefined =>
       sourceNames.some((name) => holder[name] !== undefined) ? undefined : {},
   }),
 };
 type Volume = ObjectType<typeof volume>;
 
-export const Volumes = s.listMap(s.object('Volume', volume, { rules: [oneSource, portalFits] }), {
-  keys: ['name'],
-  retainKeys: true,
-  description: 'Storage that the containers can mount.',
-  rules: [unique('name')],
-});
+export const Volumes = s.listMap(
+  s.object('Volume', volume, {
+    description: 'A volume of a pod. At most one source may be set; without one, the volume is an emptyDir.',
+    rules: [oneSource, portalFits],
+  }),
+  {
+    keys: ['name'],
+    retainKeys: true,
+    description: 'Volumes that the containers of the pod can mount.',
+    rules: [unique('name')],
+  },
+);
 
 function oneSource(value: Volume): FieldError[] {
   const set = value as Readonly<Record<string, unknown>>;

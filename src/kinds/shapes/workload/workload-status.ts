@@ -1,19 +1,25 @@
-/** What the status of controllers of pods has in common. */
+/** Parts that the status of pod controllers have in common. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 
-/** The fields of a condition, but for the times that only some kinds keep. */
+/** Fields that the conditions of older kinds have in common. */
 export const conditionFields = {
-  type: s.string({ zero: true }),
-  status: s.string({ zero: true }),
-  lastTransitionTime: s.time(),
-  reason: s.string({ omitZero: true }),
-  message: s.string({ omitZero: true }),
+  type: s.string({
+    zero: true,
+    description: 'Type of the condition in CamelCase, such as Available. Unique within the list.',
+  }),
+  status: s.string({ zero: true, description: 'Whether the condition holds: True, False or Unknown.' }),
+  lastTransitionTime: s.time({ description: 'Time at which the status last changed.' }),
+  reason: s.string({
+    omitZero: true,
+    description: 'Machine-readable cause of the last transition, as one CamelCase word.',
+  }),
+  message: s.string({ omitZero: true, description: 'Explanation of the last transition for people.' }),
 };
 
-/** A number of pods; none is not shown. */
+/** A number of pods; 0 is omitted. */
 export const counter = (description: string) => s.int32({ min: 0, omitZero: true, description });
 
 /**

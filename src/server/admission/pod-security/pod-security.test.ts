@@ -19,11 +19,8 @@ const namespace = (name: string, labels: Record<string, string>) =>
 
 /** What is said beside an answer, and what is noted for the audit log. */
 async function said(verb: Call['verb'], plural: string, more: Partial<Call>) {
-  const call: Call = {
-    ...{ apiVersion: 'v1', plural, user: { name: 'u', groups: [] }, verb, ...more },
-  };
-  const reply = await server.server.handle(call);
-  return { warnings: reply.warnings ?? [], notes: call.auditAnnotations ?? {} };
+  const { warnings = [], annotations = {} } = await server.notes(verb, plural, more);
+  return { warnings, notes: annotations };
 }
 
 const WORDS =
@@ -117,7 +114,7 @@ describe('namespaces', () => {
     for (const name of ['b', 'a', 'c']) await server.create('pods', podNamed(name), { namespace: 'n' });
     await server.create('pods', podNamed('h', { hostNetwork: true }), { namespace: 'n' });
     const relabel = (labels: object) =>
-      said('patch', 'namespaces', { name: 'n', patchType: 'merge', body: { metadata: { labels } } });
+      said('patch', 'namespaces', { namespace: '', name: 'n', patchType: 'merge', body: { metadata: { labels } } });
     const reasons =
       'allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile';
     expect((await relabel({ [`${P}enforce`]: 'restricted' })).warnings).toEqual([

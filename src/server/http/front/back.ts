@@ -1,9 +1,9 @@
 /** What the pipeline sees of the thread with the sockets: listeners, as if they were here. */
 import type { AddressInfo } from 'node:net';
 import { PassingMap } from '../../../base/passing-map.ts';
-import { connectionLines } from '../connections.ts';
-import type { EventBytes, Peer } from '../exchange.ts';
-import type { Listeners, ListenersOptions } from '../listeners.ts';
+import { connectionLines } from '../listen/connections.ts';
+import type { Listeners, ListenersOptions } from '../listen/listeners.ts';
+import type { EventBytes, Peer } from '../protocol/exchange.ts';
 import { Mailbox, type Port, type Take } from './mailbox.ts';
 import type { BackWord, FrontWord } from './protocol.ts';
 import { type Line, RemoteExchange } from './remote-exchange.ts';

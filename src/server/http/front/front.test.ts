@@ -8,13 +8,13 @@ describe('requests', async () => {
   await import('../server.test.ts');
 });
 describe('one connection', async () => {
-  await import('../one-connection.test.ts');
+  await import('../listen/one-connection.test.ts');
 });
 describe('watches', async () => {
   await import('../watch.test.ts');
 });
 describe('the end', async () => {
-  await import('../close.test.ts');
+  await import('../listen/close.test.ts');
 });
 describe('load', async () => {
   await import('../load.test.ts');

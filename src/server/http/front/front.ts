@@ -2,10 +2,10 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
 import { PassingMap } from '../../../base/passing-map.ts';
-import type { ConnectionCounts } from '../connections.ts';
 import { Disconnected } from '../errors.ts';
-import type { EventBytes, Exchange, Peer } from '../exchange.ts';
-import { type Listeners, openListeners } from '../listeners.ts';
+import type { ConnectionCounts } from '../listen/connections.ts';
+import { type Listeners, openListeners } from '../listen/listeners.ts';
+import type { EventBytes, Exchange, Peer } from '../protocol/exchange.ts';
 import { Mailbox, type Port, type Take } from './mailbox.ts';
 import { bodyless, type Hearer, OpenExchange } from './open-exchange.ts';
 import { Peers } from './peers.ts';

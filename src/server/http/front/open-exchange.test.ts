@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../protocol/exchange.ts';
 import { OpenExchange } from './open-exchange.ts';
 import type { FrontWord } from './protocol.ts';
 

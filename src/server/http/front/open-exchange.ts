@@ -2,7 +2,13 @@
 import type { Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
 import { HttpError } from '../errors.ts';
-import { type EventBytes, type EventWriter, type Exchange, type ExtraHeaders, LARGE_REPLY } from '../exchange.ts';
+import {
+  type EventBytes,
+  type EventWriter,
+  type Exchange,
+  type ExtraHeaders,
+  LARGE_REPLY,
+} from '../protocol/exchange.ts';
 import type { FrontWord } from './protocol.ts';
 
 /** Who hears of it. */

@@ -1,4 +1,4 @@
-import type { Peer } from '../exchange.ts';
+import type { Peer } from '../protocol/exchange.ts';
 import type { FrontWord } from './protocol.ts';
 
 /**

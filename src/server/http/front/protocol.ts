@@ -9,9 +9,9 @@
 import type { AddressInfo } from 'node:net';
 import type { LogFields } from '../../../base/log.ts';
 import type { ClientCertificate } from '../../authn/certificate.ts';
-import type { ExtraHeaders, WatchForm } from '../exchange.ts';
 import type { Limits } from '../limits.ts';
-import type { Tls } from '../listeners.ts';
+import type { Tls } from '../listen/listeners.ts';
+import type { ExtraHeaders, WatchForm } from '../protocol/exchange.ts';
 
 /** Where a request's body is. */
 export type BodyPlace = 'none' | 'here' | 'unread';

@@ -12,8 +12,8 @@ import {
   NO_HEADERS,
   type Peer,
   type WatchForm,
-} from '../exchange.ts';
-import { ExchangeBase } from '../exchange-base.ts';
+} from '../protocol/exchange.ts';
+import { ExchangeBase } from '../protocol/exchange-base.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { Asked, BackWord, FrontWord } from './protocol.ts';
 

@@ -18,46 +18,83 @@ import { NodeConfigSource, NodeStatus } from './node-status.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-const Taint = s.object('Taint', {
-  key: s.string({ zero: true, rules: [matches(qualifiedName)] }),
-  value: s.string({ omitZero: true, rules: [matches(labelValue)] }),
-  effect: s.string({
-    zero: true,
-    description:
-      'NoSchedule keeps new pods away, PreferNoSchedule does so where possible, NoExecute also evicts those that run.',
-    rules: [(effect: string) => (effects.includes(effect) ? undefined : notSupported('', effect, effects))],
-  }),
-  timeAdded: s.time(),
-});
+const Taint = s.object(
+  'Taint',
+  {
+    key: s.string({
+      zero: true,
+      description: 'Key of the taint. The pair of key and effect is unique within the node.',
+      rules: [matches(qualifiedName)],
+    }),
+    value: s.string({
+      omitZero: true,
+      description: 'Value of the taint, which tolerations can compare with.',
+      rules: [matches(labelValue)],
+    }),
+    effect: s.string({
+      zero: true,
+      description:
+        'Effect on pods that do not tolerate the taint: NoSchedule keeps new pods away, PreferNoSchedule tries ' +
+        'to, NoExecute also evicts running pods.',
+      rules: [(effect: string) => (effects.includes(effect) ? undefined : notSupported('', effect, effects))],
+    }),
+    timeAdded: s.time({ description: 'Time at which a NoExecute taint was added.' }),
+  },
+  { description: 'Keeps pods that do not tolerate it away from a node.' },
+);
 
 interface Ranges {
   podCIDR?: string;
   podCIDRs?: string[];
 }
 
-const NodeSpec = s.object('NodeSpec', {
-  podCIDRs: s.set(s.string(), {
-    merge: true,
-    derive: ({ podCIDR, podCIDRs }: Ranges) => (podCIDR && podCIDR !== podCIDRs?.[0] ? [podCIDR] : podCIDRs),
-    description: 'The ranges that the addresses of its pods come from, one for each IP family.',
-    rules: [podRanges],
-  }),
-  podCIDR: s.string({
-    derive: ({ podCIDRs }: Ranges) => podCIDRs?.[0],
-    description: 'The first of those ranges.',
-  }),
-  providerID: s.string({ omitZero: true, description: 'What the cloud calls the machine.' }),
-  unschedulable: s.boolean({ omitZero: true, description: 'No new pods are to be placed here.' }),
-  taints: s.list(Taint, {
-    description: 'Keep away the pods that do not tolerate them.',
-    rules: [uniqueTaints],
-  }),
-  configSource: NodeConfigSource,
-  externalID: s.string({ omitZero: true }),
-});
+const NodeSpec = s.object(
+  'NodeSpec',
+  {
+    podCIDRs: s.set(s.string(), {
+      merge: true,
+      derive: ({ podCIDR, podCIDRs }: Ranges) => (podCIDR && podCIDR !== podCIDRs?.[0] ? [podCIDR] : podCIDRs),
+      description:
+        'IP ranges for the pods of the node, at most one per IP family. The first equals podCIDR. Cannot be ' +
+        'changed once set.',
+      rules: [podRanges],
+    }),
+    podCIDR: s.string({
+      derive: ({ podCIDRs }: Ranges) => podCIDRs?.[0],
+      description: 'IP range for the pods of the node. Cannot be changed once set.',
+    }),
+    providerID: s.string({
+      omitZero: true,
+      description:
+        'ID of the machine at its cloud provider, in the form <provider>://<id>. Cannot be changed once set.',
+    }),
+    unschedulable: s.boolean({
+      omitZero: true,
+      description: 'If true, no new pods are scheduled to the node; running pods stay. Defaults to false.',
+    }),
+    taints: s.list(Taint, {
+      description: 'Taints of the node. Pods that do not tolerate them are kept away.',
+      rules: [uniqueTaints],
+    }),
+    configSource: s.use(NodeConfigSource, {
+      description: "Obsolete source of the kubelet's configuration. Ignored on new objects.",
+    }),
+    externalID: s.string({
+      omitZero: true,
+      description: 'Deprecated and unused ID of the machine outside the cluster. Cannot be changed.',
+    }),
+  },
+  { description: 'Desired state of a node.' },
+);
 type NodeSpec = TypeOf<typeof NodeSpec>;
 
-const fields = { spec: s.use(NodeSpec, { default: {} }), status: s.use(NodeStatus, { default: {} }) };
+const fields = {
+  spec: s.use(NodeSpec, { default: {}, description: 'Desired state of the node.' }),
+  status: s.use(NodeStatus, {
+    default: {},
+    description: 'Observed state of the node, as reported by its kubelet. Read-only.',
+  }),
+};
 
 export type Node = KubeObject & ObjectType<typeof fields>;
 
@@ -68,7 +105,7 @@ export const Node = defineKind({
   plural: 'nodes',
   short: ['no'],
   scope: 'Cluster',
-  description: 'A machine that runs pods. Its agent registers it and keeps its status.',
+  description: 'A machine that runs pods. Its kubelet registers it and updates its status.',
   versions: { v1: {} },
   fields,
   subresources: { status: true, others: ['proxy'] },

@@ -22,25 +22,66 @@ const resizeStates = [
   'NodeResizePending',
 ];
 
-const PersistentVolumeClaimStatus = s.object('PersistentVolumeClaimStatus', {
-  phase: s.string({ default: 'Pending', description: 'Pending, Bound, or Lost once its volume is gone.' }),
-  accessModes: s.list(s.string(), { description: 'What its volume offers.' }),
-  capacity: s.use(StatusAmounts, { description: 'How much its volume holds.' }),
-  conditions: s.listMap(s.object('PersistentVolumeClaimCondition', { ...conditionFields, lastProbeTime: s.time() }), {
-    keys: ['type'],
-  }),
-  allocatedResources: StatusAmounts,
-  allocatedResourceStatuses: s.map(s.string(), { rules: [resizeWords] }),
-  currentVolumeAttributesClassName: s.string(),
-  modifyVolumeStatus: s.object('ModifyVolumeStatus', {
-    targetVolumeAttributesClassName: s.string({ omitZero: true }),
-    status: s.string({ zero: true }),
-  }),
-});
+const PersistentVolumeClaimStatus = s.object(
+  'PersistentVolumeClaimStatus',
+  {
+    phase: s.string({
+      default: 'Pending',
+      description: 'Pending until a volume is bound, then Bound; Lost if the volume no longer exists.',
+    }),
+    accessModes: s.list(s.string(), { description: 'Access modes of the bound volume.' }),
+    capacity: s.use(StatusAmounts, { description: 'Actual size of the bound volume, under the key storage.' }),
+    conditions: s.listMap(
+      s.object(
+        'PersistentVolumeClaimCondition',
+        { ...conditionFields, lastProbeTime: s.time({ description: 'Time at which the condition was last checked.' }) },
+        { description: 'One aspect of the observed state of a claim.' },
+      ),
+      {
+        keys: ['type'],
+        description: 'Conditions of the claim, such as Resizing while its volume is being expanded.',
+      },
+    ),
+    allocatedResources: s.use(StatusAmounts, {
+      description: 'Size that was allocated for the volume. Larger than capacity while an expansion is in progress.',
+    }),
+    allocatedResourceStatuses: s.map(s.string(), {
+      description:
+        'State of the expansion of each resource, such as ControllerResizeInProgress or NodeResizePending. ' +
+        'Absent if none is in progress.',
+      rules: [resizeWords],
+    }),
+    currentVolumeAttributesClassName: s.string({ description: 'VolumeAttributesClass whose settings are in effect.' }),
+    modifyVolumeStatus: s.object(
+      'ModifyVolumeStatus',
+      {
+        targetVolumeAttributesClassName: s.string({
+          omitZero: true,
+          description: 'VolumeAttributesClass that the volume is being changed to.',
+        }),
+        status: s.string({
+          zero: true,
+          description:
+            'Pending until the change starts, InProgress while it runs, Infeasible if the driver rejected it.',
+        }),
+      },
+      { description: 'State of a change of the VolumeAttributesClass.' },
+    ),
+  },
+  { description: 'Observed state of a claim. Read-only.' },
+);
 
 const fields = {
-  spec: s.use(PersistentVolumeClaimSpec, { default: {} }),
-  status: s.use(PersistentVolumeClaimStatus, { default: {} }),
+  spec: s.use(PersistentVolumeClaimSpec, {
+    default: {},
+    description:
+      'Storage that the claim requests. Only the size, the volume attributes class and, once, the volume name ' +
+      'can be changed.',
+  }),
+  status: s.use(PersistentVolumeClaimStatus, {
+    default: {},
+    description: 'Observed state of the claim and its volume. Read-only.',
+  }),
 };
 
 export type PersistentVolumeClaim = KubeObject & ObjectType<typeof fields>;
@@ -53,7 +94,7 @@ export const PersistentVolumeClaim = defineKind({
   plural: 'persistentvolumeclaims',
   short: ['pvc'],
   scope: 'Namespaced',
-  description: 'A request for storage. Bound to a volume that fits, it is what pods name to use that volume.',
+  description: 'Request for storage. Once bound to a volume, pods use the volume through the name of the claim.',
   versions: { v1: {} },
   fields,
   subresources: { status: true },

@@ -13,57 +13,87 @@ import { persistentVolumeSources } from '../../../shapes/volume/persistent-volum
 import { accessModes, positive, volumeModes } from '../../../shapes/volume/storage.ts';
 import { persistentVolumeWarnings } from './persistent-volume-warnings.ts';
 
-const PersistentVolumeSpec = s.object('PersistentVolumeSpec', {
-  capacity: s.map(s.quantity({ thousandths: true, rules: [positive] }), {
-    required: true,
-    description: 'How much it holds, under the name `storage`.',
-    rules: [
-      (capacity: Record<string, string>) =>
-        Object.keys(capacity).join() === 'storage' ? undefined : notSupported('', capacity, ['storage']),
-    ],
-  }),
-  ...persistentVolumeSources,
-  accessModes: s.list(s.string(), {
-    required: true,
-    description: 'Who may use it at once: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.',
-    rules: [accessModes],
-  }),
-  claimRef: s.use(ObjectReference, { atomic: false, description: 'The claim it is bound to, or kept for.' }),
-  persistentVolumeReclaimPolicy: s.enum(['Delete', 'Recycle', 'Retain'], {
-    default: 'Retain',
-    description: 'What becomes of the storage when its claim is gone.',
-  }),
-  storageClassName: s.string({
-    omitZero: true,
-    description: 'The class that claims find it by.',
-    rules: [matches(dnsSubdomain)],
-  }),
-  mountOptions: s.list(s.string()),
-  volumeMode: s.enum(volumeModes, {
-    default: 'Filesystem',
-    immutable: true,
-    description: 'Whether pods see files or a raw device.',
-  }),
-  nodeAffinity: s.object(
-    'VolumeNodeAffinity',
-    { required: NodeSelector },
-    { description: 'The nodes that can reach it.', rules: [requiredTerms] },
-  ),
-  volumeAttributesClassName: s.string(),
-});
+const PersistentVolumeSpec = s.object(
+  'PersistentVolumeSpec',
+  {
+    capacity: s.map(s.quantity({ thousandths: true, rules: [positive] }), {
+      required: true,
+      description: 'Size of the volume, under the key storage. Required.',
+      rules: [
+        (capacity: Record<string, string>) =>
+          Object.keys(capacity).join() === 'storage' ? undefined : notSupported('', capacity, ['storage']),
+      ],
+    }),
+    ...persistentVolumeSources,
+    accessModes: s.list(s.string(), {
+      required: true,
+      description:
+        'Access modes that the volume supports: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod. ' +
+        'Required.',
+      rules: [accessModes],
+    }),
+    claimRef: s.use(ObjectReference, {
+      atomic: false,
+      description: 'Claim that the volume is bound to or reserved for. Set on binding.',
+    }),
+    persistentVolumeReclaimPolicy: s.enum(['Delete', 'Recycle', 'Retain'], {
+      default: 'Retain',
+      description:
+        'What happens to the volume when its claim is deleted: Retain keeps it, Delete deletes it together with ' +
+        'its storage, Recycle (deprecated) empties it. Defaults to Retain.',
+    }),
+    storageClassName: s.string({
+      omitZero: true,
+      description:
+        'StorageClass that the volume belongs to. Only claims of the same class are bound to it. Empty means no ' +
+        'class.',
+      rules: [matches(dnsSubdomain)],
+    }),
+    mountOptions: s.list(s.string(), {
+      description:
+        'Options for mounting the volume, such as ro or soft. They are not validated; a mount with an invalid ' +
+        'option fails.',
+    }),
+    volumeMode: s.enum(volumeModes, {
+      default: 'Filesystem',
+      immutable: true,
+      description:
+        'Filesystem for a mounted file system, Block for a raw block device. Defaults to Filesystem. Cannot be ' +
+        'changed.',
+    }),
+    nodeAffinity: s.object(
+      'VolumeNodeAffinity',
+      {
+        required: s.use(NodeSelector, {
+          description: 'Nodes that can access the volume. Pods that use it are scheduled to them.',
+        }),
+      },
+      { description: 'Nodes from which the volume can be accessed.', rules: [requiredTerms] },
+    ),
+    volumeAttributesClassName: s.string({
+      description: 'VolumeAttributesClass of the volume. Set from the claim; only CSI volumes can have one.',
+    }),
+  },
+  { description: 'Properties of a volume and where its storage is. Exactly one volume source must be set.' },
+);
 type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
 
 const fields = {
-  spec: s.use(PersistentVolumeSpec, { default: {} }),
+  spec: s.use(PersistentVolumeSpec, { default: {}, description: 'Properties of the volume and where its storage is.' }),
   status: s.object(
     'PersistentVolumeStatus',
     {
-      phase: s.string({ default: 'Pending', description: 'Pending, Available, Bound, Released or Failed.' }),
-      message: s.string({ omitZero: true }),
-      reason: s.string({ omitZero: true }),
-      lastPhaseTransitionTime: s.time(),
+      phase: s.string({
+        default: 'Pending',
+        description:
+          'Pending, Available (not bound), Bound, Released (its claim was deleted) or Failed (it could not be ' +
+          'reclaimed).',
+      }),
+      message: s.string({ omitZero: true, description: 'Why the volume is in this state, for people.' }),
+      reason: s.string({ omitZero: true, description: 'Why the volume is in this state, in one CamelCase word.' }),
+      lastPhaseTransitionTime: s.time({ description: 'Time at which the phase last changed.' }),
     },
-    { default: {} },
+    { default: {}, description: 'Observed state of a volume. Read-only.' },
   ),
 };
 
@@ -76,7 +106,7 @@ export const PersistentVolume = defineKind({
   plural: 'persistentvolumes',
   short: ['pv'],
   scope: 'Cluster',
-  description: 'A piece of storage in the cluster that outlives pods. Pods use it through a claim.',
+  description: 'A piece of storage in the cluster that outlives pods. Pods use it through a PersistentVolumeClaim.',
   versions: { v1: {} },
   fields,
   subresources: { status: true },

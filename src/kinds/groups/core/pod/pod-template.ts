@@ -8,7 +8,10 @@ import { PodTemplateSpec } from '../../../shapes/pod/pod-template.ts';
 import { changedTemplateWarnings } from '../../../warnings/workload.ts';
 
 const fields = {
-  template: s.use(PodTemplateSpec, { default: {}, description: 'What a pod made from it looks like.' }),
+  template: s.use(PodTemplateSpec, {
+    default: {},
+    description: 'Metadata and spec of pods created from the template.',
+  }),
 };
 
 export type PodTemplate = KubeObject & ObjectType<typeof fields>;
@@ -19,7 +22,7 @@ export const PodTemplate = defineKind({
   kind: 'PodTemplate',
   plural: 'podtemplates',
   scope: 'Namespaced',
-  description: 'The description of a pod, kept under a name. By itself it makes none.',
+  description: 'A named template for pods. It creates none by itself.',
   versions: { v1: {} },
   fields,
   generation: true,

@@ -18,8 +18,16 @@ import { keepObserved, podStatusRules } from './pod-status-update.ts';
 import { podUpdateRules } from './pod-update.ts';
 
 const fields = {
-  spec: s.use(PodSpec, { default: {}, description: 'What runs in the pod, and how.' }),
-  status: s.use(PodStatus, { default: {}, description: 'What is known about the pod; it may lag behind.' }),
+  spec: s.use(PodSpec, {
+    default: {},
+    description:
+      'Desired behaviour of the pod. After creation only images, tolerations (additions), ' +
+      'activeDeadlineSeconds and scheduling gates (removals) can be changed.',
+  }),
+  status: s.use(PodStatus, {
+    default: {},
+    description: 'Most recently observed status of the pod. Read-only; it may lag behind.',
+  }),
 };
 
 export type Pod = KubeObject & ObjectType<typeof fields>;
@@ -31,7 +39,7 @@ export const Pod = defineKind({
   short: ['po'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'Containers that run together on one node and share its address and its volumes.',
+  description: 'A group of containers that run together on one node and share its network address and volumes.',
   versions: { v1: {} },
   fields,
   subresources: {

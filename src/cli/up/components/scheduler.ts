@@ -1,0 +1,47 @@
+/** Runs the scheduler in this process: its client calls the server directly. */
+import { hostname } from 'node:os';
+import { createClient } from '../../../client/client.ts';
+import { createEventRecorder } from '../../../client/events/event-recorder.ts';
+import { InformerFactory } from '../../../client/informer/informer-factory.ts';
+import { runWhileLeader } from '../../../client/leader-election.ts';
+import { directTransport } from '../../../client/transport/direct-transport.ts';
+import { Scheduler } from '../../../scheduler/scheduler.ts';
+import type { User } from '../../../server/api.ts';
+import type { Server } from '../../../server/index.ts';
+import type { ControllerSite } from './controllers.ts';
+
+const USER: User = { name: 'system:kube-scheduler', groups: ['system:masters', 'system:authenticated'] };
+const NAME = 'default-scheduler';
+
+/** Starts it, and returns what stops it: it resolves when what was begun has ended. */
+export function startScheduler(
+  server: Pick<Server, 'handle' | 'explainPodsBy'>,
+  { isShared, ...tools }: ControllerSite,
+): () => Promise<void> {
+  const stop = new AbortController();
+  const client = createClient(directTransport(server.handle, USER));
+  const lead = async (signal: AbortSignal) => {
+    const common = { ...tools, client, signal };
+    const informers = new InformerFactory(common);
+    const recorder = createEventRecorder({ ...common, component: NAME });
+    const scheduler = new Scheduler({ ...common, informers, recorder, name: NAME });
+    server.explainPodsBy((namespace, name) => scheduler.explain(namespace, name));
+    try {
+      await scheduler.run();
+      await informers.stopped();
+    } finally {
+      server.explainPodsBy(() => undefined);
+    }
+  };
+  const lease = { name: 'kube-scheduler', namespace: 'kube-system' };
+  const identity = () => `${hostname()}_${tools.random.uuid()}`;
+  const { signal } = stop;
+  const running = isShared
+    ? runWhileLeader({ ...tools, ...lease, client, signal, identity: identity() }, lead)
+    : lead(signal);
+  running.catch((error: unknown) => tools.log.error('the scheduler has ended', { error }));
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}

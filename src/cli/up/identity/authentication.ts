@@ -1,0 +1,103 @@
+/** Who may come in, from the flags: client certificates, tokens, passwords, service accounts, and perhaps anybody. */
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import {
+  type Authenticate,
+  createAuthenticator,
+  createIdentify,
+  type Identify,
+  type TokenSource,
+} from '../../../server/authn/authenticator.ts';
+import { bootstrapTokens } from '../../../server/authn/bootstrap-token.ts';
+import type { Find } from '../../../server/authn/existence.ts';
+import { passwordFile } from '../../../server/authn/password-file.ts';
+import { ServiceAccountTokens } from '../../../server/authn/service-account.ts';
+import { tokenFile } from '../../../server/authn/token-file.ts';
+import { CliError } from '../../output/cli-error.ts';
+import type { IdentityFlags } from './identity-flags.ts';
+import type { TokenSettings } from './service-account-tokens.ts';
+
+export interface AuthenticationOptions {
+  readonly flags: IdentityFlags;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tokens: TokenSettings;
+  readonly find: Find;
+}
+
+export interface Authentication {
+  readonly authenticate: Authenticate;
+  /** Whose a token is that somebody else got. */
+  readonly identify: Identify;
+}
+
+export async function authentication(options: AuthenticationOptions): Promise<Authentication> {
+  const { flags, clock, find, tokens } = options;
+  const { keys, issuers, audiences } = tokens;
+  const fixed = await fromFile(flags.tokenAuthFile, '--token-auth-file', tokenFile);
+  const passwords = await fromFile(flags.basicAuthFile, '--basic-auth-file', passwordFile);
+  const people = await issuerOfPeople(options);
+  const sources: TokenSource[] = [
+    ...(fixed ? [fixed] : []),
+    bootstrapTokens({ find, clock }),
+    new ServiceAccountTokens({ keys, issuers, audiences, clock, find }),
+    ...(people ? [people] : []),
+  ];
+  return {
+    authenticate: createAuthenticator({ clock, tokens: sources, passwords, anonymous: flags.anonymousAuth }),
+    identify: createIdentify(sources, audiences),
+  };
+}
+
+/** Loaded when there is one. */
+async function issuerOfPeople({ flags, clock, log, tokens }: AuthenticationOptions): Promise<TokenSource | undefined> {
+  const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernameClaim: usernameClaim } = flags;
+  if (issuer === undefined && clientId === undefined) return undefined;
+  if (issuer === undefined || clientId === undefined) {
+    throw new CliError('--oidc-issuer-url and --oidc-client-id need each other');
+  }
+  if (tokens.issuers.includes(issuer)) {
+    throw new CliError(`${issuer} cannot be the issuer of service-account tokens and of people's`);
+  }
+  const ca = await fromFile(flags.oidcCaFile, '--oidc-ca-file', certificates);
+  const usual = usernameClaim === 'email' ? '' : `${issuer}#`;
+  const prefix = flags.oidcUsernamePrefix;
+  const [{ OidcTokens }, { fetchJson }] = await Promise.all([
+    import('../../../server/authn/oidc.ts'),
+    import('./fetch-json.ts'),
+  ]);
+  return new OidcTokens({
+    issuer,
+    clientId,
+    usernameClaim,
+    usernamePrefix: prefix === '-' ? '' : (prefix ?? usual),
+    groupsClaim: flags.oidcGroupsClaim,
+    groupsPrefix: flags.oidcGroupsPrefix === '-' ? '' : flags.oidcGroupsPrefix,
+    requiredClaims: flags.oidcRequiredClaim ?? new Map(),
+    algorithms: flags.oidcSigningAlgs,
+    fetch: (url) => fetchJson(url, ca),
+    clock,
+    log,
+  });
+}
+
+/** Authorities that sign client certificates: our own, and those of the file. */
+export async function clientAuthorities(own: string, file: string | undefined): Promise<string> {
+  const given = await fromFile(file, '--client-ca-file', certificates);
+  return given === undefined ? own : `${own}${given}`;
+}
+
+function certificates(text: string): string {
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it holds no PEM certificate');
+  return text;
+}
+
+async function fromFile<T>(file: string | undefined, flag: string, parse: (text: string) => T): Promise<T | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return parse(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new CliError(`${flag} ${file} cannot be used: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,106 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { systemClock } from '../../../base/clock.ts';
+import { serverUrl, userFile, writeAccess } from './kubeconfig.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const write = (port = 6443) =>
+  writeAccess(
+    file,
+    { name: 'quarterdeck', server: serverUrl('127.0.0.1', port), ca: 'CA of ours', cert: 'CRT', key: 'KEY' },
+    systemClock,
+  );
+
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'qd-kubeconfig-'));
+  file = join(directory, 'folder', 'config');
+  await write();
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+test('the file names the cluster, its authority and the admin, for the owner alone', async () => {
+  expect(parse(await readFile(file, 'utf8'))).toMatchObject({
+    kind: 'Config',
+    'current-context': 'quarterdeck',
+    clusters: [
+      {
+        name: 'quarterdeck',
+        cluster: { server: 'https://127.0.0.1:6443', 'certificate-authority-data': base64('CA of ours') },
+      },
+    ],
+    contexts: [{ name: 'quarterdeck', context: { cluster: 'quarterdeck', user: 'quarterdeck' } }],
+    users: [
+      { name: 'quarterdeck', user: { 'client-certificate-data': base64('CRT'), 'client-key-data': base64('KEY') } },
+    ],
+  });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  ['0.0.0.0', 'https://127.0.0.1:6443'],
+  ['::', 'https://[::1]:6443'],
+  ['fd00::1', 'https://[fd00::1]:6443'],
+])('a server on %s is reached at %s', (host, server) => {
+  expect(serverUrl(host, 6443)).toBe(server);
+});
+
+test('a file that says it already is not written again', async () => {
+  const { ino } = await stat(file);
+  await write();
+  expect((await stat(file)).ino).toBe(ino);
+});
+
+const OTHERS = `# my clusters
+apiVersion: v1
+kind: Config
+clusters:
+- cluster: {server: https://work.example}
+  name: work # do not break
+contexts:
+- context: {cluster: work, user: me}
+  name: work
+current-context: work
+users: null
+`;
+
+test('what is there stays, comments included, and a new cluster becomes the current one', async () => {
+  await writeFile(file, OTHERS);
+  await write();
+  const text = await readFile(file, 'utf8');
+  expect(text).toContain('# my clusters');
+  expect(text).toContain('# do not break');
+  const config = parse(text);
+  expect(config.clusters.map(({ name }: { name: string }) => name)).toEqual(['work', 'quarterdeck']);
+  expect(config['current-context']).toBe('quarterdeck');
+});
+
+test('a merged file is recognised, so that a further start leaves it alone', async () => {
+  await writeFile(file, OTHERS);
+  await write();
+  const { ino } = await stat(file);
+  await write();
+  expect((await stat(file)).ino).toBe(ino);
+});
+
+test('a cluster that was there is replaced, and the current context stays', async () => {
+  await writeFile(file, OTHERS);
+  await write();
+  await writeFile(file, (await readFile(file, 'utf8')).replace(/current-context: .*/, 'current-context: work'));
+  await write(7000);
+  const config = parse(await readFile(file, 'utf8'));
+  expect(config.clusters[1].cluster.server).toBe('https://127.0.0.1:7000');
+  expect(config.clusters).toHaveLength(2);
+  expect(config['current-context']).toBe('work');
+});
+
+test('of several files in KUBECONFIG the first that exists is changed, or else the last', () => {
+  const missing = join(directory, 'missing');
+  expect(userFile({ KUBECONFIG: `${missing}:${file}` }, '/home/me')).toBe(file);
+  expect(userFile({ KUBECONFIG: `${missing}:${missing}2` }, '/home/me')).toBe(`${missing}2`);
+  expect(userFile({}, '/home/me')).toBe('/home/me/.kube/config');
+});

@@ -1,0 +1,23 @@
+/** Starts the thread with the sockets, so that TLS and HTTP have a processor of their own. */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { remoteListeners } from '../../../server/http/front/back.ts';
+import type { Listeners, ListenersOptions } from '../../../server/http/listen/listeners.ts';
+import type { Cleanup } from '../../process/cleanup.ts';
+
+/** Put in by the build; absent where the sources themselves run. */
+declare const FRONT_NAME: string | undefined;
+
+/**
+ * Starts it, for whoever opens listeners later: it loads while the rest of the program does. Undefined where one thread does
+ * it all, as on a machine with one processor. An error that nobody catches there ends the program as one here does.
+ */
+export function startFront(cleanup: Cleanup): ((options: ListenersOptions) => Listeners) | undefined {
+  if (typeof FRONT_NAME === 'undefined' || availableParallelism() < 2) return undefined;
+  const worker = new Worker(join(__dirname, FRONT_NAME));
+  cleanup.add(async () => {
+    await worker.terminate();
+  });
+  return (options) => remoteListeners(worker, options);
+}

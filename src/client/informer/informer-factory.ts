@@ -1,0 +1,99 @@
+/** Informers that are shared: one for each kind and selection, started when it is first asked for. */
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { Client } from '../client.ts';
+import type { KindRef } from '../object-types.ts';
+import { Informer } from './informer.ts';
+
+/** Which objects of the kind. */
+export interface InformerSelection {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface InformerFactoryOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Stops all informers. */
+  readonly signal: AbortSignal;
+  /** How long a watch may last, in seconds. Over a network, so that a dead connection is noticed; else leave it out. */
+  readonly watchSeconds?: number;
+}
+
+interface Running {
+  readonly informer: Informer<any>;
+  readonly stop: () => void;
+  readonly done: Promise<void>;
+}
+
+export class InformerFactory {
+  readonly #options: InformerFactoryOptions;
+  readonly #running = new Map<string, Running>();
+
+  constructor(options: InformerFactoryOptions) {
+    this.#options = options;
+    // Every informer listens to it; Node takes more than ten for a leak.
+    setMaxListeners(0, options.signal);
+  }
+
+  of<T extends KubeObject>(kind: KindRef<T>, selection: InformerSelection = {}): Informer<T> {
+    const key = keyOfSelection(kind, selection);
+    const running = this.#running.get(key) ?? this.#start(kind, selection);
+    this.#running.set(key, running);
+    return running.informer;
+  }
+
+  /** Stops every informer of a kind that is not served any more; the next who asks starts a new one. */
+  async stop(kind: KindRef): Promise<void> {
+    const prefix = keyOfKind(kind);
+    const gone = [...this.#running].filter(([key]) => key.startsWith(prefix));
+    for (const [key, { stop }] of gone) {
+      this.#running.delete(key);
+      stop();
+    }
+    await Promise.all(gone.map(([, { done }]) => done));
+  }
+
+  /** Resolves when all informers have ended after the signal. */
+  async stopped(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+  }
+
+  #start<T extends KubeObject>(kind: KindRef<T>, selection: InformerSelection): Running {
+    const { client, signal, clock, random, watchSeconds } = this.#options;
+    const log = this.#options.log.with({ kind: kind.kind, ...selection });
+    const { namespace, ...selectors } = selection;
+    const resource = client.of(kind).in(namespace);
+    const own = new AbortController();
+    const stop = () => own.abort(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const informer = new Informer<T>(log);
+    const source = {
+      listAll: (options: object) => resource.listAll({ ...selectors, ...options }),
+      watch: (options: object) => resource.watch({ ...selectors, ...options }),
+    };
+    const done = informer
+      .run(source, {
+        clock,
+        random,
+        log,
+        signal: own.signal,
+        watchSeconds,
+      })
+      .finally(() => signal.removeEventListener('abort', stop));
+    return { informer, stop, done };
+  }
+}
+
+const keyOfKind = ({ hub, plural }: KindRef) => `${hub.apiVersion}/${plural}\n`;
+
+function keyOfSelection(kind: KindRef, { namespace, labelSelector, fieldSelector }: InformerSelection): string {
+  return keyOfKind(kind) + JSON.stringify([namespace, labelSelector, fieldSelector]);
+}

@@ -1,0 +1,130 @@
+/**
+ * Follows a kind on the server: a list, then a watch from the list's version. After a disconnect the watch goes on from
+ * the last version, without a list; only when the server has lost that history is there a list again. It never polls.
+ */
+import { Backoff } from '../../base/backoff.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { ApiError, isApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { ListOptions, WatchOptions } from '../request-options.ts';
+import type { ObjectList } from '../resource.ts';
+import type { Watch, WatchEvent } from '../watch.ts';
+
+/** What it follows: a resource of the client, with the selectors already in it. */
+export interface Source<T> {
+  listAll(options: Pick<ListOptions, 'signal'>): Promise<ObjectList<T>>;
+  watch(options: WatchOptions): Promise<Watch<T>>;
+}
+
+/** Whom it tells. Both are called in the order in which things happened on the server. */
+export interface Sink<T> {
+  /** A list is about to be asked for: it will show all that was written before. */
+  listing(): void;
+  replace(list: ObjectList<T>): void;
+  /** Events that arrived together. */
+  apply(events: readonly WatchEvent<T>[]): void;
+}
+
+export interface ReflectorOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** How long a watch may last, in seconds: over a network, so that a dead connection is noticed. */
+  readonly watchSeconds?: number;
+}
+
+const BACKOFF = { base: 500, max: 30_000 };
+
+/** A watch that lasted this long, in milliseconds, went well even if it brought nothing. */
+const LONG_ENOUGH = 1000;
+
+/** Runs until the signal is aborted. */
+export async function reflect<T extends KubeObject>(
+  source: Source<T>,
+  sink: Sink<T>,
+  options: ReflectorOptions,
+): Promise<void> {
+  const { clock, random, log, signal, watchSeconds } = options;
+  const backoff = new Backoff(BACKOFF, random);
+  let version: string | undefined;
+  /** Whether anything went well since the last list: if not, the next attempt waits. */
+  let progress = true;
+
+  async function list(): Promise<string> {
+    sink.listing();
+    const all = await source.listAll({ signal });
+    signal.throwIfAborted();
+    sink.replace(all);
+    return all.metadata.resourceVersion;
+  }
+
+  async function follow(): Promise<void> {
+    const watch = await source.watch({
+      resourceVersion: version ?? '',
+      allowWatchBookmarks: true,
+      ...(watchSeconds ? { timeoutSeconds: watchSeconds + random.int(watchSeconds) } : {}),
+      signal,
+    });
+    const begun = clock.now();
+    const wentWell = () => {
+      progress = true;
+      backoff.reset();
+    };
+    try {
+      for await (const batch of watch.batches()) {
+        signal.throwIfAborted();
+        sink.apply(batch);
+        version = resumeFrom(batch) ?? version;
+        wentWell();
+      }
+    } finally {
+      if (clock.now() - begun >= LONG_ENOUGH) wentWell();
+    }
+    if (!progress) throw new ApiError('ServiceUnavailable', 'the watch ended at once');
+    progress = false;
+  }
+
+  while (!signal.aborted) {
+    try {
+      version ??= await list();
+      await follow();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isLost(error)) {
+        log.info('history is gone, listing again', { reason: (error as Error).message });
+        version = undefined;
+        if (progress) {
+          progress = false;
+          continue;
+        }
+      }
+      const delay = backoff.next();
+      log.warn('cannot follow the server', { error: String(error), retryInMs: Math.round(delay) });
+      await sleep(clock, delay, signal).catch(() => undefined);
+    }
+  }
+}
+
+/**
+ * The version from which a watch misses nothing that came after the batch. Changes can share a version, and the
+ * connection can break between two of them: so the version of the last event is asked for once more, and the cache
+ * passes over what it has. A bookmark is complete.
+ */
+function resumeFrom(batch: readonly WatchEvent<KubeObject>[]): string | undefined {
+  const last = batch.at(-1);
+  const version = last?.object.metadata.resourceVersion;
+  if (!last || !version) return undefined;
+  if (last.type === 'BOOKMARK') return version;
+  const before = Number(version) - 1;
+  return before > 0 ? String(before) : version;
+}
+
+/** Whether the server cannot go on from our version: it has forgotten it, or never had it. */
+function isLost(error: unknown): boolean {
+  if (isApiError(error, 'Expired', 'Gone')) return true;
+  const causes = isApiError(error) ? error.details?.causes : undefined;
+  return causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge') ?? false;
+}

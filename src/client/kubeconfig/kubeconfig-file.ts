@@ -1,0 +1,158 @@
+/**
+ * Puts a cluster's context into a client configuration file that may be the user's own: everything else in the file,
+ * comments and unknown fields included, stays as it is; the file is replaced in one step and readable by its owner only.
+ */
+import { mkdir, open, readFile, realpath, rename, rm, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { KubeconfigError } from './kubeconfig.ts';
+
+/** A cluster and its administrator, under one name in clusters, users and contexts. Certificates and keys are PEM. */
+export interface ContextToWrite {
+  readonly name: string;
+  readonly server: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly token?: string;
+  readonly namespace?: string;
+  /** Whether it becomes the current context. */
+  readonly current?: boolean;
+}
+
+/** Adds the context to the file, or replaces the one of the same name. The file and its directory may be missing. */
+export function writeContext(file: string, context: ContextToWrite, clock: Clock): Promise<void> {
+  const { name, current } = context;
+  return change(file, clock, (config) => {
+    put(config, 'clusters', name, {
+      server: context.server,
+      ...(context.ca ? { 'certificate-authority-data': base64(context.ca) } : {}),
+    });
+    put(config, 'users', name, {
+      ...(context.cert ? { 'client-certificate-data': base64(context.cert) } : {}),
+      ...(context.key ? { 'client-key-data': base64(context.key) } : {}),
+      ...(context.token ? { token: context.token } : {}),
+    });
+    put(config, 'contexts', name, {
+      cluster: name,
+      user: name,
+      ...(context.namespace ? { namespace: context.namespace } : {}),
+    });
+    if (current) config.set('current-context', name);
+    return true;
+  });
+}
+
+/** Takes the context of this name, its cluster and its user out of the file. A missing file stays missing. */
+export function removeContext(file: string, name: string, clock: Clock): Promise<void> {
+  return change(file, clock, (config, existed) => {
+    if (!existed) return false;
+    for (const plural of SECTIONS) {
+      const list = sectionOf(config, plural, file);
+      const index = list?.items.findIndex((item) => nameOf(item) === name) ?? -1;
+      if (index >= 0) list?.items.splice(index, 1);
+    }
+    if (config.get('current-context') === name) config.set('current-context', '');
+    return true;
+  });
+}
+
+const SECTIONS = ['clusters', 'contexts', 'users'] as const;
+
+/** Returns whether there is something to write. */
+type Edit = (config: Document, existed: boolean) => boolean;
+
+/** Reads, edits and replaces the file while no other program that honours the lock does the same. */
+async function change(file: string, clock: Clock, edit: Edit): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch((error) => {
+    throw new KubeconfigError(`cannot write ${file}: ${error.message}`, { cause: error });
+  });
+  // A link stays a link: what it points to is replaced.
+  const target = await realpath(file).catch(() => file);
+  const release = await lock(target, clock);
+  try {
+    const text = await readFile(target, 'utf8').catch((error) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw new KubeconfigError(`cannot read ${file}: ${error.message}`, { cause: error });
+    });
+    const config = parseDocument(text?.trim() ? text : EMPTY, { version: '1.1' });
+    const [broken] = config.errors;
+    if (broken) {
+      throw new KubeconfigError(`${file} is not valid YAML: ${broken.message.split('\n')[0]}`, { cause: broken });
+    }
+    if (!isMap(config.contents)) throw new KubeconfigError(`${file} is not a client configuration`);
+    for (const plural of SECTIONS) sectionOf(config, plural, file);
+    if (edit(config, text !== undefined)) await replace(target, config.toString({ lineWidth: 0 }));
+  } finally {
+    await release();
+  }
+}
+
+const EMPTY = "apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\ncurrent-context: ''\n";
+
+function put(config: Document, plural: (typeof SECTIONS)[number], name: string, fields: object): void {
+  const singular = plural.slice(0, -1);
+  let list = config.get(plural) as YAMLSeq | undefined;
+  if (!isSeq(list)) {
+    list = config.createNode([]) as YAMLSeq;
+    config.set(plural, list);
+  }
+  list.flow = false;
+  const found = list.items.find((item) => nameOf(item) === name) as YAMLMap | undefined;
+  if (found) found.set(singular, config.createNode(fields));
+  else list.add(config.createNode({ [singular]: fields, name }));
+}
+
+function sectionOf(config: Document, plural: string, file: string): YAMLSeq | undefined {
+  const value = config.get(plural);
+  if (value === undefined || value === null) return undefined;
+  if (!isSeq(value)) throw new KubeconfigError(`${plural} in ${file} is not a list`);
+  return value;
+}
+
+function nameOf(item: unknown): unknown {
+  const name = isMap(item) ? item.get('name') : undefined;
+  return isScalar(name) ? name.value : name;
+}
+
+const LOCK_TRIES = 50;
+const LOCK_WAIT = 100;
+
+/** The lock that kubectl takes too: a file beside the configuration that only one can create. */
+async function lock(file: string, clock: Clock): Promise<() => Promise<void>> {
+  const path = `${file}.lock`;
+  for (let tries = 1; ; tries++) {
+    try {
+      await (await open(path, 'wx', 0o600)).close();
+      return () => unlink(path);
+    } catch (error) {
+      const taken = (error as NodeJS.ErrnoException).code === 'EEXIST';
+      if (!taken) throw new KubeconfigError(`cannot write ${file}: ${(error as Error).message}`, { cause: error });
+      if (tries === LOCK_TRIES) {
+        throw new KubeconfigError(`${path} exists: another program is writing ${file}, or one died while it did`);
+      }
+      await sleep(clock, LOCK_WAIT);
+    }
+  }
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    const handle = await open(temporary, 'w', 0o600);
+    try {
+      await handle.chmod(0o600);
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new KubeconfigError(`cannot write ${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');

@@ -1,0 +1,103 @@
+/** The way to a server in the same process: no socket and no JSON. */
+import type { Status } from '../../base/errors.ts';
+import { put } from '../../base/tree.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { Answer, ListMeta, RawEvent, Request, Transport, WatchStream } from './transport.ts';
+import { WatchPipe } from './watch-pipe.ts';
+
+/** What the transport needs of the server's reply. */
+export type DirectReply =
+  | { readonly type: 'object'; readonly item: { readonly object: KubeObject } }
+  | { readonly type: 'list'; readonly metadata: ListMeta; readonly items: readonly { readonly object: KubeObject }[] }
+  | { readonly type: 'status'; readonly status: Status }
+  | { readonly type: 'stream' }
+  | { readonly type: 'watch'; attach(consumer: DirectConsumer): void; stop(): void };
+
+interface DirectConsumer {
+  events(batch: { readonly events: readonly RawEvent[] }): void;
+  backlog(): number;
+  end(): void;
+}
+
+/** What an event that waits is counted as, in bytes: the objects themselves are shared with the server. */
+const EVENT_COST = 1024;
+
+/** `handle` is the server's; every call is made as `user`. */
+export function directTransport<User>(
+  handle: (call: Request & { readonly user: User }) => Promise<DirectReply>,
+  user: User,
+): Transport {
+  async function send(request: Request): Promise<DirectReply> {
+    request.signal?.throwIfAborted();
+    // The server takes the body over, and may keep parts of it; the caller's may be shared or frozen.
+    const body = request.body === undefined ? {} : { body: copy(request.body) };
+    return handle({ ...request, ...body, user });
+  }
+
+  return {
+    async call(request): Promise<Answer> {
+      const reply = await send(request);
+      switch (reply.type) {
+        case 'object':
+          return { type: 'object', object: reply.item.object };
+        case 'list':
+          return { type: 'list', metadata: reply.metadata, items: reply.items.map((item) => item.object) };
+        case 'status':
+          return reply;
+        case 'stream':
+          throw new Error('the answer is a text');
+        case 'watch':
+          reply.stop();
+          throw new Error('the request is a watch');
+      }
+    },
+
+    async watch(request): Promise<WatchStream> {
+      request.signal?.throwIfAborted();
+      const { signal } = request;
+      // The watch has a signal of its own, so that nothing of it stays with one that outlives it.
+      const own = new AbortController();
+      const onAbort = () => {
+        own.abort(signal?.reason);
+        pipe?.close();
+      };
+      let pipe: WatchPipe | undefined;
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const leave = () => signal?.removeEventListener('abort', onAbort);
+      try {
+        const reply = await send({ ...request, signal: own.signal });
+        if (reply.type !== 'watch') throw new Error('the request is not a watch');
+        pipe = new WatchPipe(() => {
+          leave();
+          reply.stop();
+        });
+        attach(reply, pipe);
+        if (signal?.aborted) pipe.close();
+        return pipe;
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+  };
+}
+
+function attach(reply: Extract<DirectReply, { type: 'watch' }>, pipe: WatchPipe): void {
+  reply.attach({
+    events: (batch) => pipe.push(batch.events),
+    backlog: () => pipe.backlog * EVENT_COST,
+    end: () => pipe.end(),
+  });
+}
+
+/** The tree that a JSON parser would make of the value's JSON. */
+function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : copy(item)));
+  const out: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const field = (value as Record<string, unknown>)[key];
+    if (field !== undefined) put(out, key, copy(field));
+  }
+  return out;
+}

@@ -1,0 +1,224 @@
+/** The way to a server over the network: HTTP/1.1 on connections that are kept, over TLS unless the address says http. */
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { ApiError, type Status } from '../../base/errors.ts';
+import type { KubeObject, Verb } from '../../kinds/kind.ts';
+import type { Connection } from '../kubeconfig/kubeconfig.ts';
+import { errorOfCode, errorOfStatus } from '../status-error.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { pathOf } from './request-path.ts';
+import type { Answer, ListMeta, PatchType, RawEvent, Request, Transport, WatchStream } from './transport.ts';
+
+export interface HttpsTransportOptions extends Connection {
+  readonly userAgent?: string;
+  /** Milliseconds after which a call has failed; a watch has them to begin. Default: one minute. */
+  readonly timeout?: number;
+  readonly clock?: Clock;
+}
+
+export interface HttpsTransport extends Transport {
+  /** Closes the connections, those of running watches included. */
+  close(): void;
+}
+
+const METHODS: Record<Verb, string> = {
+  get: 'GET',
+  list: 'GET',
+  watch: 'GET',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETE',
+};
+
+const PATCH_MEDIA: Record<PatchType, string> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+/** After how long a silence the kernel asks whether the other end of a watch is still there, in milliseconds. */
+const PROBE_AFTER = 30_000;
+
+/** How much longer than it asked for a watch may last before the connection counts as dead, in milliseconds. */
+const WATCH_GRACE = 30_000;
+
+export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
+  const { clock = systemClock, timeout = 60_000 } = options;
+  const base = new URL(options.server);
+  const plain = base.protocol === 'http:';
+  const agent = plain
+    ? new http.Agent({ keepAlive: true })
+    : new https.Agent({
+        keepAlive: true,
+        ...(options.ca ? { ca: options.ca } : {}),
+        ...(options.cert ? { cert: options.cert } : {}),
+        ...(options.key ? { key: options.key } : {}),
+        ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
+        ...(options.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
+      });
+  const prefix = base.pathname.replace(/\/$/, '');
+  const authorization = authorizationOf(options);
+
+  /** Resolves with the head of the response. */
+  function send(request: Request): Promise<http.IncomingMessage> {
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const settings: https.RequestOptions = {
+      method: METHODS[request.verb],
+      host: base.hostname.replace(/^\[|\]$/g, ''),
+      port: base.port || (plain ? 80 : 443),
+      path: prefix + pathOf(request),
+      agent,
+      headers: {
+        accept: 'application/json',
+        'user-agent': options.userAgent ?? 'quarterdeck',
+        ...(authorization ? { authorization } : {}),
+        ...(body
+          ? {
+              'content-type': request.patchType ? PATCH_MEDIA[request.patchType] : 'application/json',
+              'content-length': body.length,
+            }
+          : {}),
+      },
+    };
+    const attempt = (again: boolean) =>
+      new Promise<http.IncomingMessage>((resolve, reject) => {
+        const outgoing = (plain ? http : https).request(settings);
+        const abort = () => outgoing.destroy();
+        let answered = false;
+        request.signal?.addEventListener('abort', abort, { once: true });
+        outgoing.on('close', () => request.signal?.removeEventListener('abort', abort));
+        outgoing.on('response', (response) => {
+          answered = true;
+          resolve(response);
+        });
+        outgoing.on('error', (error) => {
+          // The server may close a kept connection while a request is on its way; a read can simply be sent again.
+          const stale = again && !answered && outgoing.reusedSocket && !request.signal?.aborted;
+          if (stale && settings.method === 'GET') resolve(attempt(false));
+          else reject(error);
+        });
+        if (request.verb === 'watch') outgoing.setSocketKeepAlive(true, PROBE_AFTER);
+        outgoing.end(body);
+      });
+    return attempt(true);
+  }
+
+  /** Runs `work`, which ends early when the signal is aborted or the time is up; gives its errors their reason. */
+  async function bounded<T>(request: Request, work: (request: Request) => Promise<T>): Promise<T> {
+    request.signal?.throwIfAborted();
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    const asked = request.verb === 'watch' ? 0 : (request.options?.timeoutSeconds ?? 0) * 1000;
+    const timer = clock.timer(timeout + asked, end);
+    request.signal?.addEventListener('abort', end, { once: true });
+    try {
+      return await work({ ...request, signal: ended.signal });
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      if (ended.signal.aborted) throw new ApiError('Timeout', `${base.host} did not answer in time`, { cause: error });
+      throw unreachable(error);
+    } finally {
+      timer.cancel();
+      request.signal?.removeEventListener('abort', end);
+    }
+  }
+
+  function unreachable(error: unknown): unknown {
+    if (error instanceof ApiError) return error;
+    const why = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    return new ApiError('ServiceUnavailable', `cannot reach ${base.host}: ${why}`, { cause: error });
+  }
+
+  function stream(response: http.IncomingMessage, request: Request): WatchStream {
+    let closed = false;
+    const { signal, options: asked } = request;
+    const close = () => {
+      closed = true;
+      response.destroy();
+    };
+    const timer = asked?.timeoutSeconds
+      ? clock.timer(asked.timeoutSeconds * 1000 + WATCH_GRACE, () => response.destroy())
+      : undefined;
+    const release = () => {
+      timer?.cancel();
+      signal?.removeEventListener('abort', close);
+    };
+    response.once('close', release);
+    // Breaks that come before somebody reads are kept for them by the stream.
+    response.on('error', () => {});
+    signal?.addEventListener('abort', close, { once: true });
+    if (signal?.aborted) close();
+    async function* batches() {
+      const lines = new LineSplitter();
+      try {
+        for await (const chunk of response) {
+          const batch = lines.push(chunk as Buffer).map((line) => JSON.parse(line) as RawEvent);
+          if (batch.length > 0) yield batch;
+        }
+      } catch (error) {
+        if (!closed) throw unreachable(error);
+      } finally {
+        close();
+      }
+    }
+    return { [Symbol.asyncIterator]: batches, close };
+  }
+
+  return {
+    call: (request) => bounded(request, async (limited) => answerOf(request, await bodyOf(await send(limited)))),
+
+    watch: (request) =>
+      bounded(request, async (limited) => {
+        const response = await send(limited);
+        if (response.statusCode !== 200) throw failureOf(await bodyOf(response));
+        return stream(response, request);
+      }),
+
+    close: () => agent.destroy(),
+  };
+}
+
+function authorizationOf({ token, username, password }: Connection): string | undefined {
+  if (token) return `Bearer ${token}`;
+  return username ? `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` : undefined;
+}
+
+interface Body {
+  readonly code: number;
+  readonly text: string;
+}
+
+async function bodyOf(response: http.IncomingMessage): Promise<Body> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { code: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+function answerOf(request: Request, body: Body): Answer {
+  if (body.code < 200 || body.code > 299) throw failureOf(body);
+  const value = parseObject(body.text);
+  if (!value) throw errorOfCode(body.code, body.text);
+  if (value.kind === 'Status') return { type: 'status', status: value as unknown as Status };
+  if (request.verb !== 'list') return { type: 'object', object: value as unknown as KubeObject };
+  const { metadata, items } = value as unknown as { metadata: ListMeta; items: KubeObject[] | null };
+  // Some servers leave out of the items what the list says of all of them.
+  const common = { apiVersion: request.apiVersion, kind: String(value.kind).replace(/List$/, '') };
+  return { type: 'list', metadata, items: (items ?? []).map((item) => (item.kind ? item : { ...common, ...item })) };
+}
+
+function failureOf({ code, text }: Body): ApiError {
+  const value = parseObject(text);
+  return value?.kind === 'Status' ? errorOfStatus({ code, ...value }) : errorOfCode(code, text);
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

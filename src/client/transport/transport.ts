@@ -1,0 +1,70 @@
+/**
+ * What the client needs of a way to the server. It has the shape of the server's own calls, so that the direct transport
+ * only passes them on.
+ */
+import type { Status } from '../../base/errors.ts';
+import type { KubeObject, Verb } from '../../kinds/kind.ts';
+
+export type PatchType = 'json' | 'merge' | 'strategic';
+
+/** The parameters of requests, under the names they have in a URL. */
+export interface RequestOptions {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: string;
+  readonly timeoutSeconds?: number;
+  readonly allowWatchBookmarks?: boolean;
+  readonly sendInitialEvents?: boolean;
+  readonly dryRun?: readonly string[];
+  readonly fieldManager?: string;
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: string;
+}
+
+export interface Request {
+  readonly verb: Verb;
+  readonly apiVersion: string;
+  readonly plural: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly subresource?: string;
+  readonly body?: unknown;
+  readonly patchType?: PatchType;
+  readonly options?: RequestOptions;
+  readonly signal?: AbortSignal;
+}
+
+export interface ListMeta {
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export type Answer =
+  | { readonly type: 'object'; readonly object: KubeObject }
+  | { readonly type: 'list'; readonly metadata: ListMeta; readonly items: readonly KubeObject[] }
+  | { readonly type: 'status'; readonly status: Status };
+
+export interface RawEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  /** A bookmark has only kind, apiVersion and metadata; an error is a Status. */
+  readonly object: KubeObject | Status;
+}
+
+/**
+ * What a watch brings, in batches as they arrived, for one consumer. It ends when the server ends it, when it is closed
+ * and when its signal is aborted; it throws an ApiError when the connection breaks.
+ */
+export interface WatchStream extends AsyncIterable<readonly RawEvent[]> {
+  close(): void;
+}
+
+/** Both reject with an ApiError, or with the reason of the request's signal. */
+export interface Transport {
+  call(request: Request): Promise<Answer>;
+  /** Resolves once the server has taken the watch. */
+  watch(request: Request): Promise<WatchStream>;
+}

@@ -1,0 +1,83 @@
+/** What becomes of an object because of its owners, and of its dependents because of it. */
+import type { DeleteOptions } from '../../../client/request-options.ts';
+import { type Action, event, type Named, type Plan, patch, remove } from '../../loop/plan.ts';
+import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, type OwnerReference } from './owner-graph.ts';
+import type { JudgedOwner } from './owners.ts';
+
+export interface Relations {
+  readonly node: GraphNode;
+  readonly owners: readonly JudgedOwner[];
+  readonly dependents: readonly GraphNode[];
+  /** Somebody keeps it from going, though it was asked to. */
+  readonly isHeldUp: boolean;
+}
+
+export function planCollection({ node, owners, dependents, isHeldUp }: Relations): Plan {
+  if (node.isDeleted) {
+    if (node.finalizers.includes(ORPHAN)) return orphaned(node, dependents);
+    return isWaiting(node) && !isHeldUp ? [released(node, FOREGROUND)] : [];
+  }
+  return [...complaints(node, owners), ...planByOwners(node, owners, dependents)];
+}
+
+function planByOwners(node: GraphNode, owners: readonly JudgedOwner[], dependents: readonly GraphNode[]): Plan {
+  // What its owner is cannot be said: then nothing can be said of the object.
+  if (owners.length === 0 || owners.some(({ state }) => state === 'unknown')) return [];
+  const present = owners.filter(({ state }) => state === 'present');
+  if (present.length === owners.length) return [];
+  if (present.length > 0) return [owned(node, present.map(referenceOf))];
+  const isAwaited = owners.some(({ state }) => state === 'waiting') && dependents.length > 0;
+  return [deleted(node, isAwaited ? 'Foreground' : policyOf(node))];
+}
+
+const referenceOf = ({ reference }: JudgedOwner) => reference;
+
+/** What a deletion that began earlier asked for still holds. */
+function policyOf({ finalizers }: GraphNode): DeleteOptions['propagationPolicy'] {
+  if (finalizers.includes(ORPHAN)) return 'Orphan';
+  return finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
+}
+
+/** Dependents lose their owner before it goes. */
+function orphaned(node: GraphNode, dependents: readonly GraphNode[]): Plan {
+  const kept = (dependent: GraphNode) => dependent.owners.filter(({ uid }) => uid !== node.uid);
+  return [...dependents.map((dependent) => owned(dependent, kept(dependent))), released(node, ORPHAN)];
+}
+
+/** Only as it was seen: an object that has changed since may have been taken over. */
+function deleted(node: GraphNode, propagationPolicy: DeleteOptions['propagationPolicy']): Action {
+  const { uid, resourceVersion } = node;
+  return remove(node.kind, namedOf(node), { propagationPolicy, preconditions: { uid, resourceVersion } });
+}
+
+function owned(node: GraphNode, references: readonly OwnerReference[]): Action {
+  return changed(node, { ownerReferences: references.length > 0 ? references : null });
+}
+
+function released(node: GraphNode, finalizer: string): Action {
+  const finalizers = node.finalizers.filter((each) => each !== finalizer);
+  return changed(node, { finalizers: finalizers.length > 0 ? finalizers : null });
+}
+
+/** Merge patches, since kinds that came later know no other; the version keeps what others write meanwhile. */
+function changed(node: GraphNode, metadata: object): Action {
+  const { resourceVersion } = node;
+  return patch(node.kind, namedOf(node), { type: 'merge', changes: { metadata: { resourceVersion, ...metadata } } });
+}
+
+function complaints(node: GraphNode, owners: readonly JudgedOwner[]): Action[] {
+  const { apiVersion } = node.kind.hub;
+  const about = { apiVersion, kind: node.kind.kind, ...namedOf(node) };
+  return owners
+    .filter(({ isElsewhere }) => isElsewhere)
+    .map(({ reference }) => {
+      const { apiVersion: version, kind, namespace, name, uid } = { ...reference, namespace: node.namespace };
+      const owner = `[${version}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
+      const message = `ownerRef ${owner} does not exist in namespace ${JSON.stringify(node.namespace)}`;
+      return event(about, 'Warning', 'OwnerRefInvalidNamespace', message);
+    });
+}
+
+function namedOf({ name, namespace, uid, resourceVersion }: GraphNode): Named {
+  return { metadata: { name, uid, resourceVersion, ...(namespace ? { namespace } : {}) } };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
+import { ApiError, methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
+import { createClient } from '../../../client/client.ts';
+import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../../kinds/groups/core/secret.ts';
+import type { Kind } from '../../../kinds/kind.ts';
+import { contentOf } from './content.ts';
+
+const Unlistable: Kind = { ...Secret, plural: 'bindings', verbs: ['create'] };
+const { signal } = new AbortController();
+
+describe('contentOf', () => {
+  it('lists every kind of the namespace, and only of that', async () => {
+    const api = new ScriptedApi();
+    api.put('configmaps', { metadata: { name: 'a', namespace: 'x' } });
+    api.put('configmaps', { metadata: { name: 'b', namespace: 'y' } });
+    const kinds = () => [ConfigMap, Secret, Namespace, Unlistable];
+    const found = await contentOf('x', { client: createClient(api), signal, kinds });
+    expect(found).toEqual({
+      contents: [
+        { kind: ConfigMap, objects: [api.get('configmaps', 'x', 'a')], resourceVersion: String(api.revision) },
+      ],
+      unlisted: [],
+    });
+    expect(api.requests.map(({ plural }) => plural)).toEqual(['configmaps', 'secrets']);
+  });
+
+  it.each([noSuchPath(), methodNotAllowed()])('passes over a kind that went away: %s', async (error) => {
+    const api = new ScriptedApi();
+    api.refuse(({ plural }) => (plural === 'secrets' ? error : undefined));
+    const found = await contentOf('x', { client: createClient(api), signal, kinds: () => [ConfigMap, Secret] });
+    expect(found).toEqual({ contents: [], unlisted: [] });
+  });
+
+  it('says what could not be listed, and lists the rest', async () => {
+    const api = new ScriptedApi();
+    api.put('configmaps', { metadata: { name: 'a', namespace: 'x' } });
+    api.refuse(({ plural }) => (plural === 'secrets' ? new ApiError('InternalError', 'broken') : undefined));
+    const found = await contentOf('x', { client: createClient(api), signal, kinds: () => [Secret, ConfigMap] });
+    expect(found.unlisted).toEqual(['broken']);
+    expect(found.contents).toHaveLength(1);
+  });
+
+  it('says that the kinds are not known', async () => {
+    const kinds = () => {
+      throw new Error('discovery failed');
+    };
+    const found = await contentOf('x', { client: createClient(new ScriptedApi()), signal, kinds });
+    expect(found).toMatchObject({ undiscovered: 'discovery failed', contents: [] });
+  });
+});

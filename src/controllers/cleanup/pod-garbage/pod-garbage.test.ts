@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { planEndedPods, planStuckPod } from './pod-garbage.ts';
+
+const NOW = new Date('2030-01-01T00:00:00Z');
+const key = { namespace: 'x', name: 'p' };
+const pod = (name: string, { status = {}, spec = {}, ...metadata }: any = {}) => ({
+  metadata: { name, namespace: 'x', ...metadata },
+  spec,
+  status,
+});
+const types = (plan: readonly { type: string }[]) => plan.map(({ type }) => type);
+
+describe('pods that have ended', () => {
+  it('are kept up to a number; then the evicted and the oldest go', () => {
+    const world = new PlannerWorld();
+    const put = (name: string, day: number, status: object) =>
+      world.put(Pod, pod(name, { status, creationTimestamp: `2030-01-0${day}T00:00:00Z` }));
+    put('old', 1, { phase: 'Succeeded' });
+    put('new', 3, { phase: 'Failed' });
+    put('evicted', 4, { phase: 'Failed', reason: 'Evicted' });
+    put('running', 1, { phase: 'Running' });
+    expect(planEndedPods(world, 3)).toEqual([]);
+    const names = planEndedPods(world, 1).map((action) => action.type === 'delete' && action.object.metadata.name);
+    expect(names).toEqual(['evicted', 'old']);
+  });
+});
+
+describe('a pod that was asked to go', () => {
+  const asked = { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
+
+  it('has failed and goes at once when no node has it', () => {
+    const world = new PlannerWorld();
+    world.put(Pod, pod('p', { ...asked, status: { phase: 'Pending' } }));
+    const plan = planStuckPod(undefined, { key, of: (kind) => world.of(kind) }, NOW);
+    expect(types(plan)).toEqual(['updateStatus', 'delete']);
+    expect(plan[0]).toMatchObject({ object: { status: { phase: 'Failed' } } });
+    expect(plan[1]).toMatchObject({ options: { gracePeriodSeconds: 0 } });
+  });
+
+  it.each([
+    ['on a node that is well', 'True', [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }], []],
+    ['on a node that may come back', 'Unknown', [], []],
+    [
+      'on a node that was given up',
+      'Unknown',
+      [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }],
+      ['updateStatus', 'delete'],
+    ],
+  ])('%s', (_, ready, taints, expected) => {
+    const world = new PlannerWorld();
+    world.put(Node, {
+      metadata: { name: 'n' },
+      spec: { taints },
+      status: { conditions: [{ type: 'Ready', status: ready }] },
+    });
+    world.put(Pod, pod('p', { ...asked, spec: { nodeName: 'n' }, status: { phase: 'Running' } }));
+    expect(types(planStuckPod(undefined, { key, of: (kind) => world.of(kind) }, NOW))).toEqual(expected);
+  });
+});

@@ -1,0 +1,145 @@
+/**
+ * Removes pods that nobody else will: those of nodes that are gone, those that are to go and have no node that would let
+ * them, and the oldest of those that have ended, when there are too many.
+ */
+import { isApiError } from '../../../base/errors.ts';
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, type Plan, remove, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { type Condition, withConditions } from '../../shared/conditions.ts';
+import { isTerminal } from '../../shared/pods/pod-life.ts';
+import { podsByNode } from '../../shared/pods/pods-by-node.ts';
+
+type SeenPod = DeepReadonly<Pod>;
+
+/** How long a node may be missing before its pods are, in milliseconds. */
+const QUARANTINE = 40_000;
+/** No pod goes before this age: whoever made it would make the next one at once, and the two would chase each other. */
+const PACE = 20_000;
+/** So many pods that have ended are kept. */
+const KEPT = 12_500;
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+
+/** Keys are names of nodes. */
+export function orphanedPodsController(): Controller {
+  const missing = new Map<string, number>();
+  return defineController<Node, number | undefined>({
+    name: 'orphaned-pods',
+    component: 'pod-garbage-collector',
+    watches: Node,
+    also: [
+      related(
+        Pod,
+        ({ spec }, { of }) => (spec.nodeName && !of(Node).get(spec.nodeName) ? [spec.nodeName] : []),
+        (pod, old) => pod.spec.nodeName === old.spec.nodeName,
+      ),
+    ],
+    /** Since when the node has been missing; undefined when it is not. Before anything is done, the server is asked. */
+    async observe(node, { key, of }, { client, signal, now }) {
+      if (node || of(Pod).by(podsByNode, key.name).length === 0) {
+        missing.delete(key.name);
+        return undefined;
+      }
+      const since = missing.get(key.name) ?? now.getTime();
+      missing.set(key.name, since);
+      if (now.getTime() < since + QUARANTINE) return since;
+      return (await exists(client.of(Node).get(key.name, { signal }))) ? undefined : since;
+    },
+    plan: planOrphanedPods,
+  });
+}
+
+async function exists(get: Promise<unknown>): Promise<boolean> {
+  try {
+    await get;
+    return true;
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) return false;
+    throw error;
+  }
+}
+
+function planOrphanedPods(
+  _: unknown,
+  { key, of, observed: since }: Pick<Snapshot<number | undefined>, 'key' | 'of' | 'observed'>,
+  now: Date,
+): Plan {
+  if (since === undefined) return [];
+  const left = since + QUARANTINE - now.getTime();
+  if (left > 0) return [requeueAfter(left)];
+  const reason = 'DeletionByPodGC';
+  const target = { type: 'DisruptionTarget', status: 'True', reason, message: 'PodGC: node no longer exists' };
+  const pods = of(Pod).by(podsByNode, key.name);
+  const waits = pods.map((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') + PACE - now.getTime());
+  const soonest = Math.min(...waits.filter((wait) => wait > 0));
+  return [
+    ...pods.filter((_, index) => !(waits[index]! > 0)).flatMap((pod) => ended(pod, [target], now)),
+    ...(Number.isFinite(soonest) ? [requeueAfter(soonest)] : []),
+  ];
+}
+
+/** Pods that were asked to go, and no node will let them. */
+export const stuckPodsController: Controller = defineController<never>({
+  name: 'stuck-pods',
+  component: 'pod-garbage-collector',
+  also: [
+    related(Pod, (pod) => (pod.metadata.deletionTimestamp ? [keyOf(pod)] : [])),
+    related(Node, ({ metadata, spec }, { of }) =>
+      spec.taints?.some(({ key }) => key === OUT_OF_SERVICE)
+        ? of(Pod)
+            .by(podsByNode, metadata.name ?? '')
+            .filter((pod) => pod.metadata.deletionTimestamp)
+            .map(keyOf)
+        : [],
+    ),
+  ],
+  plan: planStuckPod,
+});
+
+export function planStuckPod(_: undefined, { key, of }: Pick<Snapshot, 'key' | 'of'>, now: Date): Plan {
+  const pod = of(Pod).get(key.name, key.namespace);
+  if (!pod?.metadata.deletionTimestamp || pod.metadata.deletionGracePeriodSeconds === 0) return [];
+  if (!pod.spec.nodeName) return ended(pod, [], now);
+  const node = of(Node).get(pod.spec.nodeName);
+  const isReady = node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const isGivenUp = node && !isReady && node.spec.taints?.some((taint) => taint.key === OUT_OF_SERVICE);
+  return isGivenUp ? ended(pod, [], now) : [];
+}
+
+const ENDED = 'ended';
+const terminal = (pod: SeenPod): readonly string[] => (isTerminal(pod) ? [ENDED] : []);
+
+/** There is one key, for all of them together. */
+export const endedPodsController: Controller = defineController<never>({
+  name: 'ended-pods',
+  component: 'pod-garbage-collector',
+  also: [related(Pod, terminal, (pod, old) => isTerminal(pod) === isTerminal(old))],
+  plan: (_, world) => planEndedPods(world),
+});
+
+/** Evicted ones first, then the oldest. */
+export function planEndedPods({ of }: Pick<Snapshot, 'of'>, kept = KEPT): Plan {
+  const pods = of(Pod)
+    .by(terminal, ENDED)
+    .filter(({ metadata }) => !metadata.deletionTimestamp);
+  if (pods.length <= kept) return [];
+  const rank = ({ metadata, status }: SeenPod) =>
+    `${status.reason === 'Evicted' ? 0 : 1} ${metadata.creationTimestamp} ${metadata.name}`;
+  const ranked = pods.map((pod) => ({ pod, rank: rank(pod) })).sort((a, b) => (a.rank < b.rank ? -1 : 1));
+  return ranked.slice(0, pods.length - kept).map(({ pod }) => remove(Pod, pod, { gracePeriodSeconds: 0 }));
+}
+
+/** The pod has failed, since nobody is there to say how it ended; then it goes without grace. */
+function ended(pod: SeenPod, conditions: readonly Condition[], now: Date): Action[] {
+  const gone = remove(Pod, pod, { gracePeriodSeconds: 0 });
+  if (isTerminal(pod)) return [gone];
+  const status = {
+    ...pod.status,
+    phase: 'Failed',
+    ...(conditions.length > 0 ? { conditions: withConditions(pod.status.conditions, conditions, now) } : {}),
+  };
+  return [updateStatus(Pod, { ...pod, status } as Draft<Pod>), gone];
+}

@@ -1,0 +1,83 @@
+/**
+ * Publishes where the cluster is and who signs for it, in `cluster-info` of kube-public. Each token signs it, so that a
+ * machine which knows nothing but a token can tell that what it read is true.
+ */
+import { createHmac } from 'node:crypto';
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../../kinds/groups/core/secret.ts';
+import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
+import { create, type Plan, update } from '../../loop/plan.ts';
+import { isBootstrapSecret, NAMESPACE, signingPart } from './token-secret.ts';
+
+const PUBLIC = 'kube-public';
+const NAME = 'cluster-info';
+const SIGNATURE = 'jws-kubeconfig-';
+
+export interface ClusterInfoOptions {
+  /** Where machines reach the server. */
+  readonly server: string;
+  /** PEM. */
+  readonly authority: string;
+}
+
+export function clusterInfoController(options: ClusterInfoOptions): Controller {
+  return defineController({
+    name: 'cluster-info',
+    watches: Namespace,
+    also: [
+      related(ConfigMap, ({ metadata }) => (metadata.name === NAME && metadata.namespace === PUBLIC ? [PUBLIC] : [])),
+      related(Secret, (secret) => (isBootstrapSecret(secret) ? [PUBLIC] : [])),
+    ],
+    plan: (namespace, world, now) => planClusterInfo(namespace, world, { ...options, now: now.getTime() }),
+  });
+}
+
+export function planClusterInfo(
+  namespace: DeepReadonly<Namespace> | undefined,
+  world: Listers,
+  options: ClusterInfoOptions & { readonly now: number },
+): Plan {
+  if (namespace?.metadata.name !== PUBLIC || namespace.metadata.deletionTimestamp) return [];
+  const found = world.of(ConfigMap).get(NAME, PUBLIC);
+  const kubeconfig = kubeconfigOf(options);
+  const data: Record<string, string> = { kubeconfig };
+  for (const secret of world.of(Secret).list(NAMESPACE)) {
+    const token = isBootstrapSecret(secret) ? signingPart(secret, options.now) : undefined;
+    if (token) data[`${SIGNATURE}${token.id}`] = detachedSignature(kubeconfig, token);
+  }
+  if (!found) return [create(ConfigMap, { metadata: { name: NAME, namespace: PUBLIC }, data })];
+  const others = Object.entries(found.data ?? {}).filter(([key]) => key !== 'kubeconfig' && !key.startsWith(SIGNATURE));
+  const wanted = { ...Object.fromEntries(others), ...data };
+  if (found.metadata.deletionTimestamp || found.immutable || deepEqual(found.data, wanted)) return [];
+  return [update(ConfigMap, { ...found, data: wanted })];
+}
+
+/** A client configuration without a user. */
+function kubeconfigOf({ server, authority }: ClusterInfoOptions): string {
+  return `apiVersion: v1
+clusters:
+- cluster:
+    certificate-authority-data: ${Buffer.from(authority).toString('base64')}
+    server: ${server}
+  name: ""
+contexts: null
+current-context: ""
+kind: Config
+preferences: {}
+users: null
+`;
+}
+
+/** A JWS (HS256) whose content stands elsewhere. */
+export function detachedSignature(content: string, { id, secret }: { id: string; secret: string }): string {
+  const head = base64url(JSON.stringify({ alg: 'HS256', kid: id }));
+  const signature = createHmac('sha256', secret)
+    .update(`${head}.${base64url(content)}`)
+    .digest('base64url');
+  return `${head}..${signature}`;
+}
+
+const base64url = (text: string) => Buffer.from(text).toString('base64url');

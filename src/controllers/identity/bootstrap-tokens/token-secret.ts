@@ -1,0 +1,39 @@
+/** Secrets that hold the tokens of machines which are about to join. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { Secret } from '../../../kinds/groups/core/secret.ts';
+
+export const NAMESPACE = 'kube-system';
+const TYPE = 'bootstrap.kubernetes.io/token';
+const PREFIX = 'bootstrap-token-';
+
+type ReadSecret = DeepReadonly<Secret>;
+
+export function isBootstrapSecret({ type, metadata }: ReadSecret): boolean {
+  return type === TYPE && metadata.namespace === NAMESPACE;
+}
+
+/** When it ends; infinity for one that does not say. A time that cannot be read has passed. */
+export function expiryOf(secret: ReadSecret): number {
+  const text = textOf(secret, 'expiration');
+  if (text === '') return Number.POSITIVE_INFINITY;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? 0 : time;
+}
+
+/** What signs with the token, where it may sign. */
+export function signingPart(secret: ReadSecret, now: number): { id: string; secret: string } | undefined {
+  const id = textOf(secret, 'token-id');
+  const part = textOf(secret, 'token-secret');
+  const isGood =
+    !secret.metadata.deletionTimestamp &&
+    secret.metadata.name === `${PREFIX}${id}` &&
+    id !== '' &&
+    part !== '' &&
+    now < expiryOf(secret) &&
+    textOf(secret, 'usage-bootstrap-signing') === 'true';
+  return isGood ? { id, secret: part } : undefined;
+}
+
+function textOf({ data }: ReadSecret, key: string): string {
+  return Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
+}

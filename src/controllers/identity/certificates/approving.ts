@@ -1,0 +1,147 @@
+/**
+ * Approves the certificates of nodes: those that a machine which is about to join asks for, those that a node asks for
+ * itself, and those with which a node serves under its own name. Who may ask is a matter of rights, which the server
+ * decides.
+ */
+import { DerError } from '../../../base/x509/der-reader.ts';
+import { type ParsedRequest, parseRequest } from '../../../base/x509/request.ts';
+import type { Client } from '../../../client/client.ts';
+import { SubjectAccessReview } from '../../../kinds/groups/authorization/subject-access-review.ts';
+import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
+import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
+import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } from './request-state.ts';
+import { nodeClient, nodeServing } from './signer-rules.ts';
+
+/** What it looks like, and whether the one who asks may: undefined when it is nothing that is approved here. */
+export interface Opinion {
+  readonly approved: boolean;
+  readonly message: string;
+}
+
+/** Rights change; what looked right and was not allowed is looked at again after this time, in milliseconds. */
+const AGAIN_AFTER = 60_000;
+
+export interface ApprovingOptions {
+  /** Names that no node may serve under: the server's own. */
+  readonly reservedNames: readonly string[];
+}
+
+export function approvingController({ reservedNames }: ApprovingOptions): Controller {
+  return defineController<CertificateSigningRequest, Opinion | undefined>({
+    name: 'csr-approving',
+    watches: CertificateSigningRequest,
+    also: [
+      related(Node, ({ metadata }, listers) =>
+        listers
+          .of(CertificateSigningRequest)
+          .list()
+          .filter((request) => isUndecided(request) && request.spec.username === `system:node:${metadata.name}`)
+          .map((request) => request.metadata.name ?? ''),
+      ),
+    ],
+    async observe(request, world, { client, signal }) {
+      if (!request || !isUndecided(request)) return undefined;
+      const parsed = parsedOf(request);
+      if (!parsed) return undefined;
+      if (isOwnServing(request, parsed, reservedNames)) {
+        const node = world.of(Node).get(parsed.dnsNames[0] ?? '');
+        return {
+          approved: node !== undefined,
+          message: 'Auto approving kubelet serving certificate for its own name.',
+        };
+      }
+      return clientOpinion(request, parsed, { client, signal });
+    },
+    plan: planApproval,
+  });
+}
+
+function isUndecided(request: Request): boolean {
+  return !request.status.certificate && !conditionOf(request, 'Approved') && !conditionOf(request, 'Denied');
+}
+
+export function planApproval(
+  request: Request | undefined,
+  { observed }: Pick<Snapshot<Opinion | undefined>, 'observed'>,
+): Plan {
+  if (!request || !observed || !isUndecided(request)) return [];
+  if (!observed.approved) return [requeueAfter(AGAIN_AFTER)];
+  const approved = { type: 'Approved', status: 'True', reason: 'AutoApproved', message: observed.message };
+  const conditions = [...(request.status.conditions ?? []), approved];
+  const decided = { ...request, status: { ...request.status, conditions } };
+  return [updateSubresource(CertificateSigningRequest, 'approval', decided)];
+}
+
+function parsedOf(request: Request): ParsedRequest | undefined {
+  try {
+    return parseRequest(pemOf(request));
+  } catch (error) {
+    // The signer says what is wrong with it.
+    if (error instanceof DerError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A node may serve under its own name and no other. Addresses are left to people: a node reports its own, and could
+ * claim the server's.
+ */
+export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved: readonly string[]): boolean {
+  const name = parsed.commonName.slice('system:node:'.length);
+  return (
+    spec.signerName === KUBELET_SERVING &&
+    nodeServing(parsed, spec.usages ?? []) === undefined &&
+    spec.username === parsed.commonName &&
+    (spec.groups ?? []).includes('system:nodes') &&
+    parsed.addresses.length === 0 &&
+    parsed.dnsNames.length === 1 &&
+    parsed.dnsNames[0] === name &&
+    !reserved.includes(name)
+  );
+}
+
+async function clientOpinion(
+  request: Request,
+  parsed: ParsedRequest,
+  tools: { readonly client: Client; readonly signal: AbortSignal },
+): Promise<Opinion | undefined> {
+  const { spec } = request;
+  if (spec.signerName !== KUBELET_CLIENT || nodeClient(parsed, spec.usages ?? []) !== undefined) return undefined;
+  if (spec.username === parsed.commonName && (await mayCreate('selfnodeclient', request, tools))) {
+    const message = 'Auto approving self kubelet client certificate after SubjectAccessReview.';
+    return { approved: true, message };
+  }
+  return {
+    approved: await mayCreate('nodeclient', request, tools),
+    message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
+  };
+}
+
+async function mayCreate(
+  subresource: string,
+  { spec }: Request,
+  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const { username: user = '', uid, groups, extra } = spec;
+  const review = await client.of(SubjectAccessReview).create(
+    {
+      spec: {
+        user,
+        ...(uid ? { uid } : {}),
+        ...(groups ? { groups } : {}),
+        ...(extra ? { extra } : {}),
+        resourceAttributes: {
+          group: CertificateSigningRequest.group,
+          version: '*',
+          resource: CertificateSigningRequest.plural,
+          subresource,
+          verb: 'create',
+        },
+      },
+    },
+    { signal },
+  );
+  return review.status?.allowed ?? false;
+}

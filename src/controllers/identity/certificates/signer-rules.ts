@@ -1,0 +1,56 @@
+/** What each signer takes: who may be named in a certificate, and for what it is to be used. */
+import type { ParsedRequest } from '../../../base/x509/request.ts';
+import { KUBE_APISERVER_CLIENT, KUBELET_CLIENT, KUBELET_SERVING, LEGACY_UNKNOWN } from './request-state.ts';
+
+const NOT_A_NODE = 'subject common name does not begin with system:node:';
+
+type Rule = (request: ParsedRequest, usages: readonly string[]) => string | undefined;
+
+/** Why a signer of ours does not sign a request; undefined when it does. */
+export const signerRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  [KUBE_APISERVER_CLIENT, (_, usages) => clientUsages(usages)],
+  [KUBELET_CLIENT, nodeClient],
+  [KUBELET_SERVING, nodeServing],
+  [LEGACY_UNKNOWN, () => undefined],
+]);
+
+function clientUsages(usages: readonly string[]): string | undefined {
+  const other = usages.find((usage) => !['client auth', 'digital signature', 'key encipherment'].includes(usage));
+  if (other !== undefined) return `invalid usage for client certificate: ${other}`;
+  return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth';
+}
+
+export function nodeClient(request: ParsedRequest, usages: readonly string[]): string | undefined {
+  if (!isOfNodes(request)) return 'subject organization is not system:nodes';
+  if (request.dnsNames.length > 0) return 'DNS subjectAltNames are not allowed';
+  if (request.emails.length > 0) return 'Email subjectAltNames are not allowed';
+  if (request.addresses.length > 0) return 'IP subjectAltNames are not allowed';
+  if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
+  if (!isNode(request)) return NOT_A_NODE;
+  return usageFault(usages, 'client auth');
+}
+
+export function nodeServing(request: ParsedRequest, usages: readonly string[]): string | undefined {
+  if (!isOfNodes(request)) return 'subject organization is not system:nodes';
+  if (request.dnsNames.length === 0 && request.addresses.length === 0) return 'DNS or IP subjectAltName is required';
+  if (request.emails.length > 0) return 'Email subjectAltNames are not allowed';
+  if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
+  return usageFault(usages, 'server auth') ?? (isNode(request) ? undefined : NOT_A_NODE);
+}
+
+function isOfNodes({ organizations }: ParsedRequest): boolean {
+  return organizations.length === 1 && organizations[0] === 'system:nodes';
+}
+
+function isNode({ commonName }: ParsedRequest): boolean {
+  return commonName.startsWith('system:node:');
+}
+
+/** All of them and no others; keys that only sign need no encipherment. */
+function usageFault(usages: readonly string[], purpose: 'client auth' | 'server auth'): string | undefined {
+  const wanted = ['digital signature', 'key encipherment', purpose].sort();
+  const given = new Set(usages);
+  const isLess = given.size === 2 && given.has('digital signature') && given.has(purpose);
+  if (isLess || (given.size === 3 && wanted.every((usage) => given.has(usage)))) return undefined;
+  return `usages did not match [${wanted.join(' ')}]`;
+}

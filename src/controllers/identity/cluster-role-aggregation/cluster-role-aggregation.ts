@@ -1,0 +1,26 @@
+/** Fills ClusterRoles that gather their rules from others, and keeps them so. */
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { gatheredRules, isAggregated } from '../../../kinds/groups/rbac/aggregation.ts';
+import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
+import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
+import { type Plan, update } from '../../loop/plan.ts';
+
+export const clusterRoleAggregationController: Controller = defineController({
+  name: 'cluster-role-aggregation',
+  watches: ClusterRole,
+  // Whoever changes may have been gathered, or may be from now on.
+  also: [related(ClusterRole, (_, listers) => aggregatedNames(listers))],
+  plan: planClusterRoleAggregation,
+});
+
+function aggregatedNames(listers: Listers): string[] {
+  const roles = listers.of(ClusterRole).list();
+  return roles.filter(isAggregated).map(({ metadata }) => metadata.name ?? '');
+}
+
+export function planClusterRoleAggregation(role: DeepReadonly<ClusterRole> | undefined, world: Listers): Plan {
+  if (!role || role.metadata.deletionTimestamp || !isAggregated(role)) return [];
+  const rules = gatheredRules(role, world.of(ClusterRole).list());
+  return deepEqual(rules, role.rules ?? []) ? [] : [update(ClusterRole, { ...role, rules })];
+}

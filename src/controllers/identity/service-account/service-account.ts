@@ -1,0 +1,101 @@
+/**
+ * Gives every namespace its default service account, with a token in a secret that the account lists; fills token
+ * secrets that users ask for, and removes those whose account is gone.
+ */
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { Secret } from '../../../kinds/groups/core/secret.ts';
+import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
+import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, create, type Plan, remove, update } from '../../loop/plan.ts';
+import { type MintToken, NOTHING, observeTokens, type TokenObservation } from './observe.ts';
+import {
+  accountNameOf,
+  belongsTo,
+  filled,
+  hasToken,
+  isOwnName,
+  isOwnTokenSecret,
+  isTokenSecret,
+  newTokenSecret,
+} from './token-secret.ts';
+
+const DEFAULT = 'default';
+
+export interface ServiceAccountControllerOptions {
+  readonly mintToken: MintToken;
+  /** The cluster's authority, as PEM. */
+  readonly authority: string;
+}
+
+/** It plans for a namespace as a whole: its accounts and token secrets belong together. */
+export function serviceAccountController({ mintToken, authority }: ServiceAccountControllerOptions): Controller {
+  return defineController<Namespace, TokenObservation>({
+    name: 'service-account',
+    watches: Namespace,
+    also: [
+      related(ServiceAccount, ({ metadata }) => [metadata.namespace ?? '']),
+      related(Secret, (secret) => (isTokenSecret(secret) ? [secret.metadata.namespace ?? ''] : [])),
+    ],
+    observe: async (namespace, world, tools) =>
+      isKept(namespace) ? observeTokens(world.key.name, world, { ...tools, mintToken }) : NOTHING,
+    plan: (namespace, world) => planServiceAccounts(namespace, world, authority),
+  });
+}
+
+type World = Pick<Snapshot<TokenObservation>, 'of' | 'observed'>;
+
+export function planServiceAccounts(
+  namespace: DeepReadonly<Namespace> | undefined,
+  world: World,
+  authority: string,
+): Plan {
+  if (!namespace || !isKept(namespace)) return [];
+  const { name = '' } = namespace.metadata;
+  const account = world.of(ServiceAccount).get(DEFAULT, name);
+  const secrets = world
+    .of(Secret)
+    .list(name)
+    .filter((secret) => isTokenSecret(secret) && !secret.metadata.deletionTimestamp);
+  return [
+    ...secrets.flatMap((secret) => planSecret(secret, world, authority)),
+    ...(account
+      ? planDefaultAccount(account, secrets, world)
+      : [create(ServiceAccount, { metadata: { name: DEFAULT, namespace: name } })]),
+  ];
+}
+
+function isKept(namespace: DeepReadonly<Namespace> | undefined): boolean {
+  return namespace !== undefined && !namespace.metadata.deletionTimestamp;
+}
+
+/** Fills a token secret, or removes one that has lost its account. */
+function planSecret(secret: DeepReadonly<Secret>, { of, observed }: World, authority: string): Action[] {
+  const { uid = '', namespace } = secret.metadata;
+  if (observed.abandoned.has(uid)) return [remove(Secret, secret)];
+  const account = of(ServiceAccount).get(accountNameOf(secret) ?? '', namespace);
+  if (!account || !belongsTo(secret, account) || secret.immutable) return [];
+  const wanted = filled(secret, account, { token: observed.tokens.get(uid), authority });
+  return deepEqual(wanted, secret) ? [] : [update(Secret, wanted)];
+}
+
+/** Sees to it that the account lists a secret that has a token, and none of ours that is gone. */
+function planDefaultAccount(
+  account: DeepReadonly<ServiceAccount>,
+  secrets: readonly DeepReadonly<Secret>[],
+  { observed }: World,
+): Action[] {
+  if (account.metadata.deletionTimestamp) return [];
+  const own = secrets.filter((secret) => isOwnTokenSecret(secret, account));
+  if (own.length === 0) return [create(Secret, newTokenSecret(account))];
+  const listed = (account.secrets ?? []).filter(
+    ({ name = '' }) => !isOwnName(name, account) || own.some(({ metadata }) => metadata.name === name),
+  );
+  const isListed = own.some(({ metadata }) => listed.some(({ name }) => name === metadata.name));
+  const ready = own.find((secret) => hasToken(secret) || observed.tokens.has(secret.metadata.uid ?? ''));
+  const references = isListed || !ready ? listed : [...listed, { name: ready.metadata.name ?? '' }];
+  return deepEqual(references, account.secrets ?? [])
+    ? []
+    : [update(ServiceAccount, { ...account, secrets: references })];
+}

@@ -1,0 +1,198 @@
+/**
+ * The one loop that runs every controller. It takes a key, waits until the caches show what the controller wrote for it
+ * before, asks for a plan, performs it, and tries again later when something failed. It knows no kind.
+ */
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../base/clock.ts';
+import { isApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { WorkQueue } from '../../base/work-queue.ts';
+import type { Client } from '../../client/client.ts';
+import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
+import type { Informer } from '../../client/informer/informer.ts';
+import type { InformerFactory } from '../../client/informer/informer-factory.ts';
+import { type Change, controllerOf, keyOf } from '../../client/informer/object-cache.ts';
+import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import { ChangeWaits } from './change-waits.ts';
+import type { Controller, Failure, Listers, Related, Snapshot } from './define.ts';
+import { OwnWrites } from './own-writes.ts';
+import { ActionFailure, isApiAction, type Performer, performAll } from './perform.ts';
+import type { Plan } from './plan.ts';
+
+export interface ControllerEnvironment {
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const WORKERS = 10;
+
+/** Runs until the signal is aborted; resolves when the last action has ended. */
+export async function runControllers(
+  controllers: readonly Controller[],
+  environment: ControllerEnvironment,
+): Promise<void> {
+  // Every request and every wait listens to it; Node takes more than ten for a leak.
+  setMaxListeners(0, environment.signal);
+  await Promise.all(controllers.map((controller) => new ControllerLoop(controller, environment).run()));
+}
+
+class ControllerLoop {
+  readonly #controller: Controller;
+  readonly #env: ControllerEnvironment;
+  readonly #log: Logger;
+  readonly #queue: WorkQueue;
+  readonly #informers = new Map<KindRef, Informer<any>>();
+  readonly #listers: Listers;
+  readonly #ownWrites: OwnWrites;
+  readonly #waits: ChangeWaits;
+  readonly #recorder: EventRecorder;
+  readonly #failures = new Map<string, readonly Failure[]>();
+
+  constructor(controller: Controller, environment: ControllerEnvironment) {
+    const { client, clock, random, log } = environment;
+    this.#controller = controller;
+    this.#env = environment;
+    this.#log = log.with({ controller: controller.name });
+    this.#queue = new WorkQueue({ clock, random });
+    this.#listers = { of: (kind) => this.#informer(kind).lister };
+    this.#ownWrites = new OwnWrites((kind) => this.#informers.get(kind), clock);
+    const wake = (key: string, delay: number) => this.#queue.addAfter(key, delay);
+    this.#waits = new ChangeWaits({ client, clock, log: this.#log, wake });
+    const { component = `${controller.name}-controller` } = controller;
+    this.#recorder = createEventRecorder({ ...environment, log: this.#log, component });
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#env;
+    const leave = this.#subscribe();
+    const feed = this.#controller.feed?.({ ...this.#env, log: this.#log, wake: (key) => this.#queue.add(key) });
+    try {
+      await Promise.race([Promise.all([this.#synced(), feed?.ready]), whenAborted(signal)]);
+      const { workers = WORKERS } = this.#controller;
+      await this.#queue.run((key) => this.#reconcile(key), { workers, signal });
+    } finally {
+      for (const each of leave) each();
+      await feed?.ended;
+      await this.#waits.close();
+      await this.#recorder.flushed();
+    }
+  }
+
+  async #synced(): Promise<void> {
+    await Promise.all([...this.#informers.values()].map(({ synced }) => synced));
+  }
+
+  #informer(kind: KindRef): Informer<any> {
+    const informer = this.#informers.get(kind);
+    if (!informer) throw new Error(`controller ${this.#controller.name} does not follow ${kind.kind}`);
+    return informer;
+  }
+
+  /** Every change of every kind it named becomes keys. */
+  #subscribe(): (() => void)[] {
+    const { watches, owns = [], also = [] } = this.#controller;
+    const sources: Related[] = [
+      ...(watches ? [{ kind: watches, keysOf: (object: DeepReadonly<KubeObject>) => [keyOf(object)] }] : []),
+      ...owns.map((kind) => ({ kind, keysOf: (object: DeepReadonly<KubeObject>) => ownerKeys(object, watches) })),
+      ...also,
+    ];
+    // All are known before the first change is told: a change may ask for any of them.
+    for (const { kind } of sources) this.#informers.set(kind, this.#env.informers.of<KubeObject>(kind));
+    return sources.map((source) =>
+      this.#informer(source.kind).onChange((change: Change<KubeObject>) => {
+        if (change.type === 'update' && source.ignores?.(change.object, change.old)) return;
+        for (const key of source.keysOf(change.object, this.#listers)) this.#queue.add(key);
+        if (change.type !== 'update') return;
+        for (const key of source.keysOf(change.old, this.#listers)) this.#queue.add(key);
+      }),
+    );
+  }
+
+  async #reconcile(key: string): Promise<void> {
+    const { signal } = this.#env;
+    this.#waits.end(key);
+    try {
+      if (!(await this.#ownWrites.seen(key, signal))) this.#log.warn('the cache is slow to show own writes', { key });
+      if (signal.aborted) return;
+      await this.#perform(key, await this.#plan(key));
+      this.#failures.delete(key);
+      this.#queue.forget(key);
+    } catch (error) {
+      if (!signal.aborted) this.#failed(key, error);
+    }
+  }
+
+  async #plan(key: string): Promise<Plan> {
+    const { client, clock, signal } = this.#env;
+    const { watches, observe, plan } = this.#controller;
+    const world = { key: splitKey(key), of: this.#listers.of };
+    // Read once: a plan must not mix one state of the object with what was observed for another.
+    const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
+    const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
+    const snapshot: Snapshot<unknown> = { ...world, observed, failures: this.#failures.get(key) ?? [] };
+    return plan(object, snapshot, new Date(clock.now()));
+  }
+
+  async #perform(key: string, plan: Plan): Promise<void> {
+    const { client, signal } = this.#env;
+    // What is only asked of the loop holds even when an action fails.
+    for (const action of plan) {
+      if (action.type === 'requeueAfter') this.#queue.addAfter(key, action.milliseconds);
+    }
+    const wrote = (write: Parameters<OwnWrites['add']>[1]) => this.#ownWrites.add(key, write);
+    const listerOf = (kind: KindRef) => this.#informers.get(kind)?.lister;
+    const record: Performer['record'] = (object, { eventType, reason, message }) =>
+      this.#recorder.event(object, eventType, reason, message);
+    await performAll(plan.filter(isApiAction), { client, listerOf, signal, wrote, record });
+    const waits = plan.filter((action) => action.type === 'requeueOnChange');
+    this.#waits.start(key, waits);
+  }
+
+  #failed(key: string, error: unknown): void {
+    const failures = ((error instanceof AggregateError ? error.errors : [error]) as Error[]).map(failureOf);
+    const errors = failures.map((failure) => failure.error);
+    this.#failures.set(key, failures);
+    const fields = { key, errors: errors.map(String), failures: this.#queue.failures(key) + 1 };
+    // Somebody else was faster: the next plan sees what they did.
+    const stale = errors.every((each) => isApiError(each, 'Conflict', 'AlreadyExists', 'NotFound'));
+    if (stale) this.#log.debug('a plan came too late', fields);
+    else this.#log.warn('a plan failed', fields);
+    this.#queue.retry(key);
+  }
+}
+
+function failureOf(error: Error): Failure {
+  return error instanceof ActionFailure ? { action: error.action, error: error.cause } : { error };
+}
+
+/** The controlling owner, when it is of the kind. */
+function ownerKeys(object: DeepReadonly<KubeObject>, kind: KindRef | undefined): string[] {
+  const { metadata } = object;
+  const owner = controllerOf(object);
+  if (!kind || !owner || owner.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) return [];
+  return [kind.scope === 'Namespaced' && metadata.namespace ? `${metadata.namespace}/${owner.name}` : owner.name];
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+}
+
+function splitKey(key: string): Snapshot['key'] {
+  const slash = key.indexOf('/');
+  return slash < 0
+    ? { namespace: undefined, name: key }
+    : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,95 @@
+import { setMaxListeners } from 'node:events';
+import { type Clock, sleep } from '../../base/clock.ts';
+import type { Informer } from '../../client/informer/informer.ts';
+import type { Lister } from '../../client/informer/object-cache.ts';
+import type { KindRef } from '../../client/object-types.ts';
+import type { Write } from './perform.ts';
+import type { Named } from './plan.ts';
+
+/** How long to wait for a write to come back, in milliseconds. A cache behind a selector may never show it. */
+const PATIENCE = 30_000;
+
+/** What was written for one key: of each kind the newest version, and what is to go. */
+interface Pending {
+  readonly versions: Map<KindRef, number>;
+  readonly deletions: Map<KindRef, Named[]>;
+}
+
+/**
+ * What a controller wrote for each key and its caches have not shown yet. A plan that does not see the controller's own
+ * writes would do everything twice.
+ */
+export class OwnWrites {
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(
+    readonly informerOf: (kind: KindRef) => Informer<any> | undefined,
+    readonly clock: Clock,
+  ) {}
+
+  add(key: string, write: Write): void {
+    // Nobody decides by a kind that is not followed, so its writes are not waited for.
+    if (!this.informerOf(write.kind)) return;
+    const pending = this.#pending.get(key) ?? { versions: new Map(), deletions: new Map() };
+    this.#pending.set(key, pending);
+    const { kind } = write;
+    if (write.type === 'version') {
+      const { versions } = pending;
+      versions.set(kind, Math.max(Number(write.resourceVersion), versions.get(kind) ?? 0));
+    } else {
+      const deletions = pending.deletions.get(kind);
+      if (deletions) deletions.push(write.object);
+      else pending.deletions.set(kind, [write.object]);
+    }
+  }
+
+  /** Resolves with true when the caches show all writes for the key, with false when that took too long. */
+  async seen(key: string, signal: AbortSignal): Promise<boolean> {
+    const pending = this.#pending.get(key);
+    if (!pending) return true;
+    this.#pending.delete(key);
+    const waits = this.#waitsOf(pending);
+    if (waits.length === 0) return true;
+    const patience = new AbortController();
+    setMaxListeners(0, patience.signal);
+    const onAbort = () => patience.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const late = sleep(this.clock, PATIENCE, patience.signal).then(
+      () => false,
+      () => false,
+    );
+    try {
+      const all = Promise.all(waits.map((wait) => wait(patience.signal))).then(
+        () => true,
+        () => false,
+      );
+      return await Promise.race([all, late]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      patience.abort();
+    }
+  }
+
+  /** What is not shown yet. */
+  #waitsOf({ versions, deletions }: Pending): ((signal: AbortSignal) => Promise<void>)[] {
+    const out: ((signal: AbortSignal) => Promise<void>)[] = [];
+    for (const [kind, version] of versions) {
+      const informer = this.informerOf(kind);
+      if (informer && !informer.shows(version)) out.push((signal) => informer.waitFor(version, signal));
+    }
+    for (const [kind, objects] of deletions) {
+      const informer = this.informerOf(kind);
+      const areGone = (lister: Lister<any>) => {
+        while (objects.length > 0 && isGone(objects.at(-1) as Named, lister)) objects.pop();
+        return objects.length === 0;
+      };
+      if (informer && !areGone(informer.lister)) out.push((signal) => informer.until(areGone, signal));
+    }
+    return out;
+  }
+}
+
+function isGone({ metadata }: Named, lister: Lister<any>): boolean {
+  const known = lister.get(metadata.name ?? '', metadata.namespace);
+  return !known || known.metadata.uid !== metadata.uid || known.metadata.deletionTimestamp !== undefined;
+}

@@ -1,0 +1,152 @@
+/** Writes the pods behind a service into slices of a hundred, with how each of them is. */
+import type { Draft } from '../../../client/object-types.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import { type IpFamily, ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
+import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
+import { type Plan, remove } from '../../loop/plan.ts';
+import { controllerReference } from '../../shared/ownership.ts';
+import { isReady } from '../../shared/pods/pod-life.ts';
+import { podsByNode } from '../../shared/pods/pods-by-node.ts';
+import { identityOf, portsOf } from './pod-endpoint.ts';
+import {
+  addressesOf,
+  familiesOf,
+  isKeptByOthers,
+  labelsFrom,
+  podsBehindServices,
+  podsOf,
+  type SeenPod,
+  type SeenService,
+} from './service-pods.ts';
+import { MANAGED_BY, SERVICE_NAME, slicesManagedBy, slicesOf } from './service-slices.ts';
+import {
+  type EndpointGroup,
+  pack,
+  type Slice,
+  type SliceEndpoint,
+  type SlicePort,
+  slicePorts,
+} from './slice-packing.ts';
+import { triggerTime, withTriggerTime } from './trigger-time.ts';
+
+const NAME = 'endpointslice-controller.k8s.io';
+const ZONE = 'topology.kubernetes.io/zone';
+const LIMIT = 100;
+
+export const endpointSliceController: Controller = defineController<Service>({
+  name: 'endpoint-slice',
+  watches: Service,
+  also: [
+    podsBehindServices,
+    slicesManagedBy(NAME),
+    related(
+      Node,
+      ({ metadata }, world) =>
+        world
+          .of(Pod)
+          .by(podsByNode, metadata.name ?? '')
+          .flatMap((pod) => podsBehindServices.keysOf(pod, world)),
+      (node, old) => node.metadata.labels?.[ZONE] === old.metadata.labels?.[ZONE],
+    ),
+  ],
+  plan: planEndpointSlices,
+});
+
+export function planEndpointSlices(service: SeenService | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
+  const slices = slicesOf(world, NAME);
+  // Slices of a service that is gone are the garbage collector's. Nothing is made for one that is about to go.
+  if (!service || service.metadata.deletionTimestamp) return [];
+  if (service.spec.type === 'ExternalName') return slices.map((slice) => remove(EndpointSlice, slice));
+  if (isKeptByOthers(service)) return [];
+  const [own, others] = partition(slices, (slice) => isOwnedBy(slice, service));
+  const pods = podsOf(service, world, true);
+  const groups = familiesOf(service).flatMap((family) => groupsOf(service, { pods, family, world }));
+  const time =
+    own.length > 0 ? triggerTime(endpointsIn(own), endpointsIn(groups), pods) : service.metadata.creationTimestamp;
+  return [
+    ...pack(groups, own, { limit: LIMIT, dress: (_, old) => dress(service, old, time) }),
+    ...others.map((slice) => remove(EndpointSlice, slice)),
+  ];
+}
+
+interface Asked {
+  readonly pods: readonly SeenPod[];
+  readonly family: IpFamily;
+  readonly world: Listers;
+}
+
+/** By the ports that the pods have. A service without any has one empty slice, so that all see it was looked at. */
+function groupsOf(service: SeenService, { pods, family, world }: Asked): EndpointGroup[] {
+  const groups = new Map<string, { ports: readonly SlicePort[]; endpoints: SliceEndpoint[] }>();
+  for (const pod of pods) {
+    const addresses = addressesOf(pod).filter((each) => ipFamily(each) === family);
+    if (addresses.length === 0) continue;
+    const node = world.of(Node).get(pod.spec.nodeName ?? '');
+    if (!node && !service.spec.publishNotReadyAddresses) continue;
+    const ports = slicePorts(portsOf(pod, service));
+    const key = JSON.stringify(ports);
+    const group = groups.get(key) ?? { ports, endpoints: [] };
+    groups.set(key, group);
+    group.endpoints.push(endpointOf(service, pod, { addresses, zone: node?.metadata.labels?.[ZONE] }));
+  }
+  if (groups.size === 0) return [{ addressType: family, ports: [], endpoints: [] }];
+  return [...groups.values()].map((group) => ({ addressType: family, ...group }));
+}
+
+function endpointOf(
+  service: SeenService,
+  pod: SeenPod,
+  { addresses, zone }: { readonly addresses: readonly string[]; readonly zone: string | undefined },
+): SliceEndpoint {
+  const serving = isReady(pod);
+  const terminating = pod.metadata.deletionTimestamp !== undefined;
+  const ready = service.spec.publishNotReadyAddresses || (serving && !terminating);
+  const hints = ready ? hintsOf(service, { zone, nodeName: pod.spec.nodeName }) : undefined;
+  return {
+    addresses,
+    conditions: { ready, serving, terminating },
+    ...identityOf(pod, service),
+    ...(zone ? { zone } : {}),
+    ...(hints ? { hints } : {}),
+  };
+}
+
+/** Who should prefer the endpoint, where the service wants its traffic to stay near. */
+function hintsOf(
+  { spec }: SeenService,
+  { zone, nodeName }: { readonly zone: string | undefined; readonly nodeName: string | undefined },
+): SliceEndpoint['hints'] {
+  if (!spec.trafficDistribution) return undefined;
+  const forNodes = spec.trafficDistribution === 'PreferSameNode' && nodeName ? [{ name: nodeName }] : undefined;
+  if (!zone && !forNodes) return undefined;
+  return { ...(zone ? { forZones: [{ name: zone }] } : {}), ...(forNodes ? { forNodes } : {}) };
+}
+
+function dress(service: SeenService, old: Slice | undefined, time: string | undefined): Draft<EndpointSlice> {
+  const { name = '', namespace } = service.metadata;
+  const annotations = withTriggerTime(old?.metadata.annotations, time);
+  const labels = { ...labelsFrom(service), [SERVICE_NAME]: name, [MANAGED_BY]: NAME };
+  if (old) return { ...old, metadata: { ...old.metadata, labels, annotations } } as Draft<EndpointSlice>;
+  const ownerReferences = [controllerReference(service, Service)];
+  return { metadata: { generateName: `${name}-`, namespace, labels, annotations, ownerReferences } };
+}
+
+function isOwnedBy({ metadata }: Slice, service: SeenService): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === service.metadata.uid) ?? false;
+}
+
+/** How each pod is told to be. */
+function endpointsIn(parts: readonly { readonly endpoints: readonly SliceEndpoint[] }[]): ReadonlyMap<string, unknown> {
+  const out = new Map<string, unknown>();
+  for (const { endpoints } of parts) {
+    for (const { targetRef, conditions } of endpoints) out.set(targetRef?.uid ?? '', conditions);
+  }
+  return out;
+}
+
+function partition<T>(all: readonly T[], isFirst: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((each) => !isFirst(each))];
+}

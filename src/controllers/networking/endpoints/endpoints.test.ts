@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
+import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import { planEndpointSlices } from './endpoint-slices.ts';
+import { planEndpoints } from './endpoints.ts';
+import { planMirroring } from './mirroring.ts';
+
+const key = { namespace: 'x', name: 'web' };
+const pods = fc.array(
+  fc.record({
+    app: fc.constantFrom('web', 'other'),
+    namespace: fc.constantFrom('x', 'y'),
+    hasAddress: fc.boolean(),
+    ready: fc.boolean(),
+    isDeleted: fc.boolean(),
+    phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed'),
+    port: fc.option(fc.constantFrom(8080, 9090), { nil: undefined }),
+  }),
+  { maxLength: 15 },
+);
+type Pods = typeof pods extends fc.Arbitrary<infer T> ? T : never;
+
+const ipOf = (index: number) => `10.0.0.${index + 1}`;
+
+function put(world: PlannerWorld, index: number, each: Pods[number]): void {
+  world.put(Pod, {
+    metadata: {
+      name: `p${index}`,
+      uid: `u${index}`,
+      namespace: each.namespace,
+      labels: { app: each.app },
+      ...(each.isDeleted ? { deletionTimestamp: '2030-01-01T00:00:00Z' } : {}),
+    },
+    spec: {
+      nodeName: 'n',
+      containers: [{ ports: each.port ? [{ name: 'http', containerPort: each.port, protocol: 'TCP' }] : [] }],
+    },
+    status: {
+      phase: each.phase,
+      ...(each.hasAddress ? { podIPs: [{ ip: ipOf(index) }] } : {}),
+      conditions: [{ type: 'Ready', status: each.ready ? 'True' : 'False' }],
+    },
+  });
+}
+
+function clear(world: PlannerWorld): void {
+  for (const { metadata } of world.of(Pod).list()) {
+    for (const _ of world.of(Pod).remove(`${metadata.namespace}/${metadata.name}`));
+  }
+}
+
+const service = {
+  metadata: { name: 'web', namespace: 'x', uid: 'service', creationTimestamp: '2030-01-01T00:00:00Z' },
+  spec: {
+    selector: { app: 'web' },
+    clusterIP: '10.96.0.9',
+    ipFamilies: ['IPv4'],
+    ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }],
+  },
+};
+
+/** What a member is: selected, with an address, and not ended. */
+const isMember = (each: Pods[number]) =>
+  each.app === 'web' && each.namespace === 'x' && each.hasAddress && ['Pending', 'Running'].includes(each.phase);
+
+describe('what is told of the pods behind a service', () => {
+  it('is who is ready and who is not, in both forms, and it is told once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(pods, { minLength: 1, maxLength: 3 }), async (states) => {
+        const world = new PlannerWorld();
+        const at = { key, of: world.of.bind(world) };
+        world.put(Node, { metadata: { name: 'n' } });
+        const stored = world.put(Service, service);
+        for (const state of states) {
+          clear(world);
+          for (const [index, each] of state.entries()) put(world, index, each);
+          await settle(world, () => [...planEndpoints(stored, at), ...planEndpointSlices(stored, at)]);
+          const members = state.map((each, index) => ({ ...each, ip: ipOf(index) })).filter(isMember);
+
+          const { subsets = [] } = world.of(Endpoints).get('web', 'x');
+          const told = (list: 'addresses' | 'notReadyAddresses') =>
+            subsets
+              .flatMap((subset: any) => subset[list] ?? [])
+              .map(({ ip }: any) => ip)
+              .sort();
+          const alive = members.filter(({ isDeleted, port }) => !isDeleted && port);
+          expect(told('addresses')).toEqual(
+            alive
+              .filter(({ ready }) => ready)
+              .map(({ ip }) => ip)
+              .sort(),
+          );
+          expect(told('notReadyAddresses')).toEqual(
+            alive
+              .filter(({ ready }) => !ready)
+              .map(({ ip }) => ip)
+              .sort(),
+          );
+
+          const endpoints = world
+            .of(EndpointSlice)
+            .list()
+            .flatMap((slice: any) => slice.endpoints);
+          expect(endpoints.map(({ addresses }: any) => addresses[0]).sort()).toEqual(
+            members.map(({ ip }) => ip).sort(),
+          );
+          for (const { addresses, conditions } of endpoints) {
+            const { ready, isDeleted } = members.find(({ ip }) => ip === addresses[0]) as Pods[number];
+            expect(conditions).toEqual({ ready: ready && !isDeleted, serving: ready, terminating: isDeleted });
+          }
+        }
+        // What has a selector is not mirrored, too.
+        expect(planMirroring(world.of(Endpoints).get('web', 'x'), at)).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is never about what somebody else keeps', () => {
+    const world = new PlannerWorld();
+    const at = { key, of: world.of.bind(world) };
+    for (const spec of [
+      { ...service.spec, selector: undefined },
+      { ...service.spec, type: 'ExternalName' },
+    ]) {
+      const stored = world.put(Service, { ...service, spec });
+      world.put(Endpoints, {
+        metadata: { name: 'web', namespace: 'x' },
+        subsets: [{ addresses: [{ ip: '10.1.1.1' }] }],
+      });
+      expect([...planEndpoints(stored, at), ...planEndpointSlices(stored, at)]).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,118 @@
+/** Writes the addresses of the pods behind a service into the Endpoints object of its name. */
+import { deepEqual } from '../../../base/tree.ts';
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
+import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, create, type Plan, type Report, remove, told, update } from '../../loop/plan.ts';
+import { isReady } from '../../shared/pods/pod-life.ts';
+import { identityOf, portsOf } from './pod-endpoint.ts';
+import {
+  addressesOf,
+  familiesOf,
+  isHeadless,
+  isKeptByOthers,
+  labelsFrom,
+  podsBehindServices,
+  podsOf,
+  type SeenPod,
+  type SeenService,
+} from './service-pods.ts';
+import { type Address, packed, type Subset, truncated } from './subsets.ts';
+import { triggerTime, withTriggerTime } from './trigger-time.ts';
+
+const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
+const NAME = 'endpoint-controller';
+const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
+
+type SeenEndpoints = DeepReadonly<Endpoints>;
+
+export const endpointsController: Controller = defineController<Service>({
+  name: 'endpoint',
+  watches: Service,
+  also: [
+    podsBehindServices,
+    // Endpoints may be there before their service, and stay then; what was made here goes with it.
+    related(Endpoints, (endpoints, { of }) => {
+      const { name = '', namespace, labels } = endpoints.metadata;
+      return of(Service).get(name, namespace) || labels?.[MANAGED_BY] === NAME ? [keyOf(endpoints)] : [];
+    }),
+  ],
+  plan: planEndpoints,
+});
+
+export function planEndpoints(service: SeenService | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
+  const { name, namespace } = world.key;
+  const current = world.of(Endpoints).get(name, namespace);
+  if (!service) return current ? [remove(Endpoints, current)] : [];
+  if (isKeptByOthers(service)) return [];
+  const pods = podsOf(service, world, service.spec.publishNotReadyAddresses ?? false);
+  const subsets = packed(pods.flatMap((pod) => subsetsOf(service, pod)));
+  return written(service, { current, subsets, pods });
+}
+
+/** A pod contributes each of its ports by itself; what belongs together is packed afterwards. */
+function subsetsOf(service: SeenService, pod: SeenPod): Subset[] {
+  const address = addressOf(service, pod);
+  if (!address) return [];
+  const { ports = [], publishNotReadyAddresses } = service.spec;
+  const list = publishNotReadyAddresses || isReady(pod) ? 'addresses' : 'notReadyAddresses';
+  if (ports.length === 0) return isHeadless(service) ? [{ [list]: [address] }] : [];
+  return portsOf(pod, service).map((port) => ({ [list]: [address], ports: [port] }));
+}
+
+function addressOf(service: SeenService, pod: SeenPod): Address | undefined {
+  const [family] = familiesOf(service);
+  const ip = addressesOf(pod).find((each) => ipFamily(each) === family);
+  return ip ? { ip, ...identityOf(pod, service) } : undefined;
+}
+
+interface Found {
+  readonly current: SeenEndpoints | undefined;
+  readonly subsets: readonly Subset[];
+  readonly pods: readonly SeenPod[];
+}
+
+function written(service: SeenService, { current, subsets, pods }: Found): Action[] {
+  const fitting = truncated(subsets);
+  const kept = fitting ?? subsets;
+  const labels = { ...labelsFrom(service), [MANAGED_BY]: NAME };
+  const isOver = current?.metadata.annotations?.[OVER_CAPACITY] === 'truncated';
+  const isSame =
+    current &&
+    deepEqual(current.subsets ?? [], kept) &&
+    deepEqual(current.metadata.labels, labels) &&
+    isOver === (fitting !== undefined);
+  if (isSame) return [];
+  const time = current
+    ? triggerTime(readinessIn(current.subsets), readinessIn(kept), pods)
+    : service.metadata.creationTimestamp;
+  const { [OVER_CAPACITY]: _, ...others } = current?.metadata.annotations ?? {};
+  const annotations = withTriggerTime({ ...others, ...(fitting ? { [OVER_CAPACITY]: 'truncated' } : {}) }, time);
+  const { name, namespace } = service.metadata;
+  const object = {
+    ...current,
+    metadata: { ...(current?.metadata ?? { name, namespace }), labels, annotations },
+    subsets: kept,
+  };
+  if (current) return [update(Endpoints, object as Draft<Endpoints>)];
+  const about = { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, namespace } } as const;
+  const words = `Failed to create endpoint for service ${namespace}/${name}`;
+  const report: Report = {
+    about,
+    failed: ({ message }) => told('Warning', 'FailedToCreateEndpoint', `${words}: ${message}`),
+  };
+  return [create(Endpoints, object as Draft<Endpoints>, report)];
+}
+
+/** Which pods are told, and whether as ready. */
+function readinessIn(subsets: readonly Subset[] | undefined): ReadonlyMap<string, boolean> {
+  const out = new Map<string, boolean>();
+  for (const { addresses = [], notReadyAddresses = [] } of subsets ?? []) {
+    for (const { targetRef } of addresses) out.set(targetRef?.uid ?? '', true);
+    for (const { targetRef } of notReadyAddresses) out.set(targetRef?.uid ?? '', false);
+  }
+  return out;
+}

@@ -1,0 +1,122 @@
+/** Copies Endpoints that somebody else keeps into slices, so that who reads slices alone misses nothing. */
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
+import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, event, type Plan, remove } from '../../loop/plan.ts';
+import { controllerReference } from '../../shared/ownership.ts';
+import { MANAGED_BY, SERVICE_NAME, slicesManagedBy, slicesOf } from './service-slices.ts';
+import { type EndpointGroup, pack, type Slice, type SliceEndpoint, slicePorts } from './slice-packing.ts';
+import { type Address, packed, type Subset } from './subsets.ts';
+import { TRIGGER_TIME } from './trigger-time.ts';
+
+const NAME = 'endpointslicemirroring-controller.k8s.io';
+const SKIP = 'endpointslice.kubernetes.io/skip-mirror';
+const LEADER = 'control-plane.alpha.kubernetes.io/leader';
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+const LIMIT = 1000;
+
+type SeenEndpoints = DeepReadonly<Endpoints>;
+
+export const endpointSliceMirroringController: Controller = defineController<Endpoints>({
+  name: 'endpoint-slice-mirroring',
+  watches: Endpoints,
+  also: [related(Service, (service) => [keyOf(service)]), slicesManagedBy(NAME)],
+  plan: planMirroring,
+});
+
+export function planMirroring(endpoints: SeenEndpoints | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
+  const { name, namespace } = world.key;
+  const slices = slicesOf(world, NAME);
+  const service = world.of(Service).get(name, namespace);
+  if (!endpoints || !service || service.spec.selector || !isMirrored(endpoints)) {
+    return slices.map((slice) => remove(EndpointSlice, slice));
+  }
+  if (endpoints.metadata.deletionTimestamp) return [];
+  const mirrored = packed(endpoints.subsets ?? []).map(mirror);
+  const packing = { limit: LIMIT, dress: (_: EndpointGroup, old: Slice | undefined) => dress(endpoints, old) };
+  const actions = pack(merged(mirrored.flatMap(({ groups }) => groups)), slices, packing);
+  return [...actions, ...complaints(endpoints, actions, mirrored)];
+}
+
+function isMirrored({ metadata }: SeenEndpoints): boolean {
+  const isSkipped = /^(1|t|T|TRUE|true|True)$/.test(metadata.labels?.[SKIP] ?? '');
+  return !isSkipped && metadata.annotations?.[LEADER] === undefined;
+}
+
+interface Mirrored {
+  readonly groups: readonly EndpointGroup[];
+  readonly invalid: number;
+  readonly beyond: number;
+}
+
+/** One group for each family of addresses, of as many as one slice takes. */
+function mirror({ addresses = [], notReadyAddresses = [], ports = [] }: Subset): Mirrored {
+  const all = [
+    ...addresses.map((address) => ({ address, ready: true })),
+    ...notReadyAddresses.map((address) => ({ address, ready: false })),
+  ];
+  const valid = all.filter(({ address }) => ipFamily(address.ip) !== undefined);
+  const kept = valid.slice(0, LIMIT);
+  const groups = (['IPv4', 'IPv6'] as const).flatMap((addressType) => {
+    const endpoints = kept.filter(({ address }) => ipFamily(address.ip) === addressType).map(endpointOf);
+    return endpoints.length > 0 ? [{ addressType, ports: slicePorts(ports), endpoints }] : [];
+  });
+  return { groups, invalid: all.length - valid.length, beyond: valid.length - kept.length };
+}
+
+function endpointOf({ address, ready }: { readonly address: Address; readonly ready: boolean }): SliceEndpoint {
+  const { ip, hostname, nodeName, targetRef } = address;
+  return {
+    addresses: [ip],
+    conditions: { ready },
+    ...(hostname ? { hostname } : {}),
+    ...(targetRef ? { targetRef } : {}),
+    ...(nodeName ? { nodeName } : {}),
+  };
+}
+
+/** Groups without ports can come from several subsets. */
+function merged(groups: readonly EndpointGroup[]): EndpointGroup[] {
+  const out = new Map<string, EndpointGroup>();
+  for (const group of groups) {
+    const key = `${group.addressType} ${JSON.stringify(group.ports)}`;
+    const known = out.get(key);
+    out.set(key, known ? { ...known, endpoints: [...known.endpoints, ...group.endpoints] } : group);
+  }
+  return [...out.values()];
+}
+
+function dress(endpoints: SeenEndpoints, old: Slice | undefined): Draft<EndpointSlice> {
+  const { name = '', namespace, labels: given, annotations: noted } = endpoints.metadata;
+  const labels = { ...given, [SERVICE_NAME]: name, [MANAGED_BY]: NAME };
+  const { [TRIGGER_TIME]: _, [LAST_APPLIED]: __, ...annotations } = noted ?? {};
+  const ownerReferences = [controllerReference(endpoints, Endpoints)];
+  const metadata = { labels, annotations, ownerReferences };
+  if (old) return { ...old, metadata: { ...old.metadata, ...metadata } } as Draft<EndpointSlice>;
+  return { metadata: { generateName: `${name}-`, namespace, ...metadata } };
+}
+
+/** Told only when something was written: what is left out stays so until the object changes. */
+function complaints(endpoints: SeenEndpoints, actions: readonly Action[], mirrored: readonly Mirrored[]): Action[] {
+  if (actions.length === 0) return [];
+  const invalid = mirrored.reduce((total, each) => total + each.invalid, 0);
+  const beyond = mirrored.reduce((total, each) => total + each.beyond, 0);
+  const say = (reason: string, message: string) => event(endpoints, 'Warning', reason, message);
+  return [
+    ...(invalid > 0
+      ? [say('InvalidIPAddress', `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`)]
+      : []),
+    ...(beyond > 0
+      ? [
+          say(
+            'TooManyAddressesToMirror',
+            `A max of ${LIMIT} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + beyond} addresses were skipped`,
+          ),
+        ]
+      : []),
+  ];
+}

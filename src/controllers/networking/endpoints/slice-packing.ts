@@ -1,0 +1,148 @@
+/**
+ * Spreads endpoints over slices so that few slices change: what is in a slice stays there, the slices that change anyway
+ * are filled up first, and a slice that would go is used for one that would come.
+ */
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import { type Action, create, remove, update } from '../../loop/plan.ts';
+
+export type Slice = DeepReadonly<EndpointSlice>;
+export type SliceEndpoint = Slice['endpoints'][number];
+export type SlicePort = Slice['ports'][number];
+
+/** In a slice, a port always has a name, if an empty one. */
+export const slicePorts = (
+  ports: readonly (Omit<SlicePort, 'name'> & { readonly name?: string })[],
+): readonly SlicePort[] => ports.map(({ name = '', ...port }) => ({ name, ...port }));
+
+/** Endpoints with the same ports and the same type of address. */
+export interface EndpointGroup {
+  readonly addressType: Slice['addressType'];
+  readonly ports: readonly SlicePort[];
+  readonly endpoints: readonly SliceEndpoint[];
+}
+
+export interface Packing {
+  /** So many endpoints at most are in a slice. */
+  readonly limit: number;
+  /** What a slice of the group looks like, without its endpoints; `old`, when there is one already. */
+  dress(group: EndpointGroup, old: Slice | undefined): Draft<EndpointSlice>;
+}
+
+/** A slice as it is to be. `old` is what there is of it. */
+interface Planned {
+  readonly group: EndpointGroup;
+  old: Slice | undefined;
+  endpoints: SliceEndpoint[];
+  isChanged: boolean;
+}
+
+/** `slices`: all that there are. Those that fit no group go, unless another can use them. */
+export function pack(groups: readonly EndpointGroup[], slices: readonly Slice[], packing: Packing): Action[] {
+  const planned = groups.flatMap((group) => {
+    const key = groupKey(group);
+    const own = slices.filter((slice) => groupKey(slice) === key);
+    return group.endpoints.length > 0 ? packGroup(group, own, packing) : [empty(group, own[0])];
+  });
+  const kept = planned.filter(({ endpoints, group }) => endpoints.length > 0 || group.endpoints.length === 0);
+  const used = new Set(kept.map(({ old }) => old));
+  const left = new Set(slices.filter((slice) => !used.has(slice)));
+  for (const slice of kept) {
+    if (slice.old) continue;
+    const unused = [...left].find(({ addressType }) => addressType === slice.group.addressType);
+    if (!unused) continue;
+    left.delete(unused);
+    slice.old = unused;
+  }
+  return [
+    ...kept.flatMap((slice) => written(slice, packing)),
+    ...[...left].map((slice) => remove(EndpointSlice, slice)),
+  ];
+}
+
+function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Packing): Planned[] {
+  const wanted = new Map(group.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
+  const planned = slices.map((old): Planned => {
+    const endpoints: SliceEndpoint[] = [];
+    for (const endpoint of old.endpoints) {
+      const key = endpointKey(endpoint);
+      const found = wanted.get(key);
+      if (found && endpoints.length < limit) {
+        endpoints.push(found);
+        wanted.delete(key);
+      }
+    }
+    return { group, old, endpoints, isChanged: !deepEqual(endpoints, old.endpoints) };
+  });
+  const rest = [...wanted.values()];
+  const fill = (slice: Planned) => {
+    slice.endpoints.push(...rest.splice(0, limit - slice.endpoints.length));
+    slice.isChanged = true;
+  };
+  const changing = planned.filter(({ isChanged, endpoints }) => isChanged && endpoints.length > 0);
+  for (const slice of changing.sort((a, b) => b.endpoints.length - a.endpoints.length))
+    if (rest.length > 0) fill(slice);
+  while (rest.length >= limit) planned.push(filled(group, rest.splice(0, limit)));
+  if (rest.length === 0) return planned;
+  const fitting = planned
+    .filter(({ isChanged, endpoints }) => !isChanged && endpoints.length + rest.length <= limit)
+    .sort((a, b) => b.endpoints.length - a.endpoints.length)[0];
+  if (fitting) fill(fitting);
+  else planned.push(filled(group, rest));
+  return planned;
+}
+
+/** Says that there is nothing. */
+const empty = (group: EndpointGroup, old: Slice | undefined): Planned => ({
+  group,
+  old,
+  endpoints: [],
+  isChanged: old === undefined || old.endpoints.length > 0,
+});
+
+const filled = (group: EndpointGroup, endpoints: SliceEndpoint[]): Planned => ({
+  group,
+  old: undefined,
+  endpoints,
+  isChanged: true,
+});
+
+function written({ group, old, endpoints }: Planned, { dress }: Packing): Action[] {
+  const object = { ...dress(group, old), addressType: group.addressType, ports: group.ports, endpoints };
+  if (!old) return [create(EndpointSlice, object as Draft<EndpointSlice>)];
+  const isSame =
+    deepEqual(old.endpoints, endpoints) &&
+    deepEqual(old.ports, group.ports) &&
+    deepEqual(old.metadata.labels, object.metadata?.labels) &&
+    deepEqual(withoutTimes(old.metadata.annotations), withoutTimes(object.metadata?.annotations));
+  return isSame ? [] : [update(EndpointSlice, object as Draft<EndpointSlice>)];
+}
+
+/** When something last changed is no change. */
+function withoutTimes(annotations: Readonly<Record<string, string | undefined>> | undefined): object {
+  return Object.fromEntries(
+    Object.entries(annotations ?? {}).filter(([key]) => key !== 'endpoints.kubernetes.io/last-change-trigger-time'),
+  );
+}
+
+/** Endpoints are the same when they lead to the same place. */
+function endpointKey({ addresses, hostname, targetRef, nodeName }: SliceEndpoint): string {
+  return JSON.stringify([
+    addresses,
+    hostname,
+    targetRef?.kind,
+    targetRef?.namespace,
+    targetRef?.name,
+    targetRef?.uid,
+    nodeName,
+  ]);
+}
+
+/** Ports count as a set. */
+function groupKey({ addressType, ports }: Pick<EndpointGroup, 'addressType' | 'ports'>): string {
+  const texts = ports.map(({ name, port, protocol, appProtocol }) =>
+    JSON.stringify([name, port, protocol, appProtocol]),
+  );
+  return `${addressType} ${texts.sort().join(' ')}`;
+}

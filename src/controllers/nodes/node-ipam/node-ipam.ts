@@ -1,0 +1,91 @@
+/** Gives every node that has none a range of addresses for its pods, cut out of the cluster's. IPv4. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { parseIp } from '../../../kinds/shapes/meta/ip-address.ts';
+import { type Controller, defineController, type Listers } from '../../loop/define.ts';
+import { event, type Plan, patch, requeueAfter } from '../../loop/plan.ts';
+
+type SeenNode = DeepReadonly<Node>;
+
+/** A range, as its first address and how many there are. */
+interface Range {
+  readonly first: number;
+  readonly size: number;
+}
+
+export interface NodeIpamOptions {
+  /** Where ranges are cut from, such as `10.244.0.0/16`; absent: nodes bring their own. */
+  readonly podRange?: string | undefined;
+}
+
+/** Each node has so many addresses, where the cluster has. */
+const SIZE = 256;
+/** How soon to look for a free range again, in milliseconds. */
+const LOOK_AGAIN = 60_000;
+
+/** One node after the other: two must not have the same. What was given and is not seen yet is remembered. */
+export function nodeIpamController(podRange: string): Controller {
+  const given = new Map<string, string>();
+  return defineController<Node, ReadonlyMap<string, string>>({
+    name: 'node-ipam',
+    component: 'cidrAllocator',
+    watches: Node,
+    workers: 1,
+    async observe(node, { key, of }) {
+      for (const [name] of given) if (of(Node).get(name)?.spec.podCIDR) given.delete(name);
+      const range = node && !node.spec.podCIDR ? freeRange(podRange, key.name, { of, given }) : undefined;
+      if (range) given.set(key.name, range);
+      else given.delete(key.name);
+      return given;
+    },
+    plan: planNodeRange,
+  });
+}
+
+export function planNodeRange(
+  node: SeenNode | undefined,
+  { observed: given }: { readonly observed: ReadonlyMap<string, string> },
+): Plan {
+  if (!node || node.spec.podCIDR || node.metadata.deletionTimestamp) return [];
+  const { name = '', resourceVersion } = node.metadata;
+  const podCIDR = given.get(name);
+  if (podCIDR) {
+    const changes = { metadata: { resourceVersion }, spec: { podCIDR, podCIDRs: [podCIDR] } };
+    return [patch(Node, node, { type: 'merge', changes })];
+  }
+  const message = `Node ${name} status is now: CIDRNotAvailable`;
+  return [event(node, 'Normal', 'CIDRNotAvailable', message), requeueAfter(LOOK_AGAIN)];
+}
+
+/** The first that no node has; undefined when all are taken. */
+export function freeRange(
+  podRange: string,
+  name: string,
+  { of, given }: Listers & { readonly given: ReadonlyMap<string, string> },
+): string | undefined {
+  const whole = parseRange(podRange);
+  const size = Math.min(SIZE, whole.size);
+  const others = [...given].filter(([node]) => node !== name).map(([, range]) => range);
+  const nodes = of(Node)
+    .list()
+    .flatMap(({ spec }) => spec.podCIDRs ?? []);
+  const taken = new Set<number>();
+  for (const { first, size: length } of [...nodes, ...others].filter((range) => !range.includes(':')).map(parseRange)) {
+    for (let at = first - (first % size); at < first + length; at += size) taken.add(at);
+  }
+  for (let at = whole.first; at < whole.first + whole.size; at += size) {
+    if (!taken.has(at)) return formatRange({ first: at, size });
+  }
+  return undefined;
+}
+
+function parseRange(text: string): Range {
+  const [address = '', prefix = '32'] = text.split('/');
+  const first = (parseIp(address) ?? new Uint8Array(4)).reduce((sum, part) => sum * 256 + part, 0);
+  return { first, size: 2 ** (32 - Number(prefix)) };
+}
+
+function formatRange({ first, size }: Range): string {
+  const parts = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256);
+  return `${parts.join('.')}/${32 - Math.log2(size)}`;
+}

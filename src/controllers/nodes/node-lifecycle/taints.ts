@@ -1,0 +1,59 @@
+/** The taints that a node has because of how it is. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { Node } from '../../../kinds/groups/core/node/node.ts';
+import { readyCondition } from './health.ts';
+
+type SeenNode = DeepReadonly<Node>;
+type Taint = NonNullable<SeenNode['spec']['taints']>[number];
+
+const NOT_READY = 'node.kubernetes.io/not-ready';
+const UNREACHABLE = 'node.kubernetes.io/unreachable';
+const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
+
+/** What keeps new pods away: by the type and the status of a condition. */
+const BY_CONDITION: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Ready: { False: NOT_READY, Unknown: UNREACHABLE },
+  MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
+  DiskPressure: { True: 'node.kubernetes.io/disk-pressure' },
+  PIDPressure: { True: 'node.kubernetes.io/pid-pressure' },
+  NetworkUnavailable: { True: 'node.kubernetes.io/network-unavailable' },
+};
+
+const OWN_NO_SCHEDULE = new Set([UNSCHEDULABLE, ...Object.values(BY_CONDITION).flatMap(Object.values)]);
+const OWN_NO_EXECUTE = new Set([NOT_READY, UNREACHABLE]);
+
+/** The taint that drives pods off a node that is not well; undefined for one that is. */
+export function evictingTaint(node: SeenNode): string | undefined {
+  const ready = readyCondition(node);
+  return ready && BY_CONDITION.Ready?.[ready.status];
+}
+
+/** Whether pods are driven off already, for whichever of the two reasons. */
+export function isEvicting({ spec }: SeenNode): boolean {
+  return spec.taints?.some(isOwnNoExecute) ?? false;
+}
+
+/** The taints as they should be; `evicting` is the one that drives pods off, where there is to be one. */
+export function taintsOf(node: SeenNode, evicting: string | undefined, now: string): readonly Taint[] {
+  const present = node.spec.taints ?? [];
+  const wanted = noScheduleKeys(node);
+  const kept = present.filter(
+    (taint) =>
+      !(isOwnNoExecute(taint) && taint.key !== evicting) &&
+      !(taint.effect === 'NoSchedule' && OWN_NO_SCHEDULE.has(taint.key) && !wanted.has(taint.key)),
+  );
+  const has = (key: string, effect: string) => kept.some((taint) => taint.key === key && taint.effect === effect);
+  const added = [...wanted].filter((key) => !has(key, 'NoSchedule'));
+  return [
+    ...kept,
+    ...added.map((key) => ({ key, effect: 'NoSchedule', timeAdded: now })),
+    ...(evicting && !has(evicting, 'NoExecute') ? [{ key: evicting, effect: 'NoExecute', timeAdded: now }] : []),
+  ];
+}
+
+const isOwnNoExecute = ({ key, effect }: Taint) => effect === 'NoExecute' && OWN_NO_EXECUTE.has(key);
+
+function noScheduleKeys({ spec, status }: SeenNode): ReadonlySet<string> {
+  const keys = (status.conditions ?? []).map(({ type, status: is }) => BY_CONDITION[type]?.[is]);
+  return new Set([...keys, spec.unschedulable ? UNSCHEDULABLE : undefined].filter((key) => key !== undefined));
+}

@@ -1,0 +1,107 @@
+/** Deletes the pods that do not tolerate what their node is tainted with, each when its toleration has run out. */
+import { deepEqual } from '../../../base/tree.ts';
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { covers } from '../../../kinds/placement/tolerations.ts';
+import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, event, type Plan, remove, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { withConditions } from '../../shared/conditions.ts';
+import { podsByNode } from '../../shared/pods/pods-by-node.ts';
+
+type SeenPod = DeepReadonly<Pod>;
+type SeenNode = DeepReadonly<Node>;
+type Taint = NonNullable<SeenNode['spec']['taints']>[number];
+
+/** Since when the pod's end has been counted down to, in milliseconds; undefined when it was not. */
+type Countdown = { readonly since: number | undefined };
+
+export function taintEvictionController(): Controller {
+  const counting = new Map<string, { readonly uid: string | undefined; readonly since: number }>();
+  return defineController<never, Countdown>({
+    name: 'taint-eviction',
+    component: 'taint-eviction-controller',
+    // Pods of nodes without such taints, which is most of them, are never planned for.
+    also: [
+      related(
+        Node,
+        ({ metadata }, { of }) =>
+          of(Pod)
+            .by(podsByNode, metadata.name ?? '')
+            .map(keyOf),
+        (node, old) => deepEqual(taintsOf(node), taintsOf(old)),
+      ),
+      related(Pod, (pod, { of }) => {
+        const node = pod.spec.nodeName ? of(Node).get(pod.spec.nodeName) : undefined;
+        return counting.has(keyOf(pod)) || (node && taintsOf(node).length > 0) ? [keyOf(pod)] : [];
+      }),
+    ],
+    async observe(_, { key, of }, { now }) {
+      const text = `${key.namespace}/${key.name}`;
+      const pod = of(Pod).get(key.name, key.namespace);
+      const node = pod && of(Node).get(pod.spec.nodeName ?? '');
+      const known = counting.get(text);
+      const { uid } = pod?.metadata ?? {};
+      const since = known && known.uid === uid ? known.since : undefined;
+      const isCounted = pod && node && endOf(pod, taintsOf(node), 0) !== undefined;
+      if (isCounted) counting.set(text, { uid, since: since ?? now.getTime() });
+      else counting.delete(text);
+      return { since };
+    },
+    plan: planTaintEviction,
+  });
+}
+
+const NONE: readonly Taint[] = [];
+
+const taintsOf = ({ spec }: SeenNode): readonly Taint[] =>
+  spec.taints?.filter(({ effect }) => effect === 'NoExecute') ?? NONE;
+
+export function planTaintEviction(
+  _: undefined,
+  { key, of, observed }: Pick<Snapshot<Countdown>, 'key' | 'of' | 'observed'>,
+  now: Date,
+): Plan {
+  const pod = of(Pod).get(key.name, key.namespace);
+  if (!pod || pod.metadata.deletionTimestamp) return [];
+  const node = of(Node).get(pod.spec.nodeName ?? '');
+  const time = now.getTime();
+  const end = node && endOf(pod, taintsOf(node), observed.since ?? time);
+  const name = keyOf(pod);
+  if (end === undefined) {
+    const isCancelled = observed.since !== undefined;
+    return isCancelled ? [event(pod, 'Normal', REASON, `Cancelling deletion of Pod ${name}`)] : [];
+  }
+  if (end > time) return [requeueAfter(end - time)];
+  return [event(pod, 'Normal', REASON, `Marking for deletion Pod ${name}`), ...marked(pod, now), remove(Pod, pod)];
+}
+
+const REASON = 'TaintManagerEviction';
+
+/**
+ * When the pod has to go; undefined when it may stay. The time runs from when a taint came, or the pod after it; where no
+ * taint says when that was, from `since`.
+ */
+function endOf(pod: SeenPod, taints: readonly Taint[], since: number): number | undefined {
+  if (taints.length === 0) return undefined;
+  const tolerations = pod.spec.tolerations ?? [];
+  const used = taints.map((taint) => tolerations.find((toleration) => covers(toleration, taint)));
+  if (used.includes(undefined)) return 0;
+  const seconds = used.flatMap((each) => (each?.tolerationSeconds === undefined ? [] : [each.tolerationSeconds]));
+  if (seconds.length === 0) return undefined;
+  const times = taints.map(({ timeAdded }) => (timeAdded ? Date.parse(timeAdded) : since));
+  const placed = Date.parse(pod.status.startTime ?? pod.metadata.creationTimestamp ?? '') || 0;
+  return Math.max(Math.min(...times), placed) + Math.max(0, Math.min(...seconds)) * 1000;
+}
+
+function marked(pod: SeenPod, now: Date): Action[] {
+  const target = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+  };
+  const status = { ...pod.status, conditions: withConditions(pod.status.conditions, [target], now) };
+  return [updateStatus(Pod, { ...pod, status } as Draft<Pod>)];
+}

@@ -1,0 +1,235 @@
+/**
+ * Says in a disruption budget's status how many of its pods may go now. The eviction of a pod takes from that number; here
+ * it is counted anew from what there is.
+ */
+import { deepEqual } from '../../../base/tree.ts';
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';
+import type { Kind } from '../../../kinds/kind.ts';
+import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
+import {
+  type Controller,
+  defineController,
+  type Listers,
+  type Related,
+  related,
+  type Snapshot,
+} from '../../loop/define.ts';
+import { type Action, event, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { withConditions } from '../../shared/conditions.ts';
+import { compiledSelector } from '../../shared/ownership.ts';
+import { isReady } from '../../shared/pods/pod-life.ts';
+import { expectedPods, type OtherScales, observeOthers, SCALED } from './expected-pods.ts';
+
+type Budget = DeepReadonly<PodDisruptionBudget>;
+type SeenPod = DeepReadonly<Pod>;
+
+/** How long a pod that is to be evicted may take to be deleted, in milliseconds. */
+const PATIENCE = 120_000;
+
+export interface DisruptionControllerOptions {
+  /** The kinds that are served at this moment; they come and go. */
+  readonly kinds: () => Iterable<Kind>;
+}
+
+export function disruptionController({ kinds }: DisruptionControllerOptions): Controller {
+  return defineController<PodDisruptionBudget, OtherScales>({
+    name: 'disruption',
+    component: 'controllermanager',
+    watches: PodDisruptionBudget,
+    also: [related(Pod, budgetsOf, isSameForBudgets), ...SCALED.map(scaledOwners)],
+    observe: async (budget, world, tools) =>
+      budget && needsOwners(budget) ? observeOthers(podsOf(budget, world), { ...tools, world, kinds }) : new Map(),
+    plan: planDisruption,
+  });
+}
+
+function budgetsOf({ metadata }: SeenPod, { of }: Listers): string[] {
+  return of(PodDisruptionBudget)
+    .list(metadata.namespace)
+    .filter(({ spec }) => compiledSelector(spec.selector).matches(metadata.labels))
+    .map(keyOf);
+}
+
+function isSameForBudgets(pod: SeenPod, old: SeenPod): boolean {
+  return (
+    isReady(pod) === isReady(old) &&
+    pod.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
+    deepEqual(pod.metadata.labels, old.metadata.labels) &&
+    deepEqual(pod.metadata.ownerReferences, old.metadata.ownerReferences)
+  );
+}
+
+/** A new size concerns every budget of the namespace that counts by size. */
+const scaledOwners = (kind: (typeof SCALED)[number]): Related =>
+  related(
+    kind,
+    ({ metadata }, { of }) => of(PodDisruptionBudget).list(metadata.namespace).filter(needsOwners).map(keyOf),
+    (owner, old) => owner.spec.replicas === old.spec.replicas,
+  );
+
+const needsOwners = ({ spec }: Budget) => spec.maxUnavailable !== undefined || typeof spec.minAvailable === 'string';
+
+function podsOf({ metadata, spec }: Budget, { of }: Listers): readonly SeenPod[] {
+  const selector = compiledSelector(spec.selector);
+  return of(Pod)
+    .list(metadata.namespace)
+    .filter((pod) => selector.matches(pod.metadata.labels));
+}
+
+export function planDisruption(
+  budget: Budget | undefined,
+  world: Pick<Snapshot<OtherScales>, 'of' | 'observed'>,
+  now: Date,
+): Plan {
+  if (!budget) return [];
+  const pods = podsOf(budget, world);
+  const needed = need(budget, pods, world);
+  const time = now.getTime();
+  const disrupted = disruptedOf(budget, pods, time);
+  const status =
+    'problem' in needed
+      ? failed(budget, needed.problem, now)
+      : counted(budget, { ...needed, pods, disrupted: disrupted.pending }, now);
+  const isSame = deepEqual(status, budget.status);
+  return [
+    ...(isSame ? [] : [updateStatus(PodDisruptionBudget, { ...budget, status } as Draft<PodDisruptionBudget>)]),
+    ...(isSame ? [] : eventsOf(budget, pods, needed)),
+    ...disrupted.late.map((pod) => {
+      const { namespace } = budget.metadata;
+      const message = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
+      return event(pod, 'Warning', 'NotDeleted', message);
+    }),
+    ...(disrupted.next === undefined ? [] : [requeueAfter(disrupted.next - time)]),
+  ];
+}
+
+interface Counted {
+  readonly expected: number;
+  readonly healthy: number;
+  readonly unmanaged: readonly string[];
+}
+
+type Need = Counted | { readonly problem: string };
+
+/** How many pods there should be, and how many must be healthy. */
+function need({ spec }: Budget, pods: readonly SeenPod[], world: Pick<Snapshot<OtherScales>, 'of' | 'observed'>): Need {
+  const { minAvailable, maxUnavailable } = spec;
+  if (maxUnavailable === undefined && typeof minAvailable !== 'string') {
+    return { expected: minAvailable === undefined ? 0 : pods.length, healthy: minAvailable ?? 0, unmanaged: [] };
+  }
+  const owners = expectedPods(pods, world.observed, world);
+  if ('problem' in owners) return owners;
+  const { count, unmanaged } = owners;
+  const healthy =
+    maxUnavailable === undefined
+      ? share(minAvailable as string, count)
+      : Math.max(0, count - share(maxUnavailable, count));
+  return { expected: count, healthy, unmanaged };
+}
+
+/** Rounded up: a budget protects rather one too many. */
+function share(amount: IntOrPercent, whole: number): number {
+  return typeof amount === 'number' ? amount : Math.ceil((magnitude(amount) * whole) / 100);
+}
+
+interface Disrupted {
+  /** Those that were evicted and are still to be deleted, with when. */
+  readonly pending: Readonly<Record<string, string>>;
+  /** Those for which that takes too long. */
+  readonly late: readonly SeenPod[];
+  /** When the next one is late. */
+  readonly next: number | undefined;
+}
+
+function disruptedOf({ status }: Budget, pods: readonly SeenPod[], now: number): Disrupted {
+  const pending: Record<string, string> = {};
+  const late: SeenPod[] = [];
+  let next: number | undefined;
+  for (const pod of pods) {
+    const { name = '', deletionTimestamp } = pod.metadata;
+    const since = status.disruptedPods?.[name];
+    if (since === undefined || deletionTimestamp) continue;
+    const due = Date.parse(since) + PATIENCE;
+    if (due < now) {
+      late.push(pod);
+      continue;
+    }
+    pending[name] = since;
+    next = Math.min(next ?? due, due);
+  }
+  // The moment itself is not late yet.
+  return { pending, late, next: next === undefined ? undefined : next + 1 };
+}
+
+function counted(
+  { metadata, status }: Budget,
+  found: Counted & { readonly pods: readonly SeenPod[]; readonly disrupted: Readonly<Record<string, string>> },
+  now: Date,
+): PodDisruptionBudget['status'] {
+  const { expected, healthy: desiredHealthy, pods, disrupted } = found;
+  const isHealthy = ({ metadata: { name = '', deletionTimestamp } }: SeenPod) =>
+    deletionTimestamp === undefined && disrupted[name] === undefined;
+  const currentHealthy = pods.filter((pod) => isHealthy(pod) && isReady(pod)).length;
+  // A budget without pods allows nothing: the first of them would be unprotected until they are counted.
+  const disruptionsAllowed = expected > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
+  const allowed = disruptionsAllowed > 0;
+  const { generation } = metadata;
+  return {
+    ...(generation ? { observedGeneration: generation } : {}),
+    ...(Object.keys(disrupted).length > 0 ? { disruptedPods: { ...disrupted } } : {}),
+    disruptionsAllowed,
+    currentHealthy,
+    desiredHealthy,
+    expectedPods: expected,
+    conditions: conditionsOf(
+      status,
+      { isAllowed: allowed, reason: allowed ? 'SufficientPods' : 'InsufficientPods', generation },
+      now,
+    ),
+  };
+}
+
+/** What cannot be counted is not to be disturbed. */
+function failed({ status }: Budget, problem: string, now: Date): PodDisruptionBudget['status'] {
+  const { observedGeneration: generation } = status;
+  const conditions = conditionsOf(
+    status,
+    { isAllowed: false, reason: 'SyncFailed', message: problem, generation },
+    now,
+  );
+  return { ...status, disruptionsAllowed: 0, conditions } as PodDisruptionBudget['status'];
+}
+
+function conditionsOf(
+  { conditions }: Budget['status'],
+  said: { isAllowed: boolean; reason: string; message?: string; generation: number | undefined },
+  now: Date,
+): NonNullable<PodDisruptionBudget['status']['conditions']> {
+  const { isAllowed, reason, message = '', generation } = said;
+  const condition = {
+    type: 'DisruptionAllowed',
+    status: isAllowed ? 'True' : 'False',
+    ...(generation ? { observedGeneration: generation } : {}),
+    reason,
+    message,
+  };
+  return withConditions(conditions, [condition], now) as NonNullable<PodDisruptionBudget['status']['conditions']>;
+}
+
+function eventsOf(budget: Budget, pods: readonly SeenPod[], needed: Need): Action[] {
+  const out = pods.length > 0 ? [] : [event(budget, 'Normal', 'NoPods', 'No matching pods found')];
+  if ('problem' in needed) {
+    const message = `Failed to calculate the number of expected pods: ${needed.problem}`;
+    out.push(event(budget, 'Warning', 'CalculateExpectedPodCountFailed', message));
+  } else if (needed.unmanaged.length > 0) {
+    const selector = compiledSelector(budget.spec.selector).text;
+    const message =
+      `Pods selected by this PodDisruptionBudget (selector: ${selector}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. ` +
+      'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.';
+    out.push(event(budget, 'Warning', 'UnmanagedPods', message));
+  }
+  return out;
+}

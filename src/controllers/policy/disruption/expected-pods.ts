@@ -1,0 +1,92 @@
+/** How many pods there should be: the sizes of all that manage the pods of a budget. */
+import type { Client } from '../../../client/client.ts';
+import { controllerOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, KindRef } from '../../../client/object-types.ts';
+import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
+import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
+import type { Kind } from '../../../kinds/kind.ts';
+import type { Listers } from '../../loop/define.ts';
+
+type SeenPod = DeepReadonly<Pod>;
+type Owner = NonNullable<ReturnType<typeof controllerOf>>;
+
+/** The sizes of owners that no cache shows, by uid; or why one has none. */
+export type OtherScales = ReadonlyMap<string, number | string>;
+
+export type Expected =
+  | { readonly count: number; readonly unmanaged: readonly string[] }
+  /** Why it cannot be said. */
+  | { readonly problem: string };
+
+/** Kinds that are followed. */
+export const SCALED: readonly KindRef[] = [Deployment, ReplicaSet, ReplicationController, StatefulSet];
+
+export function expectedPods(pods: readonly SeenPod[], others: OtherScales, world: Listers): Expected {
+  const scales = new Map<string, number>();
+  const unmanaged: string[] = [];
+  for (const pod of pods) {
+    const owner = controllerOf(pod);
+    if (!owner) {
+      unmanaged.push(pod.metadata.name ?? '');
+      continue;
+    }
+    const found = scaleOf(owner, pod, world) ?? others.get(owner.uid);
+    if (found === undefined) return { problem: `found no controllers for pod ${JSON.stringify(pod.metadata.name)}` };
+    if (typeof found === 'string') return { problem: found };
+    if (typeof found === 'number') scales.set(owner.uid, found);
+    else scales.set(found.uid, found.count);
+  }
+  return { count: [...scales.values()].reduce((sum, each) => sum + each, 0), unmanaged };
+}
+
+/** Of a replica set that a deployment manages, the deployment's size counts: the sets change while it rolls. */
+function scaleOf(owner: Owner, pod: SeenPod, { of }: Listers): { uid: string; count: number } | undefined {
+  const kind = SCALED.find((each) => each !== Deployment && isOf(owner, each));
+  const found = kind && of(kind).get(owner.name, pod.metadata.namespace);
+  if (!found || found.metadata.uid !== owner.uid) return undefined;
+  const above = controllerOf(found);
+  if (kind === ReplicaSet && above && isOf(above, Deployment)) {
+    const deployment = of(Deployment).get(above.name, pod.metadata.namespace);
+    if (deployment?.metadata.uid === above.uid) return { uid: above.uid, count: deployment.spec.replicas ?? 1 };
+  }
+  return { uid: owner.uid, count: found.spec.replicas ?? 1 };
+}
+
+const isOf = (owner: Pick<Owner, 'apiVersion' | 'kind'>, kind: KindRef) =>
+  owner.kind === kind.kind && owner.apiVersion.split('/').slice(0, -1).join('/') === kind.group;
+
+interface Look {
+  readonly world: Listers;
+  readonly kinds: () => Iterable<Kind>;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/** Asks for the sizes of owners of other kinds. */
+export async function observeOthers(pods: readonly SeenPod[], look: Look): Promise<OtherScales> {
+  const out = new Map<string, number | string>();
+  for (const pod of pods) {
+    const owner = controllerOf(pod);
+    if (!owner || out.has(owner.uid) || SCALED.some((kind) => isOf(owner, kind))) continue;
+    const kind = [...look.kinds()].find(({ versions, kind: name }) =>
+      versions.some(({ apiVersion }) => apiVersion === owner.apiVersion && name === owner.kind),
+    );
+    if (kind) out.set(owner.uid, await ask(kind, owner.name, pod, look));
+  }
+  return out;
+}
+
+async function ask(
+  kind: Kind,
+  name: string,
+  { metadata }: SeenPod,
+  { client, signal }: Look,
+): Promise<number | string> {
+  const plural = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
+  if (!kind.subresources?.scale) return `${plural} does not implement the scale subresource`;
+  const scale = await client.of(kind).in(metadata.namespace).scale(name, { signal });
+  return scale.replicas;
+}

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { ResourceQuota } from '../../../kinds/groups/core/resource-quota.ts';
+import { Secret } from '../../../kinds/groups/core/secret.ts';
+import type { Plan } from '../../loop/plan.ts';
+import { type Counted, planResourceQuota } from './resource-quota.ts';
+
+const now = new Date('2030-01-01T00:00:00Z');
+
+const quota = (hard: Record<string, string>, more: { spec?: object; status?: object } = {}): ResourceQuota =>
+  ({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'q', namespace: 'x', resourceVersion: '5' },
+    spec: { hard, ...more.spec },
+    status: more.status ?? {},
+  }) as ResourceQuota;
+
+const pod = (name: string, cpu: string, more: { metadata?: object; status?: object; spec?: object } = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'x', ...more.metadata },
+  spec: { containers: [{ name: 'c', resources: { requests: { cpu } } }], ...more.spec },
+  status: { phase: 'Running', ...more.status },
+});
+
+const pods = (...objects: object[]): Counted => ({ kind: Pod, objects: objects as never, resourceVersion: '9' });
+
+const statusOf = (plan: Plan) => (plan.find(({ type }) => type === 'updateStatus') as any)?.object.status;
+
+describe('planResourceQuota', () => {
+  it('says what is limited and how much is used of it', () => {
+    const plan = planResourceQuota(
+      quota({ pods: '5', 'requests.cpu': '2', secrets: '3' }),
+      { observed: [pods(pod('a', '500m'), pod('b', '1')), { kind: Secret, objects: [], resourceVersion: '9' }] },
+      now,
+    );
+    expect(statusOf(plan)).toEqual({
+      hard: { pods: '5', 'requests.cpu': '2', secrets: '3' },
+      used: { pods: '2', 'requests.cpu': '1500m', secrets: '0' },
+    });
+    expect(plan.filter(({ type }) => type === 'requeueOnChange')).toHaveLength(2);
+  });
+
+  it('writes nothing when it is so already, in whatever way it is written', () => {
+    const status = { hard: { 'requests.cpu': '2000m' }, used: { 'requests.cpu': '1' } };
+    const plan = planResourceQuota(
+      quota({ 'requests.cpu': '2' }, { status }),
+      { observed: [pods(pod('a', '1000m'))] },
+      now,
+    );
+    expect(plan.map(({ type }) => type)).toEqual(['requeueOnChange']);
+  });
+
+  it('counts only what is in scope and has not ended', () => {
+    const spec = { scopes: ['Terminating'] };
+    const plan = planResourceQuota(
+      quota({ pods: '5' }, { spec }),
+      {
+        observed: [
+          pods(
+            pod('a', '1', { spec: { activeDeadlineSeconds: 5 } }),
+            pod('b', '1', { spec: { activeDeadlineSeconds: 5 }, status: { phase: 'Failed' } }),
+            pod('c', '1'),
+          ),
+        ],
+      },
+      now,
+    );
+    expect(statusOf(plan).used).toEqual({ pods: '1' });
+  });
+
+  it('looks again when a pod that is being deleted should be gone', () => {
+    const metadata = { deletionTimestamp: '2030-01-01T00:00:10Z', deletionGracePeriodSeconds: 30 };
+    const plan = planResourceQuota(quota({ pods: '5' }), { observed: [pods(pod('a', '1', { metadata }))] }, now);
+    expect(plan.at(-1)).toEqual({ type: 'requeueAfter', milliseconds: 40_001 });
+  });
+
+  it('comes to rest, whatever there is', () => {
+    const cpu = fc.integer({ min: 0, max: 5000 }).map((milli) => `${milli}m`);
+    fc.assert(
+      fc.property(fc.array(cpu), (all) => {
+        const observed = [pods(...all.map((each, index) => pod(`p${index}`, each)))];
+        const hard = { pods: '1', 'requests.cpu': '1' };
+        const status = statusOf(planResourceQuota(quota(hard), { observed }, now));
+        const next = planResourceQuota(quota(hard, { status }), { observed }, now);
+        expect(next.some(({ type }) => type === 'updateStatus')).toBe(false);
+      }),
+    );
+  });
+
+  it('plans nothing for a quota that is gone', () => {
+    expect(planResourceQuota(undefined, { observed: [] }, now)).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+/** Conditions: what a controller says of an object, each with the time since when its status holds. */
+import { timestamp } from '../../base/timestamp.ts';
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** The conditions with these put in or replaced. The time moves only when a status does, so equal stays equal. */
+export function withConditions(
+  present: readonly Condition[] | undefined,
+  wanted: readonly Omit<Condition, 'lastTransitionTime'>[],
+  now: Date,
+): Condition[] {
+  const out = [...(present ?? [])];
+  for (const condition of wanted) {
+    const index = out.findIndex(({ type }) => type === condition.type);
+    const old = out[index];
+    const since = old?.status === condition.status ? old.lastTransitionTime : timestamp(now);
+    const next = { ...condition, ...(since ? { lastTransitionTime: since } : {}) };
+    if (index < 0) out.push(next);
+    else out[index] = next;
+  }
+  return out;
+}
+
+/** The others. */
+export function withoutCondition<T extends Pick<Condition, 'type'>>(
+  present: readonly T[] | undefined,
+  type: string,
+): T[] {
+  return present?.filter((condition) => condition.type !== type) ?? [];
+}

@@ -1,0 +1,149 @@
+/**
+ * Who manages what. A controller's objects are found by its selector, but belong to it by reference: it takes matching
+ * ones that nobody manages, lets go of its own that match no more, and never touches those of another.
+ */
+import { isApiError } from '../../base/errors.ts';
+import type { Client } from '../../client/client.ts';
+import { controllerOf, keyOf } from '../../client/informer/object-cache.ts';
+import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import { fromLabelSelector, fromLabels, type LabelSelector } from '../../schema/selector.ts';
+import { type Listers, type Related, related } from '../loop/define.ts';
+import { type Action, type Named, patch } from '../loop/plan.ts';
+
+/** How owners of one kind find their objects of another. */
+export interface Ownership<Owner, T> {
+  readonly owner: KindRef<Owner>;
+  readonly kind: KindRef<T>;
+  /** Which labels the owner's objects have. */
+  selector(owner: DeepReadonly<Owner>): LabelSelector;
+  /** Objects for which this is false are neither taken nor let go. Default: all count. */
+  counts?(object: DeepReadonly<T>, owner: DeepReadonly<Owner>): boolean;
+  /** Put on what is taken. */
+  readonly finalizers?: readonly string[];
+}
+
+export interface Claim<T> {
+  /** The owner's, with those that the actions take. */
+  readonly mine: readonly DeepReadonly<T>[];
+  /** To be performed before anything that is decided by `mine`. */
+  readonly actions: readonly Action[];
+}
+
+/** `mayAdopt`: what observeAdoption found, before. */
+export function claim<Owner extends KubeObject, T extends KubeObject>(
+  owner: DeepReadonly<Owner>,
+  ownership: Ownership<Owner, T>,
+  { world, mayAdopt }: { readonly world: Listers; readonly mayAdopt: boolean },
+): Claim<T> {
+  const { counts, kind } = ownership;
+  const selector = ownership.selector(owner);
+  const matching: DeepReadonly<T>[] = [];
+  const released: DeepReadonly<T>[] = [];
+  for (const object of world.of(kind).controlledBy(owner.metadata.uid ?? '')) {
+    if (counts && !counts(object, owner)) continue;
+    (selector.matches(object.metadata.labels) ? matching : released).push(object);
+  }
+  // An owner that is being deleted leaves everything as it is, for the garbage collector to decide.
+  if (owner.metadata.deletionTimestamp) return { mine: matching, actions: [] };
+  const adopted = mayAdopt ? adoptable(owner, ownership, world) : [];
+  return {
+    mine: adopted.length > 0 ? [...matching, ...adopted] : matching,
+    actions: [
+      ...released.map((object) => patch(kind, object, release(owner, object))),
+      ...adopted.map((object) => patch(kind, object, adoption(owner, object, ownership))),
+    ],
+  };
+}
+
+/**
+ * Whether orphans may be taken: there are some, and the owner, read past the cache, is still the same and still wanted. A
+ * cache that lags behind would let a deleted owner take what its deletion set free.
+ */
+export async function observeAdoption<Owner extends KubeObject, T extends KubeObject>(
+  owner: DeepReadonly<Owner> | undefined,
+  ownership: Ownership<Owner, T>,
+  { world, client, signal }: { readonly world: Listers; readonly client: Client; readonly signal: AbortSignal },
+): Promise<boolean> {
+  if (!owner || owner.metadata.deletionTimestamp) return false;
+  if (adoptable(owner, ownership, world).length === 0) return false;
+  const { name = '', namespace, uid } = owner.metadata;
+  try {
+    const { metadata } = (await client.of(ownership.owner).in(namespace).get(name, { signal })) as Named;
+    return metadata.uid === uid && !metadata.deletionTimestamp;
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) return false;
+    throw error;
+  }
+}
+
+/** For a controller's `also`: an object that nobody manages wakes every owner that could take it. */
+export function orphansOf<Owner extends KubeObject, T extends KubeObject>(ownership: Ownership<Owner, T>): Related {
+  const { owner, kind, selector } = ownership;
+  return related(kind, (object, { of }) => {
+    if (controllerOf(object)) return [];
+    const { namespace = '', labels } = object.metadata;
+    return of(owner)
+      .list(namespace)
+      .filter((each) => selector(each).matches(labels))
+      .map(keyOf);
+  });
+}
+
+/** What an object carries that the owner manages. */
+export function controllerReference(owner: Named, kind: KindRef) {
+  const { name = '', uid = '' } = owner.metadata;
+  const apiVersion = kind.hub.apiVersion;
+  return { apiVersion, kind: kind.kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** A selector of an object, compiled once. */
+export const compiledSelector = once(fromLabelSelector);
+
+/** The older form, a map of labels. */
+export const compiledLabels = once((labels: Readonly<Record<string, string>> | undefined) => fromLabels(labels ?? {}));
+
+/** Objects do not change, so neither does what was made of them. */
+function once<T extends object>(make: (from: T | undefined) => LabelSelector): (from: T | undefined) => LabelSelector {
+  const known = new WeakMap<T, LabelSelector>();
+  return (from) => {
+    const found = from && known.get(from);
+    if (found) return found;
+    const made = make(from);
+    if (from) known.set(from, made);
+    return made;
+  };
+}
+
+function adoptable<Owner extends KubeObject, T extends KubeObject>(
+  owner: DeepReadonly<Owner>,
+  ownership: Ownership<Owner, T>,
+  world: Listers,
+): readonly DeepReadonly<T>[] {
+  const { counts = () => true, kind } = ownership;
+  const selector = ownership.selector(owner);
+  return world
+    .of(kind)
+    .orphans(owner.metadata.namespace ?? '')
+    .filter(
+      (each) => !each.metadata.deletionTimestamp && counts(each, owner) && selector.matches(each.metadata.labels),
+    );
+}
+
+/** The uid makes sure that it is this object, and not one of the same name that came after it. */
+function adoption(owner: Named, { metadata }: Named, ownership: Ownership<any, any>) {
+  const { finalizers, owner: ownerKind } = ownership;
+  const changes = {
+    metadata: {
+      uid: metadata.uid,
+      ownerReferences: [controllerReference(owner, ownerKind)],
+      ...(finalizers ? { finalizers } : {}),
+    },
+  };
+  return { type: 'strategic', changes } as const;
+}
+
+function release(owner: Named, { metadata }: Named) {
+  const ownerReferences = [{ $patch: 'delete', uid: owner.metadata.uid }];
+  return { type: 'strategic', changes: { metadata: { uid: metadata.uid, ownerReferences } } } as const;
+}

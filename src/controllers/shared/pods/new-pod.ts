@@ -1,0 +1,27 @@
+/** A new pod, as a controller makes it from its template. */
+import type { DeepReadonly, Draft, KindRef } from '../../../client/object-types.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Named } from '../../loop/plan.ts';
+import { controllerReference } from '../ownership.ts';
+
+interface Template {
+  readonly metadata?: DeepReadonly<Pod['metadata']>;
+  readonly spec?: DeepReadonly<Pod['spec']>;
+}
+
+/** Named after its owner, with an ending that the server makes up. */
+export function newPod(owner: Named, kind: KindRef, template: DeepReadonly<Template>): Draft<Pod> {
+  const { labels, annotations, finalizers } = template.metadata ?? {};
+  const { name = '', namespace } = owner.metadata;
+  return {
+    metadata: {
+      generateName: `${name}-`,
+      namespace,
+      ...(labels ? { labels } : {}),
+      ...(annotations ? { annotations } : {}),
+      ...(finalizers ? { finalizers } : {}),
+      ownerReferences: [controllerReference(owner, kind)],
+    },
+    spec: template.spec,
+  } as Draft<Pod>;
+}

@@ -1,0 +1,26 @@
+/** Finds the pods that a map of labels selects without a look at all the others. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Listers } from '../../loop/define.ts';
+import { compiledLabels } from '../ownership.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+const NONE: readonly string[] = [];
+
+function byLabel({ metadata }: DeepReadonly<Pod>): readonly string[] {
+  const { namespace, labels } = metadata;
+  return labels ? Object.entries(labels).map(([key, value]) => keyOf(namespace, key, value)) : NONE;
+}
+
+const keyOf = (namespace: string | undefined, key: string, value: string) => `${namespace}/${key}=${value}`;
+
+/** The pods of the namespace that have all the labels; no labels select all. */
+export function podsWith(labels: Labels, namespace: string, { of }: Listers): readonly DeepReadonly<Pod>[] {
+  const [first, ...more] = Object.entries(labels);
+  if (!first) return of(Pod).list(namespace);
+  const pods = of(Pod).by(byLabel, keyOf(namespace, ...first));
+  if (more.length === 0) return pods;
+  const selector = compiledLabels(labels);
+  return pods.filter(({ metadata }) => selector.matches(metadata.labels));
+}

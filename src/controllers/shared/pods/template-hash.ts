@@ -1,0 +1,29 @@
+/** A short name for a template of pods, which tells the pods that come from it from those of another. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
+
+/** No vowels and no look-alikes, so that a hash spells no word. */
+const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** The same for the same template, in whatever order its fields stand; another one for every collision before. */
+export function templateHash(template: DeepReadonly<PodTemplateSpec>, collisions: number | undefined): string {
+  const hash = fnv1a(canonical(template) + (collisions === undefined ? '' : `\n${collisions}`));
+  return [...String(hash)].map((digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join('');
+}
+
+/** JSON with sorted keys. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`);
+  return `{${fields.join(',')}}`;
+}
+
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}

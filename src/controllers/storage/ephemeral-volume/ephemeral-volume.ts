@@ -1,0 +1,75 @@
+/**
+ * Makes the claims that belong to one pod each: a volume that the pod describes by a template instead of naming a claim. They
+ * go with their pod, by reference.
+ */
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
+import { type Action, create, event, type Plan, told } from '../../loop/plan.ts';
+import { ownClaim, podsByClaim } from '../../shared/pods/pods-by-claim.ts';
+
+type SeenPod = DeepReadonly<Pod>;
+type Ephemeral = NonNullable<NonNullable<SeenPod['spec']['volumes']>[number]['ephemeral']>;
+
+export const ephemeralVolumeController: Controller = defineController({
+  name: 'ephemeral-volume',
+  component: 'ephemeral_volume',
+  also: [
+    // Which volumes a pod has never changes.
+    related(Pod, keysOfPod, () => true),
+    related(PersistentVolumeClaim, keysOfClaim, () => true),
+  ],
+  plan: (_, { key, of }) => planPod(of(Pod).get(key.name, key.namespace), { of }),
+});
+
+const hasOwn = ({ spec }: SeenPod) => spec.volumes?.some(({ ephemeral }) => ephemeral) ?? false;
+
+function keysOfPod(pod: SeenPod): readonly string[] {
+  return hasOwn(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : [];
+}
+
+/** When one is deleted, its pod gets another. */
+function keysOfClaim({ metadata }: DeepReadonly<PersistentVolumeClaim>, { of }: Listers): readonly string[] {
+  return of(Pod).by(podsByClaim, `${metadata.namespace}/${metadata.name}`).flatMap(keysOfPod);
+}
+
+export function planPod(pod: SeenPod | undefined, { of }: Listers): Plan {
+  if (!pod || pod.metadata.deletionTimestamp) return [];
+  const plan: Action[] = [];
+  for (const { name, ephemeral } of pod.spec.volumes ?? []) {
+    if (!ephemeral) continue;
+    const claimName = ownClaim(pod.metadata.name, name);
+    const claim = of(PersistentVolumeClaim).get(claimName, pod.metadata.namespace);
+    if (!claim) plan.push(makeClaim(pod, { name, claimName, ephemeral }));
+    else if (!isOwner(pod, claim)) plan.push(event(pod, 'Warning', 'FailedBinding', notOwner(pod, name, claimName)));
+  }
+  return plan;
+}
+
+function isOwner({ metadata: { uid } }: SeenPod, { metadata }: DeepReadonly<PersistentVolumeClaim>): boolean {
+  return metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) ?? false;
+}
+
+function notOwner({ metadata: { namespace, name } }: SeenPod, volume: string, claim: string): string {
+  const why = `PVC ${namespace}/${claim} was not created for pod ${namespace}/${name} (pod is not owner)`;
+  return `ephemeral volume ${volume}: ${why}`;
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly claimName: string;
+  readonly ephemeral: Ephemeral;
+}
+
+function makeClaim(pod: SeenPod, { name, claimName, ephemeral }: Wanted): Action {
+  const { namespace, name: podName, uid } = pod.metadata;
+  const { metadata: { labels, annotations } = {}, spec } = ephemeral.volumeClaimTemplate ?? {};
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: podName, uid, controller: true, blockOwnerDeletion: true };
+  const claim = { metadata: { name: claimName, namespace, labels, annotations, ownerReferences: [owner] }, spec };
+  return create(PersistentVolumeClaim, claim as Draft<PersistentVolumeClaim>, {
+    about: pod,
+    failed: ({ message }) =>
+      told('Warning', 'FailedBinding', `ephemeral volume ${name}: create PVC ${claimName}: ${message}`),
+  });
+}

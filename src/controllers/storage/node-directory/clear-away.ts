@@ -1,0 +1,43 @@
+/** Sees to it that volumes go when nobody wants them any more. Their data is removed by their node. */
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PROVISIONED_BY } from '../../../kinds/volumes/binding.ts';
+import { isToRemove, NODE_DIRECTORY, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
+import { event, type Plan, remove, update } from '../../loop/plan.ts';
+import type { World } from './nodes.ts';
+
+type Volume = DeepReadonly<PersistentVolume>;
+
+export function planDirectory(volume: Volume | undefined, world: World): Plan {
+  if (volume?.metadata.annotations?.[PROVISIONED_BY] !== NODE_DIRECTORY) return [];
+  const { finalizers = [], deletionTimestamp } = volume.metadata;
+  const isHeld = finalizers.includes(REMOVAL);
+  const goesWithClaim = volume.spec.persistentVolumeReclaimPolicy === 'Delete';
+  if (isHeld && !goesWithClaim) return [letGo(volume)];
+  if (deletionTimestamp) return isToRemove(volume) ? lastResort(volume, world) : [];
+  if (!isHeld && goesWithClaim) return [hold(volume)];
+  return goesWithClaim && volume.status.phase === 'Released' ? [remove(PersistentVolume, volume)] : [];
+}
+
+/** The node removes the data and lets go of the volume, unless there is no such node. */
+function lastResort(volume: Volume, world: World): Plan {
+  const directory = nodeDirectory(volume);
+  if (!directory) {
+    const message = 'nobody can tell which directory of which node it is: nothing is removed';
+    return [letGo(volume), event(volume, 'Warning', 'VolumeFailedDelete', message)];
+  }
+  return world.nodeNamed(directory.node) ? [] : [letGo(volume)];
+}
+
+function hold(volume: Volume) {
+  return withFinalizers(volume, [...(volume.metadata.finalizers ?? []), REMOVAL]);
+}
+
+function letGo(volume: Volume) {
+  return withFinalizers(volume, volume.metadata.finalizers?.filter((each) => each !== REMOVAL) ?? []);
+}
+
+function withFinalizers(volume: Volume, finalizers: readonly string[]) {
+  const metadata = { ...volume.metadata, finalizers };
+  return update(PersistentVolume, { ...volume, metadata } as Draft<PersistentVolume>);
+}

@@ -1,0 +1,50 @@
+/** Where a volume can be made. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
+import { NODE } from '../../../kinds/volumes/node-directory.ts';
+import type { Listers } from '../../loop/define.ts';
+
+export type SeenNode = DeepReadonly<Node>;
+
+/** What plans are made from. */
+export interface World extends Listers {
+  /** Asked past the cache where that does not know it. */
+  nodeNamed(name: string): SeenNode | undefined;
+}
+
+/** Whether new volumes may go there. */
+export function isWell({ spec, status }: SeenNode): boolean {
+  return !spec.unschedulable && (status.conditions?.some(isReady) ?? false);
+}
+
+const isReady = ({ type, status }: { readonly type: string; readonly status: string }) =>
+  type === 'Ready' && status === 'True';
+
+/** An index: volumes by their node. */
+export const directoriesByNode = ({ metadata }: DeepReadonly<PersistentVolume>): readonly string[] => {
+  const node = metadata.labels?.[NODE];
+  return node ? [node] : [];
+};
+
+/** For a claim that does not wait for a pod to say where: of the nodes that are well, the one with the fewest volumes. */
+export function anyNode({ of }: World, { allowedTopologies }: DeepReadonly<StorageClass>): SeenNode | undefined {
+  let best: { readonly node: SeenNode; readonly volumes: number } | undefined;
+  for (const node of of(Node).list()) {
+    if (!isWell(node) || !isAllowed(node, allowedTopologies)) continue;
+    const volumes = of(PersistentVolume).by(directoriesByNode, node.metadata.name ?? '').length;
+    if (!best || volumes < best.volumes) best = { node, volumes };
+  }
+  return best?.node;
+}
+
+function isAllowed(
+  { metadata: { labels } }: SeenNode,
+  terms: DeepReadonly<StorageClass>['allowedTopologies'],
+): boolean {
+  if (!terms?.length) return true;
+  return terms.some(({ matchLabelExpressions = [] }) =>
+    matchLabelExpressions.every(({ key, values }) => values?.includes(labels?.[key] ?? '') ?? false),
+  );
+}

@@ -1,0 +1,111 @@
+/** Makes the volume that a claim asks for. */
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
+import { classNameOf, PROVISIONED_BY, PROVISIONER, SELECTED_NODE } from '../../../kinds/volumes/binding.ts';
+import { requestOf } from '../../../kinds/volumes/matching.ts';
+import { NODE, NODE_DIRECTORY, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
+import { create, event, type Plan, told, update } from '../../loop/plan.ts';
+import { anyNode, type SeenNode, type World } from './nodes.ts';
+
+type Claim = DeepReadonly<PersistentVolumeClaim>;
+type Class = DeepReadonly<StorageClass>;
+
+const HOSTNAME = 'kubernetes.io/hostname';
+/** The one parameter of a class: below which path its volumes are made. */
+const DIRECTORY = 'directory';
+const MODES = ['ReadWriteOnce', 'ReadWriteOncePod'];
+
+export function planProvision(claim: Claim | undefined, world: World, root: string): Plan {
+  if (!claim || claim.metadata.deletionTimestamp) return [];
+  if (claim.metadata.annotations?.[PROVISIONER] !== NODE_DIRECTORY) return [];
+  const storageClass = world.of(StorageClass).get(classNameOf(claim));
+  if (storageClass?.provisioner !== NODE_DIRECTORY || world.of(PersistentVolume).get(nameFor(claim))) return [];
+  const selected = claim.metadata.annotations[SELECTED_NODE];
+  if (selected === undefined && storageClass.volumeBindingMode === 'WaitForFirstConsumer') return [];
+  const refusal = whyNot(claim, storageClass);
+  if (refusal !== undefined) return [failed(claim, refusal)];
+  const node = selected === undefined ? anyNode(world, storageClass) : world.nodeNamed(selected);
+  if (!node) {
+    if (selected === undefined) return [failed(claim, 'there is no node that is ready')];
+    // The scheduler may choose again.
+    return [unselect(claim), failed(claim, `node "${selected}" not found`)];
+  }
+  const hostname = node.metadata.labels?.[HOSTNAME];
+  if (!hostname) return [failed(claim, `node "${node.metadata.name}" has no label ${HOSTNAME}`)];
+  const above = (storageClass.parameters?.[DIRECTORY] ?? root).replace(/\/$/, '');
+  const path = `${above}/${node.metadata.name}/${nameFor(claim)}`;
+  const { namespace, name } = claim.metadata;
+  const begun = `External provisioner is provisioning volume for claim "${namespace}/${name}"`;
+  return [
+    event(claim, 'Normal', 'Provisioning', begun),
+    create(PersistentVolume, volumeFor(claim, storageClass, { node, hostname, path }), {
+      about: claim,
+      done: (made) => told('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${made}`),
+      failed: ({ message }) => told('Warning', 'ProvisioningFailed', failure(claim, message)),
+    }),
+  ];
+}
+
+/** There is at most one for a claim, however often it is made. */
+const nameFor = ({ metadata }: Claim) => `pvc-${metadata.uid}`;
+
+const failure = (claim: Claim, why: string) =>
+  `failed to provision volume with StorageClass "${classNameOf(claim)}": ${why}`;
+
+const failed = (claim: Claim, why: string) => event(claim, 'Warning', 'ProvisioningFailed', failure(claim, why));
+
+/** What a directory cannot be. */
+function whyNot({ spec }: Claim, { mountOptions, parameters = {} }: Class): string | undefined {
+  const unknown = Object.keys(parameters).find((name) => name !== DIRECTORY);
+  if (unknown !== undefined) return `unknown parameter "${unknown}"`;
+  const { [DIRECTORY]: directory = '/' } = parameters;
+  if (!/^(\/[^/]+)*\/?$/.test(directory) || /\/\.\.?(\/|$)/.test(directory)) {
+    return `parameter "${DIRECTORY}" must be an absolute path without "." and ".."`;
+  }
+  if (mountOptions?.length) return 'mount options are not supported';
+  if (spec.volumeMode === 'Block') return 'block volumes are not supported';
+  if (spec.selector) return 'claim.Spec.Selector is not supported';
+  if (spec.dataSource || spec.dataSourceRef) return 'data sources are not supported';
+  if (spec.volumeAttributesClassName) return 'volume attributes classes are not supported';
+  if (spec.accessModes?.some((mode) => !MODES.includes(mode))) {
+    return `only the access modes ${MODES.join(' and ')} are supported`;
+  }
+  return undefined;
+}
+
+function unselect(claim: Claim) {
+  const { [SELECTED_NODE]: _, ...annotations } = claim.metadata.annotations ?? {};
+  return update(PersistentVolumeClaim, { ...claim, metadata: { ...claim.metadata, annotations } } as Draft<any>);
+}
+
+interface Place {
+  readonly node: SeenNode;
+  readonly hostname: string;
+  readonly path: string;
+}
+
+function volumeFor(claim: Claim, storageClass: Class, { node, hostname, path }: Place): Draft<PersistentVolume> {
+  const { name, namespace, uid, resourceVersion } = claim.metadata;
+  const { reclaimPolicy } = storageClass;
+  const matchExpressions = [{ key: HOSTNAME, operator: 'In', values: [hostname] }];
+  return {
+    metadata: {
+      name: nameFor(claim),
+      labels: { [NODE]: node.metadata.name ?? '' },
+      annotations: { [PROVISIONED_BY]: NODE_DIRECTORY },
+      finalizers: reclaimPolicy === 'Delete' ? [REMOVAL] : [],
+    },
+    spec: {
+      capacity: { storage: requestOf(claim) },
+      accessModes: claim.spec.accessModes,
+      claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid, resourceVersion },
+      persistentVolumeReclaimPolicy: reclaimPolicy,
+      storageClassName: storageClass.metadata.name,
+      volumeMode: 'Filesystem',
+      local: { path },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } },
+    },
+  } as Draft<PersistentVolume>;
+}

@@ -1,0 +1,82 @@
+/** The writes that make a claim and a volume each other's, and that part them. */
+import { deepEqual } from '../../../base/tree.ts';
+import type { Draft } from '../../../client/object-types.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { BIND_COMPLETED, BOUND_BY_CONTROLLER, isFor } from '../../../kinds/volumes/binding.ts';
+import { type Plan, update, updateStatus } from '../../loop/plan.ts';
+import type { Claim, Volume } from './states.ts';
+
+/**
+ * First the volume, with the version that was seen: whoever comes second fails there. Then the claim. Its status follows with
+ * the next plan, when both are written; the phase of the volume with the plan for that.
+ */
+export function bind(volume: Volume, claim: Claim): Plan {
+  const written = [...takeVolume(volume, claim), ...takeNote(claim, volume)];
+  return written.length > 0 ? written : boundStatus(claim, volume);
+}
+
+function takeVolume(volume: Volume, claim: Claim): Plan {
+  const { claimRef } = volume.spec;
+  const isTheirs = isFor(volume, claim);
+  if (isTheirs && claimRef?.uid === claim.metadata.uid) return [];
+  const { name, namespace, uid, resourceVersion } = claim.metadata;
+  const reference = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid, resourceVersion };
+  // What a person has kept for the claim is not marked as found by the cluster.
+  const metadata = isTheirs ? volume.metadata : annotated(volume.metadata, { [BOUND_BY_CONTROLLER]: 'yes' });
+  return [
+    update(PersistentVolume, { ...volume, metadata, spec: { ...volume.spec, claimRef: reference } } as Draft<any>),
+  ];
+}
+
+function takeNote(claim: Claim, volume: Volume): Plan {
+  const { name } = volume.metadata;
+  const isNamed = claim.spec.volumeName === name;
+  if (isNamed && claim.metadata.annotations?.[BIND_COMPLETED] !== undefined) return [];
+  const marks = { [BIND_COMPLETED]: 'yes', ...(isNamed ? {} : { [BOUND_BY_CONTROLLER]: 'yes' }) };
+  const metadata = annotated(claim.metadata, marks);
+  return [
+    update(PersistentVolumeClaim, { ...claim, metadata, spec: { ...claim.spec, volumeName: name } } as Draft<any>),
+  ];
+}
+
+function annotated<T extends Claim['metadata']>(metadata: T, marks: Readonly<Record<string, string>>): T {
+  return { ...metadata, annotations: { ...marks, ...metadata.annotations } };
+}
+
+/** What it holds is noted when it is bound and then left to whoever makes it grow. */
+function boundStatus(claim: Claim, { spec }: Volume): Plan {
+  const { status } = claim;
+  const isNew = status.phase !== 'Bound';
+  const attributes = status.phase === 'Pending' ? spec.volumeAttributesClassName : undefined;
+  return claimStatus(claim, {
+    ...status,
+    phase: 'Bound',
+    accessModes: spec.accessModes,
+    ...(isNew ? { capacity: spec.capacity } : {}),
+    ...(attributes === undefined ? {} : { currentVolumeAttributesClassName: attributes }),
+  });
+}
+
+/** The claim has no volume: it waits for one, or has lost it. */
+export function unboundStatus(claim: Claim, phase: 'Pending' | 'Lost'): Plan {
+  const { accessModes: _, capacity: __, currentVolumeAttributesClassName: ___, ...rest } = claim.status;
+  return claimStatus(claim, { ...rest, phase });
+}
+
+function claimStatus(claim: Claim, status: Claim['status']): Plan {
+  if (deepEqual(status, claim.status)) return [];
+  return [updateStatus(PersistentVolumeClaim, { ...claim, status } as Draft<PersistentVolumeClaim>)];
+}
+
+/** Nobody has it any more. What a person kept for a claim stays kept for it. */
+export function unbind(volume: Volume): Plan {
+  const { metadata, spec } = volume;
+  const { [BOUND_BY_CONTROLLER]: mark, ...annotations } = metadata.annotations ?? {};
+  const { claimRef, ...unclaimed } = spec;
+  const changed =
+    mark === undefined
+      ? { ...volume, spec: { ...spec, claimRef: { ...claimRef, uid: undefined } } }
+      : { ...volume, metadata: { ...metadata, annotations }, spec: unclaimed };
+  return [update(PersistentVolume, changed as Draft<PersistentVolume>)];
+}

@@ -1,0 +1,100 @@
+/** The controller of claims and volumes. Its keys are `namespace/name` for a claim, and the name alone for a volume. */
+import { isApiError } from '../../../base/errors.ts';
+import type { Client } from '../../../client/client.ts';
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
+import { classNameOf, freeByClass, volumesByClaim } from '../../../kinds/volumes/binding.ts';
+import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
+import type { Plan } from '../../loop/plan.ts';
+import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
+import { planClaim, waitsForPod } from './claims.ts';
+import { recycledVolume } from './recycle.ts';
+import { type Claim, isDone, isUnbound, type Missed, type SeenPod, type Volume, type World } from './states.ts';
+import { planVolume } from './volumes.ts';
+
+export const volumeBinderController: Controller = defineController<any, Missed>({
+  name: 'persistentvolume-binder',
+  component: 'persistentvolume-controller',
+  also: [
+    related(PersistentVolumeClaim, keysOfClaim),
+    related(PersistentVolume, keysOfVolume),
+    related(StorageClass, keysOfClass),
+    related(Pod, keysOfPod, (pod, old) => !isStuck(pod) === !isStuck(old) && isDone(pod) === isDone(old)),
+  ],
+  observe: (_, world, { client }) => observe(world, client),
+  plan: (_, world) => planKey(world),
+});
+
+export function planKey(world: World & Pick<Snapshot, 'key'>): Plan {
+  const { namespace, name } = world.key;
+  if (namespace === undefined) return planVolume(world.of(PersistentVolume).get(name), world);
+  return planClaim(world.of(PersistentVolumeClaim).get(name, namespace), world);
+}
+
+/** Two caches are not in step: before anything is said to be lost or left, the server is asked. */
+async function observe({ key, of }: Pick<Snapshot, 'key' | 'of'>, client: Client): Promise<Missed> {
+  if (key.namespace !== undefined) {
+    const name = of(PersistentVolumeClaim).get(key.name, key.namespace)?.spec.volumeName;
+    if (!name || of(PersistentVolume).get(name)) return {};
+    return { volume: await client.of(PersistentVolume).get(name).catch(orAbsent) };
+  }
+  const volume = of(PersistentVolume).get(key.name);
+  const { name = '', namespace, uid } = volume?.spec.claimRef ?? {};
+  if (!uid || volume?.status.phase === 'Released' || volume?.status.phase === 'Failed') return {};
+  if (of(PersistentVolumeClaim).get(name, namespace)?.metadata.uid === uid) return {};
+  return { claim: await client.of(PersistentVolumeClaim).in(namespace).get(name).catch(orAbsent) };
+}
+
+function orAbsent(error: unknown): undefined {
+  if (!isApiError(error, 'NotFound')) throw error;
+  return undefined;
+}
+
+/** An index: claims that name this volume, whether they have it or want it. */
+const claimsByVolume = ({ spec }: Claim): readonly string[] => (spec.volumeName ? [spec.volumeName] : []);
+
+/** An index: claims that look for any volume, by the class that they ask for. */
+const seekersByClass = (claim: Claim): readonly string[] =>
+  isUnbound(claim) && !claim.spec.volumeName ? [classNameOf(claim)] : [];
+
+function keysOfClaim(claim: Claim, { of }: Listers): readonly string[] {
+  const key = keyOf(claim);
+  const { volumeName } = claim.spec;
+  const volumes = of(PersistentVolume)
+    .by(volumesByClaim, key)
+    .map(({ metadata }) => metadata.name ?? '');
+  return [key, ...(volumeName ? [volumeName] : []), ...volumes];
+}
+
+function keysOfVolume(volume: Volume, { of }: Listers): readonly string[] {
+  const { name = '' } = volume.metadata;
+  const claims = of(PersistentVolumeClaim);
+  const named = claims.by(claimsByVolume, name).map(keyOf);
+  // Whoever waits for a pod is given a volume by the scheduler.
+  const [className] = freeByClass(volume);
+  const isOffered = className !== undefined && !waitsForPod(of(StorageClass).get(className));
+  const seekers = isOffered ? claims.by(seekersByClass, className).map(keyOf) : [];
+  return [name, ...volumesByClaim(volume), ...named, ...seekers];
+}
+
+/** Claims that ask for it, and those that ask for nothing and may be given it. */
+function keysOfClass({ metadata: { name = '' } }: DeepReadonly<StorageClass>, { of }: Listers): readonly string[] {
+  const claims = of(PersistentVolumeClaim);
+  return [...claims.by(seekersByClass, name), ...claims.by(seekersByClass, '')].map(keyOf);
+}
+
+/** The claims of a pod that nobody could place, and the volume that a pod wiped. */
+function keysOfPod(pod: SeenPod): readonly string[] {
+  const recycled = recycledVolume(pod);
+  if (recycled !== undefined) return [recycled];
+  return isStuck(pod) ? podsByClaim(pod) : [];
+}
+
+function isStuck({ spec, status }: SeenPod): boolean {
+  if (spec.nodeName) return false;
+  return status.conditions?.some(({ type, status: holds }) => type === 'PodScheduled' && holds === 'False') ?? false;
+}

@@ -1,0 +1,125 @@
+/** What is to be done for one claim. */
+
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
+import {
+  BOUND_BY_CONTROLLER,
+  classAskedFor,
+  classNameOf,
+  freeByClass,
+  isFor,
+  SELECTED_NODE,
+  volumesByClaim,
+} from '../../../kinds/volumes/binding.ts';
+import { defaultClass } from '../../../kinds/volumes/default-class.ts';
+import { allowsAccess, choice, closestFirst, misfit, suits } from '../../../kinds/volumes/matching.ts';
+import { event, type Plan, update } from '../../loop/plan.ts';
+import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
+import { bind, unboundStatus } from './bind.ts';
+import { planProvisioning } from './provisioning.ts';
+import { type Claim, isDone, isUnbound, type Volume, type World } from './states.ts';
+
+export function planClaim(claim: Claim | undefined, world: World): Plan {
+  if (!claim) return [];
+  if (!isUnbound(claim)) return planBound(claim, world);
+  // Who is on the way out looks for nothing any more.
+  if (claim.metadata.deletionTimestamp) return [];
+  return claim.spec.volumeName ? planNamed(claim, world) : planSearch(claim, world);
+}
+
+/** It was bound once: its volume is there and its own, or the data is lost. */
+function planBound(claim: Claim, world: World): Plan {
+  const { volumeName } = claim.spec;
+  if (!volumeName) return lost(claim, 'ClaimLost', 'Bound claim has lost reference to PersistentVolume');
+  const volume = volumeNamed(volumeName, world);
+  if (!volume) return lost(claim, 'ClaimLost', 'Bound claim has lost its PersistentVolume');
+  const { claimRef } = volume.spec;
+  if (!claimRef || claimRef.uid === claim.metadata.uid) return bind(volume, claim);
+  const message = 'Two claims are bound to the same volume, this one is bound incorrectly';
+  return told(claim, 'ClaimMisbound', message);
+}
+
+function lost(claim: Claim, reason: string, what: string): Plan {
+  return told(claim, reason, `${what}. Data on the volume is lost!`);
+}
+
+function told(claim: Claim, reason: string, message: string): Plan {
+  if (claim.status.phase === 'Lost') return [];
+  return [...unboundStatus(claim, 'Lost'), event(claim, 'Warning', reason, message)];
+}
+
+/** It asks for one volume and no other. */
+function planNamed(claim: Claim, world: World): Plan {
+  const volume = volumeNamed(claim.spec.volumeName ?? '', world);
+  if (!volume) return unboundStatus(claim, 'Pending');
+  const { name } = volume.metadata;
+  if (!volume.spec.claimRef) {
+    const why = misfit(volume, claim);
+    if (why === undefined) return bind(volume, claim);
+    const message = `Cannot bind to requested volume "${name}": ${why}`;
+    return [event(claim, 'Warning', 'VolumeMismatch', message), ...unboundStatus(claim, 'Pending')];
+  }
+  if (isFor(volume, claim)) return bind(volume, claim);
+  const said = event(claim, 'Warning', 'FailedBinding', `volume "${name}" already bound to a different claim.`);
+  // Somebody took its mark of being bound away: nothing can be said of its state.
+  const isOurs = claim.metadata.annotations?.[BOUND_BY_CONTROLLER] !== undefined;
+  return isOurs ? [said] : [said, ...unboundStatus(claim, 'Pending')];
+}
+
+/** It takes any volume that suits it, or has one made. */
+function planSearch(claim: Claim, world: World): Plan {
+  const storageClass = world.of(StorageClass).get(classNameOf(claim));
+  const isPatient = waitsForPod(storageClass);
+  const volume = keptFor(claim, world) ?? (isPatient ? undefined : best(claim, world));
+  if (volume) return bind(volume, claim);
+  if (classAskedFor(claim) === undefined) {
+    const name = defaultClass(world.of(StorageClass).list());
+    if (name !== undefined) return [update(PersistentVolumeClaim, withClass(claim, name))];
+  }
+  if (isPatient && claim.metadata.annotations?.[SELECTED_NODE] === undefined) {
+    return [waitingForPod(claim, world), ...unboundStatus(claim, 'Pending')];
+  }
+  if (classNameOf(claim) !== '') return planProvisioning(claim, storageClass);
+  const message = 'no persistent volumes available for this claim and no storage class is set';
+  return [event(claim, 'Normal', 'FailedBinding', message), ...unboundStatus(claim, 'Pending')];
+}
+
+export function waitsForPod(storageClass: DeepReadonly<StorageClass> | undefined): boolean {
+  return storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
+}
+
+function keptFor(claim: Claim, world: World): Volume | undefined {
+  const kept = world.of(PersistentVolume).by(volumesByClaim, keyOf(claim));
+  return kept.find((volume) => isFor(volume, claim) && suits(volume, claim) && allowsAccess(volume, claim));
+}
+
+function best(claim: Claim, world: World): Volume | undefined {
+  const free = world.of(PersistentVolume).by(freeByClass, classNameOf(claim));
+  return choice(claim, free, closestFirst)[0];
+}
+
+function volumeNamed(name: string, world: World): Volume | undefined {
+  return world.of(PersistentVolume).get(name) ?? world.observed?.volume;
+}
+
+function withClass(claim: Claim, storageClassName: string): Draft<PersistentVolumeClaim> {
+  return { ...claim, spec: { ...claim.spec, storageClassName } };
+}
+
+function waitingForPod(claim: Claim, world: World) {
+  const pods = world
+    .of(Pod)
+    .by(podsByClaim, keyOf(claim))
+    .filter((pod) => !pod.spec.nodeName && !isDone(pod))
+    .map(({ metadata }) => metadata.name);
+  if (pods.length === 0) {
+    const message = 'waiting for first consumer to be created before binding';
+    return event(claim, 'Normal', 'WaitForFirstConsumer', message);
+  }
+  const message = `waiting for ${pods.length > 1 ? 'pods' : 'pod'} ${pods.join(',')} to be scheduled`;
+  return event(claim, 'Normal', 'WaitForPodScheduled', message);
+}

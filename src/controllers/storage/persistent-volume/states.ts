@@ -1,0 +1,32 @@
+/** How claims, volumes and pods are looked at here. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { BIND_COMPLETED } from '../../../kinds/volumes/binding.ts';
+import type { Listers } from '../../loop/define.ts';
+
+export type Claim = DeepReadonly<PersistentVolumeClaim>;
+export type Volume = DeepReadonly<PersistentVolume>;
+export type SeenPod = DeepReadonly<Pod>;
+
+/** The other side of a claim or volume, where the cache does not know it and the server does. */
+export interface Missed {
+  readonly claim?: Claim | undefined;
+  readonly volume?: Volume | undefined;
+}
+
+/** What plans are made from. */
+export interface World extends Listers {
+  readonly observed?: Missed | undefined;
+}
+
+/** Whether it has never been bound. */
+export function isUnbound({ metadata }: Claim): boolean {
+  return metadata.annotations?.[BIND_COMPLETED] === undefined;
+}
+
+/** Whether the pod has ended, so that it uses nothing any more. */
+export function isDone({ status }: SeenPod): boolean {
+  return status.phase === 'Succeeded' || status.phase === 'Failed';
+}

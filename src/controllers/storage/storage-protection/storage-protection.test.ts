@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Plan } from '../../loop/plan.ts';
+import { planClaim, planClass, planVolume } from './storage-protection.ts';
+
+const held = (finalizer: string, fields: object = {}, metadata: object = {}): any => ({
+  metadata: {
+    ...{ name: 'a', namespace: 'x', deletionTimestamp: '2030-01-01T00:00:00Z' },
+    ...{ finalizers: ['example.com/other', finalizer], ...metadata },
+  },
+  spec: {},
+  status: {},
+  ...fields,
+});
+
+const left = (plan: Plan) => (plan[0] as any)?.object.metadata.finalizers;
+const FREE = ['example.com/other'];
+
+describe('a claim', () => {
+  const claim = held('kubernetes.io/pvc-protection');
+  const using = (volume: object, nodeName = 'n') => ({
+    metadata: { name: 'p', namespace: 'x', uid: 'p' },
+    spec: { nodeName, volumes: [{ name: 'v', ...volume }] },
+  });
+
+  it.each<[string, object[], boolean]>([
+    ['nobody has', [], true],
+    ['another pod has another of', [using({ persistentVolumeClaim: { claimName: 'b' } })], true],
+    ['a pod has', [using({ persistentVolumeClaim: { claimName: 'a' } })], false],
+    ['only a pod without a node names', [using({ persistentVolumeClaim: { claimName: 'a' } }, '')], true],
+  ])('that %s is let go or not', (_, pods, isFree) => {
+    const world = new PlannerWorld();
+    for (const pod of pods) world.put(Pod, pod as never);
+    expect(left(planClaim(claim, world))).toEqual(isFree ? FREE : undefined);
+  });
+
+  it('that was made for a pod stays with it', () => {
+    const world = new PlannerWorld();
+    world.put(Pod, using({ ephemeral: {} }) as never);
+    const own = held('kubernetes.io/pvc-protection', {}, { name: 'p-v' });
+    expect(planClaim(own, world)).toEqual([]);
+  });
+
+  it('that was made for a pod goes when the pod has ended and waits for it; one that the pod names stays', () => {
+    const ended = (volume: object) => {
+      const pod = using(volume);
+      const metadata = { ...pod.metadata, deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
+      const world = new PlannerWorld();
+      world.put(Pod, { ...pod, metadata: { ...metadata, finalizers: ['foregroundDeletion'] } } as never);
+      return world;
+    };
+    const own = held('kubernetes.io/pvc-protection', {}, { name: 'p-v' });
+    expect(left(planClaim(own, ended({ ephemeral: {} })))).toEqual(FREE);
+    expect(planClaim(own, ended({ persistentVolumeClaim: { claimName: 'p-v' } }))).toEqual([]);
+  });
+
+  it('that nobody deletes is left alone', () => {
+    const kept = held('kubernetes.io/pvc-protection', {}, { deletionTimestamp: undefined });
+    expect(planClaim(kept, new PlannerWorld())).toEqual([]);
+  });
+});
+
+it('a volume goes when no claim has it', () => {
+  const volume = (phase: string) => held('kubernetes.io/pv-protection', { status: { phase } });
+  expect(planVolume(volume('Bound'))).toEqual([]);
+  expect(left(planVolume(volume('Released')))).toEqual(FREE);
+});
+
+it('a class goes when nobody names it', () => {
+  const attributes = held('kubernetes.io/vac-protection');
+  const world = new PlannerWorld();
+  expect(left(planClass(attributes, world))).toEqual(FREE);
+  const claim = {
+    metadata: { name: 'c', namespace: 'x', uid: 'c' },
+    spec: { volumeAttributesClassName: 'a' },
+    status: {},
+  };
+  world.put(PersistentVolumeClaim, claim as never);
+  expect(planClass(attributes, world)).toEqual([]);
+});

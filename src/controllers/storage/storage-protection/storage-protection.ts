@@ -1,0 +1,101 @@
+/**
+ * Lets go of storage that is to be deleted once nobody uses it any more: claims of pods, volumes of claims, classes of
+ * both. That it is held at all is the server's doing, when it is created.
+ */
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { VolumeAttributesClass } from '../../../kinds/groups/storage/volume-attributes-class.ts';
+import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
+import { type Plan, update } from '../../loop/plan.ts';
+import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
+
+const CLAIM = 'kubernetes.io/pvc-protection';
+const VOLUME = 'kubernetes.io/pv-protection';
+const CLASS = 'kubernetes.io/vac-protection';
+
+type Claim = DeepReadonly<PersistentVolumeClaim>;
+type Volume = DeepReadonly<PersistentVolume>;
+type Volumes = NonNullable<DeepReadonly<Pod>['spec']['volumes']>;
+type Class = DeepReadonly<VolumeAttributesClass>;
+
+export const claimProtectionController: Controller = defineController<PersistentVolumeClaim>({
+  name: 'pvc-protection',
+  watches: PersistentVolumeClaim,
+  also: [related(Pod, podsByClaim)],
+  plan: planClaim,
+});
+
+export const volumeProtectionController: Controller = defineController<PersistentVolume>({
+  name: 'pv-protection',
+  watches: PersistentVolume,
+  plan: planVolume,
+});
+
+export const classProtectionController: Controller = defineController<VolumeAttributesClass>({
+  name: 'vac-protection',
+  watches: VolumeAttributesClass,
+  also: [related(PersistentVolumeClaim, classesOfClaim), related(PersistentVolume, classesOfVolume)],
+  plan: planClass,
+});
+
+export function planClaim(claim: Claim | undefined, world: Listers): Plan {
+  if (!claim || !isHeld(claim, CLAIM)) return [];
+  const pods = world.of(Pod).by(podsByClaim, keyOf(claim));
+  return pods.some((pod) => uses(pod, claim)) ? [] : letGo(PersistentVolumeClaim, claim, CLAIM);
+}
+
+/**
+ * A pod that no node has seen yet is not started with a claim that is on its way out. One that has ended and that only
+ * its finalizers keep may wait for the claim that was made for it, as its owner: it does not hold it in turn.
+ */
+function uses({ metadata, spec }: DeepReadonly<Pod>, claim: Claim): boolean {
+  if (!spec.nodeName) return false;
+  const hasEnded = metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+  const isNamed = ({ persistentVolumeClaim }: Volumes[number]) =>
+    persistentVolumeClaim?.claimName === claim.metadata.name;
+  return !hasEnded || (spec.volumes ?? []).some(isNamed);
+}
+
+export function planVolume(volume: Volume | undefined): Plan {
+  if (!volume || !isHeld(volume, VOLUME) || volume.status.phase === 'Bound') return [];
+  return letGo(PersistentVolume, volume, VOLUME);
+}
+
+export function planClass(attributes: Class | undefined, world: Listers): Plan {
+  if (!attributes || !isHeld(attributes, CLASS)) return [];
+  const { name = '' } = attributes.metadata;
+  const isUsed =
+    world
+      .of(PersistentVolumeClaim)
+      .list()
+      .some((claim) => classesOfClaim(claim).includes(name)) ||
+    world
+      .of(PersistentVolume)
+      .list()
+      .some((volume) => classesOfVolume(volume).includes(name));
+  return isUsed ? [] : letGo(VolumeAttributesClass, attributes, CLASS);
+}
+
+function isHeld({ metadata }: DeepReadonly<KubeObject>, finalizer: string): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(finalizer) ?? false);
+}
+
+function letGo<T extends KubeObject>(kind: Kind<T>, object: DeepReadonly<T>, finalizer: string): Plan {
+  const finalizers = object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
+  return [update<KubeObject>(kind, { ...object, metadata: { ...object.metadata, finalizers } } as KubeObject)];
+}
+
+function classesOfClaim({ spec, status }: Claim): string[] {
+  const target = status.modifyVolumeStatus?.targetVolumeAttributesClassName;
+  return [spec.volumeAttributesClassName, status.currentVolumeAttributesClassName, target].filter(isName);
+}
+
+function classesOfVolume({ spec }: Volume): string[] {
+  return [spec.volumeAttributesClassName].filter(isName);
+}
+
+const isName = (name: string | undefined): name is string => Boolean(name);

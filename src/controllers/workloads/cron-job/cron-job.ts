@@ -1,0 +1,111 @@
+/**
+ * Starts a CronJob's Jobs when its schedule says so. How a schedule is read is the kind's business; here is when it is due
+ * (next-run.ts, due.ts), what is started then (start.ts), and what became of it.
+ */
+
+import { timestamp } from '../../../base/timestamp.ts';
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
+import { Job } from '../../../kinds/groups/batch/job.ts';
+import { type Controller, defineController, type Failure, type Snapshot } from '../../loop/define.ts';
+import { type Action, event, type Plan, updateStatus } from '../../loop/plan.ts';
+import { endOf, isFinished } from '../job/conditions.ts';
+import { beyondHistory, referenceTo, removeJob, runOf } from './jobs.ts';
+import { goneJobs, ScheduleMemory } from './observe.ts';
+import { startOf } from './start.ts';
+
+type SeenCronJob = DeepReadonly<CronJob>;
+type SeenJob = DeepReadonly<Job>;
+type Status = SeenCronJob['status'];
+type World = Pick<Snapshot<Observed>, 'of' | 'observed' | 'failures'>;
+
+interface Observed {
+  /** The uids of active Jobs that are gone. */
+  readonly gone: ReadonlySet<string>;
+  /** Runs before this moment are not made up for, in milliseconds. */
+  readonly since: number;
+}
+
+export function cronJobController(): Controller {
+  const memory = new ScheduleMemory();
+  return defineController<CronJob, Observed>({
+    name: 'cronjob',
+    watches: CronJob,
+    owns: [Job],
+    observe: async (cronJob, world, { now, ...tools }) => {
+      const key = `${world.key.namespace}/${world.key.name}`;
+      if (!cronJob) {
+        memory.forget(key);
+        return { gone: new Set(), since: 0 };
+      }
+      const since = memory.note(key, cronJob, now.getTime());
+      return { gone: await goneJobs(cronJob, world, tools), since };
+    },
+    plan: planCronJob,
+  });
+}
+
+export function planCronJob(cronJob: SeenCronJob | undefined, world: World, now: Date): Plan {
+  if (!cronJob) return [];
+  const jobs = world.of(Job).controlledBy(cronJob.metadata.uid ?? '');
+  const seen = lookAt(cronJob, jobs, world.observed.gone);
+  const start = startOf(cronJob, seen.status, { of: world.of, since: world.observed.since, now: now.getTime() });
+  const outdated = cronJob.metadata.deletionTimestamp ? [] : beyondHistory(cronJob, jobs);
+  const rest = [...seen.events, ...outdated.map((job) => removeJob(cronJob, job))];
+  // What failed before may fail again: then nothing waits for it, and nothing is said that has not come true.
+  return world.failures.some(isAboutStart)
+    ? [...written(cronJob, seen.status), ...rest, ...start.actions]
+    : [...start.actions, ...written(cronJob, start.status), ...rest];
+}
+
+function written(cronJob: SeenCronJob, status: Status): readonly Action[] {
+  if (deepEqual(status, cronJob.status)) return [];
+  return [updateStatus(CronJob, { ...cronJob, status } as unknown as Draft<CronJob>)];
+}
+
+function isAboutStart({ action }: Failure): boolean {
+  if (action?.type === 'delete') return action.kind === Job && !isFinished(action.object as SeenJob);
+  return action?.type === 'create';
+}
+
+/** What became of the Jobs. One that was started and not noted, because the program ended just then, is noted now. */
+function lookAt(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: ReadonlySet<string>) {
+  const say = (type: 'Normal' | 'Warning', reason: string, message: string) => event(cronJob, type, reason, message);
+  const events: Action[] = [];
+  const { active: before = [], lastScheduleTime, lastSuccessfulTime } = cronJob.status;
+  const active = new Map(before.map((reference) => [reference.uid, reference]));
+  let [lastRun, lastSuccess] = [lastScheduleTime, lastSuccessfulTime];
+  for (const job of jobs) {
+    const { name, uid, deletionTimestamp } = job.metadata;
+    const outcome = endOf(job)?.type;
+    const run = runOf(job, cronJob);
+    if (run !== undefined) lastRun = later(lastRun, timestamp(run));
+    if (outcome === 'Complete') lastSuccess = later(lastSuccess, job.status.completionTime);
+    if (outcome) {
+      const message = `Saw completed job: ${name}, condition: ${outcome}`;
+      if (active.delete(uid)) events.push(say('Normal', 'SawCompletedJob', message));
+    } else if (!active.has(uid) && !deletionTimestamp) {
+      const message = `Saw a job that the controller did not create or forgot: ${name}`;
+      if (run !== undefined) active.set(uid, referenceTo(job));
+      else events.push(say('Warning', 'UnexpectedJob', message));
+    }
+  }
+  for (const { uid = '', name } of before) {
+    if (!gone.has(uid)) continue;
+    active.delete(uid);
+    events.push(say('Normal', 'MissingJob', `Active job went missing: ${name}`));
+  }
+  const status: Status = {
+    active: active.size > 0 ? [...active.values()] : undefined,
+    lastScheduleTime: lastRun,
+    lastSuccessfulTime: lastSuccess,
+  } as Status;
+  return { status, events };
+}
+
+/** Times are all written alike, so that the order of the texts is theirs. */
+function later(one: string | undefined, other: string | undefined): string | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one < other ? other : one;
+}

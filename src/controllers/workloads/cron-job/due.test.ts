@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { type CronSchedule, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
+import { dueRun } from './due.ts';
+import { nextRun } from './next-run.ts';
+
+const time = (text: string) => Date.parse(`2030-${text}:00Z`);
+
+function due(text: string, since: string, now: string, deadline = Number.NEGATIVE_INFINITY) {
+  const schedule = parseCronSchedule(text) as CronSchedule;
+  let asked = 0;
+  const next = (after: number) => {
+    asked++;
+    return nextRun(schedule, after, 'UTC');
+  };
+  return { found: dueRun(next, { since: time(since), deadline, now: time(now) }), asked };
+}
+
+describe('the run that is due', () => {
+  it('is none before the first', () => {
+    expect(due('0 * * * *', '01-01T10:00', '01-01T10:59').found).toEqual({
+      run: undefined,
+      missed: 0,
+      next: time('01-01T11:00'),
+    });
+  });
+
+  it('is due at its minute', () => {
+    expect(due('0 * * * *', '01-01T10:00', '01-01T11:00').found).toMatchObject({
+      run: time('01-01T11:00'),
+      missed: 0,
+      next: time('01-01T12:00'),
+    });
+  });
+
+  it('is the latest of those that were missed', () => {
+    expect(due('0 * * * *', '01-01T10:00', '01-01T15:30').found).toEqual({
+      run: time('01-01T15:00'),
+      missed: 5,
+      next: time('01-01T16:00'),
+    });
+  });
+
+  it('is found without going through all that were missed', () => {
+    const { found, asked } = due('* * * * *', '01-01T00:00', '12-31T23:59');
+    expect(found).toMatchObject({ run: time('12-31T23:59') });
+    expect(found?.missed).toBeGreaterThan(500_000);
+    expect(asked).toBeLessThan(20);
+  });
+
+  it('is found where runs are not evenly apart', () => {
+    expect(due('0 6-16/4 * * 1-5', '01-01T00:00', '01-06T12:00').found).toMatchObject({ run: time('01-04T14:00') });
+    expect(due('0 0-1 1 * *', '01-31T23:00', '02-28T12:00').found).toMatchObject({ run: time('02-01T01:00') });
+    expect(due('* 0 1 1 *', '01-01T00:00', '12-31T23:59').found).toMatchObject({ run: time('01-01T00:59') });
+  });
+
+  it('keeps the step of an interval', () => {
+    const { found } = due('@every 7h', '01-01T00:00', '02-01T00:00');
+    expect(((found?.run ?? 0) - time('01-01T00:00')) % (7 * 3_600_000)).toBe(0);
+    expect(found?.next).toBe((found?.run ?? 0) + 7 * 3_600_000);
+    expect(found?.next).toBeGreaterThan(time('02-01T00:00'));
+  });
+
+  it('counts as missed only what may still start', () => {
+    expect(due('* * * * *', '01-01T00:00', '01-02T00:00', time('01-01T23:00')).found?.missed).toBe(61);
+  });
+
+  it('does not exist where a schedule makes no sense', () => {
+    expect(due('59 23 31 2 *', '01-01T00:00', '06-01T00:00').found).toBeUndefined();
+  });
+});

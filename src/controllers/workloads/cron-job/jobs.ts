@@ -1,0 +1,79 @@
+/** The Jobs of a CronJob: those that it started, told by their name and their annotation, and what became of them. */
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
+import { Job } from '../../../kinds/groups/batch/job.ts';
+import { type Action, type Report, remove, told } from '../../loop/plan.ts';
+import { controllerReference } from '../../shared/ownership.ts';
+import { endOf } from '../job/conditions.ts';
+import { zoneOf } from './zoned-time.ts';
+
+type SeenCronJob = DeepReadonly<CronJob>;
+type SeenJob = DeepReadonly<Job>;
+
+const SCHEDULED = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
+const MINUTE = 60_000;
+
+/** The name tells for which minute a Job was started: it cannot be started a second time for that. */
+export const jobName = ({ metadata }: SeenCronJob, run: number): string =>
+  `${metadata.name}-${Math.floor(run / MINUTE)}`;
+
+export function newJob(cronJob: SeenCronJob, run: number): Draft<Job> {
+  const { jobTemplate, timeZone = 'UTC' } = cronJob.spec;
+  const { labels, annotations } = jobTemplate.metadata ?? {};
+  return {
+    metadata: {
+      name: jobName(cronJob, run),
+      namespace: cronJob.metadata.namespace,
+      ...(labels ? { labels } : {}),
+      annotations: { ...annotations, [SCHEDULED]: zoneOf(timeZone).format(run) },
+      ownerReferences: [controllerReference(cronJob, CronJob)],
+    },
+    spec: jobTemplate.spec,
+  } as unknown as Draft<Job>;
+}
+
+/** For which run the CronJob started the Job; undefined when somebody else made it. */
+export function runOf(job: SeenJob, cronJob: SeenCronJob): number | undefined {
+  const run = Date.parse(job.metadata.annotations?.[SCHEDULED] ?? '');
+  return job.metadata.name === jobName(cronJob, run) ? run : undefined;
+}
+
+export const referenceTo = ({ metadata }: SeenJob) => ({
+  apiVersion: Job.hub.apiVersion,
+  kind: Job.kind,
+  name: metadata.name,
+  namespace: metadata.namespace,
+  uid: metadata.uid,
+  resourceVersion: metadata.resourceVersion,
+});
+
+/** With its pods. */
+export function removeJob(cronJob: SeenCronJob, job: SeenJob): Action {
+  const report: Report = {
+    about: cronJob,
+    done: (name) => told('Normal', 'SuccessfulDelete', `Deleted job ${name}`),
+    failed: ({ message }) => told('Warning', 'FailedDelete', `Deleted job: ${message}`),
+  };
+  return remove(Job, job, { propagationPolicy: 'Background', report });
+}
+
+/** Finished Jobs beyond those that are kept, the oldest first. A limit that is left out is none. */
+export function beyondHistory({ spec }: SeenCronJob, jobs: readonly SeenJob[]): readonly SeenJob[] {
+  const ended = (outcome: 'Complete' | 'Failed') => jobs.filter((job) => endOf(job)?.type === outcome).sort(byStart);
+  return [
+    ...oldest(ended('Complete'), spec.successfulJobsHistoryLimit),
+    ...oldest(ended('Failed'), spec.failedJobsHistoryLimit),
+  ].filter(({ metadata }) => !metadata.deletionTimestamp);
+}
+
+const oldest = (jobs: readonly SeenJob[], kept = Number.POSITIVE_INFINITY) =>
+  jobs.slice(0, Math.max(0, jobs.length - kept));
+
+function byStart(a: SeenJob, b: SeenJob): number {
+  const [startA, startB] = [startOf(a), startOf(b)];
+  if (startA !== startB) return startA < startB ? -1 : 1;
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}
+
+/** One that never started is the youngest. */
+const startOf = ({ status }: SeenJob) => (status.startTime ? Date.parse(status.startTime) : Number.POSITIVE_INFINITY);

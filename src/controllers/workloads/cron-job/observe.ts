@@ -1,0 +1,55 @@
+/** What a plan for a CronJob needs and no cache holds. */
+import { isApiError } from '../../../base/errors.ts';
+import type { Client } from '../../../client/client.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
+import { Job } from '../../../kinds/groups/batch/job.ts';
+import type { Listers } from '../../loop/define.ts';
+
+type SeenCronJob = DeepReadonly<CronJob>;
+
+/**
+ * The uids of Jobs that the status takes for active and that are really gone. A cache may be behind the status, above all
+ * after a start; so what it does not show is asked for.
+ */
+export async function goneJobs(
+  { status, metadata }: SeenCronJob,
+  { of }: Listers,
+  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
+): Promise<ReadonlySet<string>> {
+  const { namespace } = metadata;
+  const gone = new Set<string>();
+  for (const { name = '', uid = '' } of status.active ?? []) {
+    if (of(Job).get(name, namespace)?.metadata.uid === uid) continue;
+    const found = await client.of(Job).in(namespace).get(name, { signal }).catch(unlessMissing);
+    if (found?.metadata.uid !== uid) gone.add(uid);
+  }
+  return gone;
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!isApiError(error, 'NotFound')) throw error;
+}
+
+/**
+ * Since when CronJobs have the schedule that they have, as far as that was seen. When a schedule changes, runs that the
+ * new one would have had before are not made up for.
+ */
+export class ScheduleMemory {
+  readonly #known = new Map<string, { readonly uid: unknown; readonly schedule: string; readonly since: number }>();
+
+  /** 0 when it has not changed while anybody looked. */
+  note(key: string, { metadata, spec }: SeenCronJob, now: number): number {
+    const { uid } = metadata;
+    const schedule = `${spec.timeZone ?? ''} ${spec.schedule}`;
+    const known = this.#known.get(key);
+    if (known?.uid === uid && known?.schedule === schedule) return known.since;
+    const since = known && known.uid === uid ? now : 0;
+    this.#known.set(key, { uid, schedule, since });
+    return since;
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key);
+  }
+}

@@ -1,0 +1,118 @@
+/** Starting the run of a CronJob that is due. */
+
+import { timestamp } from '../../../base/timestamp.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
+import { isTimeZone, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
+import { Job } from '../../../kinds/groups/batch/job.ts';
+import type { Listers } from '../../loop/define.ts';
+import { type Action, create, event, requeueAfter, told } from '../../loop/plan.ts';
+import { type Due, dueRun } from './due.ts';
+import { jobName, newJob, removeJob } from './jobs.ts';
+import { nextRun } from './next-run.ts';
+
+type SeenCronJob = DeepReadonly<CronJob>;
+type Status = SeenCronJob['status'];
+
+/** More missed runs than these are told. */
+const MANY = 100;
+
+export interface StartOptions {
+  readonly of: Listers['of'];
+  /** Runs before this moment are not made up for, in milliseconds. */
+  readonly since: number;
+  readonly now: number;
+}
+
+interface Start {
+  readonly actions: readonly Action[];
+  /** When the actions have gone well. */
+  readonly status: Status;
+}
+
+/** Starts the run that is due, and looks again when the next one is. */
+export function startOf(cronJob: SeenCronJob, status: Status, options: StartOptions): Start {
+  const { spec, metadata } = cronJob;
+  const nothing = (...actions: readonly Action[]): Start => ({ actions, status });
+  const warn = (reason: string, message: string) => event(cronJob, 'Warning', reason, message);
+  if (metadata.deletionTimestamp) return nothing();
+  const { schedule, timeZone = 'UTC' } = spec;
+  if (!isTimeZone(timeZone)) {
+    return nothing(warn('UnknownTimeZone', `invalid timeZone: "${timeZone}": unknown time zone ${timeZone}`));
+  }
+  if (spec.suspend) return nothing();
+  const parsed = parseCronSchedule(schedule);
+  if ('error' in parsed) {
+    return nothing(warn('UnparseableSchedule', `unparseable schedule: "${schedule}" : ${parsed.error}`));
+  }
+  const { of, now } = options;
+  const last = Date.parse(status.lastScheduleTime ?? metadata.creationTimestamp ?? '');
+  const deadline = deadlineOf(cronJob, now);
+  const window = { since: Math.max(last, options.since), deadline, now };
+  const due = dueRun((after) => nextRun(parsed, after, timeZone), window);
+  if (!due) {
+    const message = `invalid schedule: ${schedule} : time difference between two schedules is less than 1 second`;
+    return nothing(warn('InvalidSchedule', message));
+  }
+  const more = 'see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details';
+  const zoned = `CRON_TZ or TZ used in schedule "${schedule}" is not officially supported, ${more}`;
+  const warnings = schedule.includes('TZ') ? [warn('UnsupportedSchedule', zoned)] : [];
+  const again = Number.isFinite(due.next) ? [requeueAfter(due.next - now)] : [];
+  const run = runDue(cronJob, status, { due, deadline, of });
+  return { status: run.status, actions: [...warnings, ...run.actions, ...again] };
+}
+
+/** Runs that were due before may not start any more. Within its second a run is never late. */
+function deadlineOf({ spec }: SeenCronJob, now: number): number {
+  const { startingDeadlineSeconds } = spec;
+  if (startingDeadlineSeconds === undefined) return Number.NEGATIVE_INFINITY;
+  return (Math.floor(now / 1000) - startingDeadlineSeconds) * 1000;
+}
+
+interface Circumstances {
+  readonly due: Due;
+  readonly deadline: number;
+  readonly of: Listers['of'];
+}
+
+function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Circumstances): Start {
+  const { namespace } = cronJob.metadata;
+  const { run, missed } = due;
+  const warn = (reason: string, message: string) => event(cronJob, 'Warning', reason, message);
+  if (run === undefined) return { actions: [], status };
+  if (run < deadline) {
+    const time = new Date(run).toUTCString().replace('GMT', '+0000');
+    return { status, actions: [warn('MissSchedule', `Missed scheduled time to start a job: ${time}`)] };
+  }
+  const warning =
+    missed > MANY
+      ? 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew'
+      : undefined;
+  const warnings = warning === undefined ? [] : [warn('TooManyMissedTimes', warning)];
+  // Who made a Job of this name, if not this controller, has started the run.
+  if (of(Job).get(jobName(cronJob, run), namespace)) return { status, actions: warnings };
+  const { active = [] } = status;
+  if (cronJob.spec.concurrencyPolicy === 'Forbid' && active.length > 0) {
+    const message = 'Not starting job because prior execution is running and concurrency policy is Forbid';
+    return { status, actions: [...warnings, event(cronJob, 'Normal', 'JobAlreadyActive', message)] };
+  }
+  const isReplacing = cronJob.spec.concurrencyPolicy === 'Replace';
+  const replaced = isReplacing ? active.flatMap(({ name = '' }) => of(Job).get(name, namespace) ?? []) : [];
+  const report = {
+    about: cronJob,
+    done: (name: string) => told('Normal', 'SuccessfulCreate', `Created job ${name}`),
+    failed: ({ message }: Error) => told('Warning', 'FailedCreate', `Error creating job: ${message}`),
+  };
+  return {
+    status: {
+      ...status,
+      ...(isReplacing ? { active: undefined } : {}),
+      lastScheduleTime: timestamp(run),
+    } as Status,
+    actions: [
+      ...warnings,
+      ...replaced.map((job) => removeJob(cronJob, job)),
+      create(Job, newJob(cronJob, run), report),
+    ],
+  };
+}

@@ -1,0 +1,95 @@
+/** The pod that a DaemonSet puts on a node. */
+import { controllerOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { templateGenerationOf } from '../../../kinds/conversion/template-generation.ts';
+import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { NAME } from '../../../kinds/placement/node-selector.ts';
+import { namedNode } from '../../../kinds/placement/required-nodes.ts';
+import type { Toleration } from '../../../kinds/shapes/pod/toleration.ts';
+import { REVISION_LABEL } from '../../shared/history/history.ts';
+import { newPod } from '../../shared/pods/new-pod.ts';
+
+export type SeenDaemonSet = DeepReadonly<DaemonSet>;
+export type SeenPod = DeepReadonly<Pod>;
+type PodSpec = SeenPod['spec'];
+type SeenToleration = DeepReadonly<Toleration>;
+
+/** The template's generation, for those who knew pods by it before there were revisions. */
+const GENERATION_LABEL = 'pod-template-generation';
+
+/** Bound to the node by an affinity to its name, so that the scheduler has the last word. */
+export function daemonPod(daemonSet: SeenDaemonSet, node: string, hash: string): Draft<Pod> {
+  const { template } = daemonSet.spec;
+  const generation = templateGenerationOf(daemonSet);
+  const labels = {
+    ...template.metadata?.labels,
+    ...(generation === undefined ? {} : { [GENERATION_LABEL]: String(generation) }),
+    [REVISION_LABEL]: hash,
+  };
+  const spec = { ...template.spec, tolerations: tolerationsOf(template.spec), affinity: boundTo(node, template.spec) };
+  return newPod(daemonSet, DaemonSet, { metadata: { ...template.metadata, labels }, spec } as never);
+}
+
+/** Where the pod is or is meant to be; undefined when nothing says so. */
+export function targetNode({ spec }: SeenPod): string | undefined {
+  return spec.nodeName || namedNode(spec);
+}
+
+/** An index: the pods of a DaemonSet that are on a node or meant for it. */
+export function bySetAndNode(pod: SeenPod): readonly string[] {
+  const owner = controllerOf(pod);
+  const node = owner?.kind === DaemonSet.kind ? targetNode(pod) : undefined;
+  return node === undefined ? [] : [setAndNode(owner?.uid, node)];
+}
+
+export const setAndNode = (uid: string | undefined, node: string) => `${uid}/${node}`;
+
+export type PodTest = (pod: SeenPod) => boolean;
+
+/** Whether a pod comes from the present template. */
+export function updatedTest(daemonSet: SeenDaemonSet, hash: string): PodTest {
+  const generation = templateGenerationOf(daemonSet);
+  const text = generation === undefined ? undefined : String(generation);
+  return ({ metadata: { labels } }) =>
+    labels?.[REVISION_LABEL] === hash || (text !== undefined && labels?.[GENERATION_LABEL] === text);
+}
+
+const toleration = (key: string, effect: string): SeenToleration => ({
+  key: `node.kubernetes.io/${key}`,
+  operator: 'Exists',
+  effect,
+});
+
+/** Whatever ails a node, its daemons stay; and they start where nobody else may. */
+const ALWAYS: readonly SeenToleration[] = [
+  toleration('not-ready', 'NoExecute'),
+  toleration('unreachable', 'NoExecute'),
+  toleration('disk-pressure', 'NoSchedule'),
+  toleration('memory-pressure', 'NoSchedule'),
+  toleration('pid-pressure', 'NoSchedule'),
+  toleration('unschedulable', 'NoSchedule'),
+];
+
+/** What sets the network up must not wait for it. */
+const ON_HOST_NETWORK = toleration('network-unavailable', 'NoSchedule');
+
+/** The template's, and those that every daemon has; one for the same taint gives way, whatever time it allowed. */
+export function tolerationsOf({ tolerations = [], hostNetwork }: PodSpec): readonly SeenToleration[] {
+  const added = hostNetwork ? [...ALWAYS, ON_HOST_NETWORK] : ALWAYS;
+  const isSame = (a: SeenToleration, b: SeenToleration) =>
+    a.key === b.key && a.effect === b.effect && a.operator === b.operator && (a.value ?? '') === (b.value ?? '');
+  return [
+    ...tolerations.map((own) => added.find((each) => isSame(each, own)) ?? own),
+    ...added.filter((each) => !tolerations.some((own) => isSame(each, own))),
+  ];
+}
+
+/** What else the affinity requires of nodes, this one has: it was chosen by it. */
+function boundTo(node: string, { affinity }: PodSpec): DeepReadonly<PodSpec['affinity']> {
+  const nodeSelectorTerms = [{ matchFields: [{ key: NAME, operator: 'In', values: [node] }] }];
+  return {
+    ...affinity,
+    nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
+  };
+}

@@ -1,0 +1,175 @@
+/** Keeps one pod of a DaemonSet on every node that is meant, and moves them to the present template. */
+import { deepEqual } from '../../../base/tree.ts';
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { Draft } from '../../../client/object-types.ts';
+import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
+import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, create, type Plan, type Report, remove, told, updateStatus } from '../../loop/plan.ts';
+import { forget, type History, history, REVISION_LABEL, type SeenRevision } from '../../shared/history/history.ts';
+import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
+import { nextAvailable } from '../../shared/pods/availability.ts';
+import {
+  bySetAndNode,
+  daemonPod,
+  type PodTest,
+  type SeenDaemonSet,
+  type SeenPod,
+  setAndNode,
+  updatedTest,
+} from './daemon-pod.ts';
+import { eligibility, type SeenNode } from './eligibility.ts';
+import { FailedPods, type Patience } from './failed-pods.ts';
+import { type Changes, keep } from './keep.ts';
+import { roll } from './rolling-update.ts';
+import { type Sites, sitesOf } from './sites.ts';
+import { statusOf } from './status.ts';
+
+/** Whether orphans may be adopted. */
+interface Adoption {
+  readonly pods: boolean;
+  readonly revisions: boolean;
+}
+
+type World = Pick<Snapshot<Adoption>, 'of' | 'observed' | 'failures'>;
+
+/** So many pods are created, and so many deleted, at a time. */
+const BURST = 250;
+
+const selector = ({ spec }: SeenDaemonSet) => compiledSelector(spec.selector);
+const pods: Ownership<DaemonSet, Pod> = { owner: DaemonSet, kind: Pod, selector };
+const revisions: Ownership<DaemonSet, ControllerRevision> = { owner: DaemonSet, kind: ControllerRevision, selector };
+
+export function daemonSetController(): Controller {
+  const failedPods = new FailedPods();
+  return defineController<DaemonSet, Adoption>({
+    name: 'daemonset',
+    watches: DaemonSet,
+    owns: [Pod, ControllerRevision],
+    also: [orphansOf(pods), orphansOf(revisions), related(Node, concerned)],
+    observe: async (daemonSet, world, tools) => ({
+      pods: await observeAdoption(daemonSet, pods, { world, ...tools }),
+      revisions: await observeAdoption(daemonSet, revisions, { world, ...tools }),
+    }),
+    plan(daemonSet, world, time) {
+      if (!daemonSet) return [];
+      const now = time.getTime();
+      const { plan, failed } = planDaemonSet(daemonSet, world, { now, patience: failedPods });
+      for (const place of failed) failedPods.note(place, now);
+      return plan;
+    },
+  });
+}
+
+/** Nodes say often how they are; only those that should have a pod and have none, or the other way round, matter. */
+function concerned(node: SeenNode, { of }: Listers): readonly string[] {
+  const { name = '' } = node.metadata;
+  const isGone = of(Node).get(name) === undefined;
+  return of(DaemonSet)
+    .list()
+    .filter((daemonSet) => {
+      const { shouldRun } = eligibility(daemonSet)(node);
+      const isThere = of(Pod).by(bySetAndNode, setAndNode(daemonSet.metadata.uid, name)).length > 0;
+      if (isGone) return shouldRun || isThere;
+      return shouldRun !== isThere || (isThere && (daemonSet.status.numberMisscheduled ?? 0) > 0);
+    })
+    .map(keyOf);
+}
+
+export interface Decision {
+  readonly plan: Plan;
+  /** The places where failed pods are replaced. */
+  readonly failed: readonly string[];
+}
+
+export function planDaemonSet(
+  daemonSet: SeenDaemonSet,
+  world: World,
+  { now, patience }: { readonly now: number; readonly patience: Patience },
+): Decision {
+  // Its revisions may be gone before its pods, so that nothing about it can be said any more.
+  if (daemonSet.metadata.deletionTimestamp) return { plan: [], failed: [] };
+  const claimed = claim(daemonSet, pods, { world, mayAdopt: world.observed.pods });
+  const past = claim(daemonSet, revisions, { world, mayAdopt: world.observed.revisions });
+  const { present, older, collisions, actions } = historyOf(daemonSet, past.mine, { world, pods: claimed.mine });
+  const sites = sitesOf(daemonSet, claimed.mine, world);
+  const hash = hashOf(present);
+  const isUpdated = updatedTest(daemonSet, hash);
+  const kept = keep(daemonSet, sites, { isUpdated, now, patience });
+  const changes = changesOf(daemonSet, sites, { kept, isUpdated, now });
+  const pending = perform(daemonSet, changes, hash);
+  const status = statusOf(daemonSet, sites, { isUpdated, collisions, now });
+  // Pods that come or go bring the next plan, which has something to say. A collision is known to this one alone.
+  const isSettling = pending.length > 0 && world.failures.length === 0;
+  const isSilent = isSettling && collisions === daemonSet.status.collisionCount;
+  const plan = [
+    ...claimed.actions,
+    ...past.actions,
+    ...actions,
+    ...(isSilent || deepEqual(status, daemonSet.status)
+      ? []
+      : [updateStatus(DaemonSet, { ...daemonSet, status } as unknown as Draft<DaemonSet>)]),
+    ...kept.actions,
+    ...pending,
+    ...cleanUp(daemonSet, older, claimed.mine),
+    ...nextAvailable(claimed.mine, daemonSet.spec.minReadySeconds ?? 0, now),
+  ];
+  return { plan, failed: kept.failed };
+}
+
+function historyOf(
+  daemonSet: SeenDaemonSet,
+  mine: readonly SeenRevision[],
+  { world, pods }: { readonly world: Listers; readonly pods: readonly SeenPod[] },
+): History {
+  return history(daemonSet as never, {
+    kind: DaemonSet,
+    revisions: mine,
+    pods,
+    world,
+    hashLabel: REVISION_LABEL,
+    markOf: hashOf,
+    collisions: daemonSet.status.collisionCount,
+  });
+}
+
+const hashOf = ({ metadata }: SeenRevision) => metadata.labels?.[REVISION_LABEL] ?? metadata.name ?? '';
+
+/** First every node has its pod; then they are updated. */
+function changesOf(
+  daemonSet: SeenDaemonSet,
+  sites: Sites,
+  { kept, isUpdated, now }: { readonly kept: Changes; readonly isUpdated: PodTest; readonly now: number },
+): Changes {
+  const isKept = kept.create.length + kept.remove.length === 0;
+  const rolls = daemonSet.spec.updateStrategy.type === 'RollingUpdate';
+  return isKept && rolls ? roll(daemonSet, sites, { isUpdated, now }) : kept;
+}
+
+function perform(daemonSet: SeenDaemonSet, changes: Changes, hash: string): readonly Action[] {
+  const creating: Report = {
+    about: daemonSet,
+    done: (name) => told('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
+    failed: ({ message }) => told('Warning', 'FailedCreate', `Error creating: ${message}`),
+  };
+  const deleting: Report = {
+    about: daemonSet,
+    done: (name) => told('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
+    failed: ({ message }) => told('Warning', 'FailedDelete', `Error deleting: ${message}`),
+  };
+  return [
+    ...changes.create.slice(0, BURST).map((node) => create(Pod, daemonPod(daemonSet, node, hash), creating)),
+    ...changes.remove.slice(0, BURST).map((pod) => remove(Pod, pod, { report: deleting })),
+  ];
+}
+
+/** The oldest revisions beyond the limit, as far as no pod comes from them. */
+function cleanUp({ spec }: SeenDaemonSet, older: readonly SeenRevision[], pods: readonly SeenPod[]): readonly Action[] {
+  const { revisionHistoryLimit = 10 } = spec;
+  if (older.length <= revisionHistoryLimit) return [];
+  const live = new Set(pods.map(({ metadata }) => metadata.labels?.[REVISION_LABEL]));
+  const unused = older.filter((revision) => !live.has(hashOf(revision)));
+  return forget(unused, older.length - revisionHistoryLimit);
+}

@@ -1,0 +1,230 @@
+/** Keeps a Deployment's pods through ReplicaSets, one for each template, and moves them to the present one. */
+import { isApiError } from '../../../base/errors.ts';
+import { deepEqual } from '../../../base/tree.ts';
+import { controllerOf, keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { defineController, type Failure, type Listers, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, type Plan, updateStatus } from '../../loop/plan.ts';
+import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
+import { isTerminal } from '../../shared/pods/pod-life.ts';
+import { REVISION } from './annotations.ts';
+import { cleanUp } from './history.ts';
+import { newSet, sortOut } from './new-set.ts';
+import {
+  type Conditions,
+  deadlineCheck,
+  hasDeadline,
+  isComplete,
+  PROGRESSING,
+  pausedConditions,
+  rolloutConditions,
+  said,
+  withCondition,
+} from './progress.ts';
+import { rollBack, rollbackOf } from './rollback.ts';
+import { rollOn } from './rolling-update.ts';
+import { isScaled, scale } from './scaling.ts';
+import { countsOf } from './status.ts';
+import { CREATE_ERROR, createError, type WorkingSet } from './working-set.ts';
+
+type SeenDeployment = DeepReadonly<Deployment>;
+type World = Pick<Snapshot<boolean>, 'of' | 'observed' | 'failures'>;
+
+const replicaSets: Ownership<Deployment, ReplicaSet> = {
+  owner: Deployment,
+  kind: ReplicaSet,
+  selector: ({ spec }) => compiledSelector(spec.selector),
+};
+
+export const deploymentController = defineController<Deployment, boolean>({
+  name: 'deployment',
+  watches: Deployment,
+  owns: [ReplicaSet],
+  also: [orphansOf(replicaSets), related(Pod, recreated)],
+  observe: (deployment, world, tools) => observeAdoption(deployment, replicaSets, { world, ...tools }),
+  plan: planDeployment,
+});
+
+/** Only a Recreate waits for the pods themselves: its new ones come when the last old one is gone. */
+function recreated(pod: DeepReadonly<Pod>, { of }: Listers): readonly string[] {
+  const { namespace = '' } = pod.metadata;
+  const set = of(ReplicaSet).get(controllerOf(pod)?.name ?? '', namespace);
+  const deployment = set && of(Deployment).get(controllerOf(set)?.name ?? '', namespace);
+  return deployment?.spec.strategy.type === 'Recreate' ? [keyOf(deployment)] : [];
+}
+
+/** `world.observed`: whether orphans may be adopted. */
+export function planDeployment(deployment: SeenDeployment | undefined, world: World, time: Date): Plan {
+  if (!deployment) return [];
+  const claimed = claim(deployment, replicaSets, { world, mayAdopt: world.observed });
+  // Sets that are taken or let go have new versions, which the next plan sees.
+  if (claimed.actions.length > 0) return claimed.actions;
+  return new Rollout(deployment, claimed.mine, { world, now: time.getTime() }).plan();
+}
+
+class Rollout {
+  readonly #deployment: SeenDeployment;
+  readonly #world: World;
+  readonly #now: number;
+  readonly #old: readonly WorkingSet[];
+  #fresh: WorkingSet | undefined;
+  #conditions: Conditions;
+
+  constructor(
+    deployment: SeenDeployment,
+    sets: readonly DeepReadonly<ReplicaSet>[],
+    { world, now }: { readonly world: World; readonly now: number },
+  ) {
+    this.#deployment = deployment;
+    this.#world = world;
+    this.#now = now;
+    const { fresh, old } = sortOut(deployment, sets);
+    this.#fresh = fresh;
+    this.#old = old;
+    this.#conditions = deployment.status.conditions ?? [];
+  }
+
+  plan(): readonly Action[] {
+    const deployment = this.#deployment;
+    const { paused, strategy } = deployment.spec;
+    if (deployment.metadata.deletionTimestamp) return this.#counts();
+    this.#conditions = pausedConditions(deployment, this.#conditions, this.#now);
+    if (this.#fresh) this.#noteFound(this.#fresh);
+    const rollback = rollbackOf(deployment);
+    if (paused) return this.#resized({ cleanUp: rollback === undefined });
+    if (rollback !== undefined) return this.#rollback(rollback);
+    if (isScaled(deployment, this.#sets)) return this.#resized({ cleanUp: false });
+    return strategy.type === 'Recreate' ? this.#recreate() : this.#rolling();
+  }
+
+  get #sets(): readonly WorkingSet[] {
+    return this.#fresh ? [...this.#old, this.#fresh] : this.#old;
+  }
+
+  /** No rollout moves on; pods come and go as many as are wanted. */
+  #resized(options: { readonly cleanUp: boolean }): readonly Action[] {
+    scale(this.#deployment, this.#fresh, this.#old);
+    return [...this.#changes(), ...(options.cleanUp ? cleanUp(this.#deployment, this.#old) : []), ...this.#counts()];
+  }
+
+  #rolling(): readonly Action[] {
+    const missing = this.#create();
+    if (missing) return missing;
+    const moved = rollOn(this.#deployment, this.#fresh as WorkingSet, this.#old);
+    return [...this.#changes(), ...(moved ? [] : this.#cleanUp()), ...this.#rolloutStatus()];
+  }
+
+  /** First all old pods end, then the new ones come. */
+  #recreate(): readonly Action[] {
+    const active = this.#old.filter(({ isActive }) => isActive);
+    for (const set of active) set.scaleTo(0, this.#deployment);
+    if (active.length > 0 || this.#oldPodsRun()) return [...this.#changes(), ...this.#rolloutStatus()];
+    const missing = this.#create();
+    if (missing) return missing;
+    this.#fresh?.scaleTo(this.#deployment.spec.replicas, this.#deployment);
+    return [...this.#changes(), ...this.#cleanUp(), ...this.#rolloutStatus()];
+  }
+
+  #rollback(revision: number): readonly Action[] {
+    const missing = this.#create();
+    if (missing) return missing;
+    return [...this.#changes(), ...rollBack(this.#deployment, revision, this.#sets)];
+  }
+
+  #oldPodsRun(): boolean {
+    const { of } = this.#world;
+    return this.#old.some(
+      ({ set }) =>
+        (set.status.replicas ?? 0) > 0 ||
+        of(Pod)
+          .controlledBy(set.metadata.uid ?? '')
+          .some((pod) => !isTerminal(pod)),
+    );
+  }
+
+  /** Makes the new set where there is none. What it returns is all that can be done for now. */
+  #create(): readonly Action[] | undefined {
+    if (this.#fresh) return undefined;
+    const deployment = this.#deployment;
+    const fresh = newSet(deployment, this.#old);
+    const { namespace } = deployment.metadata;
+    if (this.#world.of(ReplicaSet).get(fresh.name, namespace)) return [this.#collision()];
+    const failure = createFailure(this.#world.failures);
+    if (failure && hasDeadline(deployment)) {
+      const condition = said(PROGRESSING, 'False', CREATE_ERROR, createError(fresh.name, failure.error.message));
+      this.#conditions = withCondition(this.#conditions, condition, this.#now);
+      return [...this.#counts(), ...fresh.actions(deployment)];
+    }
+    this.#fresh = fresh;
+    if (hasDeadline(deployment)) {
+      const message = `Created new replica set "${fresh.name}"`;
+      const condition = said(PROGRESSING, 'True', 'NewReplicaSetCreated', message);
+      this.#conditions = withCondition(this.#conditions, condition, this.#now);
+    }
+    return undefined;
+  }
+
+  /** The name of the new set is another's: the next hash will be another one. */
+  #collision(): Action {
+    const { status } = this.#deployment;
+    return this.#write({ ...status, collisionCount: (status.collisionCount ?? 0) + 1 });
+  }
+
+  #noteFound(fresh: WorkingSet): void {
+    if (!hasDeadline(this.#deployment) || this.#conditions.some(({ type }) => type === PROGRESSING)) return;
+    const message = `Found new replica set "${fresh.name}"`;
+    const condition = said(PROGRESSING, 'True', 'FoundNewReplicaSet', message);
+    this.#conditions = withCondition(this.#conditions, condition, this.#now);
+  }
+
+  /** The new set first, so that it is there before old ones shrink. */
+  #changes(): readonly Action[] {
+    const ordered = this.#fresh ? [this.#fresh, ...this.#old] : this.#old;
+    return ordered.flatMap((set) => set.actions(this.#deployment));
+  }
+
+  #cleanUp(): readonly Action[] {
+    return isComplete(this.#deployment, this.#deployment.status) ? cleanUp(this.#deployment, this.#old) : [];
+  }
+
+  #counts(): readonly Action[] {
+    const input = { sets: this.#sets, fresh: this.#fresh, conditions: this.#conditions, now: this.#now };
+    return this.#changed(countsOf(this.#deployment, input));
+  }
+
+  #rolloutStatus(): readonly Action[] {
+    const input = { sets: this.#sets, fresh: this.#fresh, conditions: this.#conditions, now: this.#now };
+    const counts = countsOf(this.#deployment, input);
+    const status = { ...counts, conditions: [...rolloutConditions(this.#deployment, counts, input)] };
+    return [...this.#changed(status), ...deadlineCheck(this.#deployment, status, this.#now)];
+  }
+
+  #changed(status: SeenDeployment['status']): readonly Action[] {
+    const { metadata, status: old } = this.#deployment;
+    const isSame = deepEqual(status, old) && this.#annotations[REVISION] === metadata.annotations?.[REVISION];
+    return isSame ? [] : [this.#write(status)];
+  }
+
+  #write(status: SeenDeployment['status']): Action {
+    const metadata = { ...this.#deployment.metadata, annotations: this.#annotations };
+    return updateStatus(Deployment, { ...this.#deployment, metadata, status } as unknown as Draft<Deployment>);
+  }
+
+  /** The Deployment's own, with the revision of its new set. */
+  get #annotations(): Readonly<Record<string, string>> {
+    const { annotations = {} } = this.#deployment.metadata;
+    const revision = this.#fresh?.annotations[REVISION];
+    return revision === undefined ? annotations : { ...annotations, [REVISION]: revision };
+  }
+}
+
+/** That it exists already is a cache that lags, or a collision. */
+function createFailure(failures: readonly Failure[]): Failure | undefined {
+  return failures.find(
+    ({ action, error }) =>
+      action?.type === 'create' && action.kind === ReplicaSet && !isApiError(error, 'AlreadyExists'),
+  );
+}

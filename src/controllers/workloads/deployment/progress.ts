@@ -1,0 +1,147 @@
+/** The conditions of a Deployment: whether it is available, and whether its rollout moves on. */
+
+import { timestamp } from '../../../base/timestamp.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { UNLIMITED } from '../../../kinds/conversion/unlimited.ts';
+import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
+import { type Action, requeueAfter } from '../../loop/plan.ts';
+import { withoutCondition } from '../../shared/conditions.ts';
+import type { WorkingSet } from './working-set.ts';
+
+type Status = DeepReadonly<Deployment>['status'];
+export type Conditions = readonly NonNullable<Status['conditions']>[number][];
+type Condition = Conditions[number];
+
+export const PROGRESSING = 'Progressing';
+const COMPLETE = 'NewReplicaSetAvailable';
+const TIMED_OUT = 'ProgressDeadlineExceeded';
+const PAUSED = 'DeploymentPaused';
+const FAILURE = 'ReplicaFailure';
+
+/** What a condition says; the times are put in by `withCondition`. */
+type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+export const said = (type: string, status: string, reason: string, message: string): Said => ({
+  type,
+  status,
+  reason,
+  message,
+});
+
+/** A condition with the same status and reason stays as it is, its message and times too. */
+export function withCondition(conditions: Conditions, condition: Said, now: number): Conditions {
+  const old = find(conditions, condition.type);
+  if (old?.status === condition.status && old.reason === condition.reason) return conditions;
+  return replaced(conditions, condition, now);
+}
+
+function replaced(conditions: Conditions, condition: Said, now: number): Conditions {
+  const old = find(conditions, condition.type);
+  const time = timestamp(now);
+  const since = old?.status === condition.status ? (old.lastTransitionTime ?? time) : time;
+  const next = { ...condition, lastUpdateTime: time, lastTransitionTime: since };
+  return [...withoutCondition(conditions, condition.type), next];
+}
+
+const find = (conditions: Conditions, type: string) => conditions.find((condition) => condition.type === type);
+
+export const hasDeadline = ({ spec }: DeepReadonly<Deployment>) =>
+  (spec.progressDeadlineSeconds ?? UNLIMITED) !== UNLIMITED;
+
+/** The deadline does not run while the Deployment is paused, and starts anew when it goes on. */
+export function pausedConditions(
+  deployment: DeepReadonly<Deployment>,
+  conditions: Conditions,
+  now: number,
+): Conditions {
+  const { paused = false } = deployment.spec;
+  const reason = find(conditions, PROGRESSING)?.reason;
+  if (!hasDeadline(deployment) || reason === TIMED_OUT || paused === (reason === PAUSED)) return conditions;
+  const condition = paused
+    ? said(PROGRESSING, 'Unknown', PAUSED, 'Deployment is paused')
+    : said(PROGRESSING, 'Unknown', 'DeploymentResumed', 'Deployment is resumed');
+  return withCondition(conditions, condition, now);
+}
+
+/** The conditions that only a rollout changes. `next` has the new counts. */
+export function rolloutConditions(
+  deployment: DeepReadonly<Deployment>,
+  next: Status,
+  { sets, fresh, now }: { readonly sets: readonly WorkingSet[]; readonly fresh: WorkingSet | undefined; now: number },
+): Conditions {
+  const what = fresh ? `ReplicaSet "${fresh.name}"` : `Deployment "${deployment.metadata.name}"`;
+  return withFailures(progress(deployment, next, { what, now }), fresh ? [fresh, ...sets] : sets);
+}
+
+function progress(
+  deployment: DeepReadonly<Deployment>,
+  next: Status,
+  { what, now }: { readonly what: string; readonly now: number },
+): Conditions {
+  const conditions = next.conditions ?? [];
+  if (!hasDeadline(deployment)) return withoutCondition(conditions, PROGRESSING);
+  const current = find(conditions, PROGRESSING);
+  const wasComplete = (next.replicas ?? 0) === (next.updatedReplicas ?? 0) && current?.reason === COMPLETE;
+  if (wasComplete) return conditions;
+  if (isComplete(deployment, next)) {
+    return withCondition(conditions, said(PROGRESSING, 'True', COMPLETE, `${what} has successfully progressed.`), now);
+  }
+  if (hasProgressed(deployment.status, next)) {
+    return replaced(conditions, said(PROGRESSING, 'True', 'ReplicaSetUpdated', `${what} is progressing.`), now);
+  }
+  if (isTimedOut(deployment, current, now)) {
+    return withCondition(conditions, said(PROGRESSING, 'False', TIMED_OUT, `${what} has timed out progressing.`), now);
+  }
+  return conditions;
+}
+
+/** All pods are of the present template and available, and there are no others. */
+export function isComplete({ spec, metadata }: DeepReadonly<Deployment>, status: Status): boolean {
+  const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, observedGeneration = 0 } = status;
+  return (
+    updatedReplicas === spec.replicas &&
+    replicas === spec.replicas &&
+    availableReplicas === spec.replicas &&
+    observedGeneration >= (metadata.generation ?? 0)
+  );
+}
+
+/** More new pods, fewer old ones, or more that are ready or available. */
+function hasProgressed(old: Status, next: Status): boolean {
+  const count = (status: Status, field: 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas') =>
+    status[field] ?? 0;
+  const outdated = (status: Status) => count(status, 'replicas') - count(status, 'updatedReplicas');
+  return (
+    count(next, 'updatedReplicas') > count(old, 'updatedReplicas') ||
+    outdated(next) < outdated(old) ||
+    count(next, 'readyReplicas') > count(old, 'readyReplicas') ||
+    count(next, 'availableReplicas') > count(old, 'availableReplicas')
+  );
+}
+
+function isTimedOut(deployment: DeepReadonly<Deployment>, condition: Condition | undefined, now: number): boolean {
+  if (!condition || condition.reason === COMPLETE) return false;
+  return condition.reason === TIMED_OUT || deadlineOf(deployment, condition) < now;
+}
+
+function deadlineOf({ spec }: DeepReadonly<Deployment>, { lastUpdateTime = '' }: Condition): number {
+  return Date.parse(lastUpdateTime) + (spec.progressDeadlineSeconds ?? 0) * 1000;
+}
+
+/** Pods that could not be created or deleted: the new set's word first. */
+function withFailures(conditions: Conditions, sets: readonly WorkingSet[]): Conditions {
+  const failure = sets.flatMap(({ set }) => set.status.conditions ?? []).find(({ type }) => type === FAILURE);
+  if (!failure) return withoutCondition(conditions, FAILURE);
+  const old = find(conditions, FAILURE);
+  if (old?.status === failure.status && old.reason === failure.reason) return conditions;
+  const { lastTransitionTime } = failure;
+  const times = lastTransitionTime ? { lastTransitionTime, lastUpdateTime: lastTransitionTime } : {};
+  return [...withoutCondition(conditions, FAILURE), { ...failure, ...times }];
+}
+
+/** Looks again when the deadline has passed: by itself nothing would happen then. */
+export function deadlineCheck(deployment: DeepReadonly<Deployment>, next: Status, now: number): readonly Action[] {
+  const current = find(next.conditions ?? [], PROGRESSING);
+  if (!hasDeadline(deployment) || !current || current.reason === TIMED_OUT || isComplete(deployment, next)) return [];
+  return [requeueAfter(Math.max(deadlineOf(deployment, current) - now, 0) + 1000)];
+}

@@ -1,0 +1,19 @@
+/** Which ReplicaSet of a Deployment is of which template: all but the label counts that tells their pods apart. */
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
+
+export const HASH_LABEL = 'pod-template-hash';
+
+type Template = DeepReadonly<Deployment['spec']['template']>;
+
+export function sameTemplate(a: Template, b: Template): boolean {
+  return deepEqual(withoutHash(a), withoutHash(b));
+}
+
+export function withoutHash(template: Template): Template {
+  const { labels } = template.metadata ?? {};
+  if (labels?.[HASH_LABEL] === undefined) return template;
+  const { [HASH_LABEL]: _, ...rest } = labels;
+  return { ...template, metadata: { ...template.metadata, labels: rest } };
+}

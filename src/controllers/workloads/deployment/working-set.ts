@@ -1,0 +1,125 @@
+/** A ReplicaSet while a plan is made: as it is, and as the plan leaves it. */
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
+import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
+import { type Action, create, event, told, update } from '../../loop/plan.ts';
+import { type Annotations, sizeAnnotations } from './annotations.ts';
+import { stepsOf } from './steps.ts';
+
+export class WorkingSet {
+  /** As it is, or as it is to be created. */
+  readonly set: DeepReadonly<ReplicaSet>;
+  readonly isMissing: boolean;
+  replicas: number;
+  annotations: Annotations;
+  minReadySeconds: number | undefined;
+
+  constructor(set: DeepReadonly<ReplicaSet>, { isMissing = false } = {}) {
+    this.set = set;
+    this.isMissing = isMissing;
+    this.replicas = set.spec.replicas;
+    this.annotations = set.metadata.annotations ?? {};
+    this.minReadySeconds = set.spec.minReadySeconds;
+  }
+
+  get name(): string {
+    return this.set.metadata.name ?? '';
+  }
+
+  get isActive(): boolean {
+    return this.replicas > 0;
+  }
+
+  /**
+   * How many are available for sure once it has its size: the status may not know yet that it was made smaller. Those that
+   * are not ready go first, but of those that are ready any may go.
+   */
+  get available(): number {
+    if (this.#isUnclear) return 0;
+    const { readyReplicas = 0, availableReplicas = 0 } = this.set.status;
+    return Math.max(0, availableReplicas - Math.max(0, readyReplicas - this.replicas));
+  }
+
+  /** How many it can lose without losing an available one. */
+  get dispensable(): number {
+    if (this.#isUnclear) return 0;
+    return this.available === 0 ? this.replicas : Math.max(0, this.replicas - (this.set.status.readyReplicas ?? 0));
+  }
+
+  /**
+   * Whether its size was changed more than once since its status was written. After one change the status still says what
+   * is left; but a set that was made smaller and larger again has new pods in place of those that the status speaks of.
+   */
+  get #isUnclear(): boolean {
+    const { metadata, status } = this.set;
+    return (metadata.generation ?? 0) - (status.observedGeneration ?? 0) > 1;
+  }
+
+  /** Whether that changes its size. */
+  scaleTo(size: number, deployment: DeepReadonly<Deployment>): boolean {
+    if (size === this.replicas) return false;
+    this.replicas = size;
+    this.noteSizes(deployment);
+    return true;
+  }
+
+  noteSizes(deployment: DeepReadonly<Deployment>): void {
+    const { replicas } = deployment.spec;
+    this.annotations = { ...this.annotations, ...sizeAnnotations(replicas, replicas + stepsOf(deployment).maxSurge) };
+  }
+
+  /** What makes it so. */
+  actions(deployment: DeepReadonly<Deployment>): readonly Action[] {
+    return this.isMissing ? [this.#create(deployment)] : this.#update(deployment);
+  }
+
+  #create(deployment: DeepReadonly<Deployment>): Action {
+    const { name, replicas } = this;
+    return create(ReplicaSet, this.#object(), {
+      about: deployment,
+      ...(replicas > 0
+        ? { done: () => told('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`) }
+        : {}),
+      failed: ({ message }) => told('Warning', CREATE_ERROR, createError(name, message)),
+    });
+  }
+
+  #update(deployment: DeepReadonly<Deployment>): readonly Action[] {
+    const { set, replicas, name } = this;
+    const before = set.spec.replicas;
+    const isSame =
+      before === replicas &&
+      set.spec.minReadySeconds === this.minReadySeconds &&
+      deepEqual(set.metadata.annotations ?? {}, this.annotations);
+    if (isSame) return [];
+    const message = `Scaled ${before < replicas ? 'up' : 'down'} replica set ${name} from ${before} to ${replicas}`;
+    return [
+      update(ReplicaSet, this.#object()),
+      ...(before === replicas ? [] : [event(deployment, 'Normal', 'ScalingReplicaSet', message)]),
+    ];
+  }
+
+  #object(): Draft<ReplicaSet> {
+    const { set, replicas, minReadySeconds, annotations } = this;
+    return {
+      ...set,
+      metadata: { ...set.metadata, annotations },
+      spec: { ...set.spec, replicas, minReadySeconds },
+    } as unknown as Draft<ReplicaSet>;
+  }
+}
+
+export const CREATE_ERROR = 'ReplicaSetCreateError';
+
+export const createError = (name: string, message: string) => `Failed to create new replica set "${name}": ${message}`;
+
+/** Oldest first. */
+export function byAge({ set: a }: WorkingSet, { set: b }: WorkingSet): number {
+  const [timeA = '', timeB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+  if (timeA !== timeB) return timeA < timeB ? -1 : 1;
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}
+
+export const sum = (sets: readonly WorkingSet[], of: (set: WorkingSet) => number): number =>
+  sets.reduce((total, set) => total + of(set), 0);

@@ -1,0 +1,171 @@
+/** Which size a target should have, and what there is to say about that. Performs nothing and writes nothing. */
+import { parseQuantity, scaled } from '../../../base/quantity.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { type LabelSelector, parseLabelSelector, SelectorError } from '../../../schema/selector.ts';
+import { type Told, told } from '../../loop/plan.ts';
+import type { Reading } from './metrics/readings.ts';
+import type { Tolerance } from './metrics/weigh.ts';
+import { recommend } from './recommend.ts';
+import { condition, type Said } from './said.ts';
+import { type Bounds, limitByPolicies, limitPlainly } from './scaling/limit.ts';
+import type { Rival } from './scaling/memory.ts';
+import type { Remembered } from './scaling/remembered.ts';
+import { type Behavior, stabilize } from './scaling/stabilize.ts';
+import type { Target } from './target.ts';
+
+export type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
+
+/** What was found of a target. */
+export interface Found {
+  readonly target: Target;
+  /** In the order of the metrics; empty where they do not matter. */
+  readonly readings: readonly Reading[];
+  /** The pods of the namespace. */
+  readonly pods: readonly DeepReadonly<Pod>[];
+  readonly rivals: readonly Rival[];
+  readonly remembered: Remembered;
+  readonly now: number;
+}
+
+export interface Decision {
+  /** Of each type the last one counts. */
+  readonly conditions: readonly Said[];
+  readonly events: readonly Told[];
+  /** What the metrics said. */
+  readonly metrics: readonly MetricStatus[];
+  /** Undefined: nobody can say. */
+  readonly replicas: number | undefined;
+  /** Why it is to be another number than now. */
+  readonly reason: string;
+  readonly remembered: Remembered;
+}
+
+const boundsOf = ({ spec }: Autoscaler): Bounds => ({ min: spec.minReplicas ?? 1, max: spec.maxReplicas });
+
+/** Whether the size depends on metrics: not when somebody has switched the target off, nor outside the bounds. */
+export function needsMetrics(autoscaler: Autoscaler, { replicas }: Pick<Target, 'replicas'>): boolean {
+  const { min, max } = boundsOf(autoscaler);
+  return replicas !== 0 && replicas >= min && replicas <= max;
+}
+
+export function decide(autoscaler: Autoscaler, found: Found): Decision {
+  const { replicas: current } = found.target;
+  const { min, max } = boundsOf(autoscaler);
+  const nothing = { conditions: [], events: [], metrics: [], reason: '', remembered: found.remembered };
+  if (current === 0) {
+    const why = 'scaling is disabled since the replica count of the target is zero';
+    return { ...nothing, replicas: 0, conditions: [condition('ScalingActive', false, 'ScalingDisabled', why)] };
+  }
+  if (current > max) {
+    return { ...nothing, replicas: max, reason: 'Current number of replicas above Spec.MaxReplicas' };
+  }
+  if (current < min) {
+    return { ...nothing, replicas: min, reason: 'Current number of replicas below Spec.MinReplicas' };
+  }
+  const selected = selectPods(autoscaler, found);
+  if ('pods' in selected) return byMetrics(autoscaler, selected.pods, found);
+  const { reason, message, event = reason } = selected;
+  return {
+    ...nothing,
+    replicas: undefined,
+    conditions: [condition('ScalingActive', false, reason, selected.said ?? message)],
+    events: [told('Warning', event, message), told('Warning', 'FailedComputeMetricsReplicas', message)],
+  };
+}
+
+type Selected =
+  | { readonly pods: readonly DeepReadonly<Pod>[] }
+  /** `event` and `said`: where the event has another reason, and the condition other words. */
+  | { readonly reason: string; readonly message: string; readonly event?: string; readonly said?: string };
+
+function selectPods({ metadata }: Autoscaler, { target, pods, rivals }: Found): Selected {
+  const { selector: text } = target;
+  if (text === '') {
+    const said = "the HPA target's scale is missing a selector";
+    return { reason: 'InvalidSelector', message: 'selector is required', event: 'SelectorRequired', said };
+  }
+  let selector: LabelSelector;
+  try {
+    selector = parseLabelSelector(text);
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    const message = `couldn't convert selector into a corresponding internal selector object: ${error.message}`;
+    return { reason: 'InvalidSelector', message };
+  }
+  const mine = pods.filter((pod) => selector.matches(pod.metadata.labels));
+  const others = rivals.filter((rival) => selectsAny(rival, mine));
+  if (others.length === 0) return { pods: mine };
+  const names = [metadata.name ?? '', ...others.map(({ name }) => name)].sort();
+  const list = names.map((name) => `{${name} ${metadata.namespace}}`).join(' ');
+  const message = `pods by selector ${text} are controlled by multiple HPAs: [${list}]`;
+  return { reason: 'AmbiguousSelector', message };
+}
+
+/** The selector of a rival was read by it before: one that means nothing selects nothing. */
+function selectsAny({ selector: text }: Rival, pods: readonly DeepReadonly<Pod>[]): boolean {
+  try {
+    const selector = parseLabelSelector(text);
+    return pods.some(({ metadata }) => selector.matches(metadata.labels));
+  } catch (error) {
+    if (error instanceof SelectorError) return false;
+    throw error;
+  }
+}
+
+function byMetrics(autoscaler: Autoscaler, pods: Found['pods'], found: Found): Decision {
+  const { target, readings, remembered, now } = found;
+  const { behavior, metrics = [] } = autoscaler.spec;
+  const { replicas: current, observed } = target;
+  const { namespace = '' } = autoscaler.metadata;
+  const tolerance = toleranceOf(behavior);
+  const asked = recommend(metrics, readings, { pods, replicas: current, observed, tolerance, namespace, now });
+  const faults = asked.faults.map(({ reason, message }) => told('Warning', reason, message));
+  if (!asked.wanted) {
+    const trouble = told('Warning', 'FailedComputeMetricsReplicas', asked.trouble ?? 'there are no metrics');
+    const events = [...faults, trouble];
+    return { conditions: [asked.active], events, metrics: asked.found, replicas: undefined, reason: '', remembered };
+  }
+  const { replicas: wanted, metric } = asked.wanted;
+  const stable = stabilize({ current, wanted, now }, behavior, remembered);
+  const asking = { current, wanted: stable.replicas, ...boundsOf(autoscaler) };
+  const limited = behavior
+    ? limitByPolicies(asking, behavior, { changes: remembered.changes, now })
+    : limitPlainly(asking);
+  const isLimited = limited.replicas !== stable.replicas;
+  return {
+    conditions: [
+      asked.active,
+      stable.replicas === wanted ? READY : stabilized(wanted >= current && behavior !== undefined),
+      condition('ScalingLimited', isLimited, limited.reason, limited.message),
+    ],
+    events: faults,
+    metrics: asked.found,
+    replicas: limited.replicas,
+    reason: wanted > current ? `${metric} above target` : wanted < current ? 'All metrics below target' : '',
+    remembered: stable.remembered,
+  };
+}
+
+const READY = condition('AbleToScale', true, 'ReadyForNewScale', 'recommended size matches current size');
+
+function stabilized(isUp: boolean): Said {
+  const [reason, than, one] = isUp
+    ? (['ScaleUpStabilized', 'lower', 'lowest'] as const)
+    : (['ScaleDownStabilized', 'higher', 'highest'] as const);
+  const message = `recent recommendations were ${than} than current one, applying the ${one} recent recommendation`;
+  return condition('AbleToScale', true, reason, message);
+}
+
+/** Where nothing is said. */
+const TOLERANCE = 0.1;
+
+function toleranceOf(behavior: Behavior | undefined): Tolerance {
+  const { scaleUp, scaleDown } = behavior ?? {};
+  return { up: fraction(scaleUp?.tolerance), down: fraction(scaleDown?.tolerance) };
+}
+
+const fraction = (text: string | undefined) =>
+  text === undefined ? TOLERANCE : Number(scaled(parseQuantity(text), 9)) / 1e9;

@@ -1,0 +1,64 @@
+/**
+ * Sets the sizes of workloads by how busy their pods are. Every autoscaler is looked at every 15 seconds: its target and
+ * its metrics are read (target.ts, readings.ts), weighed (weigh.ts, recommend.ts), held back and limited (stabilize.ts,
+ * limit.ts). Where there is none, nothing is read and no timer waits.
+ */
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Kind } from '../../../kinds/kind.ts';
+import { type Controller, defineController, related } from '../../loop/define.ts';
+import { needsMetrics } from './decide.ts';
+import { type MetricSources, NO_SOURCES, readMetrics } from './metrics/readings.ts';
+import { type Look, planAutoscaler } from './plan-autoscaler.ts';
+import { Memory } from './scaling/memory.ts';
+import { readTarget } from './target.ts';
+
+export interface HorizontalPodAutoscalerOptions {
+  /** The kinds that are served at this moment; they come and go. */
+  readonly kinds: () => Iterable<Kind>;
+  /** Where metrics come from that no node measures. Default: there are none. */
+  readonly metricSources?: MetricSources;
+}
+
+export function horizontalPodAutoscalerController(options: HorizontalPodAutoscalerOptions): Controller {
+  const { kinds, metricSources: sources = NO_SOURCES } = options;
+  const memory = new Memory();
+  return defineController<HorizontalPodAutoscaler, Look | number>({
+    name: 'horizontal-pod-autoscaler',
+    component: 'horizontal-pod-autoscaler',
+    workers: 5,
+    watches: HorizontalPodAutoscaler,
+    // They are counted when it is time to look; until then none of them matters.
+    also: [related(Pod, () => [])],
+    async observe(autoscaler, { key: { namespace = '', name } }, { client, signal, now }) {
+      const key = `${namespace}/${name}`;
+      if (!autoscaler) {
+        memory.forget(key);
+        return 0;
+      }
+      const dueIn = memory.dueIn(key, autoscaler, now.getTime());
+      if (dueIn > 0) return dueIn;
+      const target = await readTarget(autoscaler, { client, signal, kinds });
+      const selector = typeof target === 'string' ? '' : target.selector;
+      const isNeeded = selector !== '' && typeof target !== 'string' && needsMetrics(autoscaler, target);
+      const { metrics = [] } = autoscaler.spec;
+      const look = { client, signal, sources, namespace, selector };
+      const readings = isNeeded ? await readMetrics(metrics, look) : [];
+      memory.look(key, autoscaler, { selector, now: now.getTime() });
+      return { target, readings, rivals: memory.rivals(autoscaler) };
+    },
+    plan(autoscaler, { of, observed: look, failures }, now) {
+      if (!autoscaler) return [];
+      const key = keyOf(autoscaler);
+      const pods = typeof look === 'number' ? [] : of(Pod).list(autoscaler.metadata.namespace);
+      const { plan, remembered } = planAutoscaler(
+        autoscaler,
+        { look, pods, failures, remembered: memory.remembered(key) },
+        now,
+      );
+      memory.remember(key, remembered);
+      return plan;
+    },
+  });
+}

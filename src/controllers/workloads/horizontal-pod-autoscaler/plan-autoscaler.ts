@@ -1,0 +1,146 @@
+/** What is to be done for an autoscaler after a look at its target: pure, with what it remembers handed in and out. */
+import { timestamp } from '../../../base/timestamp.ts';
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Failure } from '../../loop/define.ts';
+import { type Action, event, type Plan, requeueAfter, told, updateStatus } from '../../loop/plan.ts';
+import { withConditions } from '../../shared/conditions.ts';
+import { type Autoscaler, type Decision, decide } from './decide.ts';
+import type { Reading } from './metrics/readings.ts';
+import { condition, type Said } from './said.ts';
+import { PERIOD, type Rival } from './scaling/memory.ts';
+import { type Remembered, withChange, withoutLastChange } from './scaling/remembered.ts';
+import type { Target } from './target.ts';
+
+type Status = HorizontalPodAutoscaler['status'];
+
+/** What was found when somebody looked. */
+export interface Look {
+  /** Or why it could not be read. */
+  readonly target: Target | string;
+  /** In the order of the metrics; empty where they do not matter. */
+  readonly readings: readonly Reading[];
+  readonly rivals: readonly Rival[];
+}
+
+export interface World {
+  /** Or in how many milliseconds it is time to look. */
+  readonly look: Look | number;
+  readonly remembered: Remembered;
+  /** Those of the namespace. */
+  readonly pods: readonly DeepReadonly<Pod>[];
+  readonly failures: readonly Failure[];
+}
+
+export interface Planned {
+  readonly plan: Plan;
+  readonly remembered: Remembered;
+}
+
+export function planAutoscaler(autoscaler: Autoscaler, world: World, now: Date): Planned {
+  const failure = world.failures.find(({ action }) => action?.type === 'updateSubresource');
+  const remembered = failure ? withoutLastChange(world.remembered) : world.remembered;
+  const { look } = world;
+  if (typeof look === 'number') {
+    return { plan: [...reported(autoscaler, failure, now), requeueAfter(look)], remembered };
+  }
+  const again = requeueAfter(PERIOD);
+  if (typeof look.target === 'string') {
+    const message = `the HPA controller was unable to get the target's current scale: ${look.target}`;
+    const said = [condition('AbleToScale', false, 'FailedGetScale', message)];
+    const warning = event(autoscaler, 'Warning', 'FailedGetScale', look.target);
+    return { plan: [warning, ...written(autoscaler, statusWith(autoscaler, said, now)), again], remembered };
+  }
+  const { target } = look;
+  const known = remembered.recommendations.length > 0 ? remembered : beginning(remembered, target, now);
+  const decision = decide(autoscaler, {
+    ...{ ...look, target, pods: world.pods, remembered: known },
+    now: now.getTime(),
+  });
+  const events = decision.events.map(({ eventType, reason, message }) => event(autoscaler, eventType, reason, message));
+  const change = (decision.replicas ?? target.replicas) - target.replicas;
+  return {
+    plan: [
+      ...events,
+      ...(change === 0 ? [] : [rescaled(autoscaler, target, decision)]),
+      ...written(autoscaler, statusAfter(autoscaler, { target, decision, now })),
+      again,
+    ],
+    remembered: change === 0 ? decision.remembered : withChange(decision.remembered, change, now.getTime()),
+  };
+}
+
+/** What there is when it is first seen counts as asked for: it is not to shrink at once. */
+function beginning(remembered: Remembered, { replicas }: Target, now: Date): Remembered {
+  return { ...remembered, recommendations: [{ replicas, at: now.getTime() }] };
+}
+
+/** The size was to be changed just now, and could not be. */
+function reported(autoscaler: Autoscaler, failure: Failure | undefined, now: Date): readonly Action[] {
+  if (!failure) return [];
+  const message = `the HPA controller was unable to update the target scale: ${failure.error.message}`;
+  return written(
+    autoscaler,
+    statusWith(autoscaler, [condition('AbleToScale', false, 'FailedUpdateScale', message)], now),
+  );
+}
+
+/** Whatever the size was changed to meanwhile: this one is wanted. */
+function rescaled({ spec, ...autoscaler }: Autoscaler, { kind }: Target, { replicas, reason }: Decision): Action {
+  const words = `New size: ${replicas}; reason: ${reason}`;
+  const { namespace } = autoscaler.metadata;
+  return {
+    type: 'updateSubresource',
+    kind,
+    subresource: 'scale',
+    object: {
+      ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: spec.scaleTargetRef.name, namespace } },
+      ...{ spec: { replicas } },
+    },
+    report: {
+      about: autoscaler,
+      done: () => told('Normal', 'SuccessfulRescale', words),
+      failed: (error) => told('Warning', 'FailedRescale', `${words}; error: ${error.message}`),
+    },
+  };
+}
+
+interface After {
+  readonly target: Target;
+  readonly decision: Decision;
+  readonly now: Date;
+}
+
+function statusAfter(autoscaler: Autoscaler, { target, decision, now }: After): Status {
+  const { replicas, metrics } = decision;
+  const isRescaled = replicas !== undefined && replicas !== target.replicas;
+  const able = 'the HPA controller was able to';
+  const conditions = [
+    condition('AbleToScale', true, 'SucceededGetScale', `${able} get the target's current scale`),
+    ...decision.conditions,
+    ...(isRescaled
+      ? [condition('AbleToScale', true, 'SucceededRescale', `${able} update the target scale to ${replicas}`)]
+      : []),
+  ];
+  const { desiredReplicas } = autoscaler.status;
+  const { lastScaleTime, conditions: said } = statusWith(autoscaler, conditions, now);
+  return {
+    ...(isRescaled ? { lastScaleTime: timestamp(now) } : lastScaleTime ? { lastScaleTime } : {}),
+    ...(target.replicas ? { currentReplicas: target.replicas } : {}),
+    desiredReplicas: replicas ?? desiredReplicas,
+    ...(metrics.length > 0 ? { currentMetrics: metrics as MetricStatus[] } : {}),
+    conditions: said,
+  } as Status;
+}
+
+function statusWith({ status }: Autoscaler, conditions: readonly Said[], now: Date): Status {
+  return { ...status, conditions: withConditions(status.conditions, conditions, now) } as Status;
+}
+
+function written(autoscaler: Autoscaler, status: Status): readonly Action[] {
+  if (deepEqual(status, autoscaler.status)) return [];
+  return [updateStatus(HorizontalPodAutoscaler, { ...autoscaler, status } as Draft<HorizontalPodAutoscaler>)];
+}

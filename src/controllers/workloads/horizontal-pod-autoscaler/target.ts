@@ -1,0 +1,40 @@
+/** What an autoscaler scales, and how large it is now. */
+import { isApiError } from '../../../base/errors.ts';
+import type { Client } from '../../../client/client.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
+import { type Kind, splitApiVersion } from '../../../kinds/kind.ts';
+
+export interface Target {
+  readonly kind: Kind;
+  /** How many pods there should be, and how many there are. */
+  readonly replicas: number;
+  readonly observed: number;
+  /** Of the pods, as a query says it. */
+  readonly selector: string;
+}
+
+interface Look {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  /** The kinds that are served now. */
+  readonly kinds: () => Iterable<Kind>;
+}
+
+/** The target, or why it cannot be read. */
+export async function readTarget(
+  { metadata, spec }: DeepReadonly<HorizontalPodAutoscaler>,
+  { client, signal, kinds }: Look,
+): Promise<Target | string> {
+  const { apiVersion = '', kind: wanted, name } = spec.scaleTargetRef;
+  if (apiVersion.split('/').length > 2) return `unexpected GroupVersion string: ${apiVersion}`;
+  const [group] = splitApiVersion(apiVersion);
+  const kind = [...kinds()].find((each) => each.kind === wanted && each.versions.some((at) => at.group === group));
+  if (!kind) return `no matches for kind ${JSON.stringify(wanted)} in group ${JSON.stringify(group)}`;
+  try {
+    return { kind, ...(await client.of(kind).in(metadata.namespace).scale(name, { signal })) };
+  } catch (error) {
+    if (signal.aborted || !isApiError(error)) throw error;
+    return error.message;
+  }
+}

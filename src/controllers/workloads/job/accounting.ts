@@ -1,0 +1,73 @@
+/** Which pods are noted as ended, which notes become numbers, and which pods may go. See tracking.ts. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Ending } from './conditions.ts';
+import { judge } from './failure-policy.ts';
+import { completionIndex, hasFailed, hasSucceeded, isCountable } from './outcome.ts';
+import type { Tally } from './tally.ts';
+import { isTracked } from './tracking.ts';
+
+type SeenPod = DeepReadonly<Pod>;
+
+/** So many uids are noted at a time, so that the status does not grow too large. */
+const MOST_NOTED = 500;
+
+export interface Account {
+  /** Of a Job that is not indexed. */
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly noted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
+  /** To be let go once the notes are written. */
+  readonly settled: readonly SeenPod[];
+}
+
+export interface AccountOptions {
+  /** How the Job ends, where that is known. */
+  readonly ending: Ending | undefined;
+  /** Pods that are let go without being counted. */
+  readonly exempt: readonly SeenPod[];
+}
+
+export function accountOf(tally: Tally, { ending, exempt }: AccountOptions): Account {
+  const { job, pods, indexes } = tally;
+  const { succeeded = 0, failed = 0, uncountedTerminatedPods: uncounted = {} } = job.status;
+  const left = new Set(exempt);
+  const tracked = pods.filter((pod) => isTracked(pod) && !left.has(pod));
+  const uids = new Set(tracked.map(({ metadata }) => metadata.uid));
+  const successes = uncounted.succeeded?.filter((uid) => uids.has(uid)) ?? [];
+  const failures = uncounted.failed?.filter((uid) => uids.has(uid)) ?? [];
+  const counted = {
+    succeeded: succeeded + (uncounted.succeeded?.length ?? 0) - successes.length,
+    failed: failed + (uncounted.failed?.length ?? 0) - failures.length,
+  };
+  const known = new Set([...successes, ...failures]);
+  const settled: SeenPod[] = [];
+  // Of an indexed Job the indexes that succeeded are written down themselves.
+  let newIndexes = 0;
+  for (const pod of indexes ? byIndex(tracked) : tracked) {
+    if (successes.length + failures.length + newIndexes >= MOST_NOTED) break;
+    if (!isSettled(pod, tally, ending)) continue;
+    settled.push(pod);
+    const uid = pod.metadata.uid ?? '';
+    if (known.has(uid) || !isCountable(pod, job)) continue;
+    if (!hasSucceeded(pod)) {
+      if (isFailure(pod, tally, ending)) failures.push(uid);
+    } else if (indexes) newIndexes++;
+    else successes.push(uid);
+  }
+  return { ...counted, noted: { succeeded: successes, failed: failures }, settled };
+}
+
+const byIndex = (pods: readonly SeenPod[]) =>
+  pods.toSorted((a, b) => (completionIndex(a) ?? -1) - (completionIndex(b) ?? -1));
+
+/** Nothing more is to be learned from the pod. */
+function isSettled(pod: SeenPod, { job, indexes }: Tally, ending: Ending | undefined): boolean {
+  if (job.metadata.deletionTimestamp || ending || hasSucceeded(pod)) return true;
+  return hasFailed(pod, job) && indexes?.last.get(completionIndex(pod) ?? -1) !== pod;
+}
+
+/** When a Job fails, pods that it ends have failed with it. */
+function isFailure(pod: SeenPod, { job }: Tally, ending: Ending | undefined): boolean {
+  return (hasFailed(pod, job) || ending?.outcome === 'Failed') && judge(job.spec.podFailurePolicy, pod).counts;
+}

@@ -1,0 +1,69 @@
+/** What a Job says of itself: how it ended, or is about to, and whether it is suspended. */
+
+import { timestamp } from '../../../base/timestamp.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { Job } from '../../../kinds/groups/batch/job.ts';
+
+type SeenJob = DeepReadonly<Job>;
+type JobConditions = NonNullable<SeenJob['status']['conditions']>;
+type JobCondition = JobConditions[number];
+
+/** How a Job ends. */
+export interface Ending {
+  readonly outcome: 'Complete' | 'Failed';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What is said of an ending while pods are still to be counted or on their way out. */
+const BEFORE = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const;
+
+const BUILT_IN = 'kubernetes.io/job-controller';
+
+function holding({ status }: SeenJob, type: string): JobCondition | undefined {
+  return status.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+}
+
+/** What says that a Job has come to its end: the condition Complete or Failed. */
+export const endOf = (job: SeenJob): JobCondition | undefined => holding(job, 'Complete') ?? holding(job, 'Failed');
+
+export const isFinished = (job: SeenJob): boolean => endOf(job) !== undefined;
+
+/** Another controller is in charge of it. */
+export const isManagedElsewhere = ({ spec }: SeenJob): boolean =>
+  spec.managedBy !== undefined && spec.managedBy !== BUILT_IN;
+
+/** An ending that was decided on before: it stands, whatever has happened since. */
+export function decidedEnding(job: SeenJob): Ending | undefined {
+  for (const outcome of ['Complete', 'Failed'] as const) {
+    const { reason = '', message = '' } = holding(job, BEFORE[outcome]) ?? {};
+    if (holding(job, BEFORE[outcome])) return { outcome, reason, message };
+  }
+  return undefined;
+}
+
+/** That the Job will end so, and, once nothing is left to be done, that it has. */
+export function withEnding(
+  present: JobConditions,
+  { outcome, reason, message }: Ending,
+  { isDone, now }: { readonly isDone: boolean; readonly now: Date },
+): JobConditions {
+  const said = (type: string): JobCondition => ({ ...condition(type, 'True', now), reason, message });
+  const isDecided = present.some(({ type, status }) => type === BEFORE[outcome] && status === 'True');
+  return [...present, ...(isDecided ? [] : [said(BEFORE[outcome])]), ...(isDone ? [said(outcome)] : [])];
+}
+
+/** Undefined when it is said already, or there is nothing to say: that a Job runs is nothing special. */
+export function withSuspension(present: JobConditions, suspended: boolean, now: Date): JobConditions | undefined {
+  const at = present.findIndex(({ type }) => type === 'Suspended');
+  const status = suspended ? 'True' : 'False';
+  if (at < 0 ? !suspended : present[at]?.status === status) return undefined;
+  const [reason, message] = suspended ? ['JobSuspended', 'Job suspended'] : ['JobResumed', 'Job resumed'];
+  const said = { ...condition('Suspended', status, now), reason, message };
+  return at < 0 ? [...present, said] : present.with(at, said);
+}
+
+function condition(type: string, status: 'True' | 'False', now: Date) {
+  const time = timestamp(now);
+  return { type, status, lastProbeTime: time, lastTransitionTime: time };
+}

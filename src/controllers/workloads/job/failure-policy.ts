@@ -1,0 +1,51 @@
+/** What a Job's policy says of a pod that failed: the first rule that fits decides. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { Job } from '../../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+
+type SeenPod = DeepReadonly<Pod>;
+type Policy = NonNullable<DeepReadonly<Job>['spec']['podFailurePolicy']>;
+type Rule = Policy['rules'][number];
+
+export interface Judgement {
+  /** Whether the failure counts towards the limits. */
+  readonly counts: boolean;
+  /** Whether its index has failed with it. */
+  readonly failsIndex: boolean;
+  /** Why the whole Job has failed with it. */
+  readonly failsJob?: string;
+}
+
+const COUNTS: Judgement = { counts: true, failsIndex: false };
+
+export function judge(policy: Policy | undefined, pod: SeenPod): Judgement {
+  for (const [index, rule] of policy?.rules.entries() ?? []) {
+    const found = whatFits(rule, pod);
+    if (found === undefined) continue;
+    if (rule.action === 'Ignore') return { counts: false, failsIndex: false };
+    if (rule.action === 'FailIndex') return { counts: true, failsIndex: true };
+    if (rule.action !== 'FailJob') return COUNTS;
+    return { ...COUNTS, failsJob: `${found} matching FailJob rule at index ${index}` };
+  }
+  return COUNTS;
+}
+
+/** What the rule found in the pod, in words. */
+function whatFits({ onExitCodes, onPodConditions }: Rule, { metadata, status }: SeenPod): string | undefined {
+  const pod = `${metadata.namespace}/${metadata.name}`;
+  if (onExitCodes) {
+    const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+    for (const { name, state } of statuses) {
+      const code = state?.terminated?.exitCode;
+      if (!code || (onExitCodes.containerName ?? name) !== name) continue;
+      if (onExitCodes.values.includes(code) === (onExitCodes.operator === 'In')) {
+        return `Container ${name} for pod ${pod} failed with exit code ${code}`;
+      }
+    }
+    return undefined;
+  }
+  const condition = status.conditions?.find((each) =>
+    onPodConditions?.some((pattern) => pattern.type === each.type && pattern.status === each.status),
+  );
+  return condition && `Pod ${pod} has condition ${condition.type}`;
+}

@@ -1,0 +1,109 @@
+/**
+ * Runs a Job's pods until enough of them have succeeded, or too much has failed. A plan counts (tally.ts), decides whether
+ * that is the end (ending.ts), says which pods come or go (sizing.ts) and which are done with (accounting.ts, by the rules of
+ * tracking.ts), and writes down how it stands (status.ts).
+ */
+import { deepEqual } from '../../../base/tree.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { Job } from '../../../kinds/groups/batch/job.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { type Controller, defineController, type Failure, type Snapshot } from '../../loop/define.ts';
+import { type Action, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
+import { accountOf } from './accounting.ts';
+import { FailureMemory, type Failures, NO_FAILURES } from './backoff.ts';
+import { type Ending, isFinished, isManagedElsewhere } from './conditions.ts';
+import { deadlineOf, endingOf, successOf } from './ending.ts';
+import { endActive, NO_STEPS, resize, type Steps } from './sizing.ts';
+import { statusOf } from './status.ts';
+import { type Tally, tallyOf } from './tally.ts';
+import { TRACKING, trackedPods, untrack, untrackStrays } from './tracking.ts';
+
+type SeenJob = DeepReadonly<Job>;
+type World = Pick<Snapshot<Observed>, 'of' | 'key' | 'observed' | 'failures'>;
+
+interface Observed {
+  /** Whether orphans may be adopted. */
+  readonly mayAdopt: boolean;
+  readonly failures: Failures;
+}
+
+const pods: Ownership<Job, Pod> = {
+  owner: Job,
+  kind: Pod,
+  selector: ({ spec }) => compiledSelector(spec.selector),
+  finalizers: [TRACKING],
+};
+
+export function jobController(): Controller {
+  const memory = new FailureMemory();
+  return defineController<Job, Observed>({
+    name: 'job',
+    watches: Job,
+    owns: [Pod],
+    also: [orphansOf(pods), trackedPods],
+    observe: async (job, world, tools) => {
+      const key = `${world.key.namespace}/${world.key.name}`;
+      if (!job || isFinished(job) || isManagedElsewhere(job)) {
+        memory.forget(key);
+        return { mayAdopt: false, failures: NO_FAILURES };
+      }
+      const failures = memory.note(key, job, world.of(Pod).controlledBy(job.metadata.uid ?? ''));
+      return { mayAdopt: await observeAdoption(job, pods, { world, ...tools }), failures };
+    },
+    plan: planJob,
+  });
+}
+
+export function planJob(job: SeenJob | undefined, world: World, now: Date): Plan {
+  if (!job || isFinished(job) || isManagedElsewhere(job)) return untrackStrays(job, { ...world, adopted: [] });
+  const claimed = claim(job, pods, { world, mayAdopt: world.observed.mayAdopt });
+  const strays = untrackStrays(job, { ...world, adopted: claimed.mine });
+  // What is adopted carries the finalizer only when that is done; it is counted by the next plan.
+  if (claimed.actions.length > 0) return [...claimed.actions, ...strays];
+  return [...strays, ...progress(tallyOf(job, claimed.mine), world, now)];
+}
+
+function progress(tally: Tally, { observed, failures }: World, time: Date): readonly Action[] {
+  const { job } = tally;
+  const now = time.getTime();
+  const decided = endingOf(tally, now);
+  const steps = stepsOf(tally, { decided, failures: observed.failures, now });
+  // What failed before may fail again: then nothing waits for it, and nothing is said that has not come true.
+  const isRetry = failures.some(isAboutPods);
+  const done = isRetry ? NO_STEPS : steps;
+  const left = tally.active.length + done.created - done.deleted.length;
+  const isHeldUp = isRetry && steps.deleted.length > 0;
+  const ending = decided ? (isHeldUp ? undefined : decided) : successOf(tally, left);
+  const account = accountOf(tally, { ending, exempt: decided ? [] : done.deleted });
+  const { status, events } = statusOf(tally, { account, steps: done, ending, isOpen: !decided, now: time });
+  const writes = [
+    ...(deepEqual(status, job.status) ? [] : [updateStatus(Job, { ...job, status } as unknown as Draft<Job>)]),
+    ...events,
+    ...account.settled.map(untrack),
+  ];
+  const again = ending ? [] : nextLook(tally, steps, now);
+  return isRetry ? [...writes, ...steps.actions, ...again] : [...steps.actions, ...writes, ...again];
+}
+
+interface Circumstances {
+  readonly decided: Ending | undefined;
+  readonly failures: Failures;
+  readonly now: number;
+}
+
+function stepsOf(tally: Tally, { decided, failures, now }: Circumstances): Steps {
+  if (decided) return endActive(tally);
+  return tally.job.metadata.deletionTimestamp ? NO_STEPS : resize(tally, failures, now);
+}
+
+function isAboutPods({ action }: Failure): boolean {
+  return (action?.type === 'create' || action?.type === 'delete') && action.kind === Pod;
+}
+
+/** Time alone brings new pods, and the end. */
+function nextLook({ job }: Tally, { again }: Steps, now: number): readonly Action[] {
+  const deadline = deadlineOf(job, now);
+  const waits = [...(again === undefined ? [] : [again]), ...(deadline === undefined ? [] : [deadline - now])];
+  return waits.length > 0 ? [requeueAfter(Math.min(...waits))] : [];
+}

@@ -1,0 +1,93 @@
+/** What a Job says of itself, and tells people about it. */
+
+import { timestamp } from '../../../base/timestamp.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { Job } from '../../../kinds/groups/batch/job.ts';
+import { type Action, event } from '../../loop/plan.ts';
+import { isReady } from '../../shared/pods/pod-life.ts';
+import type { Account } from './accounting.ts';
+import { type Ending, withEnding, withSuspension } from './conditions.ts';
+import type { Steps } from './sizing.ts';
+import type { Tally } from './tally.ts';
+
+type SeenJob = DeepReadonly<Job>;
+type Status = SeenJob['status'];
+
+export interface StatusInput {
+  readonly account: Account;
+  readonly steps: Steps;
+  readonly ending: Ending | undefined;
+  /** Whether the Job goes on as far as it was known before: only then it matters whether it is suspended. */
+  readonly isOpen: boolean;
+  readonly now: Date;
+}
+
+export interface Report {
+  readonly status: Status;
+  /** To be told once the status is written. */
+  readonly events: readonly Action[];
+}
+
+export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: StatusInput): Report {
+  const { job, indexes } = tally;
+  const counts = countsOf(tally, steps);
+  const { noted, settled } = account;
+  const isDone =
+    ending !== undefined &&
+    settled.length + noted.succeeded.length + noted.failed.length + counts.active + counts.terminating === 0;
+  const { conditions: present = [], startTime, completionTime } = job.status;
+  const start = startTime ?? (job.spec.suspend ? undefined : timestamp(now));
+  const suspension = isOpen && !ending && !job.metadata.deletionTimestamp ? suspensionOf(job, now) : undefined;
+  const conditions = ending ? withEnding(present, ending, { isDone, now }) : (suspension?.conditions ?? present);
+  const succeeded = indexes?.succeeded.size ?? account.succeeded;
+  const status: Status = {
+    ...(conditions.length > 0 ? { conditions } : {}),
+    startTime: suspension ? suspension.startTime : start,
+    completionTime: isDone && ending.outcome === 'Complete' ? timestamp(now) : completionTime,
+    active: shown(counts.active),
+    succeeded: shown(succeeded),
+    failed: shown(account.failed),
+    terminating: counts.terminating,
+    completedIndexes: indexes?.succeeded.toString() || undefined,
+    failedIndexes: indexes?.failed?.toString(),
+    uncountedTerminatedPods: {
+      ...(noted.succeeded.length > 0 ? { succeeded: noted.succeeded } : {}),
+      ...(noted.failed.length > 0 ? { failed: noted.failed } : {}),
+    },
+    ready: counts.ready,
+  } as Status;
+  const events = isDone ? endingEvents(job, ending, succeeded) : (suspension?.events ?? []);
+  return { status, events };
+}
+
+/** As they are when the steps have gone well. */
+function countsOf(tally: Tally, { created, deleted }: Steps) {
+  return {
+    active: tally.active.length + created - deleted.length,
+    ready: tally.ready - deleted.filter(isReady).length,
+    terminating: tally.terminating + deleted.length,
+  };
+}
+
+/** None is not shown. */
+const shown = (count: number) => count || undefined;
+
+/** A Job that is suspended has no start; one that goes on starts anew, and with it the time that it may take. */
+function suspensionOf(job: SeenJob, now: Date) {
+  const isSuspended = job.spec.suspend === true;
+  const conditions = withSuspension(job.status.conditions ?? [], isSuspended, now);
+  if (!conditions) return undefined;
+  const [reason, message] = isSuspended ? ['Suspended', 'Job suspended'] : ['Resumed', 'Job resumed'];
+  const events = [event(job, 'Normal', reason, message)];
+  return { conditions, events, startTime: isSuspended ? undefined : timestamp(now) };
+}
+
+function endingEvents(job: SeenJob, { outcome, reason, message }: Ending, succeeded: number): readonly Action[] {
+  if (outcome === 'Failed') return [event(job, 'Warning', reason, message)];
+  const words = 'Too many succeeded pods running after completion count reached';
+  const isTooMuch = succeeded > (job.spec.completions ?? Number.POSITIVE_INFINITY);
+  return [
+    ...(isTooMuch ? [event(job, 'Warning', 'TooManySucceededPods', words)] : []),
+    event(job, 'Normal', 'Completed', 'Job completed'),
+  ];
+}

@@ -1,0 +1,46 @@
+/** How a Job stands, counted from its status and its pods. */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import type { Job } from '../../../kinds/groups/batch/job.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { isActive, isReady, isTerminating } from '../../shared/pods/pod-life.ts';
+import { judge } from './failure-policy.ts';
+import { type Indexes, indexesOf } from './indexes.ts';
+import { hasFailed, hasSucceeded, isCountable, isIndexed } from './outcome.ts';
+import { isTracked } from './tracking.ts';
+
+type SeenJob = DeepReadonly<Job>;
+type SeenPod = DeepReadonly<Pod>;
+
+export interface Tally {
+  readonly job: SeenJob;
+  readonly pods: readonly SeenPod[];
+  readonly active: readonly SeenPod[];
+  readonly ready: number;
+  readonly terminating: number;
+  /** All that succeeded and failed, whether the status counts them already or not. */
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Of an indexed Job. */
+  readonly indexes: Indexes | undefined;
+}
+
+export function tallyOf(job: SeenJob, pods: readonly SeenPod[]): Tally {
+  const { succeeded = 0, failed = 0, uncountedTerminatedPods: uncounted } = job.status;
+  const noted = new Set([...(uncounted?.succeeded ?? []), ...(uncounted?.failed ?? [])]);
+  const isNew = (pod: SeenPod) => isTracked(pod) && !noted.has(pod.metadata.uid ?? '') && isCountable(pod, job);
+  const fresh = pods.filter(isNew);
+  const failures = fresh.filter((pod) => hasFailed(pod, job) && judge(job.spec.podFailurePolicy, pod).counts);
+  const active = pods.filter(isActive);
+  const indexes = isIndexed(job) ? indexesOf(job, pods) : undefined;
+  return {
+    job,
+    pods,
+    active,
+    ready: active.filter(isReady).length,
+    terminating: pods.filter(isTerminating).length,
+    succeeded:
+      indexes?.succeeded.size ?? succeeded + (uncounted?.succeeded?.length ?? 0) + fresh.filter(hasSucceeded).length,
+    failed: failed + (uncounted?.failed?.length ?? 0) + failures.length,
+    indexes,
+  };
+}

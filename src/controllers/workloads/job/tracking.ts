@@ -1,0 +1,63 @@
+/**
+ * How a pod is counted once, whatever happens in between. It carries a finalizer from its birth. When it has ended, its
+ * uid is noted in the Job's status; then the finalizer goes; then the note becomes a number. So every moment shows how far
+ * a pod has come, and a pod that somebody deletes stays until it is noted.
+ */
+import { controllerOf, type IndexFunction } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { Job } from '../../../kinds/groups/batch/job.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { type Listers, type Related, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, patch } from '../../loop/plan.ts';
+import { isFinished, isManagedElsewhere } from './conditions.ts';
+
+type SeenJob = DeepReadonly<Job>;
+type SeenPod = DeepReadonly<Pod>;
+
+export const TRACKING = 'batch.kubernetes.io/job-tracking';
+
+const JOB_NAME = 'batch.kubernetes.io/job-name';
+
+export const isTracked = ({ metadata }: SeenPod): boolean => metadata.finalizers?.includes(TRACKING) ?? false;
+
+/** Nothing happens to a pod that has no such finalizer, and nothing to another pod of the same name. */
+export function untrack(pod: SeenPod): Action {
+  const metadata = { uid: pod.metadata.uid, '$deleteFromPrimitiveList/finalizers': [TRACKING] };
+  return patch(Pod, pod, { type: 'strategic', changes: { metadata } });
+}
+
+/**
+ * The key with which a tracked pod is planned for: of the Job that manages it, or that once did. A pod of which that
+ * cannot be told any more has a key of its own, which is no Job's or, by chance, another's; both plans let go of it.
+ */
+const trackedFor: IndexFunction<Pod> = (pod) => {
+  if (!isTracked(pod)) return NONE;
+  const { name, namespace, labels } = pod.metadata;
+  const owner = controllerOf(pod);
+  if (owner && !isJob(owner)) return NONE;
+  return [`${namespace}/${owner?.name ?? labels?.[JOB_NAME] ?? name}`];
+};
+
+const NONE: readonly string[] = [];
+
+const isJob = ({ kind, apiVersion }: { readonly kind: string; readonly apiVersion: string }) =>
+  kind === Job.kind && apiVersion === Job.hub.apiVersion;
+
+/** For the controller's `also`. */
+export const trackedPods: Related = related(Pod, trackedFor);
+
+/** Pods that nobody will count any more: their Job is gone, or finished, or has let go of them. */
+export function untrackStrays(
+  job: SeenJob | undefined,
+  { of, key, adopted }: Listers & Pick<Snapshot, 'key'> & { readonly adopted: readonly SeenPod[] },
+): Action[] {
+  return of(Pod)
+    .by(trackedFor, `${key.namespace}/${key.name}`)
+    .filter((pod) => {
+      const owner = controllerOf(pod);
+      if (!owner) return !adopted.includes(pod);
+      if (!job || owner.uid !== job.metadata.uid) return true;
+      return isFinished(job) && !isManagedElsewhere(job);
+    })
+    .map(untrack);
+}

@@ -1,0 +1,257 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
+import type { KindRef } from '../../../client/object-types.ts';
+import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
+import type { Plan } from '../../loop/plan.ts';
+import { planReplicationController } from '../replication-controller/replication-controller.ts';
+import { planReplicaSet } from './replica-set.ts';
+
+const now = new Date('2030-01-01T01:00:00Z');
+const labels = { app: 'web' };
+const owner = (uid: string) => [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid, controller: true }];
+
+class World extends PlannerWorld {
+  observed = true;
+  failures: any[] = [];
+
+  /** As the server has it: with a status from the beginning. */
+  override put(kind: KindRef, object: any): any {
+    return super.put(kind, { status: {}, ...object });
+  }
+
+  set(spec: object, metadata: object = {}): any {
+    return this.put(ReplicaSet, {
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      metadata: { name: 'web', namespace: 'x', uid: 'rs', generation: 1, ...metadata },
+      spec: { replicas: 3, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: {} }, ...spec },
+      status: {},
+    });
+  }
+
+  pod(name: string, { metadata, spec, status }: any = {}): any {
+    return this.put(Pod, {
+      metadata: { name, namespace: 'x', labels, ownerReferences: owner('rs'), ...metadata },
+      spec: { containers: [], ...spec },
+      status: { phase: 'Running', conditions: [], ...status },
+    });
+  }
+
+  plan(at = now): Plan {
+    return planReplicaSet(this.of(ReplicaSet).get('web', 'x'), this, at);
+  }
+}
+
+const ready = (since = '2030-01-01T00:00:00Z') => ({
+  conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: since }],
+});
+const deleted = (plan: Plan) =>
+  plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : []));
+
+const anyPod = fc.record({
+  phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed'),
+  node: fc.constantFrom(undefined, 'a', 'b'),
+  isReady: fc.boolean(),
+  isGoing: fc.boolean(),
+  label: fc.constantFrom('web', 'web', 'web', 'other'),
+  owner: fc.constantFrom('rs', 'rs', 'rs', 'somebody', undefined),
+});
+
+describe('planReplicaSet', () => {
+  it('comes to its size from anything, and touches no pod of another', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyPod, { maxLength: 12 }), fc.nat({ max: 8 }), async (found, replicas) => {
+        const world = new World();
+        world.set({ replicas });
+        found.forEach((each, index) => {
+          world.pod(`p${index}`, {
+            metadata: {
+              labels: { app: each.label },
+              ownerReferences: each.owner ? owner(each.owner) : [],
+              ...(each.isGoing ? { deletionTimestamp: '2030-01-01T00:30:00Z' } : {}),
+            },
+            spec: { nodeName: each.node },
+            status: { phase: each.phase, ...(each.isReady ? ready() : {}) },
+          });
+        });
+        const foreign = world
+          .of(Pod)
+          .list()
+          .filter((pod: any) => pod.metadata.ownerReferences[0]?.uid === 'somebody');
+        await settle(world, () => world.plan());
+        const all: any[] = [...world.of(Pod).list()];
+        for (const pod of foreign) expect(all).toContain(pod);
+        const active = all.filter(
+          ({ metadata, status }) =>
+            metadata.ownerReferences[0]?.uid === 'rs' &&
+            !metadata.deletionTimestamp &&
+            !['Succeeded', 'Failed'].includes(status?.phase ?? ''),
+        );
+        expect(active).toHaveLength(replicas);
+        expect(active.every(({ metadata }) => metadata.labels.app === 'web')).toBe(true);
+        expect(world.of(ReplicaSet).get('web', 'x').status.replicas).toBe(replicas);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('creates none beyond its size and deletes none below it, whatever it sees', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 20 }), fc.nat({ max: 20 }), (present, replicas) => {
+        const world = new World();
+        world.set({ replicas });
+        for (let i = 0; i < present; i++) world.pod(`p${i}`);
+        const plan = world.plan();
+        const created = plan.filter(({ type }) => type === 'create').length;
+        expect(present + created - deleted(plan).length).toBe(replicas);
+        expect(created === 0 || deleted(plan).length === 0).toBe(true);
+      }),
+    );
+  });
+
+  it('neither adopts, releases, creates nor deletes when it is being deleted itself', () => {
+    const world = new World();
+    world.set({}, { deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: ['x'] });
+    world.pod('mine');
+    world.pod('orphan', { metadata: { ownerReferences: [] } });
+    world.pod('strange', { metadata: { labels: {} } });
+    expect(world.plan().map(({ type }) => type)).toEqual(['updateStatus']);
+    expect((world.plan()[0] as any).object.status.replicas).toBe(1);
+  });
+
+  it.each([
+    ['one without a node', { spec: {} }],
+    ['one that is pending', { spec: { nodeName: 'a' }, status: { phase: 'Pending' } }],
+    ['one that is not ready', { spec: { nodeName: 'a' } }],
+    ['a cheap one', { cost: '-1' }],
+    ['one that shares its node', { spec: { nodeName: 'shared' } }],
+    ['one that became ready lately', { status: ready('2030-01-01T00:59:00Z') }],
+    ['one that was restarted', { status: { ...ready(), containerStatuses: [{ restartCount: 2 }] } }],
+    ['a young one', { metadata: { creationTimestamp: '2030-01-01T00:59:50Z' } }],
+  ])('deletes %s first', (_, fields: any) => {
+    const world = new World();
+    world.set({ replicas: 3 });
+    const pod = (name: string, { cost, spec, status, metadata }: any = {}) =>
+      world.pod(name, {
+        metadata: {
+          creationTimestamp: '2029-01-01T00:00:00Z',
+          ...(cost ? { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } } : {}),
+          ...metadata,
+        },
+        spec: spec ?? { nodeName: name },
+        status: status ?? (spec && spec.nodeName !== 'shared' ? {} : ready()),
+      });
+    pod('p1');
+    pod('p2', { spec: { nodeName: 'shared' } });
+    pod('worst', fields);
+    if (fields.spec?.nodeName === 'shared') pod('p3');
+    else pod('p3');
+    expect(deleted(world.plan())).toHaveLength(1);
+    // The two that share a node are equal.
+    expect(fields.spec?.nodeName === 'shared' ? ['p2', 'worst'] : ['worst']).toContain(deleted(world.plan())[0]);
+  });
+
+  it('counts the pods of a sibling set on the same node', () => {
+    const world = new World();
+    const deployment = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'd', controller: true }];
+    world.set({ replicas: 1 }, { ownerReferences: deployment });
+    world.put(ReplicaSet, {
+      metadata: { name: 'sibling', namespace: 'x', uid: 'sibling', ownerReferences: deployment },
+      spec: { replicas: 1, selector: { matchLabels: labels }, template: {} },
+      status: {},
+    });
+    world.pod('alone', { spec: { nodeName: 'a' }, status: ready() });
+    world.pod('beside', { spec: { nodeName: 'b' }, status: ready() });
+    world.pod('other', { metadata: { ownerReferences: owner('sibling') }, spec: { nodeName: 'b' }, status: ready() });
+    expect(deleted(world.plan())).toEqual(['beside']);
+  });
+
+  it('counts pods as available after minReadySeconds, and looks again at that moment', () => {
+    const world = new World();
+    world.set({ replicas: 2, minReadySeconds: 90 });
+    world.pod('old', { status: ready('2030-01-01T00:00:00Z') });
+    world.pod('new', { status: ready('2030-01-01T00:59:00Z') });
+    const plan = world.plan();
+    expect((plan[0] as any).object.status).toMatchObject({ replicas: 2, readyReplicas: 2, availableReplicas: 1 });
+    expect(plan[1]).toEqual({ type: 'requeueAfter', milliseconds: 30_000 });
+    const later = world.plan(new Date('2030-01-01T01:00:30Z'));
+    expect((later[0] as any).object.status.availableReplicas).toBe(2);
+    expect(later).toHaveLength(1);
+  });
+
+  it('does not say that it has seen its new size while pods that should be gone cannot be deleted', async () => {
+    const world = new World();
+    world.set({ replicas: 1 });
+    world.pod('a', { status: ready() });
+    await settle(world, () => world.plan());
+    const set = world.of(ReplicaSet).get('web', 'x');
+    world.put(ReplicaSet, { ...set, metadata: { ...set.metadata, generation: 2 }, spec: { ...set.spec, replicas: 0 } });
+    const [removal] = world.plan();
+    expect(removal?.type).toBe('delete');
+    world.failures = [{ action: removal, error: new Error('no') }];
+    world.apply(world.plan().filter(({ type }) => type === 'updateStatus'));
+    const status = () => world.of(ReplicaSet).get('web', 'x').status;
+    expect(status()).toMatchObject({ observedGeneration: 1, replicas: 1, availableReplicas: 1 });
+    world.failures = [];
+    await settle(world, () => world.plan());
+    expect(status()).toMatchObject({ observedGeneration: 2, replicas: 0 });
+  });
+
+  it('tells the first failure to create, and is silent again when all is well', () => {
+    const world = new World();
+    world.set({ replicas: 1 });
+    const create = world.plan()[0];
+    world.failures = [{ action: create, error: new Error('no room') }];
+    const plan = world.plan();
+    expect(plan.map(({ type }) => type)).toEqual(['updateStatus', 'create']);
+    expect((plan[0] as any).object.status.conditions).toEqual([
+      {
+        type: 'ReplicaFailure',
+        status: 'True',
+        reason: 'FailedCreate',
+        message: 'no room',
+        lastTransitionTime: '2030-01-01T01:00:00Z',
+      },
+    ]);
+    world.apply(plan.slice(0, 1));
+    world.failures = [{ action: create, error: new Error('other words') }];
+    expect(world.plan().map(({ type }) => type)).toEqual(['create']);
+    world.failures = [];
+    world.apply(world.plan());
+    expect((world.plan()[0] as any).object.status.conditions).toBeUndefined();
+  });
+});
+
+describe('planReplicationController', () => {
+  it('keeps its pods by a plain map of labels', async () => {
+    const world = new World();
+    world.put(ReplicationController, {
+      apiVersion: 'v1',
+      kind: 'ReplicationController',
+      metadata: { name: 'web', namespace: 'x', uid: 'rc' },
+      spec: { replicas: 2, selector: labels, template: { metadata: { labels }, spec: {} } },
+      status: {},
+    });
+    world.pod('orphan', { metadata: { ownerReferences: [] } });
+    world.pod('other', { metadata: { ownerReferences: [], labels: { app: 'other' } } });
+    await settle(world, () => planReplicationController(world.of(ReplicationController).get('web', 'x'), world, now));
+    const owned: any[] = [...world.of(Pod).controlledBy('rc')];
+    expect(owned).toHaveLength(2);
+    expect(owned[0].metadata.ownerReferences).toEqual([
+      {
+        apiVersion: 'v1',
+        kind: 'ReplicationController',
+        name: 'web',
+        uid: 'rc',
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ]);
+    const { status } = world.of(ReplicationController).get('web', 'x');
+    expect(status).toMatchObject({ replicas: 2, fullyLabeledReplicas: 2 });
+    expect(status.terminatingReplicas).toBeUndefined();
+  });
+});

@@ -1,0 +1,124 @@
+/** Which pods of a StatefulSet come and go next: one after the other in order, or all at once where the set says so. */
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Listers } from '../../loop/define.ts';
+import { type Action, create, event, type Report, remove, told } from '../../loop/plan.ts';
+import { isTerminal } from '../../shared/pods/pod-life.ts';
+import { type Claims, claimsOf } from './claims.ts';
+import { mendIdentity, podName, type SeenPod, type SeenSet } from './identity.ts';
+import { type Condemned, isUp, type Members, type Replica } from './members.ts';
+import { memberPod, type Revisions } from './revisions.ts';
+
+export interface OrderInput {
+  readonly revisions: Revisions;
+  readonly world: Listers;
+  readonly now: number;
+}
+
+export interface Ordered {
+  readonly actions: readonly Action[];
+  /** Nothing has to be waited for before the set may go on. */
+  readonly isDone: boolean;
+}
+
+/** First every place has a pod that is up, then those go that are too many. */
+export function order(set: SeenSet, members: Members, input: OrderInput): Ordered {
+  const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
+  const filled = fill(set, members.replicas, { ...input, isOrdered });
+  if (!filled.isDone) return filled;
+  const shrunk = shrink(set, members, { ...input, isOrdered });
+  return { actions: [...filled.actions, ...shrunk.actions], isDone: shrunk.isDone };
+}
+
+interface Input extends OrderInput {
+  readonly isOrdered: boolean;
+}
+
+/** What is done for one place, and whether those behind it have to wait. */
+interface Step {
+  readonly actions: readonly Action[];
+  readonly waits: boolean;
+}
+
+function fill(set: SeenSet, replicas: readonly Replica[], input: Input): Ordered {
+  const actions: Action[] = [];
+  for (const replica of replicas) {
+    const step = replica.pod ? tend(set, { ...replica, pod: replica.pod }, input) : start(set, replica, input);
+    actions.push(...step.actions);
+    if (step.waits && input.isOrdered) return { actions, isDone: false };
+  }
+  return { actions, isDone: true };
+}
+
+/** A pod comes when its claims are there. */
+function start(set: SeenSet, { ordinal }: Replica, { revisions, world }: Input): Step {
+  const claims = claimsOf(set, { ordinal }, world);
+  if (claims.isStale) return { actions: [], waits: true };
+  if (claims.leaving) return { actions: [unusable(set, ordinal, claims.leaving)], waits: true };
+  const actions =
+    claims.missing.length > 0
+      ? claims.missing
+      : [...claims.owners, create(Pod, memberPod(set, ordinal, revisions), report(set, 'Create', ordinal))];
+  return { actions, waits: true };
+}
+
+/** A pod that has ended makes room for its like; others are kept as they should be. */
+function tend(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input): Step {
+  const isLeaving = pod.metadata.deletionTimestamp !== undefined;
+  if (isTerminal(pod)) return { actions: isLeaving ? [] : [removal(set, { ordinal, pod })], waits: true };
+  if (isLeaving) return { actions: [], waits: true };
+  const claims = claimsOf(set, { ordinal, pod }, world);
+  return {
+    actions: [...mendIdentity(pod, ordinal), ...mendClaims(pod, claims)],
+    waits: !isUp(pod, set, now),
+  };
+}
+
+/** A pod that runs has what it claimed. */
+const mendClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
+  status.phase === 'Pending' ? [...missing, ...owners] : owners;
+
+/**
+ * The last goes first. In order, it goes alone, and one that is not up only when nobody before it is down. One that has
+ * ended will never be up, so that nothing is won by waiting.
+ */
+function shrink(set: SeenSet, { condemned, replicas }: Members, { world, now, isOrdered }: Input): Ordered {
+  const actions = condemned.flatMap((place) => claimsOf(set, { ...place, isCondemned: true }, world).owners);
+  const going = condemned.filter(({ pod }) => !pod.metadata.deletionTimestamp);
+  if (!isOrdered) return { actions: [...actions, ...going.map((place) => removal(set, place))], isDone: true };
+  const [next] = condemned;
+  if (!next) return { actions, isDone: true };
+  const down = [...replicas, ...[...condemned].reverse()].find(({ pod }) => !isUp(pod, set, now));
+  const mayGo = going[0] === next && (isUp(next.pod, set, now) || isTerminal(next.pod) || down === next);
+  return { actions: mayGo ? [...actions, removal(set, next)] : actions, isDone: false };
+}
+
+export const removal = (set: SeenSet, { ordinal, pod }: Condemned): Action =>
+  remove(Pod, pod, { report: report(set, 'Delete', ordinal) });
+
+function unusable(set: SeenSet, ordinal: number, claim: string): Action {
+  const { eventType, reason, message } = failure(set, {
+    verb: 'Create',
+    ordinal,
+    why: `pvc ${claim} is being deleted`,
+  });
+  return event(set, eventType, reason, message);
+}
+
+type Verb = 'Create' | 'Delete';
+
+function report(set: SeenSet, verb: Verb, ordinal: number): Report {
+  const message = `${verb} Pod ${podName(set, ordinal)} in StatefulSet ${set.metadata.name} successful`;
+  return {
+    about: set,
+    done: () => told('Normal', `Successful${verb}`, message),
+    failed: (error) => failure(set, { verb, ordinal, why: error.message }),
+  };
+}
+
+function failure(
+  set: SeenSet,
+  { verb, ordinal, why }: { readonly verb: Verb; readonly ordinal: number; readonly why: string },
+) {
+  const what = `${verb} Pod ${podName(set, ordinal)} in StatefulSet ${set.metadata.name}`;
+  return told('Warning', `Failed${verb}`, `${what} failed error: ${why}`);
+}

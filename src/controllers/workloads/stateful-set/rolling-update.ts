@@ -1,0 +1,37 @@
+/** From pods of older templates to pods of the present one: the last goes first, and comes back as it should be. */
+import { magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
+import type { Action } from '../../loop/plan.ts';
+import type { SeenSet } from './identity.ts';
+import { type Condemned, isUp, type Replica } from './members.ts';
+import { removal } from './order.ts';
+import { nameOf, type Revisions, revisionOf } from './revisions.ts';
+
+/**
+ * Of the pods from the partition on, old ones go as long as not too many of all are down. One that is down already is no
+ * loss.
+ */
+export function rollOn(
+  set: SeenSet,
+  replicas: readonly Replica[],
+  { revisions, now }: { readonly revisions: Revisions; readonly now: number },
+): readonly Action[] {
+  const { type, rollingUpdate } = set.spec.updateStrategy;
+  if (type !== 'RollingUpdate') return [];
+  const update = nameOf(revisions.update);
+  let spare = maxUnavailable(set) - replicas.filter(({ pod }) => !isUp(pod, set, now)).length;
+  const going: Condemned[] = [];
+  for (const { ordinal, pod } of replicas.slice(rollingUpdate?.partition ?? 0).reverse()) {
+    if (!pod || pod.metadata.deletionTimestamp || revisionOf(pod) === update) continue;
+    const isLoss = isUp(pod, set, now);
+    if (isLoss && spare <= 0) continue;
+    if (isLoss) spare--;
+    going.push({ ordinal, pod });
+  }
+  return going.map((place) => removal(set, place));
+}
+
+/** A share of the replicas is rounded up. */
+function maxUnavailable({ spec }: SeenSet): number {
+  const { maxUnavailable: limit = 1 } = spec.updateStrategy.rollingUpdate ?? {};
+  return typeof limit === 'number' ? limit : Math.max(1, Math.ceil((magnitude(limit) * spec.replicas) / 100));
+}

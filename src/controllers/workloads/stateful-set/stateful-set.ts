@@ -1,0 +1,82 @@
+/** Keeps the pods of a StatefulSet, each with its name and its storage, and moves them to the present template. */
+import { deepEqual } from '../../../base/tree.ts';
+import { keyOf } from '../../../client/informer/object-cache.ts';
+import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
+import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
+import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, type Plan, updateStatus } from '../../loop/plan.ts';
+import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
+import { nextAvailable } from '../../shared/pods/availability.ts';
+import { setsOfClaim } from './claims.ts';
+import { ordinalOf, type SeenSet } from './identity.ts';
+import { membersOf } from './members.ts';
+import { order } from './order.ts';
+import { revisionsOf } from './revisions.ts';
+import { rollOn } from './rolling-update.ts';
+import { statusOf } from './status.ts';
+
+/** Whether orphans may be adopted. */
+interface Adoption {
+  readonly pods: boolean;
+  readonly revisions: boolean;
+}
+
+type World = Pick<Snapshot<Adoption>, 'of' | 'observed'>;
+
+const selector = ({ spec }: SeenSet) => compiledSelector(spec.selector);
+const revisions: Ownership<StatefulSet, ControllerRevision> = {
+  owner: StatefulSet,
+  kind: ControllerRevision,
+  selector,
+};
+const pods: Ownership<StatefulSet, Pod> = {
+  owner: StatefulSet,
+  kind: Pod,
+  selector,
+  // A pod of another name has no place in the set, whatever its labels.
+  counts: (pod, set) => ordinalOf(pod, set) !== undefined,
+};
+
+export const statefulSetController = defineController<StatefulSet, Adoption>({
+  name: 'statefulset',
+  watches: StatefulSet,
+  owns: [Pod, ControllerRevision],
+  also: [orphansOf(pods), orphansOf(revisions), related(PersistentVolumeClaim, claimed)],
+  observe: async (set, world, tools) => ({
+    pods: await observeAdoption(set, pods, { world, ...tools }),
+    revisions: await observeAdoption(set, revisions, { world, ...tools }),
+  }),
+  plan: planStatefulSet,
+});
+
+function claimed(claim: DeepReadonly<PersistentVolumeClaim>, { of }: Listers): readonly string[] {
+  return setsOfClaim(claim, of(StatefulSet).list(claim.metadata.namespace ?? '')).map(keyOf);
+}
+
+export function planStatefulSet(set: SeenSet | undefined, world: World, time: Date): Plan {
+  if (!set) return [];
+  const now = time.getTime();
+  const { mine, actions: claims } = claim(set, pods, { world, mayAdopt: world.observed.pods });
+  const members = membersOf(set, mine);
+  if (set.metadata.deletionTimestamp) return write(set, statusOf(set, members, { revisions: undefined, now }));
+  const past = claim(set, revisions, { world, mayAdopt: world.observed.revisions });
+  const known = revisionsOf(set, past.mine, { pods: mine, world });
+  const ordered = order(set, members, { revisions: known, world, now });
+  return [
+    ...claims,
+    ...past.actions,
+    ...known.actions,
+    ...write(set, statusOf(set, members, { revisions: known, now })),
+    ...ordered.actions,
+    ...(ordered.isDone ? rollOn(set, members.replicas, { revisions: known, now }) : []),
+    ...nextAvailable(mine, set.spec.minReadySeconds ?? 0, now),
+  ];
+}
+
+function write(set: SeenSet, status: object): readonly Action[] {
+  if (deepEqual(status, set.status)) return [];
+  return [updateStatus(StatefulSet, { ...set, status } as unknown as Draft<StatefulSet>)];
+}

@@ -1,0 +1,15 @@
+/** A pod that names its node goes there or nowhere. */
+import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+
+const OTHER = refusal("node(s) didn't match the requested node name");
+
+export const nodeName: Plugin<string> = {
+  name: 'NodeName',
+  preFilter({ pod }) {
+    return pod.spec.nodeName ? { type: 'go', state: pod.spec.nodeName } : SKIP;
+  },
+  filter(_, node, wanted) {
+    return node.name === wanted ? undefined : OTHER;
+  },
+  hints: { Node: ({ type }) => type === 'add' },
+};

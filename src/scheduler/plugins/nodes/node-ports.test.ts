@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { nodeObject, podObject, podOf, TestWorld } from '../../../../test/support/scheduler/test-world.ts';
+import { nodePorts } from './node-ports.ts';
+
+const TAKEN = "node(s) didn't have free ports for the requested pod ports";
+
+const on = (hostPort: number, rest: object = {}) => ({
+  spec: { containers: [{ name: 'a', image: 'b', ports: [{ containerPort: 80, hostPort, ...rest }] }] },
+});
+
+it.each([
+  ['the same port', on(80), on(80), TAKEN],
+  ['another port', on(80), on(81), 'fits'],
+  ['another protocol', on(80), on(80, { protocol: 'UDP' }), 'fits'],
+  ['another address', on(80, { hostIP: '10.0.0.1' }), on(80, { hostIP: '10.0.0.2' }), 'fits'],
+  ['one address of all', on(80), on(80, { hostIP: '10.0.0.2' }), TAKEN],
+  ['all addresses, of which one is taken', on(80, { hostIP: '10.0.0.2' }), on(80), TAKEN],
+])('refuses or takes %s', (_, there, wanted, verdict) => {
+  const world = new TestWorld([nodeObject('a')]);
+  world.place('a', there);
+  expect(world.verdicts(nodePorts, podOf(wanted))).toEqual({ a: verdict });
+});
+
+it('counts the ports of sidecars, and frees ports when their last pod goes', () => {
+  const world = new TestWorld([nodeObject('a')]);
+  const [container] = on(80).spec.containers;
+  const initContainers = [{ ...container, name: 'side', restartPolicy: 'Always' }];
+  const [pod] = world.place('a', { spec: { initContainers } });
+  expect(world.verdicts(nodePorts, podOf(on(80)))).toEqual({ a: TAKEN });
+  world.cluster.remove(pod!.uid);
+  expect(world.verdicts(nodePorts, podOf(on(80)))).toEqual({ a: 'fits' });
+});
+
+it('leaves a pod without ports of the node alone, and hopes for pods that free one', () => {
+  const world = new TestWorld();
+  expect(world.isSkipped(nodePorts, podOf())).toBe(true);
+  const { Pod } = nodePorts.hints!;
+  const gone = (hostPort: number) => ({ resource: 'Pod', type: 'delete', object: podObject(on(hostPort)) }) as const;
+  expect(Pod!(gone(80), podOf(on(80)), world)).toBe(true);
+  expect(Pod!(gone(81), podOf(on(80)), world)).toBe(false);
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { nodeObject, podObject, podOf, TestWorld } from '../../../../test/support/scheduler/test-world.ts';
+import { nodeResourcesFit } from './node-resources-fit.ts';
+
+const small = (allocatable: Record<string, string> = {}) => new TestWorld([nodeObject('a', { allocatable })]);
+
+describe('the filter', () => {
+  it.each([
+    ['exactly what is left', { cpu: '3', memory: '7Gi' }, 'fits'],
+    ['too much of one', { cpu: '3001m' }, 'Insufficient cpu'],
+    ['too much of several', { cpu: '5', memory: '9Gi' }, 'Insufficient cpu, Insufficient memory'],
+    ['storage that the node has not', { 'ephemeral-storage': '1Gi' }, 'Insufficient ephemeral-storage'],
+    ['a device that the node has not', { 'example.com/gpu': '1' }, 'Insufficient example.com/gpu'],
+    ['nothing', {}, 'fits'],
+  ])('answers a pod that wants %s', (_, requests, verdict) => {
+    const world = small();
+    world.place('a', { requests: { cpu: '1', memory: '1Gi' } });
+    const limits = { ...('example.com/gpu' in requests ? { limits: requests } : {}) };
+    const containers = [{ name: 'main', image: 'b', resources: { requests, ...limits } }];
+    expect(world.verdicts(nodeResourcesFit, podOf({ spec: { containers } }))).toEqual({ a: verdict });
+  });
+
+  it('counts pods', () => {
+    const world = small({ pods: '1' });
+    world.place('a', {});
+    expect(world.verdicts(nodeResourcesFit, podOf())).toEqual({ a: 'Too many pods' });
+  });
+
+  it('says whether room could be made', () => {
+    const world = small();
+    world.place('a', { requests: { cpu: '3' } });
+    const node = world.cluster.node('a')!;
+    const refusal = (cpu: string) => {
+      const pod = podOf({ requests: { cpu } });
+      return nodeResourcesFit.filter!(pod, node, pod.requests);
+    };
+    expect(refusal('2')).toMatchObject({ isCurable: true });
+    expect(refusal('5')).toMatchObject({ isCurable: false });
+  });
+});
+
+describe('what a pod needs', () => {
+  const container = (name: string, cpu: string, rest: object = {}) => ({
+    ...{ name, image: 'b', resources: { requests: { cpu } } },
+    ...rest,
+  });
+  const sidecar = { restartPolicy: 'Always' };
+
+  it.each([
+    ['its containers together', { containers: [container('a', '1'), container('b', '500m')] }, 1500],
+    ['its largest init container', { containers: [container('a', '1')], initContainers: [container('i', '3')] }, 3000],
+    [
+      'init containers one at a time',
+      {
+        containers: [container('a', '1')],
+        initContainers: [container('i', '2'), container('j', '2')],
+      },
+      2000,
+    ],
+    [
+      'sidecars with the containers',
+      {
+        containers: [container('a', '1')],
+        initContainers: [container('s', '2', sidecar)],
+      },
+      3000,
+    ],
+    [
+      'sidecars with the init containers after them',
+      {
+        containers: [container('a', '1')],
+        initContainers: [container('i', '4'), container('s', '2', sidecar), container('j', '3')],
+      },
+      5000,
+    ],
+    ['the overhead on top', { containers: [container('a', '1')], overhead: { cpu: '100m' } }, 1100],
+    [
+      'what is said for the whole pod instead',
+      {
+        containers: [container('a', '1')],
+        resources: { requests: { cpu: '2' } },
+        overhead: { cpu: '100m' },
+      },
+      2100,
+    ],
+  ])('is %s', (_, spec, cpu) => {
+    expect(podOf({ spec }).requests.cpu).toBe(cpu);
+  });
+
+  it('is the larger amount while it is being resized', () => {
+    const resources = { requests: { cpu: '3' } };
+    const resizing = { containerStatuses: [{ name: 'main', resources, allocatedResources: { cpu: '3' } }] };
+    const parts = { requests: { cpu: '1' }, spec: { nodeName: 'a' } };
+    expect(podOf({ ...parts, requests: { cpu: '1' }, status: resizing }).requests.cpu).toBe(3000);
+  });
+});
+
+it('finds emptier nodes better, and takes it that a pod which asks for nothing needs a little', () => {
+  const world = new TestWorld([
+    nodeObject('empty', { allocatable: { cpu: '1', memory: '2000Mi' } }),
+    nodeObject('half', { allocatable: { cpu: '1', memory: '2000Mi' } }),
+  ]);
+  world.place('half', { requests: { cpu: '500m', memory: '1000Mi' } });
+  expect(world.scores(nodeResourcesFit, podOf())).toEqual({ empty: 90, half: 40 });
+  expect(world.scores(nodeResourcesFit, podOf({ requests: { cpu: '500m', memory: '1000Mi' } }))).toEqual({
+    empty: 50,
+    half: 0,
+  });
+});
+
+describe('it hopes', () => {
+  const world = small();
+  const { Pod, Node } = nodeResourcesFit.hints!;
+  const pod = podOf({ requests: { cpu: '2' } });
+  const other = (cpu: string) => podObject({ name: 'x', requests: { cpu }, spec: { nodeName: 'a' } });
+  const of = (cpu: string) => nodeObject('a', { allocatable: { cpu } });
+
+  it('for pods that go or shrink', () => {
+    expect(Pod!({ resource: 'Pod', type: 'delete', object: other('1') }, pod, world)).toBe(true);
+    expect(Pod!({ resource: 'Pod', type: 'add', object: other('1') }, pod, world)).toBe(false);
+    expect(Pod!({ resource: 'Pod', type: 'update', object: other('1'), old: other('2') }, pod, world)).toBe(true);
+    expect(Pod!({ resource: 'Pod', type: 'update', object: other('2'), old: other('2') }, pod, world)).toBe(false);
+  });
+
+  it('for nodes that are large enough and have grown', () => {
+    expect(Node!({ resource: 'Node', type: 'add', object: of('1') }, pod, world)).toBe(false);
+    expect(Node!({ resource: 'Node', type: 'add', object: of('2') }, pod, world)).toBe(true);
+    expect(Node!({ resource: 'Node', type: 'update', object: of('4'), old: of('4') }, pod, world)).toBe(false);
+    expect(Node!({ resource: 'Node', type: 'update', object: of('4'), old: of('3') }, pod, world)).toBe(true);
+  });
+});

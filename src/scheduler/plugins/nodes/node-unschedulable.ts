@@ -1,0 +1,24 @@
+/** A cordoned node takes only pods that tolerate the cordon. */
+import { isTolerated } from '../../../kinds/placement/tolerations.ts';
+import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+
+/** How `kubectl cordon` looks to a pod. */
+const CORDONED = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const CORDON = refusal('node(s) were unschedulable');
+
+export const nodeUnschedulable: Plugin<undefined> = {
+  name: 'NodeUnschedulable',
+  preFilter({ pod }, { cluster }) {
+    if (cluster.nodesWith.cordon === 0 || isTolerated(CORDONED, pod.spec.tolerations)) return SKIP;
+    return { type: 'go', state: undefined };
+  },
+  filter(_, node) {
+    return node.isCordoned ? CORDON : undefined;
+  },
+  hints: {
+    Node: ({ type, object, old }) =>
+      !object.spec.unschedulable && (type === 'add' || (type === 'update' && (old.spec.unschedulable ?? false))),
+    Pod: ({ type, object }, { uid }) =>
+      type === 'update' && object.metadata.uid === uid && isTolerated(CORDONED, object.spec.tolerations),
+  },
+};

@@ -1,0 +1,162 @@
+/** Keeps pods of a sort evenly spread over zones, nodes or other values of a label. */
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import { PodInfo } from '../../cluster/pod-info.ts';
+import type { World } from '../../cluster/world.ts';
+import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { BEST } from '../../framework/scores.ts';
+import { NO_LABELS, type Node } from '../../objects.ts';
+import {
+  type Constraint,
+  HOSTNAME,
+  hardConstraints,
+  isCounted,
+  placed,
+  softConstraints,
+} from './spread-constraints.ts';
+
+const SKEWED = refusal("node(s) didn't match pod topology spread constraints", true);
+const UNLABELLED = refusal("node(s) didn't match pod topology spread constraints (missing required label)");
+
+interface Spread {
+  readonly constraint: Constraint;
+  /** Pods by the value of the label, over the nodes that count. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** The least of them; 0 while there are fewer values than there should be. */
+  readonly least: number;
+  /** 1 when the pod counts itself. */
+  readonly self: number;
+}
+
+interface Soft {
+  readonly constraints: readonly SoftSpread[];
+  /** Nodes without a label that a constraint of the pod's own speaks of. */
+  readonly ignored: ReadonlySet<NodeInfo>;
+}
+
+interface SoftSpread {
+  readonly constraint: Constraint;
+  readonly count: (node: NodeInfo, value: string) => number;
+  readonly weight: number;
+}
+
+export const podTopologySpread: Plugin<readonly Spread[], Soft> = {
+  name: 'PodTopologySpread',
+  dependsOnPods: true,
+  preFilter(pod, world) {
+    const constraints = hardConstraints(pod);
+    return constraints.length === 0 ? SKIP : { type: 'go', state: spreads(pod, constraints, world) };
+  },
+  filter(_, { labels }, state) {
+    for (const { constraint, counts, least, self } of state) {
+      const value = labels[constraint.topologyKey];
+      if (value === undefined) return UNLABELLED;
+      if ((counts.get(value) ?? 0) + self - least > constraint.maxSkew) return SKEWED;
+    }
+    return undefined;
+  },
+  weight: 2,
+  preScore(pod, world, nodes) {
+    const { constraints, isStrict } = softConstraints(pod, world);
+    if (constraints.length === 0) return undefined;
+    const hasAll = ({ labels }: NodeInfo) => constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined);
+    const ignored = new Set(isStrict ? nodes.filter((node) => !hasAll(node)) : []);
+    const judged = ignored.size === 0 ? nodes : nodes.filter((node) => !ignored.has(node));
+    const counts = (node: NodeInfo) => !isStrict || hasAll(node);
+    return { ignored, constraints: constraints.map((each) => softSpread(each, { pod, world, judged, counts })) };
+  },
+  score(_, node, { constraints, ignored }) {
+    if (ignored.has(node)) return 0;
+    let sum = 0;
+    for (const { constraint, count, weight } of constraints) {
+      const value = node.labels[constraint.topologyKey];
+      if (value !== undefined) sum += count(node, value) * weight + constraint.maxSkew - 1;
+    }
+    return Math.round(sum);
+  },
+  normalise(scores, nodes, { ignored }) {
+    let least = Number.POSITIVE_INFINITY;
+    let most = 0;
+    for (let i = 0; i < scores.length; i++) {
+      if (ignored.has(nodes[i]!)) continue;
+      least = Math.min(least, scores[i]!);
+      most = Math.max(most, scores[i]!);
+    }
+    for (let i = 0; i < scores.length; i++) {
+      if (ignored.has(nodes[i]!)) scores[i] = 0;
+      else scores[i] = most === 0 ? BEST : Math.trunc((BEST * (most + least - scores[i]!)) / most);
+    }
+  },
+  hints: {
+    Pod({ type, object, old }, pod) {
+      const constraints = hardConstraints(pod);
+      if (type === 'update' && object.metadata.uid === pod.uid) return true;
+      if (object.metadata.namespace !== pod.namespace) return false;
+      const counts = (other: PodInfo) => constraints.map((each) => isCounted(each, other)).join();
+      const now = new PodInfo(object);
+      if (type === 'update') return counts(now) !== counts(new PodInfo(old));
+      return constraints.some(({ selector }) => selector.matches(now.labels));
+    },
+    Node({ type, object, old }, pod) {
+      const constraints = hardConstraints(pod);
+      const values = (node: Node) => {
+        const labels = node.metadata.labels ?? NO_LABELS;
+        return constraints.map(({ topologyKey }) => labels[topologyKey]);
+      };
+      const isPart = (node: Node) => values(node).every((value) => value !== undefined);
+      if (type !== 'update') return isPart(object);
+      if (isPart(object) !== isPart(old)) return true;
+      const isSame = values(object).join('\n') === values(old).join('\n');
+      return isPart(object) && (!isSame || !sameTaints(object, old));
+    },
+  },
+};
+
+function sameTaints({ spec: a }: Node, { spec: b }: Node): boolean {
+  return JSON.stringify(a.taints ?? []) === JSON.stringify(b.taints ?? []);
+}
+
+function spreads(pod: PodInfo, constraints: readonly Constraint[], { cluster }: World): Spread[] {
+  const part = cluster.nodes.filter(({ labels }) => {
+    return constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined);
+  });
+  return constraints.map((constraint) => {
+    const { byNode } = cluster.count(placed(constraint, pod.namespace));
+    const counts = new Map<string, number>();
+    for (const node of part) {
+      if (!constraint.includes(pod, node)) continue;
+      const value = node.labels[constraint.topologyKey]!;
+      counts.set(value, (counts.get(value) ?? 0) + (byNode.get(node) ?? 0));
+    }
+    const least = counts.size < constraint.minDomains ? 0 : leastOf(counts);
+    return { constraint, counts, least, self: constraint.selector.matches(pod.labels) ? 1 : 0 };
+  });
+}
+
+function leastOf(counts: ReadonlyMap<string, number>): number {
+  let least = Number.MAX_SAFE_INTEGER;
+  for (const count of counts.values()) least = Math.min(least, count);
+  return least;
+}
+
+interface SoftContext {
+  readonly pod: PodInfo;
+  readonly world: World;
+  readonly judged: readonly NodeInfo[];
+  readonly counts: (node: NodeInfo) => boolean;
+}
+
+function softSpread(constraint: Constraint, { pod, world, judged, counts }: SoftContext): SoftSpread {
+  const { topologyKey } = constraint;
+  const { byNode } = world.cluster.count(placed(constraint, pod.namespace));
+  if (topologyKey === HOSTNAME) {
+    return { constraint, count: (node) => byNode.get(node) ?? 0, weight: Math.log(judged.length + 2) };
+  }
+  const values = new Map<string, number>();
+  for (const { labels } of judged) values.set(labels[topologyKey] ?? '', 0);
+  for (const [node, count] of byNode) {
+    const sum = values.get(node.labels[topologyKey] ?? '');
+    if (sum === undefined || !counts(node) || !constraint.includes(pod, node)) continue;
+    values.set(node.labels[topologyKey] ?? '', sum + count);
+  }
+  return { constraint, count: (_, value) => values.get(value) ?? 0, weight: Math.log(values.size + 2) };
+}

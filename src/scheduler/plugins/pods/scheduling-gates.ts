@@ -1,0 +1,16 @@
+/** A pod with a gate is not looked at; the queue keeps it apart until the last gate is gone. */
+import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+
+export const schedulingGates: Plugin = {
+  name: 'SchedulingGates',
+  preFilter({ pod }) {
+    const gates = pod.spec.schedulingGates ?? [];
+    if (gates.length === 0) return SKIP;
+    const names = gates.map(({ name }) => name).join(' ');
+    return { type: 'refuse', refusal: refusal(`waiting for scheduling gates: [${names}]`) };
+  },
+  hints: {
+    Pod: ({ type, object }, { uid }) =>
+      type === 'update' && object.metadata.uid === uid && !object.spec.schedulingGates?.length,
+  },
+};

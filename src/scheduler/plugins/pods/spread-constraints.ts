@@ -1,0 +1,84 @@
+/** Topology spread constraints, compiled: those of the pod, or those that every pod of a service or controller has. */
+import { isKeptOff } from '../../../kinds/placement/tolerations.ts';
+import { fromLabelSelector, type LabelSelector } from '../../../schema/selector.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { Question } from '../../cluster/pod-counts.ts';
+import type { PodInfo } from '../../cluster/pod-info.ts';
+import type { World } from '../../cluster/world.ts';
+import type { Pod } from '../../objects.ts';
+
+export const HOSTNAME = 'kubernetes.io/hostname';
+const ZONE = 'topology.kubernetes.io/zone';
+
+type Source = NonNullable<Pod['spec']['topologySpreadConstraints']>[number];
+
+export interface Constraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  readonly selector: LabelSelector;
+  /** Whether a node counts for this pod at all. */
+  readonly includes: (pod: PodInfo, node: NodeInfo) => boolean;
+}
+
+const NONE: readonly Constraint[] = Object.freeze([]);
+
+export function hardConstraints({ pod }: PodInfo): readonly Constraint[] {
+  return own(pod, 'DoNotSchedule');
+}
+
+/** Strict ones leave nodes out that miss a label. */
+export function softConstraints(pod: PodInfo, world: World): { constraints: readonly Constraint[]; isStrict: boolean } {
+  if (pod.pod.spec.topologySpreadConstraints?.length) {
+    return { constraints: own(pod.pod, 'ScheduleAnyway'), isStrict: true };
+  }
+  const selector = world.siblings(pod);
+  if (!selector) return { constraints: NONE, isStrict: false };
+  const usual = (topologyKey: string, maxSkew: number) => ({
+    ...{ topologyKey, maxSkew, minDomains: 1, selector },
+    includes: isAllowed,
+  });
+  return { constraints: [usual(HOSTNAME, 3), usual(ZONE, 5)], isStrict: false };
+}
+
+function own({ spec }: Pod, action: Source['whenUnsatisfiable']): readonly Constraint[] {
+  const list = spec.topologySpreadConstraints;
+  if (!list?.length) return NONE;
+  return list.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action).map(compiled);
+}
+
+function compiled(source: Source): Constraint {
+  const { topologyKey, maxSkew, minDomains = 1, nodeAffinityPolicy, nodeTaintsPolicy } = source;
+  const byAffinity = nodeAffinityPolicy !== 'Ignore';
+  const byTaints = nodeTaintsPolicy === 'Honor';
+  return {
+    ...{ topologyKey, maxSkew, minDomains },
+    selector: fromLabelSelector(source.labelSelector),
+    includes: (pod, node) => (!byAffinity || isAllowed(pod, node)) && (!byTaints || isTolerated(pod, node)),
+  };
+}
+
+function isAllowed({ places }: PodInfo, node: NodeInfo): boolean {
+  return places?.(node) ?? true;
+}
+
+function isTolerated({ pod }: PodInfo, { taints }: NodeInfo): boolean {
+  return !isKeptOff(pod.spec.tolerations, taints);
+}
+
+/** Pods that are leaving do not count, and a selector that selects everything counts nobody. */
+export function isCounted({ selector }: Constraint, pod: PodInfo): boolean {
+  return !selector.empty && !pod.isLeaving && selector.matches(pod.labels);
+}
+
+/** Pods of the namespace that the constraint counts. */
+export function placed(constraint: Constraint, namespace: string): Question {
+  const { text, empty } = constraint.selector;
+  // Text is empty for a selector of everything and for one of nothing: neither counts anybody.
+  const key = text === '' ? 'spread' : `spread\n${namespace}\n${text}`;
+  return {
+    key,
+    namespaces: new Set([namespace]),
+    matches: empty || text === '' ? () => false : (pod) => isCounted(constraint, pod),
+  };
+}

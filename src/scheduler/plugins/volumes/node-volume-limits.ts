@@ -1,0 +1,83 @@
+/** A node can have only so many volumes of a driver at a time. */
+import { classNameOf } from '../../../kinds/volumes/binding.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { PodInfo } from '../../cluster/pod-info.ts';
+import type { World } from '../../cluster/world.ts';
+import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import type { CSINode } from '../../objects.ts';
+import { ownClaim } from './volume-hints.ts';
+
+const TOO_MANY = refusal('node(s) exceed max volume count', true);
+
+export const nodeVolumeLimits: Plugin<World> = {
+  name: 'NodeVolumeLimits',
+  dependsOnPods: true,
+  preFilter: (pod, world) => (pod.claims.length === 0 ? SKIP : { type: 'go', state: world }),
+  filter(pod, node, world) {
+    const limits = limitsOf(world.storage.objects.csiNode(node.name));
+    if (limits.size === 0) return undefined;
+    const wanted = volumesOf(pod, world);
+    const there = attached(node, world);
+    const counts = new Map<string, number>();
+    for (const driver of there.values()) counts.set(driver, (counts.get(driver) ?? 0) + 1);
+    for (const [volume, driver] of wanted) {
+      if (there.has(volume)) continue;
+      const count = (counts.get(driver) ?? 0) + 1;
+      if (count > (limits.get(driver) ?? Number.POSITIVE_INFINITY)) return TOO_MANY;
+      counts.set(driver, count);
+    }
+    return undefined;
+  },
+  hints: {
+    Node: ({ type }) => type === 'add',
+    CSINode({ type, object, old }) {
+      if (type === 'add') return true;
+      if (type === 'delete') return false;
+      const before = limitsOf(old);
+      return [...limitsOf(object)].some(([driver, limit]) => limit > (before.get(driver) ?? 0));
+    },
+    Pod: ({ type, object }) => type === 'delete' && Boolean(object.spec.volumes?.length),
+    PersistentVolumeClaim: ownClaim,
+    VolumeAttachment: ({ type }) => type === 'delete',
+  },
+};
+
+function limitsOf(csiNode: CSINode | undefined): ReadonlyMap<string, number> {
+  const drivers = csiNode?.spec.drivers ?? [];
+  return new Map(
+    drivers.flatMap(({ name, allocatable }) => (allocatable?.count == null ? [] : [[name, allocatable.count]])),
+  );
+}
+
+/** Drivers by volume, of those that drivers attach. */
+function volumesOf({ claims, namespace }: PodInfo, { storage: { objects } }: World): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const name of claims) {
+    const claim = objects.claim(namespace, name);
+    if (!claim) continue;
+    const volume = claim.spec.volumeName ? objects.volume(claim.spec.volumeName) : undefined;
+    if (volume) {
+      const { csi } = volume.spec;
+      if (csi) found.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver);
+    } else {
+      // It will be made by the driver of its class.
+      const driver = objects.class(classNameOf(claim))?.provisioner;
+      if (driver) found.set(`${driver}/to be made/${namespace}/${name}`, driver);
+    }
+  }
+  return found;
+}
+
+/** By the pods that are there, and by the attachments that are left of others. */
+function attached(node: NodeInfo, world: World): ReadonlyMap<string, string> {
+  const { objects } = world.storage;
+  const found = new Map<string, string>();
+  for (const pod of node.pods.values()) {
+    for (const [volume, driver] of volumesOf(pod, world)) found.set(volume, driver);
+  }
+  for (const { spec } of objects.attachments(node.name)) {
+    const csi = objects.volume(spec.source.persistentVolumeName ?? '')?.spec.csi;
+    if (csi) found.set(`${spec.attacher}/${csi.volumeHandle}`, spec.attacher);
+  }
+  return found;
+}

@@ -1,0 +1,202 @@
+/** A pod can use a node when its volumes can: those that are there, and those that would be made for it. */
+
+import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
+import type { NodeTest } from '../../../kinds/placement/node-selector.ts';
+import { classNameOf, isBound } from '../../../kinds/volumes/binding.ts';
+import { isMore } from '../../../kinds/volumes/growth.ts';
+import { requestOf } from '../../../kinds/volumes/matching.ts';
+import { fromLabelSelector } from '../../../schema/selector.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { PodInfo } from '../../cluster/pod-info.ts';
+import type { VolumePlan } from '../../cluster/storage.ts';
+import type { World } from '../../cluster/world.ts';
+import { type Plugin, type Refusal, refusal, SKIP } from '../../framework/plugin.ts';
+import type { Claim, CSIStorageCapacity, Volume } from '../../objects.ts';
+import { otherPlace, ownClaim } from './volume-hints.ts';
+import { offersFor, reachOf } from './volume-matching.ts';
+
+const WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity";
+const NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind";
+const TOO_SMALL = 'node(s) did not have enough free storage';
+const NO_SUCH_VOLUME = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
+const UNBOUND = refusal('pod has unbound immediate PersistentVolumeClaims');
+
+/** A claim that waits for its first pod. */
+interface Waiting {
+  readonly claim: Claim;
+  readonly selected: string | undefined;
+  /** Volumes that are there for it. */
+  readonly offers: readonly Volume[];
+}
+
+interface State {
+  readonly world: World;
+  /** Where the volumes can be reached that its claims have; undefined: one of them does not exist. */
+  readonly reaches: readonly NodeTest[] | undefined;
+  /** The smallest first, so that each gets what fits it best. */
+  readonly waiting: readonly Waiting[];
+}
+
+export const volumeBinding: Plugin<State> = {
+  name: 'VolumeBinding',
+  preFilter(pod, world) {
+    if (pod.claims.length === 0) return SKIP;
+    const { objects } = world.storage;
+    const bound: Claim[] = [];
+    const waiting: Claim[] = [];
+    for (const name of pod.claims) {
+      const claim = objects.claim(pod.namespace, name);
+      const problem = problemOf(pod, name, claim);
+      if (problem || !claim) return { type: 'refuse', refusal: refusal(problem ?? '') };
+      if (isBound(claim)) {
+        bound.push(claim);
+      } else if (!claim.spec.volumeName && isPatient(claim, world)) {
+        waiting.push(claim);
+      } else {
+        return { type: 'refuse', refusal: UNBOUND };
+      }
+    }
+    const state = {
+      world,
+      reaches: reachesOf(bound, world),
+      waiting: bySize(waiting).map((each) => seen(each, world)),
+    };
+    return { type: 'go', state };
+  },
+  filter(_, node, state) {
+    const found = planOrReasons(node, state);
+    return Array.isArray(found) ? refusalOf(found) : undefined;
+  },
+  hints: {
+    Node: otherPlace,
+    PersistentVolumeClaim: ownClaim,
+    PersistentVolume: ({ type, object }, pod, world) =>
+      type !== 'delete' && claimsOf(pod, world).some((claim) => couldServe(object, claim, type === 'add')),
+    StorageClass: ({ type, object, old }, pod, world) =>
+      (type === 'add' ||
+        (type === 'update' && JSON.stringify(object.allowedTopologies) !== JSON.stringify(old.allowedTopologies))) &&
+      claimsOf(pod, world).some((claim) => classNameOf(claim) === object.metadata.name),
+    CSIDriver: ({ type, object, old }) =>
+      type === 'update' && Boolean(old.spec.storageCapacity) && !object.spec.storageCapacity,
+    CSIStorageCapacity: ({ type, object, old }, pod, world) =>
+      (type === 'add' || (type === 'update' && isMore(roomIn(object) ?? '0', roomIn(old) ?? '0'))) &&
+      claimsOf(pod, world).some((claim) => classNameOf(claim) === object.storageClassName),
+  },
+};
+
+/** What has to be done with the pod's claims before it can run on the node; undefined: nothing. */
+export function volumePlan(pod: PodInfo, node: NodeInfo, world: World): VolumePlan | undefined {
+  const opening = volumeBinding.preFilter?.(pod, world);
+  if (opening?.type !== 'go') return undefined;
+  const found = planOrReasons(node, opening.state);
+  if (Array.isArray(found) || found.bind.length + found.provision.length === 0) return undefined;
+  return found;
+}
+
+function problemOf({ pod, namespace }: PodInfo, name: string, claim: Claim | undefined): string | undefined {
+  const isOwn = !pod.spec.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === name);
+  if (!claim) {
+    return isOwn
+      ? `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+      : `persistentvolumeclaim "${name}" not found`;
+  }
+  const { metadata, spec, status } = claim;
+  if (status.phase === 'Lost') {
+    return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${spec.volumeName}"`;
+  }
+  if (metadata.deletionTimestamp) return `persistentvolumeclaim "${name}" is being deleted`;
+  if (isOwn && !metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === pod.metadata.uid)) {
+    const names = `PVC ${namespace}/${name} was not created for pod ${namespace}/${pod.metadata.name}`;
+    return `${names} (pod is not owner)`;
+  }
+  return undefined;
+}
+
+function isPatient(claim: Claim, { storage }: World): boolean {
+  return storage.objects.class(classNameOf(claim))?.volumeBindingMode === 'WaitForFirstConsumer';
+}
+
+function refusalOf(reasons: readonly string[]): Refusal {
+  return { reasons, isCurable: false };
+}
+
+function reachesOf(bound: readonly Claim[], { storage: { objects } }: World): readonly NodeTest[] | undefined {
+  const volumes = bound.map(({ spec }) => objects.volume(spec.volumeName ?? ''));
+  return volumes.every((volume) => volume !== undefined) ? volumes.map(reachOf) : undefined;
+}
+
+function seen(claim: Claim, { storage }: World): Waiting {
+  const selected = storage.selectedNode(claim);
+  return { claim, selected, offers: selected === undefined ? offersFor(claim, storage) : [] };
+}
+
+/** Reasons are a list. */
+function planOrReasons(node: NodeInfo, { world, reaches, waiting }: State): VolumePlan | string[] {
+  const reasons: string[] = [];
+  if (!reaches) reasons.push(NO_SUCH_VOLUME);
+  else if (!reaches.every((reaches) => reaches(node))) reasons.push(WRONG_NODE);
+  const bind: VolumePlan['bind'][number][] = [];
+  const provision: Claim[] = [];
+  for (const { claim, selected, offers } of waiting) {
+    if (selected !== undefined && selected !== node.name) return [...reasons, NOTHING_TO_BIND];
+    const isTaken = (volume: Volume) => bind.some((other) => other.volume === volume);
+    const volume = offers.find((offer) => !isTaken(offer) && reachOf(offer)(node));
+    if (volume) bind.push({ claim, volume });
+    else provision.push(claim);
+  }
+  for (const claim of provision) {
+    const reason = whyNotMade(claim, node, world);
+    if (reason) return [...reasons, reason];
+  }
+  return reasons.length > 0 ? reasons : { bind, provision };
+}
+
+function bySize(claims: readonly Claim[]): readonly Claim[] {
+  if (claims.length < 2) return claims;
+  const size = (claim: Claim) => parseQuantity(requestOf(claim));
+  return [...claims].sort((a, b) => compareQuantities(size(a), size(b)));
+}
+
+const NO_PROVISIONER = 'kubernetes.io/no-provisioner';
+
+function whyNotMade(claim: Claim, node: NodeInfo, { storage }: World): string | undefined {
+  const storageClass = storage.objects.class(classNameOf(claim));
+  if (!storageClass?.provisioner || storageClass.provisioner === NO_PROVISIONER) return NOTHING_TO_BIND;
+  const { allowedTopologies, provisioner } = storageClass;
+  const isAllowed =
+    !allowedTopologies?.length ||
+    allowedTopologies.some(({ matchLabelExpressions = [] }) =>
+      matchLabelExpressions.every(({ key, values }) => values?.includes(node.labels[key] ?? '') ?? false),
+    );
+  if (!isAllowed) return NOTHING_TO_BIND;
+  return hasRoom(claim, node, { storage, provisioner }) ? undefined : TOO_SMALL;
+}
+
+function hasRoom(
+  claim: Claim,
+  node: NodeInfo,
+  { storage: { objects }, provisioner }: { storage: World['storage']; provisioner: string },
+): boolean {
+  const wanted = claim.spec.resources?.requests?.storage;
+  if (wanted === undefined || !objects.driver(provisioner)?.spec.storageCapacity) return true;
+  const size = parseQuantity(wanted);
+  return objects.capacities().some((capacity) => {
+    const most = roomIn(capacity);
+    const { storageClassName, nodeTopology } = capacity;
+    if (storageClassName !== classNameOf(claim) || most === undefined || !nodeTopology) return false;
+    return compareQuantities(parseQuantity(most), size) >= 0 && fromLabelSelector(nodeTopology).matches(node.labels);
+  });
+}
+
+/** The largest volume that can be made of it. */
+const roomIn = ({ maximumVolumeSize, capacity }: CSIStorageCapacity) => maximumVolumeSize ?? capacity;
+
+function claimsOf({ claims, namespace }: PodInfo, { storage: { objects } }: World): readonly Claim[] {
+  return claims.flatMap((name) => objects.claim(namespace, name) ?? []);
+}
+
+/** Whether a volume that has come or changed is one that the claim lacks, or could take. */
+function couldServe(volume: Volume, claim: Claim, isNew: boolean): boolean {
+  if (claim.spec.volumeName) return isNew && claim.spec.volumeName === volume.metadata.name;
+  return classNameOf(volume) === classNameOf(claim);
+}

@@ -1,0 +1,71 @@
+/** A volume with labels of a zone or region is used there alone. */
+import { classNameOf } from '../../../kinds/volumes/binding.ts';
+import { type Opening, type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import type { Volume } from '../../objects.ts';
+import { otherPlace, ownClaim } from './volume-hints.ts';
+
+const ELSEWHERE = refusal('node(s) had no available volume zone');
+
+/** Old names of the labels, and what they are called now. */
+const NOW: Readonly<Record<string, string>> = {
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+};
+const KEYS = [...Object.keys(NOW), ...Object.values(NOW)];
+
+interface Zone {
+  readonly key: string;
+  readonly values: ReadonlySet<string>;
+}
+
+export const volumeZone: Plugin<readonly Zone[]> = {
+  name: 'VolumeZone',
+  preFilter({ pod, namespace }, { storage: { objects } }) {
+    const zones: Zone[] = [];
+    for (const { persistentVolumeClaim } of pod.spec.volumes ?? []) {
+      if (!persistentVolumeClaim) continue;
+      const { claimName } = persistentVolumeClaim;
+      const claim = objects.claim(namespace, claimName);
+      if (!claim) return refuse(`persistentvolumeclaim "${claimName}" not found`);
+      const { volumeName } = claim.spec;
+      if (!volumeName) {
+        const className = classNameOf(claim);
+        if (!className) return refuse('PersistentVolumeClaim had no pv name and storageClass name');
+        const storageClass = objects.class(className);
+        if (!storageClass) return refuse(`storageclass.storage.k8s.io "${className}" not found`);
+        if (storageClass.volumeBindingMode === 'WaitForFirstConsumer') continue;
+        return refuse('PersistentVolume had no name');
+      }
+      const volume = objects.volume(volumeName);
+      if (!volume) return refuse(`persistentvolume "${volumeName}" not found`);
+      zones.push(...zonesOf(volume));
+    }
+    return zones.length === 0 ? SKIP : { type: 'go', state: zones };
+  },
+  filter(_, { labels }, zones) {
+    // A node that says nothing of zones takes every volume.
+    if (KEYS.every((key) => labels[key] === undefined)) return undefined;
+    for (const { key, values } of zones) {
+      const value = labels[key] ?? labels[NOW[key] ?? key];
+      if (value === undefined || !values.has(value)) return ELSEWHERE;
+    }
+    return undefined;
+  },
+  hints: {
+    Node: otherPlace,
+    PersistentVolumeClaim: ownClaim,
+    PersistentVolume: ({ type }) => type !== 'delete',
+    StorageClass: ({ type, object }) => type === 'add' && object.volumeBindingMode === 'WaitForFirstConsumer',
+  },
+};
+
+function refuse(reason: string): Opening<never> {
+  return { type: 'refuse', refusal: refusal(reason) };
+}
+
+function zonesOf({ metadata: { labels } }: Volume): Zone[] {
+  return KEYS.flatMap((key) => {
+    const value = labels?.[key];
+    return value ? [{ key, values: new Set(value.split('__')) }] : [];
+  });
+}

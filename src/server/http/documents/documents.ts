@@ -1,0 +1,120 @@
+import { methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
+import { aggregatedForms } from '../../discovery/aggregated.ts';
+import type { Discovery, VersionInfo } from '../../discovery/discovery.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { PublishedDocument } from '../../openapi/openapi.ts';
+import type { Registry } from '../../registry.ts';
+import type { Exchange } from '../protocol/exchange.ts';
+import { negotiate } from '../respond/accept.ts';
+import { sendDocument } from '../respond/respond.ts';
+import { splitPath } from '../route/route.ts';
+import { customKinds } from './custom-kinds.ts';
+import { published, sendPublished } from './published.ts';
+import { SchemaDocuments } from './schema-documents.ts';
+
+/** Something that is the same for everybody as long as the server runs. */
+export interface JsonDocument {
+  readonly path: string;
+  readonly type: string;
+  readonly content: object;
+}
+
+export interface DocumentsOptions {
+  readonly registry: Registry;
+  readonly discovery: Discovery;
+  readonly metrics: Metrics;
+  readonly version: VersionInfo;
+  /** What else there is. */
+  readonly documents: readonly JsonDocument[];
+}
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+const NO_FORMS: typeof aggregatedForms = [];
+const AGGREGATED = ['/api', '/apis'];
+
+/** What is no object and needs a user: discovery, the version, the list of paths, the schemas, the metrics. */
+export class Documents {
+  readonly #options: DocumentsOptions;
+  readonly #schemas: SchemaDocuments;
+  /** By tree: discovery hands out the same one until the kinds change. */
+  readonly #written = new WeakMap<object, PublishedDocument>();
+
+  constructor(options: DocumentsOptions) {
+    this.#options = options;
+    this.#schemas = new SchemaDocuments(options.registry);
+  }
+
+  /** Answers where there is something at the path; says whether there was. `pretty`: for people to read. */
+  async serve(exchange: Exchange, path: string, pretty: boolean): Promise<boolean> {
+    const parts = splitPath(path);
+    const place = parts.length === 2 && parts[1] === '' ? '' : parts.join('/');
+    const { discovery, metrics, version } = this.#options;
+    if (place === '/metrics') {
+      refuseWrites(exchange);
+      exchange.reply(200, METRICS_TYPE, Buffer.from(metrics.text(version)));
+      return true;
+    }
+    const document = discovery.document(place);
+    if (document) {
+      refuseWrites(exchange);
+      await this.#sendDiscovery(exchange, { place, document, pretty });
+      return true;
+    }
+    if (await this.#schemas.serve(exchange, place)) return true;
+    const other = this.#options.documents.find((each) => each.path === place);
+    if (other) {
+      refuseWrites(exchange);
+      exchange.reply(200, other.type, Buffer.from(JSON.stringify(other.content)));
+      return true;
+    }
+    if (place === customKinds.path) {
+      refuseWrites(exchange);
+      const { format, pretty: asked } = negotiate(exchange.headers.accept);
+      await sendDocument(exchange, customKinds.list, { format, pretty: asked || pretty, warnings: undefined });
+      return true;
+    }
+    const [, root, group] = parts;
+    if (root === 'api' || (root === 'apis' && group && discovery.hasGroup(group))) throw noSuchPath();
+    return false;
+  }
+
+  /** Writes down what clients ask for first, so that the first of them does not wait for it. */
+  prepare(): void {
+    const [newest] = aggregatedForms;
+    for (const place of AGGREGATED) {
+      const tree = newest && this.#options.discovery.aggregated(place, newest.version);
+      if (tree) this.#publish(tree, newest);
+    }
+  }
+
+  async #sendDiscovery(exchange: Exchange, { place, document, pretty }: Found): Promise<void> {
+    const forms = AGGREGATED.includes(place) ? aggregatedForms : NO_FORMS;
+    const { form, ...representation } = negotiate(exchange.headers.accept, forms);
+    const tree = (form && this.#options.discovery.aggregated(place, form.version)) ?? document;
+    if (representation.format === 'yaml' || representation.pretty || pretty) {
+      const { format } = representation;
+      return sendDocument(exchange, tree, { format, pretty: representation.pretty || pretty, warnings: undefined });
+    }
+    return sendPublished(exchange, this.#publish(tree, form));
+  }
+
+  #publish(tree: object, form: (typeof aggregatedForms)[number] | undefined): PublishedDocument {
+    let written = this.#written.get(tree);
+    if (!written) {
+      const type = form ? `application/json;g=${form.group};v=${form.version};as=${form.kind}` : 'application/json';
+      written = published(tree, type);
+      this.#written.set(tree, written);
+    }
+    return written;
+  }
+}
+
+interface Found {
+  readonly place: string;
+  readonly document: object;
+  readonly pretty: boolean;
+}
+
+function refuseWrites({ method }: Exchange): void {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
+}

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { ControlledClock } from '../../../base/clock.ts';
+import { answering, healthPath, runCheck, runChecks } from './health.ts';
+
+const well = { name: 'ping', check: () => undefined };
+const ill = { name: 'etcd', check: () => Promise.reject(new Error('no answer')) };
+
+it.each([
+  ['/healthz', { name: 'healthz', check: undefined }],
+  ['/readyz/', { name: 'readyz', check: undefined }],
+  ['/livez/ping', { name: 'livez', check: 'ping' }],
+  ['/readyz/poststarthook/x', { name: 'readyz', check: 'poststarthook/x' }],
+  ['/healthzz', undefined],
+  ['/api/healthz', undefined],
+])('%s', (path, parts) => {
+  expect(healthPath(path)).toEqual(parts);
+});
+
+it('says ok, or more when it is asked to', async () => {
+  expect(await runChecks('livez', [well], '')).toEqual({ code: 200, text: 'ok' });
+  expect(await runChecks('livez', [well], 'verbose')).toEqual({ code: 200, text: '[+]ping ok\nlivez check passed\n' });
+});
+
+it('says which check failed and not why', async () => {
+  expect(await runChecks('readyz', [well, ill], '')).toEqual({
+    code: 500,
+    text: '[+]ping ok\n[-]etcd failed: reason withheld\nreadyz check failed\n',
+  });
+});
+
+it('leaves checks out, and says which ones it does not know', async () => {
+  expect(await runChecks('healthz', [well, ill], 'exclude=etcd')).toEqual({ code: 200, text: 'ok' });
+  expect((await runChecks('healthz', [well, ill], 'verbose&exclude=etcd&exclude=nope')).text).toBe(
+    '[+]ping ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nhealthz check passed\n',
+  );
+});
+
+it('does not wait for ever', async () => {
+  const clock = new ControlledClock();
+  const asked = runCheck('etcd', [answering('etcd', () => new Promise(() => undefined), clock)]);
+  await clock.advance(2_000);
+  expect((await asked).text).toBe('internal server error: no answer in 2000 ms\n');
+  expect(await runCheck('etcd', [answering('etcd', () => 7, clock)])).toEqual({ code: 200, text: 'ok' });
+});
+
+it('runs one check alone', async () => {
+  expect(await runCheck('ping', [well, ill])).toEqual({ code: 200, text: 'ok' });
+  expect(await runCheck('etcd', [well, ill])).toEqual({ code: 500, text: 'internal server error: no answer\n' });
+  expect((await runCheck('nope', [well])).code).toBe(404);
+});

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { PublishedDocument } from '../../openapi/openapi.ts';
+import { memory } from '../../shared-memory.ts';
+import type { Exchange } from '../protocol/exchange.ts';
+import { acceptsGzip, LARGE } from '../respond/respond.ts';
+
+const NOTHING = Buffer.alloc(0);
+const compress = promisify(gzip);
+
+/** A tree as it is sent, with the tag by which clients know it again. */
+export function published(tree: object, contentType: string): PublishedDocument {
+  const text = JSON.stringify(tree);
+  const body = memory(Buffer.byteLength(text));
+  body.write(text);
+  let smaller: Promise<Buffer> | undefined;
+  return {
+    body,
+    contentType,
+    etag: createHash('sha256').update(body).digest('hex').toUpperCase(),
+    gzip() {
+      smaller ??= compress(body, { level: 1 });
+      return smaller;
+    },
+  };
+}
+
+/** Answers with a document, or with its tag alone when the client has it already. */
+export async function sendPublished(exchange: Exchange, document: PublishedDocument): Promise<void> {
+  const { body, contentType } = document;
+  const etag = `"${document.etag}"`;
+  const extra = ['ETag', etag, 'Vary', 'Accept, Accept-Encoding'];
+  if (isKnown(exchange.headers['if-none-match'], etag)) return exchange.reply(304, contentType, NOTHING, extra);
+  if (body.length < LARGE || !acceptsGzip(exchange)) return exchange.reply(200, contentType, body, extra);
+  exchange.reply(200, contentType, await document.gzip(), ['Content-Encoding', 'gzip', ...extra]);
+}
+
+/** Whether the client has the document already. Proxies that compress may have marked its tag as weak. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}

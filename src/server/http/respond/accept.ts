@@ -1,0 +1,121 @@
+import { notAcceptable } from '../errors.ts';
+
+/** Another form in which an endpoint can show what it has, as a media type names it: `as=Table;g=meta.k8s.io;v=v1`. */
+export interface Form {
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+}
+
+/** How a reply is written. */
+export interface Representation<F extends Form = Form> {
+  readonly format: 'json' | 'yaml';
+  /** Asked for with a parameter of the media type. */
+  readonly pretty: boolean;
+  /** The form that was asked for; absent: what there is, as it is. */
+  readonly form?: F;
+}
+
+const JSON_TYPE = 'application/json';
+const YAML_TYPE = 'application/yaml';
+const STREAM_TYPE = 'application/json;stream=watch';
+
+export const ACCEPTED_TYPES = [JSON_TYPE, YAML_TYPE];
+
+const PLAIN_JSON: Representation<never> = Object.freeze({ format: 'json', pretty: false });
+
+const NO_FORMS: readonly never[] = Object.freeze([]);
+
+interface Clause {
+  readonly type: string;
+  readonly subtype: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+/**
+ * Headers that were seen, with what they ask for; clients send the same few over and over. By the forms that were on
+ * offer, which are constants.
+ */
+const seen = new WeakMap<readonly Form[], Map<string, Representation | undefined>>();
+const REMEMBERED = 256;
+
+/** Chooses among what is offered; fails with 406 when nothing the client takes is on offer. */
+export function negotiate<F extends Form = never>(
+  accept: string | undefined,
+  forms: readonly F[] = NO_FORMS,
+): Representation<F> {
+  if (accept === undefined || accept === '*/*' || accept === JSON_TYPE || accept === '') return PLAIN_JSON;
+  const chosen = choose(accept, forms);
+  if (!chosen) throw notAcceptable(ACCEPTED_TYPES);
+  return chosen;
+}
+
+/** The same for a watch, which is always a stream of JSON. */
+export function negotiateStream<F extends Form = never>(
+  accept: string | undefined,
+  forms: readonly F[] = NO_FORMS,
+): Representation<F> {
+  if (accept === undefined || accept === '*/*' || accept === JSON_TYPE || accept === '') return PLAIN_JSON;
+  const chosen = choose(accept, forms);
+  if (chosen?.format !== 'json') throw notAcceptable([STREAM_TYPE]);
+  return chosen;
+}
+
+function choose<F extends Form>(accept: string, forms: readonly F[]): Representation<F> | undefined {
+  const known = seen.get(forms) ?? new Map<string, Representation | undefined>();
+  seen.set(forms, known);
+  // What is kept for these forms was chosen among them.
+  if (known.has(accept)) return known.get(accept) as Representation<F> | undefined;
+  const chosen = parseAccept(accept)
+    .map((clause) => offerFor(clause, forms))
+    .find(Boolean);
+  if (known.size >= REMEMBERED) known.clear();
+  known.set(accept, chosen);
+  return chosen;
+}
+
+function offerFor<F extends Form>(clause: Clause, forms: readonly F[]): Representation<F> | undefined {
+  const { type, subtype, parameters } = clause;
+  const format = formatOf(type, subtype);
+  if (!format) return undefined;
+  const stream = parameters.get('stream');
+  // A stream is no YAML.
+  if (stream && (stream !== 'watch' || format !== 'json')) return undefined;
+  const pretty = parameters.get('pretty') === '1';
+  if (!parameters.has('as') && !parameters.has('g') && !parameters.has('v')) return { format, pretty };
+  const form = forms.find(
+    ({ kind, group, version }) =>
+      parameters.get('as') === kind && parameters.get('g') === group && parameters.get('v') === version,
+  );
+  return form && { format, pretty, form };
+}
+
+function formatOf(type: string, subtype: string): Representation['format'] | undefined {
+  if (subtype === '*' && (type === '*' || type === 'application')) return 'json';
+  if (type !== 'application') return undefined;
+  return subtype === 'json' || subtype === 'yaml' ? subtype : undefined;
+}
+
+/** The header's clauses, the most wanted first. */
+function parseAccept(header: string): Clause[] {
+  const clauses = header.split(',').flatMap((text) => parseClause(text) ?? []);
+  return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
+}
+
+function wildcards({ type, subtype }: Clause): number {
+  return (type === '*' ? 1 : 0) + (subtype === '*' ? 1 : 0);
+}
+
+function parseClause(text: string): Clause | undefined {
+  const [range, ...rest] = text.split(';');
+  const [type, subtype] = (range ?? '').trim().toLowerCase().split('/');
+  if (!type || !subtype) return undefined;
+  const parameters = new Map<string, string>();
+  for (const parameter of rest) {
+    const equals = parameter.indexOf('=');
+    if (equals > 0) parameters.set(parameter.slice(0, equals).trim(), parameter.slice(equals + 1).trim());
+  }
+  const quality = Number(parameters.get('q') ?? 1);
+  return quality > 0 ? { type, subtype, parameters, quality } : undefined;
+}

@@ -1,0 +1,123 @@
+import { badRequest } from '../../../base/errors.ts';
+import type { CallOptions } from '../../api.ts';
+import { decodeComponent } from './percent-decode.ts';
+
+/** What a query string asks for. */
+export interface Query {
+  readonly options: CallOptions;
+  readonly watch: boolean;
+  /** Undefined when the client did not say. */
+  readonly pretty: boolean | undefined;
+  /** What the rows of a table carry. */
+  readonly includeObject: string | undefined;
+}
+
+export const NO_QUERY: Query = Object.freeze({
+  options: Object.freeze({}),
+  watch: false,
+  pretty: undefined,
+  includeObject: undefined,
+});
+
+type Draft = { -readonly [K in keyof CallOptions]: CallOptions[K] };
+type KeyOf<T> = { [K in keyof Draft]-?: T extends NonNullable<Draft[K]> ? K : never }[keyof Draft];
+
+const STRINGS: ReadonlySet<string> = new Set<KeyOf<string>>([
+  'labelSelector',
+  'fieldSelector',
+  'continue',
+  'resourceVersion',
+  'resourceVersionMatch',
+  'fieldManager',
+  'fieldValidation',
+  'propagationPolicy',
+  'container',
+  'sinceTime',
+  'stream',
+]);
+
+const INTEGERS: ReadonlySet<string> = new Set<KeyOf<number>>([
+  'limit',
+  'timeoutSeconds',
+  'gracePeriodSeconds',
+  'sinceSeconds',
+  'tailLines',
+  'limitBytes',
+]);
+
+const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
+  'allowWatchBookmarks',
+  'sendInitialEvents',
+  'includeUninitialized',
+  'export',
+  'exact',
+  'orphanDependents',
+  'follow',
+  'previous',
+  'timestamps',
+]);
+
+/**
+ * Reads the part behind the question mark. Where a parameter is repeated, the first one counts; unknown ones are ignored,
+ * as they belong to a client's or a proxy's own business.
+ */
+export function parseQuery(search: string): Query {
+  const options: Draft = {};
+  let watch = false;
+  let watchSeen = false;
+  let pretty: boolean | undefined;
+  let includeObject: string | undefined;
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const key = decodeComponent(equals < 0 ? pair : pair.slice(0, equals), true);
+    const value = equals < 0 ? '' : decodeComponent(pair.slice(equals + 1), true);
+    if (key === 'watch') {
+      if (!watchSeen) watch = booleanOf(value);
+      watchSeen = true;
+    } else if (key === 'pretty') pretty ??= prettyOf(value);
+    else if (key === 'includeObject') includeObject ??= value;
+    else if (key === 'dryRun') options.dryRun = [...(options.dryRun ?? []), value];
+    else read(options, key, value);
+  }
+  return { options, watch, pretty, includeObject };
+}
+
+function read(options: Draft, key: string, value: string): void {
+  if (Object.hasOwn(options, key)) return;
+  if (STRINGS.has(key)) options[key as KeyOf<string>] = value;
+  else if (INTEGERS.has(key)) options[key as KeyOf<number>] = integerOf(value);
+  else if (BOOLEANS.has(key)) options[key as KeyOf<boolean>] = booleanOf(value);
+}
+
+/** Only `0` and `false` mean no; the bare name means yes. */
+function booleanOf(value: string): boolean {
+  return value !== '0' && value.toLowerCase() !== 'false';
+}
+
+const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+
+/** An empty value leaves the choice to the server. */
+function prettyOf(value: string): boolean | undefined {
+  return value === '' ? undefined : TRUE.has(value);
+}
+
+const INTEGER = /^[+-]?\d+$/;
+const LARGEST = 2n ** 63n - 1n;
+
+function integerOf(value: string): number {
+  if (!INTEGER.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
+  if (value.length > 15) {
+    const exact = BigInt(value.startsWith('+') ? value.slice(1) : value);
+    if (exact > LARGEST || exact < -LARGEST - 1n) {
+      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`);
+    }
+  }
+  return Number(value);
+}
+
+/** The options of a delete that came with a body: its own are in the body then, and those of the query do not count. */
+export function withoutDeleteOptions(options: CallOptions): CallOptions {
+  const { gracePeriodSeconds: _, orphanDependents: __, propagationPolicy: ___, dryRun: ____, ...rest } = options;
+  return rest;
+}

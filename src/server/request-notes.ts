@@ -1,0 +1,29 @@
+/**
+ * Collects what a request yields besides its reply: warnings for the client and annotations for the audit log. Whoever
+ * receives the request creates one and hands it to `handle`; it is complete when `handle` has resolved or rejected.
+ */
+export class RequestNotes {
+  #warnings: string[] | undefined;
+  #annotations: Record<string, string> | undefined;
+
+  /** What the client is warned of, in the order in which it was noted; undefined when there is nothing. */
+  get warnings(): readonly string[] | undefined {
+    return this.#warnings;
+  }
+
+  /** Annotations for the audit log; undefined when there are none. */
+  get annotations(): Readonly<Record<string, string>> | undefined {
+    return this.#annotations;
+  }
+
+  /** Adds a warning. Equal texts are kept once, since a write that is retried gives the same warnings again. */
+  warn(text: string): void {
+    if (this.#warnings === undefined) this.#warnings = [text];
+    else if (!this.#warnings.includes(text)) this.#warnings.push(text);
+  }
+
+  annotate(key: string, value: string): void {
+    this.#annotations ??= {};
+    this.#annotations[key] = value;
+  }
+}
