@@ -20,6 +20,7 @@ export const reasons = {
   InternalError: { code: 500, retryable: false },
   ServiceUnavailable: { code: 503, retryable: true },
   ServerTimeout: { code: 500, retryable: true },
+  StorageReadError: { code: 500, retryable: false },
   Timeout: { code: 504, retryable: true },
 } as const satisfies Record<string, { code: number; retryable: boolean }>;
 

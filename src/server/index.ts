@@ -26,7 +26,7 @@ import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
 import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
-import { ownSince } from './cache/release.ts';
+import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
 import type { Admitting } from './fairness/admitting.ts';
 import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
@@ -99,12 +99,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     historyMilliseconds: options.historyMilliseconds ?? 300_000,
     historyBytes: options.historyBytes ?? 64 * 1024 * 1024,
     freeze: options.freeze ?? false,
-    ownSince: options.release === undefined ? undefined : await ownSince(store, options.release),
+    marks: options.release === undefined ? undefined : await DefinitionMarks.load(store, options.release),
   });
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
-  const watches = new Watches(cache, clock);
+  const watches = new Watches({ cache, clock, registry });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;
@@ -123,7 +123,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     }),
     rbac,
     specs: new SpecInterner(),
-    lists: new ListBodies(),
+    lists: new ListBodies(registry),
     garbageCollection: options.garbageCollection ?? false,
     identify: (token, audiences) => identify(token, audiences),
     nodes: {

@@ -18,7 +18,7 @@ export class Memo {
 
 /** What is known of one user's requests. */
 class UserMemos {
-  readonly #memos = new Map<Resource, Map<string, Memo>>();
+  readonly #memos = new WeakMap<Resource, Map<string, Memo>>();
   #resource: Resource | undefined;
   #sort = '';
   #last = new Memo();

@@ -50,6 +50,11 @@ export class Registry {
     return this.#resources.get(apiVersion)?.get(plural);
   }
 
+  /** Whether this very resource is still served: another definition may have taken its place, under the same name. */
+  serves({ kind, version }: Resource): boolean {
+    return this.resource(version.apiVersion, kind.plural)?.kind === kind;
+  }
+
   /** Every served version of every kind of one group and version. */
   resourcesOf(apiVersion: string): readonly Resource[] {
     return [...(this.#resources.get(apiVersion)?.values() ?? [])];

@@ -148,8 +148,9 @@ function write(
     status: { ...quota.status, used: listOf(after) },
   } as ResourceQuota;
   const encoded = encodeChange(object);
-  const written = { at: entry.at, object, encoded };
-  core.cache.announce(written);
+  const written = { at: entry.at, kind: ResourceQuota, object, encoded };
+  const mark = core.cache.announce(written);
   request.onSettled(() => core.cache.forget(written));
   request.also.push({ key: entry.at.key, value: encoded.bytes, expect: entry.revision });
+  if (mark) request.also.push(mark);
 }

@@ -8,11 +8,13 @@ import { tooOld } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { PassingMap } from '../../base/passing-map.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import { type Change, type Row, type Store, StoreCompacted, type Subscription } from '../../store/store.ts';
+import { type Change, type Row, type Store, StoreCompacted, type Subscription, type Write } from '../../store/store.ts';
 import { ChangeRecord } from './change-record.ts';
+import type { DefinitionMarks } from './definition-marks.ts';
 import type { Encoded } from './encoding.ts';
 import { Entry, type Place } from './entry.ts';
 import { parseKey, ROOT, tableName } from './keys.ts';
+import { Origins } from './origin.ts';
 import { Table } from './table.ts';
 import { type Remembered, Window } from './window.ts';
 
@@ -24,13 +26,14 @@ export interface CacheOptions {
   readonly historyBytes: number;
   /** Whether objects are frozen: for tests. */
   readonly freeze: boolean;
-  /** What is newer than this revision when the cache starts was written by this very release. */
-  readonly ownSince?: number | undefined;
+  /** Absent: everything that this process did not write itself is decoded before it is served. */
+  readonly marks?: DefinitionMarks | undefined;
 }
 
 /** An object on its way through the store. */
 export interface Written {
   readonly at: Place;
+  readonly kind: Kind;
   readonly object: KubeObject;
   readonly encoded: Encoded;
 }
@@ -41,6 +44,7 @@ export class Cache {
   readonly #options: CacheOptions;
   readonly #tables = new Map<string, Table>();
   readonly #window: Window;
+  readonly #origins: Origins;
   readonly #byKind = new WeakMap<object, Table>();
   #subscription: Subscription | undefined;
   #waiters: { revision: number; resolve: () => void }[] = [];
@@ -58,6 +62,7 @@ export class Cache {
   constructor(options: CacheOptions) {
     this.#options = options;
     this.#window = new Window({ milliseconds: options.historyMilliseconds, bytes: options.historyBytes });
+    this.#origins = new Origins({ frozen: options.freeze, log: options.log, marks: options.marks });
   }
 
   /** Loads the store and follows it. */
@@ -89,12 +94,12 @@ export class Cache {
   }
 
   entryOf(at: Place, revision: number, stored: Buffer): Entry {
-    return new Entry(at, revision, { stored, current: false, frozen: this.#options.freeze });
+    return new Entry(at, revision, { stored, origin: this.#origins.stored });
   }
 
-  #ownEntry({ at, object, encoded }: Written, revision: number): Entry {
+  #ownEntry({ at, kind, object, encoded }: Written, revision: number): Entry {
     const { bytes: stored, parts } = encoded;
-    return new Entry(at, revision, { stored, parts, written: object, current: true, frozen: this.#options.freeze });
+    return new Entry(at, revision, { stored, parts, written: object, origin: this.#origins.own(kind) });
   }
 
   /** Runs after each batch of changes has been applied. */
@@ -103,9 +108,10 @@ export class Cache {
     return () => this.#turnListeners.delete(listener);
   }
 
-  /** Announces an object that is about to be written. */
-  announce(written: Written): void {
+  /** Announces an object that is about to be written. Returns what must be written together with it, if anything. */
+  announce(written: Written): Write | undefined {
     this.#written.set(written.at.key, written);
+    return this.#options.marks?.missing(written.kind);
   }
 
   /** The write is over, and seen where it succeeded. */
@@ -176,7 +182,10 @@ export class Cache {
   #applyOne(change: Change, time: number): void {
     const written = change.value ? this.#ownWrite(change.key, change.value) : undefined;
     const parts = parseKey(change.key);
-    if (!parts) return;
+    if (!parts) {
+      this.#options.marks?.changed(change);
+      return;
+    }
     const table = this.#tableNamed(parts.table);
     const previous = table.get(parts.namespace, parts.name);
     const at = written?.at ?? previous?.at ?? { key: change.key, namespace: parts.namespace, name: parts.name };
@@ -202,8 +211,17 @@ export class Cache {
 
   #record(table: Table, record: ChangeRecord, time: number): void {
     this.#window.push({ record, table, time });
-    for (const listener of table.listeners) listener(record);
+    for (const listener of table.listeners) this.#notify(listener, record);
     record.previous?.retire();
+  }
+
+  /** A listener that fails must not keep a change from the others, nor from readers. */
+  #notify(listener: (record: ChangeRecord) => void, record: ChangeRecord): void {
+    try {
+      listener(record);
+    } catch (error) {
+      this.#options.log.error('a listener of the cache failed', { key: record.at.key, error });
+    }
   }
 
   #seen(revision: number, time: number): void {
@@ -316,9 +334,7 @@ export class Cache {
     const parts = parseKey(row.key);
     if (!parts) return;
     const at = { key: row.key, namespace: parts.namespace, name: parts.name };
-    const { freeze: frozen, ownSince = Number.POSITIVE_INFINITY } = this.#options;
-    const current = row.revision > ownSince;
-    this.#tableNamed(parts.table).put(new Entry(at, row.revision, { stored: row.value, current, frozen }));
+    this.#tableNamed(parts.table).put(this.entryOf(at, row.revision, row.value));
   }
 
   #tableNamed(name: string): Table {

@@ -119,7 +119,7 @@ function typedHead(kind: string, apiVersion: string): string {
 
 interface Head {
   /** Everything before the fields of the metadata. */
-  readonly full: string;
+  readonly bytes: Buffer;
   /** Where the part starts that an item of a list keeps. */
   readonly item: number;
   /** Where objects of the version are found: `/api/v1` or `/apis/GROUP/VERSION`. */
@@ -134,15 +134,20 @@ export function headOf(kind: Kind, version: Version): Head {
   if (!head) {
     const typed = typedHead(kind.kind, version.apiVersion);
     const root = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
-    head = { full: `${typed}"metadata":{`, item: Buffer.byteLength(typed), root };
+    head = { bytes: Buffer.from(`${typed}"metadata":{`), item: Buffer.byteLength(typed), root };
     heads.set(version, head);
   }
   return head;
 }
 
-/** Puts `selfLink` and `resourceVersion` into bytes that have neither. */
-export function splice(stored: Buffer, head: string, added: { selfLink: string; revision: number }): Buffer {
-  const at = head.length;
+/** Whether stored bytes begin as those of an object in the kind's stored version do. */
+export function hasHead(stored: Buffer, kind: Kind): boolean {
+  const { bytes } = headOf(kind, kind.hub);
+  return stored.length > bytes.length && stored.compare(bytes, 0, bytes.length, 0, bytes.length) === 0;
+}
+
+/** Puts `selfLink` and `resourceVersion` into bytes that have neither, behind a head of `at` bytes. */
+export function splice(stored: Buffer, at: number, added: { selfLink: string; revision: number }): Buffer {
   const tail = stored[at] === CLOSING_BRACE ? '' : ',';
   const middle = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"${tail}`;
   const length = Buffer.byteLength(middle);

@@ -1,9 +1,11 @@
-import { clone, deepFreeze } from '../../base/tree.ts';
+import { clone, deepEqual, deepFreeze } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
-import { DecodeError, decode } from '../../schema/decode.ts';
-import type { Item } from '../api.ts';
 import type { Resource } from '../registry.ts';
-import { type Before, type Encoded, encode, headOf, kept, selfLinkOf, splice } from './encoding.ts';
+import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
+import type { Origin } from './origin.ts';
+import { decodeStored } from './stored-object.ts';
+import { UnreadableObject } from './unreadable.ts';
+import { View } from './view.ts';
 
 /** Where an object stands. */
 export interface Place {
@@ -14,22 +16,27 @@ export interface Place {
 
 export interface Content {
   readonly stored: Buffer;
+  readonly origin: Origin;
   /** Where the parts of the bytes are, as far as this process wrote them. */
   readonly parts?: Encoded['parts'] | undefined;
-  /** The object as this process wrote it. */
+  /** The object as this process wrote it, in the stored version. */
   readonly written?: KubeObject | undefined;
-  /** Whether this release made the bytes: then they are served as they are. */
-  readonly current: boolean;
-  /** Whether objects are frozen, so that who changes one is found out. */
-  readonly frozen: boolean;
+  /** The revision at which the bytes were written, where it is not the entry's own. */
+  readonly writtenAt?: number;
 }
 
-/** One object at one revision. It never changes; every form it is served in is made at most once, when first asked for. */
+/**
+ * One object at one revision. It never changes; every form it is served in is made at most once, when first asked for.
+ *
+ * The bytes say in which version they are stored. Whoever reads the object says by which definition of its kind: bytes
+ * that another definition wrote are decoded in their own version and converted. Where that is impossible, every method
+ * that takes a kind throws an UnreadableObject.
+ */
 export class Entry {
   readonly #stored: Buffer;
+  readonly #origin: Origin;
   readonly #parts: Encoded['parts'] | undefined;
-  readonly #current: boolean;
-  readonly #frozen: boolean;
+  readonly #writtenAt: number;
   /** The object as this process wrote it: then nothing has to be parsed. */
   #written: KubeObject | undefined;
   #hub: View | undefined;
@@ -41,9 +48,9 @@ export class Entry {
     content: Content,
   ) {
     this.#stored = content.stored;
+    this.#origin = content.origin;
     this.#parts = content.parts;
-    this.#current = content.current;
-    this.#frozen = content.frozen;
+    this.#writtenAt = content.writtenAt ?? revision;
     this.#written = content.written;
   }
 
@@ -55,10 +62,21 @@ export class Entry {
     return this.#stored;
   }
 
-  /** What a change of it can take over; nothing, where the object is not to the letter what is stored. */
+  /** What a change of the object can take over; undefined where the object is not exactly what is stored. */
   before(kind: Kind): Before | undefined {
-    if (!this.#current || !this.#parts) return undefined;
+    if (!this.#parts || !this.#isCurrent(kind)) return undefined;
     return { object: this.hub(kind), encoded: { bytes: this.#stored, parts: this.#parts } };
+  }
+
+  /**
+   * Whether the stored bytes are what a write of the object would store today. An update that changes nothing is written
+   * where they are not: so clients can move objects to the present stored version.
+   */
+  isUpToDate(kind: Kind): boolean {
+    if (this.#isCurrent(kind)) return true;
+    const { metadata, ...object } = this.hub(kind);
+    const { selfLink: _, resourceVersion: __, ...own } = metadata;
+    return deepEqual(JSON.parse(this.#stored.toString()), { ...object, metadata: own });
   }
 
   /** The object as a version of its kind shows it. */
@@ -71,7 +89,7 @@ export class Entry {
     return view;
   }
 
-  /** The same for who created it: perhaps nobody else ever asks, so that only the bytes are kept. */
+  /** The same for the reply to a create: perhaps nobody else ever asks, so that only the bytes are kept. */
   viewOnce(resource: Resource): View {
     const view = this.view(resource);
     this.retire();
@@ -83,20 +101,41 @@ export class Entry {
     return this.#inHub(kind).object;
   }
 
-  /** The same content at a later revision: what a watcher is told when the object goes. */
-  movedTo(revision: number): Entry {
-    return new Entry(this.at, revision, { stored: this.#stored, current: this.#current, frozen: this.#frozen });
+  /** Why the object cannot be read; undefined where it can. */
+  failure(kind: Kind): UnreadableObject | undefined {
+    try {
+      this.hub(kind);
+      return undefined;
+    } catch (error) {
+      if (error instanceof UnreadableObject) return error;
+      throw error;
+    }
   }
 
-  /** Another has taken its place: only its bytes are kept, for those who look back. */
+  /** The same content at a later revision: what watchers are sent when the object is deleted. */
+  movedTo(revision: number): Entry {
+    return new Entry(this.at, revision, { stored: this.#stored, origin: this.#origin, writtenAt: this.#writtenAt });
+  }
+
+  /** Keeps only the bytes: a newer entry has replaced this one, and few will still ask for it. */
   retire(): void {
     this.#written = undefined;
     this.#hub = undefined;
     this.#others = undefined;
   }
 
+  #isCurrent(kind: Kind): boolean {
+    if (!this.#origin.isCurrent(kind, this.#writtenAt)) return false;
+    // What this process wrote has its parts, and its head for certain.
+    return this.#parts !== undefined || hasHead(this.#stored, kind);
+  }
+
   #inHub(kind: Kind): View {
-    if (this.#hub?.version !== kind.hub) this.#hub = this.#hubView(kind);
+    if (this.#hub?.kind !== kind) {
+      // Of a definition that was replaced, no other view is of use either.
+      this.#others = undefined;
+      this.#hub = this.#hubView(kind);
+    }
     return this.#hub;
   }
 
@@ -104,14 +143,22 @@ export class Entry {
     const written = this.#written;
     const stored = this.#stored;
     this.#written = undefined;
+    if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
     const complete = (object: KubeObject) => this.#complete(object, kind, kind.hub);
     if (written) return new View(this, kind, kind.hub, { object: complete(written), stored });
-    if (this.#current) {
-      const read = () => complete(JSON.parse(stored.toString()));
-      return new View(this, kind, kind.hub, { read, stored });
+    return new View(this, kind, kind.hub, { read: () => complete(JSON.parse(stored.toString())), stored });
+  }
+
+  #decoded(kind: Kind): KubeObject {
+    try {
+      const { version, object } = decodeStored(this.#stored, kind);
+      object.apiVersion = kind.hub.apiVersion;
+      return this.#complete(version.toHub ? version.toHub(object) : object, kind, kind.hub);
+    } catch (cause) {
+      const error = new UnreadableObject(this.at, this.#writtenAt, cause);
+      this.#origin.failed(error, this);
+      throw error;
     }
-    // Somebody else wrote these bytes, perhaps an older release: what is a default today is filled in.
-    return new View(this, kind, kind.hub, { object: complete(readStored(stored, kind)) });
   }
 
   #converted(kind: Kind, version: Version): KubeObject {
@@ -124,68 +171,6 @@ export class Entry {
   #complete(object: KubeObject, kind: Kind, version: Version): KubeObject {
     object.metadata.selfLink = selfLinkOf(kind, version, this.at);
     object.metadata.resourceVersion = String(this.revision);
-    return this.#frozen ? deepFreeze(object) : object;
-  }
-}
-
-function readStored(stored: Buffer, kind: Kind): KubeObject {
-  const tree = JSON.parse(stored.toString());
-  try {
-    return decode(kind.hub.schema, tree);
-  } catch (error) {
-    // An object that today's description refuses is still the client's: it is shown as it is stored.
-    if (error instanceof DecodeError) return tree;
-    throw error;
-  }
-}
-
-/** An entry as one version serves it. */
-export class View implements Item {
-  #object: KubeObject | undefined;
-  readonly #read: (() => KubeObject) | undefined;
-  /** The bytes in the store, where they are what is served but for the splice. */
-  readonly #stored: Buffer | undefined;
-  #json: Buffer | undefined;
-  #metadata: Buffer | undefined;
-  /** What tables keep of it: the texts of its row, for some columns. */
-  row: { readonly columns: object; readonly texts: readonly string[] } | undefined;
-
-  constructor(
-    readonly entry: Entry,
-    readonly kind: Kind,
-    readonly version: Version,
-    content: { object?: KubeObject; read?: () => KubeObject; stored?: Buffer },
-  ) {
-    this.#object = content.object;
-    this.#read = content.read;
-    this.#stored = content.stored;
-  }
-
-  get object(): KubeObject {
-    this.#object ??= this.#read?.();
-    return this.#object as KubeObject;
-  }
-
-  json(): Buffer {
-    this.#json ??= this.#encode();
-    return this.#json;
-  }
-
-  /** The metadata as JSON: what tables and those who want nothing else show of the object. */
-  metadataJson(): Buffer {
-    this.#metadata ??= kept(JSON.stringify(this.object.metadata));
-    return this.#metadata;
-  }
-
-  /** The bytes of an item in a list, but for the opening brace. */
-  itemJson(): Buffer {
-    return this.json().subarray(headOf(this.kind, this.version).item);
-  }
-
-  #encode(): Buffer {
-    const stored = this.#stored;
-    if (!stored) return encode(this.object);
-    const selfLink = selfLinkOf(this.kind, this.version, this.entry.at);
-    return splice(stored, headOf(this.kind, this.version).full, { selfLink, revision: this.entry.revision });
+    return this.#origin.frozen ? deepFreeze(object) : object;
   }
 }

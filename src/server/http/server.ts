@@ -60,6 +60,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { handle, registry, authenticate, authorizer, isReady, log, version, clock, audit, admitting } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const metrics = options.metrics ?? new Metrics(clock);
+  metrics.requests.follow(registry);
   let address = options.advertised;
   const pipeline = new Pipeline({
     ...{ handle, registry, authenticate, authorizer, isReady, limits, log, clock, version, metrics, audit, admitting },

@@ -1,19 +1,35 @@
 /**
- * Encoded lists that were asked for lately. The items of a list change only when its table does, so who asks again gets
- * the same bytes, also compressed; a few lists are kept, up to a limit of memory.
+ * Lists that were requested recently, encoded. The items of a list change only when its table does, so that the same
+ * request gets the same bytes, also compressed. A few lists are kept, up to a limit of memory.
  */
-
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { View } from '../cache/entry.ts';
 import type { Table } from '../cache/table.ts';
+import type { View } from '../cache/view.ts';
+import type { Registry, Resource } from '../registry.ts';
 import { memory } from '../shared-memory.ts';
 
-const LIMIT = 16 * 1024 * 1024;
+/** Of all encoded lists together; a list of more than half of it is not kept. */
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_LISTS = 64;
 const compress = promisify(gzip);
 
+/** Which list: a resource, the table that its objects are in, and what tells its lists apart (namespace, selectors). */
+export interface ListKey {
+  readonly resource: Resource;
+  readonly table: Table;
+  readonly text: string;
+}
+
+interface ListContent {
+  readonly head: string;
+  readonly views: readonly View[];
+}
+
 interface Kept {
+  /** Of the table. */
   readonly generation: number;
+  readonly resource: Resource;
   readonly views: readonly View[];
   head: string;
   json: Buffer | undefined;
@@ -21,62 +37,77 @@ interface Kept {
 }
 
 export class ListBodies {
+  /** By group, version, plural and text; the least recently made first. */
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
 
-  /** The objects of a list, found again or made anew. `text` tells lists of one table apart. */
-  views(table: Table, text: string, make: () => readonly View[]): readonly View[] {
-    return this.#lookUp(table, text, make).views;
+  constructor(registry: Registry) {
+    registry.onChange(() => this.#dropUnserved(registry));
   }
 
-  json(table: Table, text: string, list: { head: string; views: readonly View[] }): Buffer {
-    const kept = this.#lookUp(table, text, () => list.views);
-    if (kept.json && kept.head === list.head) return kept.json;
-    const json = listJson(list.head, list.views);
-    if (json.length * 2 > LIMIT || kept.views !== list.views) return json;
+  /** The objects of a list, found again or made anew. */
+  views(key: ListKey, make: () => readonly View[]): readonly View[] {
+    return this.#lookUp(key, make).views;
+  }
+
+  json(key: ListKey, { head, views }: ListContent): Buffer {
+    const kept = this.#lookUp(key, () => views);
+    if (kept.json && kept.head === head) return kept.json;
+    const json = listJson(head, views);
+    if (json.length * 2 > MAX_BYTES || kept.views !== views) return json;
     this.#bytes += json.length - (kept.json?.length ?? 0);
     kept.json = json;
-    kept.head = list.head;
+    kept.head = head;
     kept.gzip = undefined;
     this.#shrink(kept);
     return json;
   }
 
-  gzip(table: Table, text: string, list: { head: string; views: readonly View[] }): Promise<Buffer> {
-    const json = this.json(table, text, list);
-    const kept = this.#kept.get(`${table.name}\n${text}`);
+  gzip(key: ListKey, content: ListContent): Promise<Buffer> {
+    const json = this.json(key, content);
+    const kept = this.#kept.get(nameOf(key));
     if (!kept || kept.json !== json) return squeeze(json);
     kept.gzip ??= squeeze(json);
     return kept.gzip;
   }
 
-  #lookUp(table: Table, text: string, make: () => readonly View[]): Kept {
-    const key = `${table.name}\n${text}`;
-    const known = this.#kept.get(key);
-    if (known && known.generation === table.generation) return known;
-    if (known) this.#drop(key, known);
-    const kept: Kept = { generation: table.generation, views: make(), head: '', json: undefined, gzip: undefined };
-    this.#kept.set(key, kept);
-    if (this.#kept.size > 64) this.#dropOldest(kept);
+  #lookUp(key: ListKey, make: () => readonly View[]): Kept {
+    const { resource, table } = key;
+    const name = nameOf(key);
+    const known = this.#kept.get(name);
+    if (known && known.generation === table.generation && known.resource === resource) return known;
+    if (known) this.#drop(name, known);
+    const { generation } = table;
+    const kept: Kept = { generation, resource, views: make(), head: '', json: undefined, gzip: undefined };
+    this.#kept.set(name, kept);
+    if (this.#kept.size > MAX_LISTS) this.#dropOldest(kept);
     return kept;
   }
 
+  #dropUnserved(registry: Registry): void {
+    for (const [name, kept] of [...this.#kept]) if (!registry.serves(kept.resource)) this.#drop(name, kept);
+  }
+
   #shrink(keep: Kept): void {
-    while (this.#bytes > LIMIT && this.#kept.size > 1) this.#dropOldest(keep);
+    while (this.#bytes > MAX_BYTES && this.#kept.size > 1) this.#dropOldest(keep);
   }
 
   #dropOldest(keep: Kept): void {
-    for (const [key, kept] of this.#kept) {
+    for (const [name, kept] of this.#kept) {
       if (kept === keep) continue;
-      this.#drop(key, kept);
+      this.#drop(name, kept);
       return;
     }
   }
 
-  #drop(key: string, kept: Kept): void {
-    this.#kept.delete(key);
+  #drop(name: string, kept: Kept): void {
+    this.#kept.delete(name);
     this.#bytes -= kept.json?.length ?? 0;
   }
+}
+
+function nameOf({ resource, text }: ListKey): string {
+  return `${resource.version.apiVersion}\n${resource.kind.plural}\n${text}`;
 }
 
 function squeeze(json: Buffer): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import type { Verb } from '../../kinds/kind.ts';
-import type { Resource } from '../registry.ts';
+import type { Registry, Resource } from '../registry.ts';
 import { Histogram } from './histogram.ts';
 import { head, labelsOf } from './text.ts';
 
@@ -50,8 +50,14 @@ class Series {
 export class RequestMetrics {
   /** By resource, subresource, and scope with verb. */
   readonly #series = new Map<Resource, Map<string, (Series | undefined)[]>>();
+  #registry: Registry | undefined;
   #mutating = 0;
   #reading = 0;
+
+  /** Names the registry whose resources are counted: series of a resource that it no longer serves are dropped. */
+  follow(registry: Registry): void {
+    this.#registry = registry;
+  }
 
   /** A request has begun. What comes back is for `ended`. */
   began(verb: Verb, counted: Counted): Series {
@@ -71,6 +77,7 @@ export class RequestMetrics {
   }
 
   *lines(): Generator<string> {
+    this.#dropUnserved();
     const all = [...this.#all()];
     yield head(REQUESTS, 'counter', 'Requests that were answered, by what they asked for and the code of the answer.');
     for (const { codes, labels } of all) {
@@ -105,6 +112,14 @@ export class RequestMetrics {
     }
   }
 
+  /** Two series with the same labels would make the whole text invalid. */
+  #dropUnserved(): void {
+    const registry = this.#registry;
+    if (!registry) return;
+    // A request that was routed before its kind went may still have been counted afterwards.
+    for (const resource of [...this.#series.keys()]) if (!registry.serves(resource)) this.#series.delete(resource);
+  }
+
   #find(verb: Verb, counted: Counted): Series {
     const { resource } = counted;
     const subresource = counted.subresource?.name ?? '';
@@ -112,6 +127,7 @@ export class RequestMetrics {
     const at = SCOPES.indexOf(scope) * VERBS.length + VERBS.indexOf(verb);
     const known = this.#series.get(resource)?.get(subresource)?.[at];
     if (known) return known;
+    this.#dropUnserved();
     const series = new Series(verb, {
       component: 'apiserver',
       dry_run: '',

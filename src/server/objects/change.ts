@@ -66,7 +66,7 @@ export async function change(core: Core, request: ApiRequest, wish: Wish): Promi
       noteWarnings(kind, object, { notes, old, status: wish.part === 'status' });
       const validating = admission?.validate();
       if (validating) await validating;
-      if (sameContent(object, old)) return { entry: current, object: old };
+      if (sameContent(object, old) && current.isUpToDate(kind)) return { entry: current, object: old };
       if (isDryRun(call)) {
         // Shown beside what is there (kubectl diff), only what was asked for may differ.
         object.metadata.resourceVersion = old.metadata.resourceVersion;
@@ -76,9 +76,8 @@ export async function change(core: Core, request: ApiRequest, wish: Wish): Promi
         await commitRemoval(core, current, core.allocation.onRemoval(kind, old));
         return { entry: undefined, object };
       }
-      const before = { entry: current, kind };
-      const draft = { at: current.at, object, expect: current.revision, before, also: withAdmission(also, admission) };
-      return { entry: await commitObject(core, draft), object };
+      const draft = { at: current.at, kind, object, expect: current.revision, before: current };
+      return { entry: await commitObject(core, { ...draft, also: withAdmission(also, admission) }), object };
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       await core.cache.reached(error.revision);

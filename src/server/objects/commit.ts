@@ -8,12 +8,13 @@ import type { Core } from '../core.ts';
 /** An object on its way into the store. */
 export interface Draft {
   readonly at: Place;
+  readonly kind: Kind;
   /** Without resourceVersion and selfLink. */
   readonly object: KubeObject;
   /** The revision the key must have; 0: it must be new. */
   readonly expect: number;
   /** What it was until now; absent: it is new. */
-  readonly before?: { readonly entry: Entry; readonly kind: Kind };
+  readonly before?: Entry;
   /** Another object that it shares parts with. */
   readonly shared?: Before | undefined;
   /** What must be written with it or not at all. */
@@ -32,13 +33,13 @@ export function withAdmission(
 
 /** Writes the object. Resolves when it is durable and every reader sees it; rejects with the store's errors. */
 export async function commitObject(core: Core, draft: Draft): Promise<Entry> {
-  const { at, object, expect, before, shared, also = [], conditions } = draft;
-  const encoded = encodeChange(object, before ? before.entry.before(before.kind) : shared);
-  const written = { at, object, encoded };
-  core.cache.announce(written);
+  const { at, kind, object, expect, before, shared, also = [], conditions } = draft;
+  const encoded = encodeChange(object, before ? before.before(kind) : shared);
+  const written = { at, kind, object, encoded };
+  const mark = core.cache.announce(written);
   try {
-    const own = { key: at.key, value: encoded.bytes, expect, replaces: before?.entry.stored };
-    const writes = [own, ...also];
+    const own = { key: at.key, value: encoded.bytes, expect, replaces: before?.stored };
+    const writes = mark ? [own, mark, ...also] : [own, ...also];
     const revision = await track(core, at.key, core.store.commit(writes, conditions));
     await core.cache.reached(revision);
     const cached = core.cache.entry(at.key);

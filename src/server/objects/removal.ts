@@ -40,7 +40,9 @@ export async function removeObject(core: Core, resource: Resource, at: Removal):
     if (at.plan.dryRun) return old;
     try {
       if (isFinished(kind, object)) await commitRemoval(core, current, core.allocation.onRemoval(kind, old));
-      else if (!sameMarks(object, old)) await commitObject(core, { at: current.at, object, expect: current.revision });
+      else if (!sameMarks(object, old)) {
+        await commitObject(core, { at: current.at, kind, object, expect: current.revision });
+      }
       return old;
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;

@@ -2,7 +2,7 @@ import { clone } from '../../base/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Item, WatchEvent } from '../api.ts';
 import { ObjectEvent } from '../cache/change-record.ts';
-import { View } from '../cache/entry.ts';
+import { View } from '../cache/view.ts';
 import { toHub } from '../objects/hub.ts';
 import type { Resource } from '../registry.ts';
 

@@ -70,7 +70,7 @@ async function store(
   }
   const together = withAdmission(also, admission);
   const conditions = admission?.conditions;
-  const entry = await commitObject(core, { at, object, expect: 0, shared, also: together, conditions });
+  const entry = await commitObject(core, { at, kind, object, expect: 0, shared, also: together, conditions });
   if (!shared) core.specs.remember(kind, entry, isQuiet);
   return { type: 'object', item: entry.viewOnce(resource) };
 }

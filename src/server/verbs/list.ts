@@ -2,7 +2,9 @@ import { ApiError, badRequest, isApiError } from '../../base/errors.ts';
 import { type FieldError, forbidden, notSupported } from '../../schema/field-error.ts';
 import type { Call, ListReply } from '../api.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
-import type { Entry, View } from '../cache/entry.ts';
+import type { Entry } from '../cache/entry.ts';
+import { UnreadableObject, unreadableList } from '../cache/unreadable.ts';
+import type { View } from '../cache/view.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
 import { listJson } from '../lists/bodies.ts';
@@ -13,7 +15,17 @@ import type { Resource } from '../registry.ts';
 import { type Selection, selectionOf } from '../selection.ts';
 
 /** All objects that match, or a page of them; pages that belong together show one state. */
-export async function list(core: Core, { resource, call }: ApiRequest): Promise<ListReply> {
+export async function list(core: Core, request: ApiRequest): Promise<ListReply> {
+  try {
+    return await listed(core, request);
+  } catch (error) {
+    if (!(error instanceof UnreadableObject)) throw error;
+    const { kind } = request.resource;
+    throw unreadableList(kind, core.cache.table(kind).entries(request.call.namespace ?? ''), error);
+  }
+}
+
+async function listed(core: Core, { resource, call }: ApiRequest): Promise<ListReply> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
   const { options = {} } = call;
@@ -38,8 +50,8 @@ export async function list(core: Core, { resource, call }: ApiRequest): Promise<
 function wholeList(core: Core, resource: Resource, call: Call, selection: Selection): ListReply {
   const namespace = call.namespace ?? '';
   const table = core.cache.table(resource.kind);
-  const text = `${resource.version.apiVersion}\n${namespace}\n${selection.text}`;
-  const views = core.lists.views(table, text, () =>
+  const key = { resource, table, text: `${namespace}\n${selection.text}` };
+  const views = core.lists.views(key, () =>
     table
       .entries(namespace)
       .filter(selection.matches)
@@ -49,8 +61,8 @@ function wholeList(core: Core, resource: Resource, call: Call, selection: Select
   const head = headOf(resource, metadata);
   return {
     ...shape(resource, metadata, views),
-    json: () => core.lists.json(table, text, { head, views }),
-    gzip: () => core.lists.gzip(table, text, { head, views }),
+    json: () => core.lists.json(key, { head, views }),
+    gzip: () => core.lists.gzip(key, { head, views }),
   };
 }
 

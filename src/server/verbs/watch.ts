@@ -76,14 +76,17 @@ class RunningWatch implements WatchReply {
   }
 
   async #begin(): Promise<void> {
-    const { core, start } = this;
+    const { start } = this;
     try {
       if (start.from !== undefined) await this.#reach(start.from);
+      if (!this.#over) this.#join();
     } catch (error) {
       this.#fail(error);
-      return;
     }
-    if (this.#over) return;
+  }
+
+  #join(): void {
+    const { core, start } = this;
     const namespace = this.call.namespace ?? '';
     // From here to the end no other code runs: what was there and what comes next meet without a gap.
     const events = start.initial
@@ -92,10 +95,20 @@ class RunningWatch implements WatchReply {
         ? []
         : this.#missed(start.from, namespace);
     this.#told = core.cache.revision;
-    this.#leave = core.watches.join(
+    const leave = core.watches.join(
       { resource: this.resource, namespace, selection: start.selection },
-      { deliver: (batch) => this.#deliver(batch), bookmark: () => this.#bookmark(), end: () => this.#finish() },
+      {
+        deliver: (batch) => this.#deliver(batch),
+        bookmark: () => this.#bookmark(),
+        end: () => this.#finish(),
+        fail: (error) => this.#fail(error),
+      },
     );
+    if (!leave) {
+      this.#end();
+      return;
+    }
+    this.#leave = leave;
     if (start.marked) events.push(bookmarkEvent(this.resource, core.cache.revision, true));
     if (events.length > 0) this.#deliver(batchOf(events), Number.POSITIVE_INFINITY);
     // What a watch starts with may be large; only what comes on top counts as falling behind.

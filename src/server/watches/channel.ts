@@ -3,9 +3,19 @@ import type { ChangeRecord } from '../cache/change-record.ts';
 import type { Resource } from '../registry.ts';
 import type { Selection } from '../selection.ts';
 
-/** Who watches exactly the same thing shares a channel: selecting and encoding happen once for all of them. */
+/** A running watch, as its channel sees it. */
+export interface Member {
+  deliver(batch: WatchBatch): void;
+  /** Sends a client that asked for bookmarks the revision that the cache has reached. */
+  bookmark(): void;
+  end(): void;
+  /** Ends the watch with an error: an object that it should show cannot be read. */
+  fail(error: unknown): void;
+}
+
+/** What all watches of the same thing share: selecting and encoding happen once for all of them. */
 export class Channel {
-  readonly members = new Set<(batch: WatchBatch) => void>();
+  readonly members = new Set<Member>();
   #pending: WatchEvent[] = [];
 
   constructor(
@@ -25,7 +35,7 @@ export class Channel {
     if (this.#pending.length === 0) return;
     const batch = batchOf(this.#pending);
     this.#pending = [];
-    for (const member of this.members) member(batch);
+    for (const member of this.members) member.deliver(batch);
   }
 
   /** A change as seen through the selectors: objects enter and leave. */

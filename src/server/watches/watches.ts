@@ -1,51 +1,68 @@
 /** The channels of all running watches, fed from the cache: what one batch of changes brought is delivered in one go. */
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { WatchBatch } from '../api.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/change-record.ts';
-import type { Resource } from '../registry.ts';
+import type { Registry, Resource } from '../registry.ts';
 import type { Selection } from '../selection.ts';
-import { Channel } from './channel.ts';
+import { Channel, type Member } from './channel.ts';
 
 /** How long after a change those who asked for bookmarks learn how far the cache has come. */
 const BOOKMARK_DELAY = 60_000;
 
-/** A running watch, as this hub sees it. */
-export interface Member {
-  deliver(batch: WatchBatch): void;
-  /** Tell the client how far the cache has come, if it asked for that. */
-  bookmark(): void;
-  end(): void;
+export interface WatchesOptions {
+  readonly cache: Cache;
+  readonly clock: Clock;
+  readonly registry: Registry;
+}
+
+interface OpenChannel {
+  readonly members: Set<Member>;
+  /** Stops listening to the cache. */
+  readonly stop: () => void;
 }
 
 export class Watches {
   readonly #cache: Cache;
   readonly #clock: Clock;
-  readonly #channels = new Map<string, { channel: Channel; stop: () => void }>();
+  readonly #registry: Registry;
+  /** By resource, and by namespace and selectors. */
+  readonly #channels = new Map<Resource, Map<string, OpenChannel>>();
   readonly #members = new Set<Member>();
   #dirty = new Set<Channel>();
   #bookmarks: Timer | undefined;
 
-  constructor(cache: Cache, clock: Clock) {
+  constructor({ cache, clock, registry }: WatchesOptions) {
     this.#cache = cache;
     this.#clock = clock;
+    this.#registry = registry;
     cache.onTurn(() => this.#turn());
+    registry.onChange(() => this.#endUnserved());
   }
 
-  /** Adds a member that has seen everything the cache has seen. Answers how it leaves. */
-  join(what: { resource: Resource; namespace: string; selection: Selection }, member: Member): () => void {
-    const key = `${what.resource.kind.plural}\n${what.resource.version.apiVersion}\n${what.namespace}\n${what.selection.text}`;
-    const { channel, stop } =
-      this.#channels.get(key) ?? this.#open(key, new Channel(what.resource, what.namespace, what.selection));
-    const deliver = (batch: WatchBatch) => member.deliver(batch);
-    channel.members.add(deliver);
+  /**
+   * Adds a member that has seen everything the cache has seen. Returns how it leaves; undefined where the resource is no
+   * longer served.
+   */
+  join(
+    what: { resource: Resource; namespace: string; selection: Selection },
+    member: Member,
+  ): (() => void) | undefined {
+    const { resource, namespace, selection } = what;
+    if (!this.#registry.serves(resource)) return undefined;
+    const channels = this.#channels.get(resource) ?? new Map<string, OpenChannel>();
+    this.#channels.set(resource, channels);
+    const key = `${namespace}\n${selection.text}`;
+    const open = channels.get(key) ?? this.#open(new Channel(resource, namespace, selection));
+    channels.set(key, open);
+    open.members.add(member);
     this.#members.add(member);
     return () => {
-      channel.members.delete(deliver);
+      open.members.delete(member);
       this.#members.delete(member);
-      if (channel.members.size > 0) return;
-      stop();
-      this.#channels.delete(key);
+      if (open.members.size > 0 || channels.get(key) !== open) return;
+      open.stop();
+      channels.delete(key);
+      if (channels.size === 0) this.#channels.delete(resource);
     };
   }
 
@@ -55,15 +72,25 @@ export class Watches {
     for (const member of [...this.#members]) member.end();
   }
 
-  #open(key: string, channel: Channel): { channel: Channel; stop: () => void } {
+  #open(channel: Channel): OpenChannel {
     const { listeners } = this.#cache.table(channel.resource.kind);
     const listen = (record: ChangeRecord) => {
-      if (channel.take(record)) this.#dirty.add(channel);
+      try {
+        if (channel.take(record)) this.#dirty.add(channel);
+      } catch (error) {
+        for (const member of [...channel.members]) member.fail(error);
+      }
     };
     listeners.add(listen);
-    const open = { channel, stop: () => listeners.delete(listen) };
-    this.#channels.set(key, open);
-    return open;
+    return { members: channel.members, stop: () => listeners.delete(listen) };
+  }
+
+  /** Ends the watches of kinds that were removed or replaced. */
+  #endUnserved(): void {
+    for (const [resource, channels] of [...this.#channels]) {
+      if (this.#registry.serves(resource)) continue;
+      for (const { members } of [...channels.values()]) for (const member of [...members]) member.end();
+    }
   }
 
   #turn(): void {

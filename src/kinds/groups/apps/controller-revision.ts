@@ -10,7 +10,7 @@ const older = (apiVersion: string) => ({
   deprecated: deprecation(apiVersion, 'ControllerRevision'),
 });
 
-/** What a workload looked like at some time, so that it can go back there. */
+/** A snapshot of a workload's state that its controller can roll back to. */
 export const ControllerRevision = defineKind({
   group: 'apps',
   kind: 'ControllerRevision',
@@ -35,14 +35,14 @@ export const ControllerRevision = defineKind({
   rules: [dataIsObject],
   columns: [
     name,
-    text('Controller', 'Whose revision it is.', controllerText),
-    text('Revision', 'Which revision it is.', ({ revision }) => revision ?? 0),
+    text('Controller', 'The object whose state the revision holds.', controllerText),
+    text('Revision', 'Position of the revision in the history of its owner.', ({ revision }) => revision ?? 0),
     age,
   ],
 });
 export type ControllerRevision = ObjectOf<typeof ControllerRevision>;
 
-/** It cannot change later, so that it is judged once. */
+/** Checked on create only, because the data is immutable. */
 function dataIsObject({ data }: any, { operation }: RuleContext): FieldError[] {
   if (operation === 'update' || isTree(data)) return [];
   return [required('data', data === undefined ? 'data is mandatory' : 'data must be a valid JSON object')];

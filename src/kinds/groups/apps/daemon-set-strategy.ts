@@ -1,4 +1,4 @@
-/** How a DaemonSet's new pods take the place of old ones. */
+/** The update strategy of a DaemonSet. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, notSupported, required } from '../../../schema/field-error.ts';
@@ -20,9 +20,10 @@ const RollingUpdateDaemonSet = s.object(
         'Maximum number of nodes that may run the new pod beside the old one during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 0; cannot be combined with a non-zero maxUnavailable.',
     }),
   },
-  { rules: [oneWay], description: 'How many nodes a rolling update of a DaemonSet may affect at once.' },
+  { rules: [unavailableOrSurge], description: 'How many nodes a rolling update of a DaemonSet may affect at once.' },
 );
 
+/** A strategy with this default type. */
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   return s.object(
     'DaemonSetUpdateStrategy',
@@ -41,13 +42,17 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   );
 }
 
-/** Either the old pod goes first, or the new one comes first. */
-function oneWay({ maxUnavailable, maxSurge }: any, { parent }: { readonly parent: any }): FieldError | undefined {
+/** Exactly one of the two is above zero: either the old pod is deleted first, or the new one is created first. */
+function unavailableOrSurge(
+  { maxUnavailable, maxSurge }: any,
+  { parent }: { readonly parent: any },
+): FieldError | undefined {
   if (parent.type !== 'RollingUpdate') return undefined;
-  const gone = magnitude(maxUnavailable) !== 0;
-  const surplus = magnitude(maxSurge) !== 0;
-  if (gone && surplus) return invalid('maxSurge', maxSurge, 'may not be set when maxUnavailable is non-zero');
-  return gone || surplus ? undefined : required('maxUnavailable', 'cannot be 0 when maxSurge is 0');
+  const hasUnavailable = magnitude(maxUnavailable) !== 0;
+  const hasSurge = magnitude(maxSurge) !== 0;
+  if (hasUnavailable && hasSurge)
+    return invalid('maxSurge', maxSurge, 'may not be set when maxUnavailable is non-zero');
+  return hasUnavailable || hasSurge ? undefined : required('maxUnavailable', 'cannot be 0 when maxSurge is 0');
 }
 
 function knownType(strategy: any): FieldError | undefined {

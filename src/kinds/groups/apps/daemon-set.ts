@@ -22,8 +22,8 @@ import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { changedTemplateWarnings } from '../../warnings/workload.ts';
 import { updateStrategyOf } from './daemon-set-strategy.ts';
 
-/** The version in which labels and selector follow from the template, and the selector may change. */
-const FROM_TEMPLATE = 'extensions/v1beta1';
+/** The version in which labels and selector default to those of the template, and the selector may change. */
+const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 
 const template = workloadTemplate('DaemonSet', [labelsMatchSelector]);
 
@@ -101,7 +101,7 @@ const DaemonSetStatus = s.object(
   },
 );
 
-/** Keeps one pod on every node, or on every node of some sort. */
+/** Runs one pod on every eligible node. */
 export const DaemonSet = defineKind({
   group: 'apps',
   kind: 'DaemonSet',
@@ -143,7 +143,7 @@ export const DaemonSet = defineKind({
   fields: {
     spec: s.object('DaemonSetSpec', specFields, {
       default: {},
-      rules: [selectorIsKept([FROM_TEMPLATE])],
+      rules: [selectorIsKept([DEFAULTS_FROM_TEMPLATE])],
       description: 'Desired state of the DaemonSet.',
     }),
     status: DaemonSetStatus,
@@ -157,13 +157,13 @@ export const DaemonSet = defineKind({
     numberReady: 0,
   }),
   onCreate: (daemonSet, context) => {
-    labelLikeTemplate(daemonSet, context);
+    defaultLabels(daemonSet, context);
     const text = daemonSet.metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION];
-    // What is no number is left for the rule to complain about.
+    // Text that is not a number is rejected by the rule below.
     if (text === undefined || (wholeNumber(text) ?? 1) < 1) setTemplateGeneration(daemonSet, 1);
   },
   onUpdate: (daemonSet, old, context) => {
-    labelLikeTemplate(daemonSet, context);
+    defaultLabels(daemonSet, context);
     const before = templateGenerationOf(old) ?? 0;
     setTemplateGeneration(daemonSet, deepEqual(daemonSet.spec.template, old.spec.template) ? before : before + 1);
   },
@@ -172,20 +172,26 @@ export const DaemonSet = defineKind({
   warnings: (daemonSet, old) => changedTemplateWarnings(daemonSet, old, daemonSet.spec.template),
   columns: [
     name,
-    integer('Desired', 'How many nodes should run the pod.', ({ status }) => status?.desiredNumberScheduled),
-    integer('Current', 'How many of them do.', ({ status }) => status?.currentNumberScheduled),
-    integer('Ready', 'On how many it is ready.', ({ status }) => status?.numberReady),
-    integer('Up-to-date', 'On how many it is as the template says.', ({ status }) => status?.updatedNumberScheduled),
-    integer('Available', 'On how many it has been ready long enough.', ({ status }) => status?.numberAvailable),
-    text('Node Selector', 'Which nodes are meant.', ({ spec }) => labelsText(spec?.template?.spec?.nodeSelector)),
+    integer('Desired', 'Number of nodes that should run the pod.', ({ status }) => status?.desiredNumberScheduled),
+    integer('Current', 'Number of these nodes that run the pod.', ({ status }) => status?.currentNumberScheduled),
+    integer('Ready', 'Number of nodes whose pod is ready.', ({ status }) => status?.numberReady),
+    integer(
+      'Up-to-date',
+      'Number of nodes whose pod was created from the current template.',
+      ({ status }) => status?.updatedNumberScheduled,
+    ),
+    integer('Available', 'Number of nodes whose pod is available.', ({ status }) => status?.numberAvailable),
+    text('Node Selector', 'Node selector of the pod template.', ({ spec }) =>
+      labelsText(spec?.template?.spec?.nodeSelector),
+    ),
     age,
     ...workloadColumns,
   ],
 });
 export type DaemonSet = ObjectOf<typeof DaemonSet>;
 
-function labelLikeTemplate(daemonSet: any, { apiVersion }: HookContext): void {
-  if (apiVersion === FROM_TEMPLATE) labelsFromTemplate(daemonSet);
+function defaultLabels(daemonSet: any, { apiVersion }: HookContext): void {
+  if (apiVersion === DEFAULTS_FROM_TEMPLATE) labelsFromTemplate(daemonSet);
 }
 
 function setTemplateGeneration(daemonSet: any, generation: number): void {

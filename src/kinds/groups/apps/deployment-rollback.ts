@@ -1,4 +1,4 @@
-/** The body of a Deployment's `rollback`: not an object of its own, but a request. */
+/** The body of a Deployment's `rollback` subresource. It is never stored. */
 import { s } from '../../../schema/builders.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';
@@ -16,8 +16,8 @@ export const RollbackConfig = s.object(
   { description: 'Target of a rollback.' },
 );
 
-/** In the words, and at the path, by which clients know it. */
-const fromTheFirst: Rule = ({ rollbackTo: { revision = 0 } }) =>
+/** The path and the message are those of Kubernetes. */
+const notNegative: Rule = ({ rollbackTo: { revision = 0 } }) =>
   revision < 0 ? invalid('rollback.version', revision, 'must be greater than or equal to 0') : undefined;
 
 export const DeploymentRollback = s.object(
@@ -36,7 +36,7 @@ export const DeploymentRollback = s.object(
     rollbackTo: s.use(RollbackConfig, { zero: true, description: 'The revision to roll back to.' }),
   },
   {
-    rules: [fromTheFirst],
+    rules: [notNegative],
     description:
       "Request body of a Deployment's `rollback` subresource, which restores the pod template of an earlier revision. Available in the beta versions only; apps/v1 clients write the old template themselves.",
   },

@@ -1,10 +1,10 @@
-/** How a Deployment's new pods take the place of old ones. */
+/** The strategy by which a Deployment replaces pods. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
 import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
 
-/** A strategy whose rolling updates go on in steps of this size. */
+/** A strategy whose maxUnavailable and maxSurge default to `step`. */
 export function strategyOf(step: IntOrPercent) {
   const RollingUpdateDeployment = s.object(
     'RollingUpdateDeployment',
@@ -22,7 +22,7 @@ export function strategyOf(step: IntOrPercent) {
           'Maximum number of pods that may exist above spec.replicas during the update, as a count or as a percentage of spec.replicas (rounded up). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxUnavailable is 0.',
       }),
     },
-    { rules: [movesOn], description: 'Parameters of a rolling update. Allowed only when type is RollingUpdate.' },
+    { rules: [makesProgress], description: 'Parameters of a rolling update. Allowed only when type is RollingUpdate.' },
   );
   return s.object(
     'DeploymentStrategy',
@@ -45,7 +45,10 @@ export function strategyOf(step: IntOrPercent) {
   );
 }
 
-function movesOn({ maxUnavailable, maxSurge }: any, { parent }: { readonly parent: any }): FieldError | undefined {
+function makesProgress(
+  { maxUnavailable, maxSurge }: any,
+  { parent }: { readonly parent: any },
+): FieldError | undefined {
   return parent.type === 'RollingUpdate' && magnitude(maxUnavailable) === 0 && magnitude(maxSurge) === 0
     ? invalid('maxUnavailable', maxUnavailable, 'may not be 0 when `maxSurge` is 0')
     : undefined;

@@ -19,12 +19,12 @@ import { workloadWarnings } from '../../warnings/workload.ts';
 import { RollbackConfig } from './deployment-rollback.ts';
 import { strategyOf } from './deployment-strategy.ts';
 
-/** The versions in which labels and selector follow from the template, and the selector may change. */
-const FROM_TEMPLATE = ['apps/v1beta1', 'extensions/v1beta1'];
+/** The versions in which labels and selector default to those of the template, and the selector may change. */
+const DEFAULTS_FROM_TEMPLATE = ['apps/v1beta1', 'extensions/v1beta1'];
 
 const template = workloadTemplate('ReplicaSet', [labelsMatchSelector]);
 
-/** What differs between the served versions. */
+/** Defaults that differ between the served versions. */
 interface Presets {
   readonly step: IntOrPercent;
   readonly history: number;
@@ -73,7 +73,7 @@ function specFields({ step, history, deadline }: Presets) {
 
 const hub = specFields({ step: '25%', history: 10, deadline: 600 });
 
-/** The spec of a version that has `rollbackTo`, and a selector that may be left out. */
+/** The spec of a version with `rollbackTo` and an optional selector. */
 function olderSpec(presets: Presets) {
   return s.object(
     'DeploymentSpec',
@@ -147,7 +147,7 @@ const older = (apiVersion: string, presets: Presets) => ({
   deprecated: deprecation(apiVersion, 'Deployment'),
 });
 
-/** Keeps a number of pods alive through ReplicaSets, and moves them to a new template step by step. */
+/** Runs interchangeable pods through ReplicaSets, and rolls out changes of their template. */
 export const Deployment = defineKind({
   group: 'apps',
   kind: 'Deployment',
@@ -169,7 +169,7 @@ export const Deployment = defineKind({
   fields: {
     spec: s.object('DeploymentSpec', hub, {
       default: {},
-      rules: [deadlineAfterReady, selectorIsKept(FROM_TEMPLATE)],
+      rules: [deadlineAfterReady, selectorIsKept(DEFAULTS_FROM_TEMPLATE)],
       description: 'Desired state of the Deployment.',
     }),
     status: DeploymentStatus,
@@ -180,8 +180,8 @@ export const Deployment = defineKind({
     others: ['rollback'],
   },
   generation: 'annotations',
-  onCreate: labelLikeTemplate,
-  onUpdate: (deployment, _old, context) => labelLikeTemplate(deployment, context),
+  onCreate: defaultLabels,
+  onUpdate: (deployment, _old, context) => defaultLabels(deployment, context),
   onStatusUpdate: (deployment, old) => {
     keepAnnotation(deployment, old, ROLLBACK_ANNOTATION);
     keepLabels(deployment, old);
@@ -190,25 +190,29 @@ export const Deployment = defineKind({
   warnings: workloadWarnings,
   columns: [
     name,
-    text('Ready', 'How many pods are ready, of how many that should be.', ({ spec, status }) => {
+    text('Ready', 'Number of ready pods, of the desired number.', ({ spec, status }) => {
       return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
     }),
-    text('Up-to-date', 'How many pods are as the template says.', ({ status }) => status?.updatedReplicas ?? 0),
-    text('Available', 'How many pods have been ready long enough.', ({ status }) => status?.availableReplicas ?? 0),
+    text(
+      'Up-to-date',
+      'Number of pods created from the current template.',
+      ({ status }) => status?.updatedReplicas ?? 0,
+    ),
+    text('Available', 'Number of available pods.', ({ status }) => status?.availableReplicas ?? 0),
     age,
     ...[
       ...containerColumns(),
-      text('Selector', 'Which pods belong to it.', ({ spec }) => selectorQuery(spec?.selector, '<invalid>')),
+      text('Selector', 'Label selector for the pods.', ({ spec }) => selectorQuery(spec?.selector, '<invalid>')),
     ].map(wide),
   ],
 });
 export type Deployment = ObjectOf<typeof Deployment>;
 
-function labelLikeTemplate(deployment: any, { apiVersion }: HookContext): void {
-  if (FROM_TEMPLATE.includes(apiVersion)) labelsFromTemplate(deployment);
+function defaultLabels(deployment: any, { apiVersion }: HookContext): void {
+  if (DEFAULTS_FROM_TEMPLATE.includes(apiVersion)) labelsFromTemplate(deployment);
 }
 
-/** The labels are the user's, and no part of what a controller reports. */
+/** A status update does not change labels. */
 function keepLabels(deployment: any, old: any): void {
   const { labels: _, ...metadata } = deployment.metadata;
   const { labels } = old.metadata;

@@ -10,8 +10,8 @@ import { conditionFields, counter, countersWithin } from '../../shapes/workload/
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
 
-/** The version in which labels and selector follow from the template, and the selector may change. */
-const FROM_TEMPLATE = 'extensions/v1beta1';
+/** The version in which labels and selector default to those of the template, and the selector may change. */
+const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 
 const template = workloadTemplate('ReplicaSet', [labelsMatchSelector]);
 
@@ -25,7 +25,7 @@ const specFields = {
   }),
   selector: s.use(LabelSelector, {
     required: true,
-    // The words are those that clients know, although this is not a Deployment.
+    // Kubernetes' message says "deployment" here, too.
     rules: [selectsSomething('deployment')],
     description:
       "Label selector for the pods this ReplicaSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",
@@ -76,7 +76,7 @@ const ReplicaSetStatus = s.object(
   },
 );
 
-/** Keeps a fixed number of identical pods alive. */
+/** Keeps a fixed number of interchangeable pods running. */
 export const ReplicaSet = defineKind({
   group: 'apps',
   kind: 'ReplicaSet',
@@ -107,7 +107,7 @@ export const ReplicaSet = defineKind({
   fields: {
     spec: s.object('ReplicaSetSpec', specFields, {
       default: {},
-      rules: [selectorIsKept([FROM_TEMPLATE])],
+      rules: [selectorIsKept([DEFAULTS_FROM_TEMPLATE])],
       description: 'Desired state of the ReplicaSet.',
     }),
     status: ReplicaSetStatus,
@@ -119,20 +119,20 @@ export const ReplicaSet = defineKind({
   selectable: { 'status.replicas': (replicaSet) => String(replicaSet.status?.replicas ?? 0) },
   generation: true,
   initialStatus: () => ({ replicas: 0 }),
-  onCreate: labelLikeTemplate,
-  onUpdate: (replicaSet, _old, context) => labelLikeTemplate(replicaSet, context),
+  onCreate: defaultLabels,
+  onUpdate: (replicaSet, _old, context) => defaultLabels(replicaSet, context),
   warnings: workloadWarnings,
   columns: [
     name,
-    integer('Desired', 'How many pods there should be.', ({ spec }) => spec?.replicas),
-    integer('Current', 'How many pods there are.', ({ status }) => status?.replicas),
-    integer('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas),
+    integer('Desired', 'Desired number of pods.', ({ spec }) => spec?.replicas),
+    integer('Current', 'Current number of pods.', ({ status }) => status?.replicas),
+    integer('Ready', 'Number of ready pods.', ({ status }) => status?.readyReplicas),
     age,
     ...workloadColumns,
   ],
 });
 export type ReplicaSet = ObjectOf<typeof ReplicaSet>;
 
-function labelLikeTemplate(replicaSet: any, { apiVersion }: HookContext): void {
-  if (apiVersion === FROM_TEMPLATE) labelsFromTemplate(replicaSet);
+function defaultLabels(replicaSet: any, { apiVersion }: HookContext): void {
+  if (apiVersion === DEFAULTS_FROM_TEMPLATE) labelsFromTemplate(replicaSet);
 }

@@ -1,4 +1,4 @@
-/** How a StatefulSet's new pods take the place of old ones. */
+/** The update strategy of a StatefulSet. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
@@ -24,12 +24,12 @@ const RollingUpdateStatefulSetStrategy = s.object(
   { description: 'Which pods of a StatefulSet a rolling update replaces, and how many at once.' },
 );
 
-/** A strategy that is of this type where nothing is said. */
+/** A strategy with this default type. */
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   return s.object(
     'StatefulSetUpdateStrategy',
     {
-      // Before the type, because it is filled in only where the type is left out, too.
+      // Stands before the type, because it gets a default only if the type is left out as well.
       rollingUpdate: s.use(RollingUpdateStatefulSetStrategy, {
         default: (strategy: any): object | undefined =>
           type === 'RollingUpdate' && strategy.type === undefined ? {} : undefined,

@@ -1,4 +1,4 @@
-/** The pods of a StatefulSet: each has a name of its own, which it keeps, and volumes that are claimed for it alone. */
+/** The pod template and the volume claim templates of a StatefulSet. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel } from '../../../schema/names.ts';
@@ -34,20 +34,20 @@ const VolumeClaimTemplate = s.object(
 export const VolumeClaimTemplates = s.list(VolumeClaimTemplate, {
   description:
     "PersistentVolumeClaims to create for every pod; a claim is named `<template>-<pod>` and keeps its data when the pod is replaced. Containers mount a claim by the template's name, which takes precedence over a volume of the same name. Cannot be changed after creation.",
-  rules: [claimable],
+  rules: [claimTemplatesAreValid],
 });
 
-/** Every pod gets the host name and the subdomain that belong to it, whatever the template says. */
-const givenName = s.string({
+/** The StatefulSet sets host name and subdomain of each pod, whatever the template says. */
+const overwritten = s.string({
   omitZero: true,
   description: 'Ignored: a StatefulSet sets the host name and the subdomain of its pods itself.',
 });
 
-const ownSpec = Object.freeze({
+const StatefulPodSpec = Object.freeze({
   ...PodSpec,
   default: {},
-  fields: { ...PodSpec.fields, hostname: givenName, subdomain: givenName },
-  rules: [claimedNames, ...(PodSpec.rules ?? []).map(withClaims)],
+  fields: { ...PodSpec.fields, hostname: overwritten, subdomain: overwritten },
+  rules: [claimNamesAreVolumeNames, ...(PodSpec.rules ?? []).map(withClaims)],
 }) as unknown as typeof PodSpec;
 
 const template = workloadTemplate('StatefulSet', [labelsMatchSelector]);
@@ -56,7 +56,7 @@ export const StatefulPodTemplate = Object.freeze({
   ...template,
   fields: {
     ...template.fields,
-    spec: s.use(ownSpec, {
+    spec: s.use(StatefulPodSpec, {
       default: {},
       description: 'Specification of the pods. Every container may mount the volumes that volumeClaimTemplates claim.',
     }),
@@ -65,15 +65,15 @@ export const StatefulPodTemplate = Object.freeze({
 
 type Claims = readonly PersistentVolumeClaim[];
 
-/** Nothing in them can be changed later, so that they are judged once. */
-function claimable(claims: Claims, { operation }: RuleContext): FieldError[] {
+/** Checked on create only, because the templates are immutable. */
+function claimTemplatesAreValid(claims: Claims, { operation }: RuleContext): FieldError[] {
   if (operation === 'update') return [];
   return claims.flatMap(({ spec }, index) => under(`[${index}].spec`, claimSpec(spec)));
 }
 
 const claimsIn = (root: any): Claims => root.spec.volumeClaimTemplates ?? [];
 
-/** Containers may mount what the set claims for each pod, in place of volumes of the same names. */
+/** Applies a rule to the spec that pods will have: claims are volumes, and replace volumes of the same name. */
 function withClaims(rule: Rule<PodSpec>): Rule<PodSpec> {
   return (spec, context) => {
     const claims = claimsIn(context.root);
@@ -85,8 +85,8 @@ function withClaims(rule: Rule<PodSpec>): Rule<PodSpec> {
   };
 }
 
-/** A claim is a volume of the pod, so that it has the name of one. */
-function claimedNames(_spec: PodSpec, { root, subresource }: RuleContext): FieldError[] {
+/** The name of a claim template becomes the name of a volume. */
+function claimNamesAreVolumeNames(_spec: PodSpec, { root, subresource }: RuleContext): FieldError[] {
   if (subresource === 'status') return [];
   return claimsIn(root).flatMap(({ metadata: { name = '' } }, index) => {
     const volume = `volumes[${index}]`;

@@ -16,15 +16,15 @@ import { changedTemplateWarnings } from '../../warnings/workload.ts';
 import { updateStrategyOf } from './stateful-set-strategy.ts';
 import { StatefulPodTemplate, VolumeClaimTemplates } from './stateful-set-template.ts';
 
-/** The version in which labels and selector follow from the template. */
-const FROM_TEMPLATE = 'apps/v1beta1';
+/** The version in which labels and selector default to those of the template. */
+const DEFAULTS_FROM_TEMPLATE = 'apps/v1beta1';
 
-const managementWord: Rule<string> = (word) =>
+const managementPolicy: Rule<string> = (word) =>
   word === 'OrderedReady' || word === 'Parallel'
     ? undefined
     : invalid('', word, "must be 'OrderedReady' or 'Parallel'");
 
-/** One that was stored before the rule may stay. */
+/** Checked on create only: names stored before this rule existed stay valid. */
 const serviceName: Rule<string> = (name, { operation }) =>
   operation === 'create' ? dnsLabel(name).map((complaint) => invalid('', name, complaint)) : undefined;
 
@@ -71,7 +71,7 @@ const specFields = {
   }),
   podManagementPolicy: s.string({
     default: 'OrderedReady',
-    rules: [managementWord],
+    rules: [managementPolicy],
     description:
       '`OrderedReady` creates pods one by one in ascending order, each after the one before it is ready, and deletes them in reverse; `Parallel` creates and deletes them all at once. Defaults to OrderedReady; cannot be changed after creation.',
   }),
@@ -158,7 +158,7 @@ const older = (apiVersion: string) => ({
   deprecated: deprecation(apiVersion, 'StatefulSet'),
 });
 
-/** Keeps pods with names and storage of their own, in order. */
+/** Runs pods with stable names and storage, in order. */
 export const StatefulSet = defineKind({
   group: 'apps',
   kind: 'StatefulSet',
@@ -190,7 +190,7 @@ export const StatefulSet = defineKind({
   fields: {
     spec: s.object('StatefulSetSpec', specFields, {
       default: {},
-      rules: [littleChanges],
+      rules: [onlyMutableFieldsChange],
       description: 'Desired state of the StatefulSet.',
     }),
     status: StatefulSetStatus,
@@ -202,12 +202,12 @@ export const StatefulSet = defineKind({
   },
   generation: true,
   initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
-  onCreate: labelLikeTemplate,
-  onUpdate: (statefulSet, _old, context) => labelLikeTemplate(statefulSet, context),
+  onCreate: defaultLabels,
+  onUpdate: (statefulSet, _old, context) => defaultLabels(statefulSet, context),
   warnings: statefulSetWarnings,
   columns: [
     name,
-    text('Ready', 'How many pods are ready, of how many that should be.', ({ spec, status }) => {
+    text('Ready', 'Number of ready pods, of the desired number.', ({ spec, status }) => {
       return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
     }),
     age,
@@ -216,11 +216,11 @@ export const StatefulSet = defineKind({
 });
 export type StatefulSet = ObjectOf<typeof StatefulSet>;
 
-function labelLikeTemplate(statefulSet: any, { apiVersion }: HookContext): void {
-  if (apiVersion === FROM_TEMPLATE) labelsFromTemplate(statefulSet);
+function defaultLabels(statefulSet: any, { apiVersion }: HookContext): void {
+  if (apiVersion === DEFAULTS_FROM_TEMPLATE) labelsFromTemplate(statefulSet);
 }
 
-const CHANGEABLE = new Set([
+const MUTABLE_FIELDS = new Set([
   'replicas',
   'ordinals',
   'template',
@@ -230,11 +230,11 @@ const CHANGEABLE = new Set([
   'minReadySeconds',
 ]);
 
-/** On the spec: who the pods are, and what they claim, is for good. */
-function littleChanges(spec: any, { old }: { readonly old: any }) {
+/** On the spec: everything that identifies the pods and their claims is immutable. */
+function onlyMutableFieldsChange(spec: any, { old }: { readonly old: any }) {
   if (!old) return undefined;
   const fields = new Set([...Object.keys(spec), ...Object.keys(old)]);
-  const kept = [...fields].every((field) => CHANGEABLE.has(field) || deepEqual(spec[field], old[field]));
+  const kept = [...fields].every((field) => MUTABLE_FIELDS.has(field) || deepEqual(spec[field], old[field]));
   if (kept) return undefined;
   const detail =
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";

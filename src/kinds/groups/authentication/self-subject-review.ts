@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { UserInfo } from './user-info.ts';
 
-/** Asks who one is oneself. It is answered at once, and never stored. */
+/** Asks who the caller is. It is answered at once and never stored. */
 export const SelfSubjectReview = defineKind({
   group: 'authentication.k8s.io',
   kind: 'SelfSubjectReview',

@@ -3,15 +3,17 @@ import { invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 
-const SHORTEST = 10 * 60;
-const LONGEST = 2 ** 32;
+const MIN_LIFETIME_SECONDS = 10 * 60;
+const MAX_LIFETIME_SECONDS = 2 ** 32;
 
 const lifetime: Rule<number> = (seconds) => {
-  if (seconds < SHORTEST) return invalid('', seconds, 'may not specify a duration less than 10 minutes');
-  return seconds > LONGEST ? invalid('', seconds, 'may not specify a duration larger than 2^32 seconds') : undefined;
+  if (seconds < MIN_LIFETIME_SECONDS) return invalid('', seconds, 'may not specify a duration less than 10 minutes');
+  return seconds > MAX_LIFETIME_SECONDS
+    ? invalid('', seconds, 'may not specify a duration larger than 2^32 seconds')
+    : undefined;
 };
 
-/** The body of a service account's `token`: asks for a token of its own. It is never stored. */
+/** The body of a service account's `token` subresource. It is never stored. */
 export const TokenRequest = defineKind({
   group: 'authentication.k8s.io',
   kind: 'TokenRequest',

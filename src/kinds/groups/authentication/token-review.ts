@@ -4,7 +4,7 @@ import { UserInfo } from './user-info.ts';
 
 const audiences = (description: string) => s.list(s.string(), { description });
 
-/** Asks whose token something is. It is answered at once, and never stored. */
+/** Asks whose token this is. It is answered at once and never stored. */
 export const TokenReview = defineKind({
   group: 'authentication.k8s.io',
   kind: 'TokenReview',

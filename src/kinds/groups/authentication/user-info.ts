@@ -1,6 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 
-/** Who somebody is, as far as that is known. */
+/** The identity of an authenticated user. */
 export const UserInfo = s.object(
   'UserInfo',
   {

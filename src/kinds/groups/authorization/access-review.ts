@@ -1,10 +1,10 @@
-/** What the reviews of access have in common: whom they ask about, what the answer says, and that they have no name. */
+/** Parts that the access reviews share: the spec with a subject, the status, and the rule that metadata is empty. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { ObjectMeta } from '../../shapes/meta/object-meta.ts';
-import { attributes, oneQuestion, selectorsAreClear } from './attributes.ts';
+import { attributes, oneOfAttributes, selectorsAreValid } from './attributes.ts';
 
-/** A question about somebody. */
+/** The subject and the action to check. */
 export const SubjectAccessReviewSpec = s.object(
   'SubjectAccessReviewSpec',
   {
@@ -22,7 +22,7 @@ export const SubjectAccessReviewSpec = s.object(
   },
   {
     zero: true,
-    rules: [oneQuestion, aboutSomebody, selectorsAreClear],
+    rules: [oneOfAttributes, userOrGroups, selectorsAreValid],
     description:
       'The user and the action to check. Exactly one of resourceAttributes and nonResourceAttributes must be set.',
   },
@@ -50,12 +50,12 @@ export const SubjectAccessReviewStatus = s.object(
   { default: {}, description: 'The answer, filled in by the server.' },
 );
 
-function aboutSomebody({ user = '', groups }: { readonly user?: string; readonly groups?: readonly string[] }) {
+function userOrGroups({ user = '', groups }: { readonly user?: string; readonly groups?: readonly string[] }) {
   return user || groups ? undefined : invalid('user', user, 'at least one of user or group must be specified');
 }
 
-/** A rule of the whole: a question has no metadata, but for these fields and for what keeps track of fields. */
-export function nameless(detail: string, ...allowed: readonly (keyof ObjectMeta)[]) {
+/** A kind's rule: metadata is empty, except for the allowed fields and managedFields. */
+export function emptyMetadata(detail: string, ...allowed: readonly (keyof ObjectMeta)[]) {
   return ({ metadata }: { readonly metadata: ObjectMeta }): FieldError[] => {
     const fields = Object.keys(metadata).filter(
       (field) => field !== 'managedFields' && !allowed.some((each) => each === field),

@@ -1,4 +1,4 @@
-/** What somebody wants to do: with an object, or with a path that is none. */
+/** The action that a review is about: on API objects, or on another URL path. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';
@@ -20,7 +20,7 @@ const requirement = {
 };
 type Requirement = ObjectType<typeof requirement>;
 
-/** Two ways to say it, of which one must be used. The raw one is for whoever asks somebody else. */
+/** A selector, either raw or parsed. The raw form is meant for authorization webhooks. */
 const selector = (name: 'Field' | 'Label') =>
   s.object(
     `${name}SelectorAttributes`,
@@ -68,7 +68,7 @@ const NonResourceAttributes = s.object(
   { description: 'A request to a path that does not belong to an API resource.' },
 );
 
-/** The fields by which a review says what it is about. */
+/** The fields of a review's spec that name the action. */
 export const attributes = {
   resourceAttributes: s.use(ResourceAttributes, {
     description: 'The action to check, when it concerns API objects. Cannot be combined with nonResourceAttributes.',
@@ -81,7 +81,7 @@ export const attributes = {
 type Attributes = ObjectType<typeof attributes>;
 
 /** On the spec of a review. */
-export function oneQuestion({ resourceAttributes, nonResourceAttributes }: Attributes): FieldError[] {
+export function oneOfAttributes({ resourceAttributes, nonResourceAttributes }: Attributes): FieldError[] {
   if (resourceAttributes && nonResourceAttributes) {
     const detail = 'cannot be specified in combination with resourceAttributes';
     return [invalid('nonResourceAttributes', nonResourceAttributes, detail)];
@@ -92,7 +92,7 @@ export function oneQuestion({ resourceAttributes, nonResourceAttributes }: Attri
 }
 
 /** On the spec of a review. */
-export function selectorsAreClear({ resourceAttributes }: Attributes): FieldError[] {
+export function selectorsAreValid({ resourceAttributes }: Attributes): FieldError[] {
   if (!resourceAttributes) return [];
   const { fieldSelector, labelSelector } = resourceAttributes;
   return under('resourceAttributes', [
@@ -106,7 +106,7 @@ type Selector = NonNullable<ResourceAttributes['fieldSelector']>;
 function selectorRules(
   field: 'fieldSelector' | 'labelSelector',
   { rawSelector, requirements = [] }: Selector,
-  judge: (requirement: Requirement) => FieldError[],
+  check: (requirement: Requirement) => FieldError[],
 ): FieldError[] {
   const found: FieldError[] = [];
   if (rawSelector && requirements.length) {
@@ -116,18 +116,18 @@ function selectorRules(
     const path = `spec.resourceAttributes.${field}`;
     found.push(required('requirements', `when ${path} is specified, requirements or rawSelector is required`));
   }
-  found.push(...requirements.flatMap((each, index) => under(`requirements[${index}]`, judge(each))));
+  found.push(...requirements.flatMap((each, index) => under(`requirements[${index}]`, check(each))));
   return under(field, found);
 }
 
 function fieldRequirement(requirement: Requirement): FieldError[] {
-  return [...(requirement.key ? [] : [required('key', 'must be specified')]), ...comparison(requirement)];
+  return [...(requirement.key ? [] : [required('key', 'must be specified')]), ...operatorProblems(requirement)];
 }
 
 function labelRequirement(requirement: Requirement): FieldError[] {
   const { key, values = [] } = requirement;
   return [
-    ...comparison(requirement),
+    ...operatorProblems(requirement),
     ...qualifiedName(key).map((complaint) => invalid('key', key, complaint)),
     ...values.flatMap((value, index) =>
       labelValue(value).map((complaint) => invalid(`values[${index}]`, value, complaint)),
@@ -135,7 +135,7 @@ function labelRequirement(requirement: Requirement): FieldError[] {
   ];
 }
 
-/** A client that is newer than the server may know more operators. */
-function comparison({ operator, values }: Requirement): FieldError[] {
+/** Unknown operators are accepted: the client may be newer than the server. */
+function operatorProblems({ operator, values }: Requirement): FieldError[] {
   return operatorValues(operator, values) ?? [];
 }

@@ -1,8 +1,8 @@
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { nameless, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from './access-review.ts';
+import { emptyMetadata, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from './access-review.ts';
 
-/** Asks whether somebody may do something in one namespace, so that the right to ask can be given there alone. */
+/** Asks whether a subject may perform an action in one namespace. Being namespaced, it can be permitted per namespace. */
 export const LocalSubjectAccessReview = defineKind({
   group: 'authorization.k8s.io',
   kind: 'LocalSubjectAccessReview',
@@ -13,7 +13,7 @@ export const LocalSubjectAccessReview = defineKind({
   versions: { 'authorization.k8s.io/v1': {} },
   verbs: ['create'],
   fields: { spec: SubjectAccessReviewSpec, status: SubjectAccessReviewStatus },
-  rules: [nameless('must be empty except for namespace', 'namespace'), insideNamespace],
+  rules: [emptyMetadata('must be empty except for namespace', 'namespace'), insideNamespace],
 });
 export type LocalSubjectAccessReview = ObjectOf<typeof LocalSubjectAccessReview>;
 

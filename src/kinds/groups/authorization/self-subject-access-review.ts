@@ -1,9 +1,9 @@
 import { s } from '../../../schema/builders.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { nameless, SubjectAccessReviewStatus } from './access-review.ts';
-import { attributes, oneQuestion, selectorsAreClear } from './attributes.ts';
+import { emptyMetadata, SubjectAccessReviewStatus } from './access-review.ts';
+import { attributes, oneOfAttributes, selectorsAreValid } from './attributes.ts';
 
-/** Asks whether one may do something oneself. It is answered at once, and never stored. */
+/** Asks whether the caller may perform an action. It is answered at once and never stored. */
 export const SelfSubjectAccessReview = defineKind({
   group: 'authorization.k8s.io',
   kind: 'SelfSubjectAccessReview',
@@ -16,11 +16,11 @@ export const SelfSubjectAccessReview = defineKind({
   fields: {
     spec: s.object('SelfSubjectAccessReviewSpec', attributes, {
       zero: true,
-      rules: [oneQuestion, selectorsAreClear],
+      rules: [oneOfAttributes, selectorsAreValid],
       description: 'The action to check. Exactly one of resourceAttributes and nonResourceAttributes must be set.',
     }),
     status: SubjectAccessReviewStatus,
   },
-  rules: [nameless('must be empty')],
+  rules: [emptyMetadata('must be empty')],
 });
 export type SelfSubjectAccessReview = ObjectOf<typeof SelfSubjectAccessReview>;

@@ -4,7 +4,7 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 const list = (description: string) => s.list(s.string(), { description });
 const verbs = s.list(s.string(), { zero: true, description: 'Verbs that are allowed, `*` for all.' });
 
-/** Asks what one may do oneself. It is answered at once, and never stored. */
+/** Asks what the caller may do. It is answered at once and never stored. */
 export const SelfSubjectRulesReview = defineKind({
   group: 'authorization.k8s.io',
   kind: 'SelfSubjectRulesReview',

@@ -1,7 +1,7 @@
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { nameless, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from './access-review.ts';
+import { emptyMetadata, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from './access-review.ts';
 
-/** Asks whether somebody may do something. It is answered at once, and never stored. */
+/** Asks whether a subject may perform an action. It is answered at once and never stored. */
 export const SubjectAccessReview = defineKind({
   group: 'authorization.k8s.io',
   kind: 'SubjectAccessReview',
@@ -12,6 +12,6 @@ export const SubjectAccessReview = defineKind({
   versions: { 'authorization.k8s.io/v1': {} },
   verbs: ['create'],
   fields: { spec: SubjectAccessReviewSpec, status: SubjectAccessReviewStatus },
-  rules: [nameless('must be empty')],
+  rules: [emptyMetadata('must be empty')],
 });
 export type SubjectAccessReview = ObjectOf<typeof SubjectAccessReview>;

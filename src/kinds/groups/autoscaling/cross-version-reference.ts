@@ -1,4 +1,4 @@
-/** An object of the same namespace, in a version that may have changed since. */
+/** References to objects of the same namespace, by kind and API version. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { pathSegment } from '../../../schema/names.ts';
@@ -19,24 +19,24 @@ export const CrossVersionObjectReference = s.object(
 );
 export type CrossVersionObjectReference = TypeOf<typeof CrossVersionObjectReference>;
 
-/** What is scaled. */
+/** The object to scale. */
 export const ScaleTarget = s.use(CrossVersionObjectReference, {
   zero: true,
-  rules: [namesObject, namesGroup],
+  rules: [kindAndName, apiVersionHasGroup],
   description:
     'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace. Its metrics decide how many pods it gets.',
 });
 
-/** On a reference: what every one must say. */
-export function namesObject(reference: CrossVersionObjectReference): FieldError[] {
+/** On a reference: kind and name are required. */
+export function kindAndName(reference: CrossVersionObjectReference): FieldError[] {
   return (['kind', 'name'] as const).flatMap((field) => {
     const text = reference[field];
     return text ? pathSegment(text).map((complaint) => invalid(field, text, complaint)) : [required(field)];
   });
 }
 
-/** Only a ReplicationController has no group. What was stored without one stays as long as it is not touched. */
-function namesGroup(
+/** Requires a group, except for ReplicationController. References stored without one stay valid until they change. */
+function apiVersionHasGroup(
   reference: CrossVersionObjectReference,
   { old }: RuleContext<CrossVersionObjectReference>,
 ): FieldError | undefined {

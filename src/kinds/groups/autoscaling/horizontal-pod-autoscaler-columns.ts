@@ -3,14 +3,14 @@ import { longList } from '../../columns/long-list.ts';
 
 export const horizontalPodAutoscalerColumns: readonly Column[] = [
   name,
-  text('Reference', 'What is scaled.', ({ spec }) => {
+  text('Reference', 'The scaled object.', ({ spec }) => {
     const { kind = '', name: target = '' } = spec?.scaleTargetRef ?? {};
     return `${kind}/${target}`;
   }),
-  text('Targets', 'What is measured: how it stands, and how it should.', targetsText),
-  text('MinPods', 'How few pods there may be.', ({ spec }) => String(spec?.minReplicas ?? UNSET)),
-  text('MaxPods', 'How many pods there may be.', ({ spec }) => spec?.maxReplicas ?? 0),
-  text('Replicas', 'How many pods there are.', ({ status }) => status?.currentReplicas ?? 0),
+  text('Targets', 'Current value and target of each metric.', targetsText),
+  text('MinPods', 'Minimum number of pods.', ({ spec }) => String(spec?.minReplicas ?? UNSET)),
+  text('MaxPods', 'Maximum number of pods.', ({ spec }) => spec?.maxReplicas ?? 0),
+  text('Replicas', 'Current number of pods.', ({ status }) => status?.currentReplicas ?? 0),
   age,
 ];
 
@@ -25,9 +25,9 @@ function targetsText({ spec, status }: any): string {
 function metricText(metric: any, found: any): string {
   switch (metric.type) {
     case 'External':
-      return plainText(metric.external, found?.external?.current);
+      return valueText(metric.external, found?.external?.current);
     case 'Object':
-      return plainText(metric.object, found?.object?.current);
+      return valueText(metric.object, found?.object?.current);
     case 'Pods':
       return `${found?.pods?.current?.averageValue ?? UNKNOWN}/${metric.pods?.target?.averageValue ?? 0}`;
     case 'Resource':
@@ -39,8 +39,8 @@ function metricText(metric: any, found: any): string {
   }
 }
 
-/** One value for all pods together, or shared among them. */
-function plainText(source: any, current: any): string {
+/** A value for the metric as a whole, or its average per pod. */
+function valueText(source: any, current: any): string {
   const { averageValue, value = 0 } = source?.target ?? {};
   return averageValue === undefined
     ? `${current?.value ?? UNKNOWN}/${value}`

@@ -1,27 +1,33 @@
 /**
- * HorizontalPodAutoscalers of autoscaling/v1. It has fields for the use of the CPU alone; everything else that the
- * stored version knows stands in annotations, as Kubernetes writes them.
+ * HorizontalPodAutoscaler in autoscaling/v1. It has fields for CPU utilization only; everything else in the stored
+ * version is kept in annotations, in the format of Kubernetes.
  */
 import { s } from '../../../schema/builders.ts';
 import { decode } from '../../../schema/decode.ts';
 import type { VersionDefinition } from '../../kind.ts';
 import { conditionFields } from '../../shapes/workload/workload-status.ts';
-import { behaviorIn, behaviorText, listIn } from './annotation-texts.ts';
+import { formatBehavior, parseBehavior, parseList } from './annotation-json.ts';
 import { CrossVersionObjectReference } from './cross-version-reference.ts';
-import { type Annotations, foundMetrics, keep, restore, wantedMetrics } from './kept-metrics.ts';
-import { cpuUtilization, DEFAULT_UTILIZATION } from './metric.ts';
+import { cpuUtilization, DEFAULT_CPU_UTILIZATION_PERCENT } from './metric.ts';
+import {
+  type Annotations,
+  decodeMetrics,
+  encodeMetrics,
+  specMetrics,
+  statusMetrics,
+} from './metrics-in-annotations.ts';
 
-const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
-const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
+const BEHAVIOR_ANNOTATION = 'autoscaling.alpha.kubernetes.io/behavior';
+const CONDITIONS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/conditions';
 
-/** What these annotations say is said by fields in the stored version. */
-const RESERVED = new Set([
-  wantedMetrics.key,
-  wantedMetrics.wholeKey,
-  foundMetrics.key,
-  foundMetrics.wholeKey,
-  BEHAVIOR,
-  CONDITIONS,
+/** Annotations that are fields in the stored version. */
+const RESERVED_ANNOTATIONS = new Set([
+  specMetrics.key,
+  specMetrics.fullKey,
+  statusMetrics.key,
+  statusMetrics.fullKey,
+  BEHAVIOR_ANNOTATION,
+  CONDITIONS_ANNOTATION,
   'autoscaling.alpha.kubernetes.io/scale-down-tolerance',
   'autoscaling.alpha.kubernetes.io/scale-up-tolerance',
 ]);
@@ -67,11 +73,11 @@ const Status = s.object('HorizontalPodAutoscalerStatus', {
   }),
 });
 
-export const older: VersionDefinition = {
+export const autoscalingV1: VersionDefinition = {
   fields: {
     spec: s.use(Spec, {
       zero: true,
-      derive: withTarget,
+      derive: defaultTarget,
       description: 'Desired behavior of the autoscaler: what it scales, within which bounds, and for which CPU usage.',
     }),
     status: s.use(Status, {
@@ -83,31 +89,33 @@ export const older: VersionDefinition = {
   fromHub,
 };
 
-/** A hook: the stored version has no such annotations. */
-export function withoutReserved(autoscaler: any): void {
-  autoscaler.metadata = annotated(autoscaler.metadata, {});
+/** A hook: removes the reserved annotations, which the stored version does not have. */
+export function dropReservedAnnotations(autoscaler: any): void {
+  autoscaler.metadata = withReservedAnnotations(autoscaler.metadata, {});
 }
 
-/** An autoscaler that looks at nothing looks at the CPU. */
-function withTarget({ metadata, spec = decode(Spec, {}) }: any): any {
-  const kept = { cpu: spec.targetCPUUtilizationPercentage, annotations: metadata.annotations ?? {} };
-  return restore(wantedMetrics, kept).length ? spec : { ...spec, targetCPUUtilizationPercentage: DEFAULT_UTILIZATION };
+/** Without any metric, CPU utilization is the default. */
+function defaultTarget({ metadata, spec = decode(Spec, {}) }: any): any {
+  const encoded = { cpu: spec.targetCPUUtilizationPercentage, annotations: metadata.annotations ?? {} };
+  return decodeMetrics(specMetrics, encoded).length
+    ? spec
+    : { ...spec, targetCPUUtilizationPercentage: DEFAULT_CPU_UTILIZATION_PERCENT };
 }
 
 function toHub({ metadata, spec, status, ...rest }: any): any {
   const annotations: Annotations = metadata.annotations ?? {};
   const { targetCPUUtilizationPercentage, ...size } = spec;
   const { currentCPUUtilizationPercentage, currentReplicas, ...progress } = status;
-  const metrics = restore(wantedMetrics, { cpu: targetCPUUtilizationPercentage, annotations });
-  const behavior = behaviorIn(annotations[BEHAVIOR]);
-  const currentMetrics = restore(foundMetrics, { cpu: currentCPUUtilizationPercentage, annotations });
-  const conditions = listIn(HorizontalPodAutoscalerCondition, annotations[CONDITIONS]);
+  const metrics = decodeMetrics(specMetrics, { cpu: targetCPUUtilizationPercentage, annotations });
+  const behavior = parseBehavior(annotations[BEHAVIOR_ANNOTATION]);
+  const currentMetrics = decodeMetrics(statusMetrics, { cpu: currentCPUUtilizationPercentage, annotations });
+  const conditions = parseList(HorizontalPodAutoscalerCondition, annotations[CONDITIONS_ANNOTATION]);
   return {
     ...rest,
-    metadata: annotated(metadata, {}),
+    metadata: withReservedAnnotations(metadata, {}),
     spec: {
       ...size,
-      metrics: metrics.length ? metrics : [cpuUtilization(DEFAULT_UTILIZATION)],
+      metrics: metrics.length ? metrics : [cpuUtilization(DEFAULT_CPU_UTILIZATION_PERCENT)],
       ...(behavior ? { behavior } : {}),
     },
     status: {
@@ -122,15 +130,15 @@ function toHub({ metadata, spec, status, ...rest }: any): any {
 function fromHub({ metadata, spec, status, ...rest }: any): any {
   const { metrics, behavior, ...size } = spec;
   const { currentMetrics = [], conditions, currentReplicas = 0, ...progress } = status;
-  const wanted = keep(wantedMetrics, metrics);
-  const found = keep(foundMetrics, currentMetrics);
+  const wanted = encodeMetrics(specMetrics, metrics);
+  const found = encodeMetrics(statusMetrics, currentMetrics);
   return {
     ...rest,
-    metadata: annotated(metadata, {
+    metadata: withReservedAnnotations(metadata, {
       ...wanted.annotations,
       ...found.annotations,
-      ...(behavior ? { [BEHAVIOR]: behaviorText(behavior) } : {}),
-      ...(conditions ? { [CONDITIONS]: JSON.stringify(conditions) } : {}),
+      ...(behavior ? { [BEHAVIOR_ANNOTATION]: formatBehavior(behavior) } : {}),
+      ...(conditions ? { [CONDITIONS_ANNOTATION]: JSON.stringify(conditions) } : {}),
     }),
     spec: { ...size, ...(wanted.cpu === undefined ? {} : { targetCPUUtilizationPercentage: wanted.cpu }) },
     status: {
@@ -141,9 +149,9 @@ function fromHub({ metadata, spec, status, ...rest }: any): any {
   };
 }
 
-/** Metadata with these of the reserved annotations, and no others of them. */
-function annotated({ annotations = {}, ...metadata }: any, reserved: Annotations): any {
-  const own = Object.entries(annotations).filter(([key]) => !RESERVED.has(key));
+/** Replaces the reserved annotations with the given ones. */
+function withReservedAnnotations({ annotations = {}, ...metadata }: any, reserved: Annotations): any {
+  const own = Object.entries(annotations).filter(([key]) => !RESERVED_ANNOTATIONS.has(key));
   const all = Object.fromEntries([...own, ...Object.entries(reserved)]);
   return Object.keys(all).length ? { ...metadata, annotations: all } : metadata;
 }

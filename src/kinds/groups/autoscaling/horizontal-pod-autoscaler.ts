@@ -5,16 +5,20 @@ import type { Rule } from '../../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { ScaleTarget } from './cross-version-reference.ts';
 import { horizontalPodAutoscalerColumns } from './horizontal-pod-autoscaler-columns.ts';
-import { HorizontalPodAutoscalerCondition, older, withoutReserved } from './horizontal-pod-autoscaler-v1.ts';
-import { cpuUtilization, DEFAULT_UTILIZATION, MetricSpec, MetricStatus } from './metric.ts';
+import {
+  autoscalingV1,
+  dropReservedAnnotations,
+  HorizontalPodAutoscalerCondition,
+} from './horizontal-pod-autoscaler-v1.ts';
+import { cpuUtilization, DEFAULT_CPU_UTILIZATION_PERCENT, MetricSpec, MetricStatus } from './metric.ts';
 import { metricRules } from './metric-rules.ts';
 import { HorizontalPodAutoscalerBehavior } from './scaling-behavior.ts';
 
-/** Zero was allowed once; who has it may keep it. */
+/** Zero is kept where it was stored: earlier versions of Kubernetes allowed it. */
 const atLeastOne: Rule<number> = (count, { old }) =>
   count >= 1 || (count === 0 && old === 0) ? undefined : invalid('', count, 'must be greater than or equal to 1');
 
-/** Sets the size of a workload by how busy its pods are. */
+/** Scales a workload by metrics of its pods. */
 export const HorizontalPodAutoscaler = defineKind({
   group: 'autoscaling',
   kind: 'HorizontalPodAutoscaler',
@@ -24,7 +28,7 @@ export const HorizontalPodAutoscaler = defineKind({
   scope: 'Namespaced',
   description:
     'Adjusts the number of pods of a workload automatically, so that the metrics you choose (CPU usage by default) stay close to their targets.',
-  versions: { 'autoscaling/v2': {}, 'autoscaling/v1': older },
+  versions: { 'autoscaling/v2': {}, 'autoscaling/v1': autoscalingV1 },
   fields: {
     spec: s.object(
       'HorizontalPodAutoscalerSpec',
@@ -40,7 +44,7 @@ export const HorizontalPodAutoscaler = defineKind({
           description: 'Upper bound for the number of pods. Required; must not be less than minReplicas.',
         }),
         metrics: s.list(MetricSpec, {
-          default: [cpuUtilization(DEFAULT_UTILIZATION)],
+          default: [cpuUtilization(DEFAULT_CPU_UTILIZATION_PERCENT)],
           rules: [metricRules],
           description:
             'Metrics to scale by. A replica count is computed for each, and the highest one wins. Defaults to an average CPU usage of 80% of the requests.',
@@ -49,7 +53,7 @@ export const HorizontalPodAutoscaler = defineKind({
       },
       {
         zero: true,
-        rules: [maxFitsMin],
+        rules: [minAndMax],
         description: 'Desired behavior of the autoscaler: what it scales, within which bounds, and by which metrics.',
       },
     ),
@@ -84,14 +88,14 @@ export const HorizontalPodAutoscaler = defineKind({
   },
   subresources: { status: true },
   initialStatus: () => ({ desiredReplicas: 0 }),
-  onCreate: withoutReserved,
-  onUpdate: withoutReserved,
-  onStatusUpdate: withoutReserved,
+  onCreate: dropReservedAnnotations,
+  onUpdate: dropReservedAnnotations,
+  onStatusUpdate: dropReservedAnnotations,
   columns: horizontalPodAutoscalerColumns,
 });
 export type HorizontalPodAutoscaler = ObjectOf<typeof HorizontalPodAutoscaler>;
 
-function maxFitsMin({ minReplicas, maxReplicas }: any): FieldError[] {
+function minAndMax({ minReplicas, maxReplicas }: any): FieldError[] {
   const found: FieldError[] = [];
   if (maxReplicas === 0) found.push(required('maxReplicas', 'must be set and greater than 0'));
   if (maxReplicas < 0) found.push(invalid('maxReplicas', maxReplicas, 'must be greater than or equal to 1'));

@@ -1,10 +1,10 @@
-/** What must hold for the metrics of an autoscaler. */
+/** Validation of an autoscaler's metrics. */
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, pathSegment } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { containerResourceName } from '../../shapes/pod/resource-names.ts';
-import { type CrossVersionObjectReference, malformedVersion, namesObject } from './cross-version-reference.ts';
+import { type CrossVersionObjectReference, kindAndName, malformedVersion } from './cross-version-reference.ts';
 import type { MetricSpec, MetricTarget } from './metric.ts';
 
 type Source = Exclude<keyof MetricSpec, 'type'>;
@@ -18,7 +18,7 @@ const sourceOf: Readonly<Record<string, Source>> = {
 };
 const types = Object.keys(sourceOf);
 
-/** The first of these that is there is judged; it should be the only one. */
+/** Only the first source that is set is checked; there should be only one. */
 const order: readonly Source[] = ['object', 'external', 'pods', 'resource', 'containerResource'];
 
 /** On the list of metrics. */
@@ -40,7 +40,7 @@ function metricRule(metric: MetricSpec, tolerant: boolean): FieldError[] {
   if (!expected) found.push(notSupported('type', type, types));
   const present = order.filter((source) => metric[source]);
   const first = present[0];
-  if (first) found.push(...under(first, judged(metric, first, tolerant)));
+  if (first) found.push(...under(first, sourceProblems(metric, first, tolerant)));
   if (expected && !metric[expected]) {
     found.push(required(expected, 'must populate information for the given metric source'));
   }
@@ -52,7 +52,7 @@ function metricRule(metric: MetricSpec, tolerant: boolean): FieldError[] {
   return found;
 }
 
-function judged(
+function sourceProblems(
   { object, external, pods, resource, containerResource }: MetricSpec,
   source: Source,
   tolerant: boolean,
@@ -60,33 +60,33 @@ function judged(
   switch (source) {
     case 'object':
       return object
-        ? [...described(object.describedObject, tolerant), ...named(object.metric), ...ofObject(object)]
+        ? [...describedObject(object.describedObject, tolerant), ...metricName(object.metric), ...ofObject(object)]
         : [];
     case 'external':
-      return external ? [...named(external.metric), ...ofOutside(external)] : [];
+      return external ? [...metricName(external.metric), ...ofExternal(external)] : [];
     case 'pods':
-      return pods ? [...named(pods.metric), ...ofPods(pods)] : [];
+      return pods ? [...metricName(pods.metric), ...ofPods(pods)] : [];
     case 'resource':
       return resource ? [...(resource.name ? [] : [noResource]), ...ofResource(resource)] : [];
     case 'containerResource':
-      return containerResource ? [...inContainer(containerResource), ...ofResource(containerResource)] : [];
+      return containerResource ? [...nameAndContainer(containerResource), ...ofResource(containerResource)] : [];
   }
 }
 
-/** One that is malformed may stay. */
-function described(reference: CrossVersionObjectReference, tolerant: boolean): FieldError[] {
+/** `tolerant` accepts a malformed apiVersion. */
+function describedObject(reference: CrossVersionObjectReference, tolerant: boolean): FieldError[] {
   const malformed = tolerant ? undefined : malformedVersion(reference);
-  return under('describedObject', [...namesObject(reference), ...(malformed ? [malformed] : [])]);
+  return under('describedObject', [...kindAndName(reference), ...(malformed ? [malformed] : [])]);
 }
 
-function named({ name }: { readonly name: string }): FieldError[] {
+function metricName({ name }: { readonly name: string }): FieldError[] {
   if (!name) return [required('metric.name', 'must specify a metric name')];
   return pathSegment(name).map((complaint) => invalid('metric.name', name, complaint));
 }
 
 const noResource = required('name', 'must specify a resource name');
 
-function inContainer({ name, container }: { readonly name: string; readonly container: string }): FieldError[] {
+function nameAndContainer({ name, container }: { readonly name: string; readonly container: string }): FieldError[] {
   return [
     ...(name ? containerResourceName(name).map((each) => invalid('name', name, each)) : [noResource]),
     ...(container
@@ -95,20 +95,20 @@ function inContainer({ name, container }: { readonly name: string; readonly cont
   ];
 }
 
-interface Targeted {
+interface HasTarget {
   readonly target: MetricTarget;
 }
 
-function ofObject({ target }: Targeted): FieldError[] {
-  const found = wellFormed(target);
+function ofObject({ target }: HasTarget): FieldError[] {
+  const found = targetProblems(target);
   if (!target.value && !target.averageValue) {
     found.push(required('target.averageValue', 'must set either a target value or averageValue'));
   }
   return found;
 }
 
-function ofOutside({ target }: Targeted): FieldError[] {
-  const found = wellFormed(target);
+function ofExternal({ target }: HasTarget): FieldError[] {
+  const found = targetProblems(target);
   if (!target.value && !target.averageValue) {
     found.push(required('target.averageValue', 'must set either a target value for metric or a per-pod target'));
   }
@@ -118,14 +118,14 @@ function ofOutside({ target }: Targeted): FieldError[] {
   return found;
 }
 
-function ofPods({ target }: Targeted): FieldError[] {
-  const found = wellFormed(target);
+function ofPods({ target }: HasTarget): FieldError[] {
+  const found = targetProblems(target);
   if (!target.averageValue) found.push(required('target.averageValue', 'must specify a positive target averageValue'));
   return found;
 }
 
-function ofResource({ target }: Targeted): FieldError[] {
-  const found = wellFormed(target);
+function ofResource({ target }: HasTarget): FieldError[] {
+  const found = targetProblems(target);
   const { averageUtilization, averageValue } = target;
   if (averageUtilization === undefined && !averageValue) {
     found.push(required('target.averageUtilization', 'must set either a target raw value or a target utilization'));
@@ -139,7 +139,7 @@ function ofResource({ target }: Targeted): FieldError[] {
 const targetTypes = ['Utilization', 'Value', 'AverageValue'];
 const zero = parseQuantity('0');
 
-function wellFormed({ type, value, averageValue, averageUtilization }: MetricTarget): FieldError[] {
+function targetProblems({ type, value, averageValue, averageUtilization }: MetricTarget): FieldError[] {
   const found: FieldError[] = type ? [] : [required('type', 'must specify a metric target type')];
   if (!targetTypes.includes(type)) {
     found.push(invalid('type', type, 'must be either Utilization, Value, or AverageValue'));

@@ -1,6 +1,6 @@
 /**
- * The metrics of an autoscaler as autoscaling/v1 writes them: it has no fields for them, so that they stand in
- * annotations, in the form of an even older version. That form is flat, and it cannot say everything.
+ * Metrics in the form that autoscaling/v1 writes into annotations, which is that of v2beta1: flat, and unable to express
+ * everything.
  */
 import { getPath, setPath, type Tree } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
@@ -9,43 +9,43 @@ import type { ObjectSchema } from '../../../schema/schema.ts';
 import { CrossVersionObjectReference } from './cross-version-reference.ts';
 import { MetricSelector, MetricSpec, MetricStatus } from './metric.ts';
 
-/** Where a value stands in a metric of this version, and in one of the older form. */
-type Move = readonly [newer: string, older: string];
+/** Path of a value in the current form of a metric, and in the older form. */
+type PathPair = readonly [newer: string, older: string];
 
-const NAME: Move = ['metric.name', 'metricName'];
-const SELECTOR: Move = ['metric.selector', 'selector'];
-const EXTERNAL_SELECTOR: Move = ['metric.selector', 'metricSelector'];
-const OBJECT: Move = ['describedObject', 'target'];
-const RESOURCE: Move = ['name', 'name'];
-const CONTAINER: Move = ['container', 'container'];
+const NAME: PathPair = ['metric.name', 'metricName'];
+const SELECTOR: PathPair = ['metric.selector', 'selector'];
+const EXTERNAL_SELECTOR: PathPair = ['metric.selector', 'metricSelector'];
+const OBJECT: PathPair = ['describedObject', 'target'];
+const RESOURCE: PathPair = ['name', 'name'];
+const CONTAINER: PathPair = ['container', 'container'];
 
-/** Both forms of what is wanted, or of what was found, with the way from one to the other. */
+/** Both forms of a metric (in a spec or in a status), and how one converts to the other. */
 export interface MetricForm<T> {
   readonly newer: ObjectSchema<T>;
   readonly older: ObjectSchema<any>;
-  readonly moves: Readonly<Record<string, readonly Move[]>>;
-  /** What follows from the rest in the older form. */
+  readonly moves: Readonly<Record<string, readonly PathPair[]>>;
+  /** Fills in fields that the older form does not have. */
   readonly complete: (metric: any) => T;
 }
 
 const type = s.string({ zero: true });
 const name = s.string({ zero: true });
 const amount = s.quantity();
-/** An amount that the older form cannot leave out. */
-const always = s.quantity({ zero: true });
-const hundredths = s.int32();
+/** An amount that is required in the older form. */
+const requiredAmount = s.quantity({ zero: true });
+const percentage = s.int32();
 const ofMetric = { metricName: s.string({ zero: true }), selector: MetricSelector };
 const ofObject = { target: s.use(CrossVersionObjectReference, { zero: true }), ...ofMetric, averageValue: amount };
 const external = { metricName: s.string({ zero: true }), metricSelector: MetricSelector };
-const wanted = { name, targetAverageUtilization: hundredths, targetAverageValue: amount };
-const found = { name, currentAverageUtilization: hundredths, currentAverageValue: always };
+const wanted = { name, targetAverageUtilization: percentage, targetAverageValue: amount };
+const found = { name, currentAverageUtilization: percentage, currentAverageValue: requiredAmount };
 
 export const specForm: MetricForm<MetricSpec> = {
   newer: MetricSpec,
   older: s.object('MetricSpec', {
     type,
-    object: s.object('ObjectMetricSource', { ...ofObject, targetValue: always }),
-    pods: s.object('PodsMetricSource', { ...ofMetric, targetAverageValue: always }),
+    object: s.object('ObjectMetricSource', { ...ofObject, targetValue: requiredAmount }),
+    pods: s.object('PodsMetricSource', { ...ofMetric, targetAverageValue: requiredAmount }),
     resource: s.object('ResourceMetricSource', wanted),
     containerResource: s.object('ContainerResourceMetricSource', { ...wanted, container: name }),
     external: s.object('ExternalMetricSource', { ...external, targetValue: amount, targetAverageValue: amount }),
@@ -58,20 +58,24 @@ export const statusForm: MetricForm<MetricStatus> = {
   newer: MetricStatus,
   older: s.object('MetricStatus', {
     type,
-    object: s.object('ObjectMetricStatus', { ...ofObject, currentValue: always }),
-    pods: s.object('PodsMetricStatus', { ...ofMetric, currentAverageValue: always }),
+    object: s.object('ObjectMetricStatus', { ...ofObject, currentValue: requiredAmount }),
+    pods: s.object('PodsMetricStatus', { ...ofMetric, currentAverageValue: requiredAmount }),
     resource: s.object('ResourceMetricStatus', found),
     containerResource: s.object('ContainerResourceMetricStatus', { ...found, container: name }),
-    external: s.object('ExternalMetricStatus', { ...external, currentValue: always, currentAverageValue: amount }),
+    external: s.object('ExternalMetricStatus', {
+      ...external,
+      currentValue: requiredAmount,
+      currentAverageValue: amount,
+    }),
   }),
   moves: movesOf('current'),
   complete: (metric) => metric,
 };
 
-function movesOf(side: 'target' | 'current'): Readonly<Record<string, readonly Move[]>> {
-  const value: Move = [`${side}.value`, `${side}Value`];
-  const average: Move = [`${side}.averageValue`, `${side}AverageValue`];
-  const utilization: Move = [`${side}.averageUtilization`, `${side}AverageUtilization`];
+function movesOf(side: 'target' | 'current'): Readonly<Record<string, readonly PathPair[]>> {
+  const value: PathPair = [`${side}.value`, `${side}Value`];
+  const average: PathPair = [`${side}.averageValue`, `${side}AverageValue`];
+  const utilization: PathPair = [`${side}.averageUtilization`, `${side}AverageUtilization`];
   return {
     object: [OBJECT, NAME, value, SELECTOR, [`${side}.averageValue`, 'averageValue']],
     pods: [NAME, average, SELECTOR],
@@ -93,7 +97,7 @@ export function toNewer<T>(form: MetricForm<T>, metric: Tree): T {
   return decode(form.newer, form.complete(turned));
 }
 
-function moved({ moves }: Pick<MetricForm<unknown>, 'moves'>, metric: Tree, turn: (move: Move) => Move): Tree {
+function moved({ moves }: Pick<MetricForm<unknown>, 'moves'>, metric: Tree, turn: (move: PathPair) => PathPair): Tree {
   const out: Tree = { type: metric.type };
   for (const [source, paths] of Object.entries(moves)) {
     if (metric[source] === undefined) continue;
@@ -108,7 +112,7 @@ function moved({ moves }: Pick<MetricForm<unknown>, 'moves'>, metric: Tree, turn
   return out;
 }
 
-/** Which number counts; the older form has no word for it. */
+/** Sets the type of the target, which the older form does not have. */
 function withTargetType(metric: any): MetricSpec {
   const out = { ...metric };
   for (const source of Object.keys(specForm.moves)) {
@@ -121,7 +125,7 @@ function typed(source: string, target: any) {
   switch (source) {
     case 'object': {
       if (target.averageValue === undefined) return { ...target, type: 'Value' };
-      // Zero stands for a value that was not there.
+      // Zero stands for an absent value.
       const { value, ...rest } = target;
       return { ...(value === '0' ? rest : target), type: 'AverageValue' };
     }

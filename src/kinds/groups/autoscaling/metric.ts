@@ -1,9 +1,9 @@
-/** What an autoscaler looks at: what it wants to find, and what it found. Which rules hold is in metric-rules.ts. */
+/** Schemas of metrics: targets in a spec, and current values in a status. Their validation is in metric-rules.ts. */
 import { s } from '../../../schema/builders.ts';
 import type { Fields, TypeOf } from '../../../schema/schema.ts';
 import { CrossVersionObjectReference } from './cross-version-reference.ts';
 
-/** Nobody judges it: it is for whoever collects the metrics. */
+/** A label selector without validation: it is interpreted by the metrics API. */
 export const MetricSelector = s.object(
   'LabelSelector',
   {
@@ -86,7 +86,7 @@ const describedObject = s.use(CrossVersionObjectReference, {
 const resourceName = s.string({ zero: true, description: 'Name of the resource, such as cpu or memory.' });
 const container = s.string({ zero: true, description: 'Name of the container in each pod whose usage counts.' });
 
-/** The five sorts of metrics, each with what is wanted or what was found. */
+/** The five types of metrics, each with a target or a current value. */
 function sources<F extends Fields>(suffix: 'Source' | 'Status', amount: F) {
   return {
     type: s.string({
@@ -146,10 +146,10 @@ export const MetricStatus = s.object('MetricStatus', sources('Status', { current
 });
 export type MetricStatus = TypeOf<typeof MetricStatus>;
 
-/** The part of the CPU that an autoscaler aims at where it is told nothing else. */
-export const DEFAULT_UTILIZATION = 80;
+/** Default target for CPU utilization, in percent of the requests. */
+export const DEFAULT_CPU_UTILIZATION_PERCENT = 80;
 
-/** A metric that the older version has a field for. */
+/** The metric that autoscaling/v1 has a field for. */
 export const cpuUtilization = (averageUtilization: number): MetricSpec => ({
   type: 'Resource',
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },

@@ -1,6 +1,6 @@
 /**
- * The size of a workload, apart from everything else about it: the body of every `scale` subresource. The older versions
- * of the workloads have a Scale of their own, which shows the selector twice.
+ * Scale, the body of every `scale` subresource. The older versions of the workloads have their own Scale, which has the
+ * selector in two forms.
  */
 import { s } from '../../../schema/builders.ts';
 import type { ObjectSchema, Schema } from '../../../schema/schema.ts';
@@ -9,7 +9,7 @@ import type { KubeObject } from '../../kind.ts';
 import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 
 export interface Scale extends KubeObject {
-  /** Absent is 0. */
+  /** Absent means 0. */
   spec: { replicas?: number };
   status: ScaleStatus;
 }
@@ -27,7 +27,7 @@ type Selector = Parameters<typeof selectorText>[0];
 export interface ScaleShape {
   readonly apiVersion: string;
   readonly schema: ObjectSchema<Scale>;
-  /** How many pods there are, and how they are found. */
+  /** Builds the status. */
   readonly status: (replicas: number, selector: Selector) => ScaleStatus;
 }
 
@@ -36,13 +36,13 @@ export function scaleShapeOf(apiVersion: string): ScaleShape {
   return older.get(apiVersion) ?? autoscaling;
 }
 
-const selectorWords = {
+const selectorOptions = {
   description: 'Label selector for the counted pods, in the form of the labelSelector query parameter.',
 };
 
 const autoscaling: ScaleShape = {
   apiVersion: 'autoscaling/v1',
-  schema: schemaOf({ selector: s.string(selectorWords) }),
+  schema: schemaOf({ selector: s.string(selectorOptions) }),
   status(replicas, selector) {
     const text = selectorText(selector);
     return { replicas, ...(text ? { selector: text } : {}) };
@@ -54,7 +54,7 @@ const olderSchema = schemaOf({
     description:
       'The selector as a map of labels. Absent when it needs more than equality; targetSelector is always complete.',
   }),
-  targetSelector: s.string(selectorWords),
+  targetSelector: s.string(selectorOptions),
 });
 
 const older = new Map<string, ScaleShape>(
@@ -70,7 +70,7 @@ function olderStatus(replicas: number, selector: Selector): ScaleStatus {
   return { replicas, ...(labels ? { selector: labels } : {}), ...(targetSelector ? { targetSelector } : {}) };
 }
 
-/** Undefined where labels alone do not say it. */
+/** Undefined if the selector needs more than equality. */
 function labelsOf(selector: any): Readonly<Record<string, string>> | undefined {
   if (!selector || selector.matchExpressions) return undefined;
   return typeof selector.matchLabels === 'object' ? selector.matchLabels : selector;

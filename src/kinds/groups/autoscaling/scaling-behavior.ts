@@ -1,10 +1,10 @@
-/** How fast an autoscaler may change the number of pods, up and down. */
+/** How fast an autoscaler may add and remove pods. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported } from '../../../schema/field-error.ts';
 import type { ObjectType, Rule, TypeOf } from '../../../schema/schema.ts';
 
-const LONGEST_WINDOW = 3600;
-const LONGEST_PERIOD = 1800;
+const MAX_WINDOW_SECONDS = 3600;
+const MAX_PERIOD_SECONDS = 1800;
 
 const policy = {
   type: s.string({
@@ -29,19 +29,21 @@ const HPAScalingPolicy = s.object('HPAScalingPolicy', policy, {
 
 const window: Rule<number> = (seconds) => {
   if (seconds < 0) return invalid('', seconds, 'must be greater than or equal to zero');
-  return seconds > LONGEST_WINDOW ? invalid('', seconds, `must be less than or equal to ${LONGEST_WINDOW}`) : undefined;
+  return seconds > MAX_WINDOW_SECONDS
+    ? invalid('', seconds, `must be less than or equal to ${MAX_WINDOW_SECONDS}`)
+    : undefined;
 };
 
 const notNegative: Rule<string> = (amount) =>
   amount.startsWith('-') ? invalid('', amount, 'must be greater than or equal to 0') : undefined;
 
-/** What holds in one direction where nothing is said. */
-interface Preset {
+/** Defaults for one direction. */
+interface ScalingDefaults {
   readonly stabilizationWindowSeconds?: number;
   readonly policies: HPAScalingPolicy[];
 }
 
-const rulesOf = ({ stabilizationWindowSeconds, policies }: Preset) =>
+const rulesOf = ({ stabilizationWindowSeconds, policies }: ScalingDefaults) =>
   s.object(
     'HPAScalingRules',
     {
@@ -102,8 +104,8 @@ function policyRule({ type, value, periodSeconds }: HPAScalingPolicy): FieldErro
   if (type !== 'Pods' && type !== 'Percent') found.push(notSupported('type', type, ['Percent', 'Pods']));
   if (value <= 0) found.push(invalid('value', value, 'must be greater than zero'));
   if (periodSeconds <= 0) found.push(invalid('periodSeconds', periodSeconds, 'must be greater than zero'));
-  if (periodSeconds > LONGEST_PERIOD) {
-    found.push(invalid('periodSeconds', periodSeconds, `must be less than or equal to ${LONGEST_PERIOD}`));
+  if (periodSeconds > MAX_PERIOD_SECONDS) {
+    found.push(invalid('periodSeconds', periodSeconds, `must be less than or equal to ${MAX_PERIOD_SECONDS}`));
   }
   return found;
 }

@@ -14,17 +14,17 @@ import { isTimeZone, parseCronSchedule } from './cron-schedule.ts';
 import { JobTemplateSpec } from './job-spec.ts';
 import { jobWarnings } from './job-warnings.ts';
 
-/** The name of a Job is that of its CronJob and eleven characters more, and may have 63. */
-const MAX_NAME = 52;
+/** Job names append up to eleven characters to the name of the CronJob, and may have 63. */
+const MAX_NAME_LENGTH = 52;
 
-const IN_SCHEDULE = /TZ/;
+const TIME_ZONE_PREFIX = /TZ/;
 
-/** A time zone belongs into its own field; schedules from before there was one may keep theirs. */
+/** Rejects a time zone in the schedule, except in one that was stored before the field timeZone existed. */
 const schedule: Rule<string> = (text, { old, parent }) => {
   const parsed = parseCronSchedule(text);
   const found: FieldError[] = 'error' in parsed ? [invalid('', text, parsed.error)] : [];
-  if (!IN_SCHEDULE.test(text)) return found;
-  if (old === undefined || !IN_SCHEDULE.test(old)) {
+  if (!TIME_ZONE_PREFIX.test(text)) return found;
+  if (old === undefined || !TIME_ZONE_PREFIX.test(old)) {
     found.push(invalid('', text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'));
   } else if (parent.timeZone !== undefined) {
     found.push(invalid('', text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'));
@@ -95,7 +95,7 @@ const CronJobSpec = s.object(
   specOptions,
 );
 
-/** In the first version a limit that is left out is none; zero keeps nothing. */
+/** In batch/v2alpha1 an absent limit means no limit; 0 keeps nothing. */
 const HISTORY_LIMITS = ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'];
 
 /** Creates Jobs on a schedule. */
@@ -135,21 +135,21 @@ export const CronJob = defineKind({
   },
   subresources: { status: true },
   generation: true,
-  rules: [nameLeavesRoom],
+  rules: [nameLength],
   warnings: cronJobWarnings,
   columns: [
     name,
-    text('Schedule', 'When the work is done.', ({ spec }) => spec?.schedule ?? ''),
-    text('Timezone', 'Whose time the schedule speaks of.', ({ spec }) => spec?.timeZone ?? NONE),
-    { ...text('Suspend', 'Whether no more work is started.', suspendText), type: 'boolean' },
-    integer('Active', 'How many jobs run.', ({ status }) => status?.active?.length),
-    text('Last Schedule', 'When work was last started.', ({ status }, now) => {
+    text('Schedule', 'The schedule in cron syntax.', ({ spec }) => spec?.schedule ?? ''),
+    text('Timezone', 'Time zone of the schedule.', ({ spec }) => spec?.timeZone ?? NONE),
+    { ...text('Suspend', 'Whether no more Jobs are created.', suspendText), type: 'boolean' },
+    integer('Active', 'Number of running Jobs.', ({ status }) => status?.active?.length),
+    text('Last Schedule', 'Time since a Job was last scheduled.', ({ status }, now) => {
       return status?.lastScheduleTime ? elapsed(status.lastScheduleTime, now) : NONE;
     }),
     age,
     ...[
       ...containerColumns(({ spec }) => spec?.jobTemplate?.spec?.template),
-      text('Selector', 'Which pods belong to a job.', ({ spec }) => {
+      text('Selector', 'Label selector in the template of the Jobs.', ({ spec }) => {
         return labelSelectorText(spec?.jobTemplate?.spec?.selector);
       }),
     ].map(wide),
@@ -157,10 +157,10 @@ export const CronJob = defineKind({
 });
 export type CronJob = ObjectOf<typeof CronJob>;
 
-function nameLeavesRoom({ metadata }: any, { operation }: RuleContext): readonly FieldError[] {
+function nameLength({ metadata }: any, { operation }: RuleContext): readonly FieldError[] {
   const { name = '' } = metadata;
-  return operation === 'create' && name.length > MAX_NAME
-    ? [invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`)]
+  return operation === 'create' && name.length > MAX_NAME_LENGTH
+    ? [invalid('metadata.name', name, `must be no more than ${MAX_NAME_LENGTH} characters`)]
     : [];
 }
 

@@ -1,13 +1,13 @@
 /**
- * What a CronJob's `schedule` says: five fields (minute, hour, day of month, month, day of week), a word such as
- * `@hourly`, or `@every` and a duration. Parsing only; when the next run is due is the controller's business.
+ * Parses a CronJob's `schedule`: five fields (minute, hour, day of month, month, day of week), a macro such as
+ * `@hourly`, or `@every` and a duration. The controller computes when the next run is due.
  */
 import { parseDuration } from './every-duration.ts';
 
-/** The runs of a five-field schedule: the moments that every part allows. */
+/** A schedule of five fields. It matches the minutes that all of them allow. */
 export interface CalendarSchedule {
   readonly type: 'calendar';
-  /** From a `TZ=` in front of the fields; new schedules cannot have it. */
+  /** From a `TZ=` prefix, which new schedules cannot have. */
   readonly timeZone?: string;
   readonly minutes: ReadonlySet<number>;
   readonly hours: ReadonlySet<number>;
@@ -15,11 +15,11 @@ export interface CalendarSchedule {
   readonly months: ReadonlySet<number>;
   /** 0 is Sunday. */
   readonly daysOfWeek: ReadonlySet<number>;
-  /** True when both kinds of days were narrowed down: then either one is enough for a day to match. */
+  /** True if both day fields are restricted; a day then matches if either field allows it. */
   readonly eitherDay: boolean;
 }
 
-/** One run every so many milliseconds, whole seconds, at least one. */
+/** A run at a fixed interval, in whole seconds, at least one. */
 interface IntervalSchedule {
   readonly type: 'interval';
   readonly every: number;
@@ -43,7 +43,7 @@ const MONTHS: Bounds = {
 };
 const DAYS_OF_WEEK: Bounds = { min: 0, max: 6, names: numbered(0, ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']) };
 
-const WORDS: Readonly<Record<string, string>> = {
+const MACROS: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
   '@monthly': '0 0 1 * *',
@@ -53,9 +53,9 @@ const WORDS: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-const EVERY = '@every ';
+const EVERY_PREFIX = '@every ';
 
-/** Reads a schedule, or says what is wrong with it. */
+/** Parses a schedule, or returns an error. */
 export function parseCronSchedule(text: string): CronSchedule | { readonly error: string } {
   try {
     return parse(text);
@@ -65,7 +65,7 @@ export function parseCronSchedule(text: string): CronSchedule | { readonly error
   }
 }
 
-/** True for the name of a zone of the time-zone database. */
+/** Whether this is a name in the IANA time zone database. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -90,10 +90,10 @@ function parse(text: string): CronSchedule {
 
 function parseUnzoned(text: string): CronSchedule {
   if (!text.startsWith('@')) return parseFields(text);
-  const fields = Object.hasOwn(WORDS, text) ? WORDS[text] : undefined;
+  const fields = Object.hasOwn(MACROS, text) ? MACROS[text] : undefined;
   if (fields) return parseFields(fields);
-  if (!text.startsWith(EVERY)) throw new SyntaxError(`unrecognized descriptor: ${text}`);
-  const duration = parseDuration(text.slice(EVERY.length));
+  if (!text.startsWith(EVERY_PREFIX)) throw new SyntaxError(`unrecognized descriptor: ${text}`);
+  const duration = parseDuration(text.slice(EVERY_PREFIX.length));
   if (typeof duration !== 'number') throw new SyntaxError(`failed to parse duration ${text}: ${duration.error}`);
   return { type: 'interval', every: Math.max(1, Math.floor(duration / 1000)) * 1000 };
 }
@@ -124,7 +124,7 @@ function parseDays(dayOfMonth: string, month: string, dayOfWeek: string) {
   };
 }
 
-/** A list of ranges; `any` when one of them is an unstepped star. */
+/** A list of ranges; `any` is true if one of them is a star without a step. */
 function parseField(field: string, bounds: Bounds): { values: ReadonlySet<number>; any: boolean } {
   const values = new Set<number>();
   let any = false;

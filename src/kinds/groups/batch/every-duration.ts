@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Reads a duration such as `1h30m` as milliseconds, or says what is wrong with it. */
+/** Parses a duration such as `1h30m` into milliseconds, or returns an error. */
 export function parseDuration(text: string): number | { readonly error: string } {
   const [, sign, magnitude = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (magnitude === '0') return 0;

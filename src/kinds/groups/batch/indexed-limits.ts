@@ -1,14 +1,14 @@
-/** How large a Job may be whose pods are numbered, so that the numbers that are done still fit into its status. */
+/** Size limits of indexed Jobs, which keep their lists of indexes small enough for the status. */
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, required } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 
 const MAX_PARALLELISM = 100_000;
 const MAX_FAILED_INDEXES = 100_000;
-/** From here on, and with a limit of failures for each index, less may run and fail. */
-const MANY_COMPLETIONS = 100_000;
-const MAX_PARALLELISM_OF_MANY = 10_000;
-const MAX_FAILED_INDEXES_OF_MANY = 10_000;
+/** Above this, a Job with backoffLimitPerIndex has lower limits. */
+const LARGE_JOB_COMPLETIONS = 100_000;
+const MAX_PARALLELISM_OF_LARGE_JOB = 10_000;
+const MAX_FAILED_INDEXES_OF_LARGE_JOB = 10_000;
 
 /** On a Job's spec. */
 export const indexedLimits: Rule = (spec) => {
@@ -37,22 +37,22 @@ function indexed(spec: any): FieldError[] {
   if (maxFailedIndexes > MAX_FAILED_INDEXES) {
     found.push(invalid('maxFailedIndexes', maxFailedIndexes, `must be less than or equal to ${MAX_FAILED_INDEXES}`));
   }
-  if (completions > MANY_COMPLETIONS && backoffLimitPerIndex !== undefined) found.push(...ofMany(spec));
+  if (completions > LARGE_JOB_COMPLETIONS && backoffLimitPerIndex !== undefined) found.push(...largeJob(spec));
   return found;
 }
 
-function ofMany({ parallelism = 0, maxFailedIndexes }: any): FieldError[] {
+function largeJob({ parallelism = 0, maxFailedIndexes }: any): FieldError[] {
   const found: FieldError[] = [];
   const atMost = (limit: number) =>
-    `must be less than or equal to ${limit} when completions are above ${MANY_COMPLETIONS} and used with backoff limit per index`;
+    `must be less than or equal to ${limit} when completions are above ${LARGE_JOB_COMPLETIONS} and used with backoff limit per index`;
   if (maxFailedIndexes === undefined) {
-    found.push(required('maxFailedIndexes', `must be specified when completions is above ${MANY_COMPLETIONS}`));
+    found.push(required('maxFailedIndexes', `must be specified when completions is above ${LARGE_JOB_COMPLETIONS}`));
   }
-  if (parallelism > MAX_PARALLELISM_OF_MANY) {
-    found.push(invalid('parallelism', parallelism, atMost(MAX_PARALLELISM_OF_MANY)));
+  if (parallelism > MAX_PARALLELISM_OF_LARGE_JOB) {
+    found.push(invalid('parallelism', parallelism, atMost(MAX_PARALLELISM_OF_LARGE_JOB)));
   }
-  if (maxFailedIndexes > MAX_FAILED_INDEXES_OF_MANY) {
-    found.push(invalid('maxFailedIndexes', maxFailedIndexes, atMost(MAX_FAILED_INDEXES_OF_MANY)));
+  if (maxFailedIndexes > MAX_FAILED_INDEXES_OF_LARGE_JOB) {
+    found.push(invalid('maxFailedIndexes', maxFailedIndexes, atMost(MAX_FAILED_INDEXES_OF_LARGE_JOB)));
   }
   return found;
 }

@@ -1,11 +1,11 @@
-/** Sets of a Job's indexes as text: `1,3-5,7`, in growing order. */
+/** Sets of a Job's indexes as text, such as `1,3-5,7`, in ascending order. */
 
 interface Interval {
   readonly from: number;
   readonly to: number;
 }
 
-/** The intervals of a text and how many indexes they hold, or what is wrong with it. */
+/** Parses intervals and counts their indexes, or returns an error. */
 export function parseIndexes(
   text: string,
   completions: number,
@@ -23,7 +23,7 @@ export function parseIndexes(
   return { intervals, total };
 }
 
-/** The first index that both texts hold; undefined when there is none, or a text is not readable. */
+/** The first index in both texts; undefined if there is none, or a text is malformed. */
 export function firstCommonIndex(one: string, other: string, completions: number): number | undefined {
   const left = parseIndexes(one, completions);
   const right = parseIndexes(other, completions);

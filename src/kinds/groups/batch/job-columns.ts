@@ -4,21 +4,24 @@ import { elapsed, humanDuration } from '../../columns/elapsed.ts';
 
 export const jobColumns: readonly Column[] = [
   name,
-  text('Status', 'How the work stands.', statusText),
-  text('Completions', 'How many pods have succeeded, of how many that should.', completionsText),
-  text('Duration', 'How long the work has taken.', durationText),
+  text('Status', 'State of the Job.', statusText),
+  text('Completions', 'Number of successful pods, of the desired number.', completionsText),
+  text('Duration', 'How long the Job has run.', durationText),
   age,
   ...workloadColumns,
 ];
 
-/** The first condition that holds says how a job stands; a deletion comes in between. */
-const ENDS = ['Complete', 'Failed'] as const;
-const TURNS = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'] as const;
+/** The first condition that is True is the state; a Job being deleted is Terminating unless it has finished. */
+const TERMINAL_CONDITIONS = ['Complete', 'Failed'] as const;
+const OTHER_CONDITIONS = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'] as const;
 
 function statusText({ metadata, status }: any): string {
   const conditions: readonly any[] = status?.conditions ?? [];
   const holds = (wanted: string) => conditions.find(({ type }) => type === wanted)?.status === 'True';
-  return ENDS.find(holds) ?? (metadata?.deletionTimestamp ? 'Terminating' : (TURNS.find(holds) ?? 'Running'));
+  return (
+    TERMINAL_CONDITIONS.find(holds) ??
+    (metadata?.deletionTimestamp ? 'Terminating' : (OTHER_CONDITIONS.find(holds) ?? 'Running'))
+  );
 }
 
 function completionsText({ spec, status }: any): string {

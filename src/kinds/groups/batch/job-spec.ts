@@ -1,6 +1,6 @@
 /**
- * What a Job is to do. A Job's own spec has defaults, and parts of it cannot change; in a CronJob's template neither is
- * so, because a Job is yet to be made of it.
+ * The spec of a Job, and the template for Jobs in a CronJob. The template has the same fields, but no defaults and
+ * nothing immutable: both apply when a Job is created from it.
  */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
@@ -15,22 +15,22 @@ import { indexedLimits } from './indexed-limits.ts';
 import { PodFailurePolicy, policyFitsJob } from './pod-failure-policy.ts';
 import { SuccessPolicy, successFitsJob } from './success-policy.ts';
 
-const MAX_MANAGED_BY = 63;
+const MAX_MANAGED_BY_BYTES = 63;
 
 const managedBy: Rule<string> = (value) => {
   const found: FieldError[] = domainPrefixedPath(value).map((complaint) => invalid('', value, complaint));
-  if (Buffer.byteLength(value) > MAX_MANAGED_BY) found.push(tooLong('', MAX_MANAGED_BY));
+  if (Buffer.byteLength(value) > MAX_MANAGED_BY_BYTES) found.push(tooLong('', MAX_MANAGED_BY_BYTES));
   return found;
 };
 
-/** While failures are sorted by a policy, a pod is replaced only once it has failed for good. */
+/** With a podFailurePolicy, pods are replaced only after they have failed. */
 const replacementFitsPolicy: Rule = ({ podFailurePolicy, podReplacementPolicy: policy }) => {
   const supported = podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed'];
   return policy && !supported.includes(policy) ? notSupported('podReplacementPolicy', policy, supported) : undefined;
 };
 
-/** The pods of a Job end: they are not restarted for ever, and a policy for failures wants to see each one. */
-const podsEnd: Rule = ({ podFailurePolicy, template }) => {
+/** Containers are not restarted forever; with a podFailurePolicy, they are not restarted at all. */
+const restartPolicy: Rule = ({ podFailurePolicy, template }) => {
   const field = 'template.spec.restartPolicy';
   const policy = template.spec.restartPolicy;
   if (policy === 'Always') return required(field, 'valid values: "OnFailure", "Never"');
@@ -39,7 +39,7 @@ const podsEnd: Rule = ({ podFailurePolicy, template }) => {
     : undefined;
 };
 
-const rules = [indexedLimits, policyFitsJob, successFitsJob, replacementFitsPolicy, podsEnd];
+const rules = [indexedLimits, policyFitsJob, successFitsJob, replacementFitsPolicy, restartPolicy];
 
 const fields = {
   completions: s.int32({
@@ -116,12 +116,12 @@ const fields = {
   }),
 };
 
-/** A Job's own spec. */
+/** The spec of a Job. */
 export const JobSpec = s.object(
   'JobSpec',
   {
     ...fields,
-    // Looks at parallelism, and so stands before it.
+    // Stands before parallelism: its default depends on whether parallelism was given.
     completions: s.use(fields.completions, {
       default: (spec: any): number | undefined => (spec.parallelism === undefined ? 1 : undefined),
     }),
@@ -147,14 +147,14 @@ export const JobSpec = s.object(
   },
 );
 
-const generatedLater: Rule = ({ selector, manualSelector }) => {
+const selectorIsGeneratedLater: Rule = ({ selector, manualSelector }) => {
   const found: FieldError[] = [];
   if (selector) found.push(invalid('selector', selector, '`selector` will be auto-generated'));
   if (manualSelector) found.push(notSupported('manualSelector', manualSelector, ['nil', 'false']));
   return found;
 };
 
-/** What a CronJob makes Jobs of. */
+/** The template in a CronJob. */
 export const JobTemplateSpec = s.object(
   'JobTemplateSpec',
   {
@@ -164,7 +164,7 @@ export const JobTemplateSpec = s.object(
     }),
     spec: s.object('JobSpec', fields, {
       default: {},
-      rules: [...rules, generatedLater],
+      rules: [...rules, selectorIsGeneratedLater],
       description: 'Desired behavior of the Job: its pods, how many must succeed, and what to do when they fail.',
     }),
   },

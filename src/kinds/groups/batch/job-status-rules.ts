@@ -1,37 +1,37 @@
 /**
- * What a write of a Job's status may say. A Job may be run by somebody else's controller; clients that wait for the
- * end of a Job still rely on these. Most checks look only at what the write changes: a change of the spec may have made
- * the rest of the status wrong, and the controller must be able to put it right bit by bit.
+ * Rules for updates of a Job's status. They hold for third-party controllers as well, because clients rely on them when
+ * they wait for a Job to finish. Most checks look only at what the update changes: a change of the spec can make the rest
+ * of the status invalid, and the controller must be able to correct it step by step.
  */
 import { deepEqual } from '../../../base/tree.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { duplicate, invalid, required, under } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
+import { invalidCombination } from './field-errors.ts';
 import { firstCommonIndex, parseIndexes } from './indexes.ts';
 import type { JobStatus } from './job-status.ts';
-import { invalidAsAWhole } from './words.ts';
 
-/** A write of the status: what it was and what it is to be, and what the checks ask about it. */
-interface Write {
+/** A status update. */
+interface StatusUpdate {
   readonly spec: any;
-  readonly was: JobStatus;
-  readonly is: JobStatus;
-  /** Whether one of these parts changes. */
+  readonly old: JobStatus;
+  readonly updated: JobStatus;
+  /** Whether at least one of these parts changes. */
   readonly changed: (...parts: readonly Part[]) => boolean;
 }
 
 type Part = keyof JobStatus | 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet' | 'finished';
 
-type Check = (write: Write) => FieldError | false | undefined;
+type Check = (write: StatusUpdate) => FieldError | false | undefined;
 
-/** A kind's rule: acts on writes of the status alone. */
+/** A kind's rule: applies to status updates only. */
 export function jobStatusRules(job: any, { subresource, oldRoot }: RuleContext): readonly FieldError[] {
   if (subresource !== 'status' || !oldRoot) return [];
-  const is: JobStatus = job.status ?? {};
-  const was: JobStatus = oldRoot.status ?? {};
-  const changed = (...parts: readonly Part[]) => parts.some((part) => !deepEqual(read(was, part), read(is, part)));
-  const write: Write = { spec: job.spec, was, is, changed };
-  const found = uncountedPods(is);
+  const updated: JobStatus = job.status ?? {};
+  const old: JobStatus = oldRoot.status ?? {};
+  const changed = (...parts: readonly Part[]) => parts.some((part) => !deepEqual(read(old, part), read(updated, part)));
+  const write: StatusUpdate = { spec: job.spec, old, updated, changed };
+  const found = uncountedPods(updated);
   for (const check of checks) {
     const wrong = check(write);
     if (wrong) found.push(wrong);
@@ -59,148 +59,161 @@ function holds(status: JobStatus, type: string): boolean {
 
 const finished = (status: JobStatus) => holds(status, 'Complete') || holds(status, 'Failed');
 
-const conditions = (words: string) => invalidAsAWhole('conditions', words);
+const conditions = (words: string) => invalidCombination('conditions', words);
 
 const checks: readonly Check[] = [
-  ({ is, changed }) =>
+  ({ updated, changed }) =>
     changed('Complete', 'Failed') &&
-    holds(is, 'Complete') &&
-    holds(is, 'Failed') &&
+    holds(updated, 'Complete') &&
+    holds(updated, 'Failed') &&
     conditions('cannot set Complete=True and Failed=true conditions'),
-  ({ is, changed }) =>
+  ({ updated, changed }) =>
     changed('Complete', 'FailureTarget') &&
-    holds(is, 'Complete') &&
-    holds(is, 'FailureTarget') &&
+    holds(updated, 'Complete') &&
+    holds(updated, 'FailureTarget') &&
     conditions('cannot set Complete=True and FailureTarget=true conditions'),
-  ({ is, changed }) =>
+  ({ updated, changed }) =>
     changed('Complete', 'completionTime') &&
-    is.completionTime !== undefined &&
-    !holds(is, 'Complete') &&
-    invalid('completionTime', is.completionTime, 'cannot set completionTime when there is no Complete=True condition'),
-  ({ is, changed }) =>
+    updated.completionTime !== undefined &&
+    !holds(updated, 'Complete') &&
+    invalid(
+      'completionTime',
+      updated.completionTime,
+      'cannot set completionTime when there is no Complete=True condition',
+    ),
+  ({ updated, changed }) =>
     changed('Complete', 'completionTime') &&
-    is.completionTime === undefined &&
-    holds(is, 'Complete') &&
+    updated.completionTime === undefined &&
+    holds(updated, 'Complete') &&
     required('completionTime', 'completionTime is required for Complete jobs'),
-  ({ is, changed }) =>
+  ({ updated, changed }) =>
     changed('startTime', 'completionTime') &&
-    Date.parse(is.completionTime ?? '') < Date.parse(is.startTime ?? '') &&
-    invalid('completionTime', is.completionTime, 'must be equal to or after `startTime`'),
-  ({ is, changed }) =>
+    Date.parse(updated.completionTime ?? '') < Date.parse(updated.startTime ?? '') &&
+    invalid('completionTime', updated.completionTime, 'must be equal to or after `startTime`'),
+  ({ updated, changed }) =>
     changed('Failed', 'failedIndexes') &&
-    holds(is, 'Failed') &&
-    !holds(is, 'FailureTarget') &&
+    holds(updated, 'Failed') &&
+    !holds(updated, 'FailureTarget') &&
     conditions('cannot set Failed=True condition without the FailureTarget=true condition'),
-  ({ is, changed }) =>
+  ({ updated, changed }) =>
     changed('Complete', 'SuccessCriteriaMet') &&
-    holds(is, 'Complete') &&
-    !holds(is, 'SuccessCriteriaMet') &&
+    holds(updated, 'Complete') &&
+    !holds(updated, 'SuccessCriteriaMet') &&
     conditions('cannot set Complete=True condition without the SuccessCriteriaMet=true condition'),
-  ({ is, changed }) =>
+  ({ updated, changed }) =>
     changed('finished', 'active') &&
-    finished(is) &&
-    (is.active ?? 0) > 0 &&
-    invalid('active', is.active, 'active>0 is invalid for finished job'),
-  ({ is, spec, changed }) =>
+    finished(updated) &&
+    (updated.active ?? 0) > 0 &&
+    invalid('active', updated.active, 'active>0 is invalid for finished job'),
+  ({ updated, spec, changed }) =>
     changed('finished', 'startTime') &&
-    finished(is) &&
-    is.startTime === undefined &&
+    finished(updated) &&
+    updated.startTime === undefined &&
     !(spec.suspend && spec.completions === 0) &&
     required('startTime', 'startTime is required for finished job'),
-  ({ is, changed }) =>
+  ({ updated, changed }) =>
     changed('finished', 'uncountedTerminatedPods') &&
-    finished(is) &&
-    (is.uncountedTerminatedPods?.failed ?? is.uncountedTerminatedPods?.succeeded) !== undefined &&
-    invalid('uncountedTerminatedPods', is.uncountedTerminatedPods, 'must be empty for finished job'),
-  ({ is, spec, changed }) =>
-    changed('completedIndexes') && spec.completions !== undefined && badIndexes('completedIndexes', is, spec),
-  ({ is, spec, changed }) =>
+    finished(updated) &&
+    (updated.uncountedTerminatedPods?.failed ?? updated.uncountedTerminatedPods?.succeeded) !== undefined &&
+    invalid('uncountedTerminatedPods', updated.uncountedTerminatedPods, 'must be empty for finished job'),
+  ({ updated, spec, changed }) =>
+    changed('completedIndexes') && spec.completions !== undefined && badIndexes('completedIndexes', updated, spec),
+  ({ updated, spec, changed }) =>
     changed('failedIndexes') &&
     spec.completions !== undefined &&
     spec.backoffLimitPerIndex !== undefined &&
-    badIndexes('failedIndexes', is, spec),
-  ({ is, spec, changed }) =>
+    badIndexes('failedIndexes', updated, spec),
+  ({ updated, spec, changed }) =>
     changed('completedIndexes') &&
-    is.completedIndexes &&
+    updated.completedIndexes &&
     spec.completionMode !== 'Indexed' &&
     invalid(
       'completedIndexes',
-      is.completedIndexes,
+      updated.completedIndexes,
       'cannot set non-empty completedIndexes when non-indexed completion mode',
     ),
-  ({ is, spec, changed }) =>
+  ({ updated, spec, changed }) =>
     changed('failedIndexes') &&
-    is.failedIndexes !== undefined &&
+    updated.failedIndexes !== undefined &&
     spec.backoffLimitPerIndex === undefined &&
-    invalid('failedIndexes', is.failedIndexes, 'cannot set non-null failedIndexes when backoffLimitPerIndex is null'),
-  ({ is, spec, changed }) => changed('failedIndexes', 'completedIndexes') && overlap(is, spec),
-  ({ is, changed }) =>
+    invalid(
+      'failedIndexes',
+      updated.failedIndexes,
+      'cannot set non-null failedIndexes when backoffLimitPerIndex is null',
+    ),
+  ({ updated, spec, changed }) => changed('failedIndexes', 'completedIndexes') && overlap(updated, spec),
+  ({ updated, changed }) =>
     changed('finished', 'terminating') &&
-    finished(is) &&
-    (is.terminating ?? 0) > 0 &&
-    invalid('terminating', is.terminating, 'terminating>0 is invalid for finished job'),
-  ({ is, changed }) =>
+    finished(updated) &&
+    (updated.terminating ?? 0) > 0 &&
+    invalid('terminating', updated.terminating, 'terminating>0 is invalid for finished job'),
+  ({ updated, changed }) =>
     changed('ready', 'active') &&
-    (is.ready ?? 0) > (is.active ?? 0) &&
-    invalid('ready', is.ready, 'cannot set more ready pods than active'),
-  ({ is }) =>
-    holds(is, 'SuccessCriteriaMet') &&
-    holds(is, 'Failed') &&
+    (updated.ready ?? 0) > (updated.active ?? 0) &&
+    invalid('ready', updated.ready, 'cannot set more ready pods than active'),
+  ({ updated }) =>
+    holds(updated, 'SuccessCriteriaMet') &&
+    holds(updated, 'Failed') &&
     conditions('cannot set SuccessCriteriaMet=True and Failed=true conditions'),
-  ({ is }) =>
-    holds(is, 'SuccessCriteriaMet') &&
-    holds(is, 'FailureTarget') &&
+  ({ updated }) =>
+    holds(updated, 'SuccessCriteriaMet') &&
+    holds(updated, 'FailureTarget') &&
     conditions('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions'),
-  ({ is, spec }) =>
+  ({ updated, spec }) =>
     spec.successPolicy &&
-    holds(is, 'Complete') &&
-    !holds(is, 'SuccessCriteriaMet') &&
+    holds(updated, 'Complete') &&
+    !holds(updated, 'SuccessCriteriaMet') &&
     conditions('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True'),
   keepsTerminal('Failed'),
   keepsTerminal('Complete'),
   keepsTerminal('FailureTarget'),
-  ({ is, was }) =>
-    (is.failed ?? 0) < (was.failed ?? 0) && invalid('failed', is.failed ?? 0, 'cannot decrease the failed counter'),
-  ({ is, was, spec }) =>
-    (is.succeeded ?? 0) < (was.succeeded ?? 0) &&
+  ({ updated, old }) =>
+    (updated.failed ?? 0) < (old.failed ?? 0) &&
+    invalid('failed', updated.failed ?? 0, 'cannot decrease the failed counter'),
+  ({ updated, old, spec }) =>
+    (updated.succeeded ?? 0) < (old.succeeded ?? 0) &&
     !(spec.completionMode === 'Indexed' && spec.completions === spec.parallelism) &&
-    invalid('succeeded', is.succeeded ?? 0, 'cannot decrease the succeeded counter'),
-  ({ is, was }) =>
-    was.completionTime !== undefined &&
-    is.completionTime !== undefined &&
-    is.completionTime !== was.completionTime &&
-    invalid('completionTime', is.completionTime, 'field is immutable'),
-  ({ is, was, spec }) =>
-    was.startTime !== undefined &&
-    is.startTime !== was.startTime &&
+    invalid('succeeded', updated.succeeded ?? 0, 'cannot decrease the succeeded counter'),
+  ({ updated, old }) =>
+    old.completionTime !== undefined &&
+    updated.completionTime !== undefined &&
+    updated.completionTime !== old.completionTime &&
+    invalid('completionTime', updated.completionTime, 'field is immutable'),
+  ({ updated, old, spec }) =>
+    old.startTime !== undefined &&
+    updated.startTime !== old.startTime &&
     !spec.suspend &&
-    !resumes(was, is) &&
-    invalid('startTime', is.startTime ?? null, 'field is immutable for unsuspended job once set'),
-  ({ is, was }) =>
-    holds(was, 'SuccessCriteriaMet') &&
-    !holds(is, 'SuccessCriteriaMet') &&
+    !resumes(old, updated) &&
+    invalid('startTime', updated.startTime ?? null, 'field is immutable for unsuspended job once set'),
+  ({ updated, old }) =>
+    holds(old, 'SuccessCriteriaMet') &&
+    !holds(updated, 'SuccessCriteriaMet') &&
     conditions('cannot disable the SuccessCriteriaMet=True condition'),
-  ({ is, was }) =>
-    holds(was, 'Complete') &&
-    !holds(was, 'SuccessCriteriaMet') &&
-    holds(is, 'SuccessCriteriaMet') &&
+  ({ updated, old }) =>
+    holds(old, 'Complete') &&
+    !holds(old, 'SuccessCriteriaMet') &&
+    holds(updated, 'SuccessCriteriaMet') &&
     conditions('cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions'),
 ];
 
 function keepsTerminal(type: string): Check {
-  return ({ is, was }) =>
-    holds(was, type) && !holds(is, type) && conditions(`cannot disable the terminal ${type}=True condition`);
+  return ({ updated, old }) =>
+    holds(old, type) && !holds(updated, type) && conditions(`cannot disable the terminal ${type}=True condition`);
 }
 
-function resumes(was: JobStatus, is: JobStatus): boolean {
+function resumes(old: JobStatus, updated: JobStatus): boolean {
   return (
-    holds(was, 'Suspended') &&
-    (is.conditions ?? []).some(({ type, status }) => type === 'Suspended' && status === 'False')
+    holds(old, 'Suspended') &&
+    (updated.conditions ?? []).some(({ type, status }) => type === 'Suspended' && status === 'False')
   );
 }
 
-function badIndexes(field: 'completedIndexes' | 'failedIndexes', is: JobStatus, spec: any): FieldError | undefined {
-  const text = is[field] ?? '';
+function badIndexes(
+  field: 'completedIndexes' | 'failedIndexes',
+  updated: JobStatus,
+  spec: any,
+): FieldError | undefined {
+  const text = updated[field] ?? '';
   const parsed = parseIndexes(text, spec.completions);
   return 'error' in parsed ? invalid(field, text, `error parsing ${field}: ${parsed.error}`) : undefined;
 }

@@ -25,7 +25,7 @@ const UncountedTerminatedPods = s.object(
   },
 );
 
-/** How far a Job has come. */
+/** The status of a Job. */
 export const JobStatus = s.object(
   'JobStatus',
   {

@@ -1,6 +1,6 @@
 /**
- * What may change in a Job's pod template: nothing, but for a suspended Job without pods. There it may be decided anew
- * where pods run and what they use.
+ * Updates of a Job's pod template: it is immutable, except that scheduling directives and resources of a suspended Job
+ * without pods may change.
  */
 import { deepEqual } from '../../../base/tree.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
@@ -10,7 +10,7 @@ import type { RuleContext } from '../../../schema/schema.ts';
 const IMMUTABLE = 'field is immutable';
 
 /** A kind's rule. */
-export function templateIsKept(job: any, { oldRoot }: RuleContext): readonly FieldError[] {
+export function templateUpdate(job: any, { oldRoot }: RuleContext): readonly FieldError[] {
   if (!oldRoot) return [];
   const { template } = job.spec;
   const before = oldRoot.spec.template;
@@ -21,14 +21,14 @@ export function templateIsKept(job: any, { oldRoot }: RuleContext): readonly Fie
     : [invalid('spec.template.spec', template.spec, IMMUTABLE)];
 }
 
-/** Suspended, with no pod left: it has not begun yet, or has come to rest. */
+/** Whether the Job is suspended and has no pods: it has not started, or all its pods are gone. */
 function isIdle({ spec, status = {} }: any): boolean {
   const { active = 0, startTime, conditions = [] } = status;
   const atRest = conditions.some(({ type, status: is }: any) => type === 'Suspended' && is === 'True');
   return spec.suspend === true && active === 0 && (startTime === undefined || atRest);
 }
 
-/** A pod spec without what may change: where pods are scheduled, and what their containers use. */
+/** A pod spec without the parts that may change: scheduling directives and resources. */
 function fixedParts({ nodeSelector: _, tolerations: __, schedulingGates: ___, affinity, ...spec }: any): unknown {
   const { nodeAffinity: ____, ...otherAffinity } = affinity ?? {};
   const fixed = {

@@ -6,11 +6,11 @@ import type { RuleContext } from '../../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { labelsFromTemplate } from '../../shapes/workload/template-labels.ts';
 import { jobColumns } from './job-columns.ts';
-import { generateSelector, podsAreFound, selectorIsGenerated } from './job-selector.ts';
+import { generateSelector, selectorIsGenerated, selectorMatchesTemplate } from './job-selector.ts';
 import { JobSpec } from './job-spec.ts';
 import { JobStatus } from './job-status.ts';
 import { jobStatusRules } from './job-status-rules.ts';
-import { templateIsKept } from './job-template-update.ts';
+import { templateUpdate } from './job-template-update.ts';
 import { jobWarnings } from './job-warnings.ts';
 
 /** Runs pods until enough of them have succeeded. */
@@ -41,7 +41,14 @@ export const Job = defineKind({
     generateSelector(job);
   },
   onUpdate: labelsFromTemplate,
-  rules: [selectorIsGenerated, podsAreFound, hostnamesFit, completionsKept, templateIsKept, jobStatusRules],
+  rules: [
+    selectorIsGenerated,
+    selectorMatchesTemplate,
+    hostnameLength,
+    completionsUpdate,
+    templateUpdate,
+    jobStatusRules,
+  ],
   warnings: (job, old) => jobWarnings(job, old, { spec: job.spec, path: 'spec' }),
   deleteWarning:
     'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
@@ -49,16 +56,16 @@ export const Job = defineKind({
 });
 export type Job = ObjectOf<typeof Job>;
 
-/** The pods of an indexed Job are called after it and their index; the longest of these names must still be one. */
-function hostnamesFit({ metadata, spec }: any): readonly FieldError[] {
+/** The host names of an indexed Job's pods are its name and their index; the longest of them must be valid. */
+function hostnameLength({ metadata, spec }: any): readonly FieldError[] {
   if (spec.completionMode !== 'Indexed' || !(spec.completions > 0)) return [];
   const longest = `${metadata.name}-${spec.completions - 1}`;
   if (dnsLabel(longest).length === 0) return [];
   return [invalid('metadata.name', metadata.name, `will not able to create pod with invalid DNS label: ${longest}`)];
 }
 
-/** An indexed Job can grow and shrink, with as many pods at a time as there are indexes. */
-function completionsKept({ spec }: any, { oldRoot }: RuleContext): readonly FieldError[] {
+/** completions is immutable, except that an indexed Job can be resized together with its parallelism. */
+function completionsUpdate({ spec }: any, { oldRoot }: RuleContext): readonly FieldError[] {
   const { completions, completionMode, parallelism } = spec;
   if (!oldRoot || completions === oldRoot.spec.completions) return [];
   if (completionMode !== 'Indexed') return [invalid('spec.completions', completions ?? null, 'field is immutable')];

@@ -1,11 +1,11 @@
-/** What a Job does when one of its pods fails: the first rule that fits decides. */
+/** How a Job reacts to failed pods. The first rule that matches applies. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { duplicate, invalid, notSupported, required, tooMany, under } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';
-import { choices, invalidAsAWhole } from './words.ts';
+import { choices, invalidCombination } from './field-errors.ts';
 
 const MAX_RULES = 20;
 const MAX_PATTERNS = 20;
@@ -92,7 +92,7 @@ export const PodFailurePolicy = s.object(
 );
 type PodFailurePolicy = TypeOf<typeof PodFailurePolicy>;
 
-/** On a Job's spec: what the policy says must fit the rest of it. */
+/** On a Job's spec: containers named in the policy exist, and FailIndex has its limit. */
 export const policyFitsJob: Rule = (spec) => {
   const policy: PodFailurePolicy | undefined = spec.podFailurePolicy;
   const { containers = [], initContainers = [] } = spec.template.spec;
@@ -115,10 +115,10 @@ function oneRequirement(rule: any): FieldError[] {
   const { action, onExitCodes, onPodConditions } = rule;
   const found = under('action', action ? oneOf(action, ACTIONS) : [required('', choices(ACTIONS))]);
   if (onExitCodes && onPodConditions) {
-    found.push(invalidAsAWhole('', 'specifying both OnExitCodes and OnPodConditions is not supported'));
+    found.push(invalidCombination('', 'specifying both OnExitCodes and OnPodConditions is not supported'));
   }
   if (!onExitCodes && !onPodConditions) {
-    found.push(invalidAsAWhole('', 'specifying one of OnExitCodes and OnPodConditions is required'));
+    found.push(invalidCombination('', 'specifying one of OnExitCodes and OnPodConditions is required'));
   }
   return found;
 }

@@ -1,4 +1,4 @@
-/** When an indexed Job has succeeded before all its indexes have: as soon as one rule is met. */
+/** When an indexed Job is successful before all of its indexes are: as soon as one rule is met. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, required, tooLong, tooMany, under } from '../../../schema/field-error.ts';
@@ -6,7 +6,7 @@ import type { Rule, TypeOf } from '../../../schema/schema.ts';
 import { parseIndexes } from './indexes.ts';
 
 const MAX_RULES = 20;
-const MAX_INDEXES_LENGTH = 64 * 1024;
+const MAX_INDEXES_BYTES = 64 * 1024;
 
 const SuccessPolicyRule = s.object(
   'SuccessPolicyRule',
@@ -63,22 +63,22 @@ function checkRule({ succeededCount, succeededIndexes }: SuccessPolicyRule, comp
     return [required('', 'at least one of succeededCount or succeededIndexes must be specified')];
   }
   const found: FieldError[] = [];
-  let named = Number.POSITIVE_INFINITY;
+  let namedCount = Number.POSITIVE_INFINITY;
   if (succeededIndexes !== undefined) {
     const field = 'succeededIndexes';
-    if (Buffer.byteLength(succeededIndexes) > MAX_INDEXES_LENGTH) found.push(tooLong(field, MAX_INDEXES_LENGTH));
+    if (Buffer.byteLength(succeededIndexes) > MAX_INDEXES_BYTES) found.push(tooLong(field, MAX_INDEXES_BYTES));
     const parsed = parseIndexes(succeededIndexes, completions);
     if ('error' in parsed) {
       found.push(invalid(field, succeededIndexes, `error parsing succeededIndexes: ${parsed.error}`));
     }
-    named = 'error' in parsed ? 0 : parsed.total;
+    namedCount = 'error' in parsed ? 0 : parsed.total;
   }
   if (succeededCount !== undefined && succeededCount > completions) {
     const words = `must be less than or equal to ${completions} (the number of specified completions)`;
     found.push(invalid('succeededCount', succeededCount, words));
   }
-  if (succeededCount !== undefined && succeededCount > named) {
-    const words = `must be less than or equal to ${named} (the number of indexes in the specified succeededIndexes field)`;
+  if (succeededCount !== undefined && succeededCount > namedCount) {
+    const words = `must be less than or equal to ${namedCount} (the number of indexes in the specified succeededIndexes field)`;
     found.push(invalid('succeededCount', succeededCount, words));
   }
   return found;

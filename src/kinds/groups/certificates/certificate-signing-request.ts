@@ -10,7 +10,7 @@ import { RequestStatus, statusProblems, withDecisions, withTimes } from './reque
 import { requestProblem } from './signed-request.ts';
 
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
-const MIN_SECONDS = 600;
+const MIN_EXPIRATION_SECONDS = 600;
 
 const usages = [
   'any',
@@ -70,7 +70,7 @@ const fields = {
   spec: s.object('CertificateSigningRequestSpec', spec, {
     zero: true,
     description: 'The certificate that is requested, and by whom. Cannot be changed after creation.',
-    rules: [request],
+    rules: [requestIsValid],
   }),
   status: s.use(RequestStatus, {
     default: {},
@@ -82,7 +82,7 @@ const fields = {
 export type CertificateSigningRequest = KubeObject & ObjectType<typeof fields>;
 type Request = CertificateSigningRequest;
 
-/** Asks for a certificate. */
+/** A request for a certificate. */
 export const CertificateSigningRequest = defineKind({
   group: 'certificates.k8s.io',
   kind: 'CertificateSigningRequest',
@@ -97,11 +97,11 @@ export const CertificateSigningRequest = defineKind({
   subresources: { status: true, others: ['approval'] },
   selectable: { 'spec.signerName': (csr: Request) => csr.spec.signerName },
   onCreate: (csr: Request, { user }: HookContext) => {
-    csr.spec = { ...asked(csr.spec), ...(user ? askedBy(user) : {}) };
+    csr.spec = { ...clientFields(csr.spec), ...(user ? userFields(user) : {}) };
   },
   onUpdate: (csr: Request, old: Request, { subresource, now }: HookContext) => {
     csr.spec = old.spec;
-    csr.status = subresource === 'approval' ? decided(csr.status, old.status, now) : old.status;
+    csr.status = subresource === 'approval' ? withDecision(csr.status, old.status, now) : old.status;
   },
   onStatusUpdate: (csr: Request, old: Request, context?: HookContext) => {
     csr.status = withDecisions(csr.status, old.status);
@@ -111,25 +111,27 @@ export const CertificateSigningRequest = defineKind({
   columns: [
     name,
     age,
-    text('SignerName', 'Who is to sign.', ({ spec }) => spec?.signerName || NONE),
-    text('Requestor', 'Who asks.', ({ spec }) => spec?.username ?? ''),
-    text('RequestedDuration', 'For how long it should be valid.', ({ spec }) => {
+    text('SignerName', 'The requested signer.', ({ spec }) => spec?.signerName || NONE),
+    text('Requestor', 'The user who created the request.', ({ spec }) => spec?.username ?? ''),
+    text('RequestedDuration', 'Requested validity of the certificate.', ({ spec }) => {
       return spec?.expirationSeconds === undefined ? NONE : humanDuration(spec.expirationSeconds * 1000);
     }),
-    text('Condition', 'How the request stands.', conditionText),
+    text('Condition', 'State of the request.', conditionText),
   ],
 });
 
-function asked({ request: signed, signerName: signer, expirationSeconds, usages: wanted }: Spec): Spec {
+/** The fields that the client may set. */
+function clientFields({ request: signed, signerName: signer, expirationSeconds, usages: usageList }: Spec): Spec {
   return {
     request: signed,
     signerName: signer,
     ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
-    ...(wanted ? { usages: wanted } : {}),
+    ...(usageList ? { usages: usageList } : {}),
   };
 }
 
-function askedBy({ name, uid, groups, extra }: Requester): Partial<Spec> {
+/** The fields that identify the user. */
+function userFields({ name, uid, groups, extra }: Requester): Partial<Spec> {
   return {
     ...(name ? { username: name } : {}),
     ...(uid ? { uid } : {}),
@@ -140,31 +142,31 @@ function askedBy({ name, uid, groups, extra }: Requester): Partial<Spec> {
   };
 }
 
-/** A decision changes the conditions and nothing else. */
-function decided(status: RequestStatus, old: RequestStatus, now: string): RequestStatus {
+/** The status after an update through `approval`, which changes nothing but conditions. */
+function withDecision(status: RequestStatus, old: RequestStatus, now: string): RequestStatus {
   const { conditions, ...rest } = { ...old, conditions: withTimes(status, old, now).conditions };
   return conditions ? { ...rest, conditions } : rest;
 }
 
-function request(asks: Spec, { operation }: RuleContext): FieldError[] {
+function requestIsValid(spec: Spec, { operation }: RuleContext): FieldError[] {
   if (operation === 'update') return [];
-  const problem = requestProblem(Buffer.from(asks.request, 'base64').toString('latin1'));
-  const found = problem ? [invalid('request', asks.request, problem)] : [];
-  found.push(...usageProblems(asks.usages ?? []), ...under('signerName', signer(asks.signerName)));
-  const { expirationSeconds: seconds = MIN_SECONDS } = asks;
-  if (seconds < MIN_SECONDS) {
+  const problem = requestProblem(Buffer.from(spec.request, 'base64').toString('latin1'));
+  const found = problem ? [invalid('request', spec.request, problem)] : [];
+  found.push(...usageProblems(spec.usages ?? []), ...under('signerName', signer(spec.signerName)));
+  const { expirationSeconds: seconds = MIN_EXPIRATION_SECONDS } = spec;
+  if (seconds < MIN_EXPIRATION_SECONDS) {
     const detail = 'may not specify a duration less than 600 seconds (10 minutes)';
     found.push(invalid('expirationSeconds', seconds, detail));
   }
   return found;
 }
 
-function usageProblems(wanted: readonly string[]): FieldError[] {
-  if (wanted.length === 0) return [required('usages')];
+function usageProblems(usageList: readonly string[]): FieldError[] {
+  if (usageList.length === 0) return [required('usages')];
   const at = (index: number) => `usages[${index}]`;
   return [
-    ...wanted.flatMap((usage, index) => (usages.includes(usage) ? [] : [notSupported(at(index), usage, usages)])),
-    ...wanted.flatMap((usage, index) => (wanted.indexOf(usage) < index ? [duplicate(at(index), usage)] : [])),
+    ...usageList.flatMap((usage, index) => (usages.includes(usage) ? [] : [notSupported(at(index), usage, usages)])),
+    ...usageList.flatMap((usage, index) => (usageList.indexOf(usage) < index ? [duplicate(at(index), usage)] : [])),
   ];
 }
 

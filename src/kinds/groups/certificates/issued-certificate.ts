@@ -1,4 +1,4 @@
-/** What a signer may write into a request: certificates in PEM, and nothing else. */
+/** Checks a certificate that a signer issued: PEM blocks of type CERTIFICATE, and nothing else. */
 import { X509Certificate } from 'node:crypto';
 import { pemBlocks } from '../../../base/x509/pem.ts';
 
@@ -18,7 +18,7 @@ function isCertificate(bytes: Buffer): boolean {
     new X509Certificate(bytes);
     return true;
   } catch {
-    // The parser throws for whatever is none; why does not matter here.
+    // The parser throws for anything that is not a certificate; the reason does not matter here.
     return false;
   }
 }

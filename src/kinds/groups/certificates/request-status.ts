@@ -1,4 +1,4 @@
-/** What has become of a request: its conditions, and the certificate. */
+/** The status of a certificate signing request: its conditions and the certificate. */
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
@@ -50,7 +50,7 @@ export type RequestStatus = TypeOf<typeof RequestStatus>;
 const decisions = ['Approved', 'Denied'];
 const onlyTrue = [...decisions, 'Failed'];
 
-/** A condition that says nothing of its times gets them. */
+/** Fills in the times of conditions that lack them. */
 export function withTimes(status: RequestStatus, old: RequestStatus, now: string): RequestStatus {
   if (!status.conditions) return status;
   const since = ({ type, status: word }: RequestCondition) =>
@@ -63,7 +63,7 @@ export function withTimes(status: RequestStatus, old: RequestStatus, now: string
   return { ...status, conditions };
 }
 
-/** A signer that sends a decision back, however changed, leaves it as it was. */
+/** Keeps the conditions Approved and Denied as they were: a signer cannot change them. */
 export function withDecisions(status: RequestStatus, old: RequestStatus): RequestStatus {
   const conditions = status.conditions?.map((condition) =>
     decisions.includes(condition.type)
@@ -73,7 +73,7 @@ export function withDecisions(status: RequestStatus, old: RequestStatus): Reques
   return conditions ? { ...status, conditions } : status;
 }
 
-/** Paths are from the object. */
+/** A kind's rule, with paths from the object. */
 export function statusProblems(status: RequestStatus, context: RuleContext): FieldError[] {
   const old: RequestStatus | undefined = context.oldRoot && (context.oldRoot.status ?? {});
   const found = conditionProblems(status.conditions ?? []);

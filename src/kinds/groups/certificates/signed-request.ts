@@ -1,11 +1,11 @@
-/** Requests for certificates (PKCS #10), as clients make them: who wants a certificate proves that the key is his. */
+/** Parses certificate requests (PKCS #10) and verifies that each is signed with its own key. */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { DerError, type Element, elementsOf } from '../../../base/x509/der-reader.ts';
 import { pemBlocks } from '../../../base/x509/pem.ts';
 
 const SEQUENCE = 0x30;
 const BIT_STRING = 0x03;
-const IDENTIFIER = 0x06;
+const OBJECT_IDENTIFIER = 0x06;
 const MALFORMED = 'asn1: structure error: malformed certificate request';
 
 interface Algorithm {
@@ -17,7 +17,7 @@ interface Algorithm {
 const rsa = (hash: string): Algorithm => ({ key: 'rsa', hash, failure: 'crypto/rsa: verification error' });
 const ecdsa = (hash: string): Algorithm => ({ key: 'ec', hash, failure: 'x509: ECDSA verification failure' });
 
-/** By the bytes of their identifiers. */
+/** Signature algorithms by the bytes of their object identifiers. */
 const algorithms: Readonly<Record<string, Algorithm>> = {
   '2a864886f70d010105': rsa('sha1'),
   '2a864886f70d01010b': rsa('sha256'),
@@ -30,7 +30,7 @@ const algorithms: Readonly<Record<string, Algorithm>> = {
   '2b6570': { key: 'ed25519', hash: null, failure: 'x509: Ed25519 verification failure' },
 };
 
-/** RSA with random salt names its hash in its parameters. */
+/** RSA-PSS, which names its hash in its parameters. */
 const RSA_PSS = '2a864886f70d01010a';
 const hashes: Readonly<Record<string, string>> = {
   '608648016503040201': 'sha256',
@@ -38,7 +38,7 @@ const hashes: Readonly<Record<string, string>> = {
   '608648016503040203': 'sha512',
 };
 
-/** What is wrong with a request in PEM; undefined for one that is whole and signed with its own key. */
+/** Returns what is wrong with a request in PEM; undefined if it is well-formed and signed with its own key. */
 export function requestProblem(pem: string): string | undefined {
   const block = pemBlocks(pem).next().value;
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
@@ -51,8 +51,8 @@ export function requestProblem(pem: string): string | undefined {
 }
 
 function signatureProblem(der: Buffer): string | undefined {
-  const [info, algorithm, signature] = inside(der, 3);
-  const [, , publicKey] = inside(info!.whole, 3);
+  const [info, algorithm, signature] = sequence(der, 3);
+  const [, , publicKey] = sequence(info!.whole, 3);
   if (signature!.tag !== BIT_STRING || signature!.content[0] !== 0) throw new DerError(MALFORMED);
   const known = algorithmOf(algorithm!);
   if (!known) return 'x509: cannot verify signature: algorithm unimplemented';
@@ -65,8 +65,8 @@ function signatureProblem(der: Buffer): string | undefined {
   return verify(known.hash, info!.whole, options, signature!.content.subarray(1)) ? undefined : known.failure;
 }
 
-/** The parts of the one sequence that the bytes are; at least so many. */
-function inside(der: Buffer, count: number): Element[] {
+/** The elements of a single DER sequence; fails if there are fewer than `count`. */
+function sequence(der: Buffer, count: number): Element[] {
   const [whole, ...more] = elementsOf(der);
   if (whole?.tag !== SEQUENCE || more.length > 0) throw new DerError(MALFORMED);
   const parts = elementsOf(whole.content);
@@ -75,12 +75,12 @@ function inside(der: Buffer, count: number): Element[] {
 }
 
 function algorithmOf(element: Element): (Algorithm & { readonly padding?: number }) | undefined {
-  const [identifier, parameters] = inside(element.whole, 1);
-  if (identifier!.tag !== IDENTIFIER) throw new DerError(MALFORMED);
+  const [identifier, parameters] = sequence(element.whole, 1);
+  if (identifier!.tag !== OBJECT_IDENTIFIER) throw new DerError(MALFORMED);
   const name = identifier!.content.toString('hex');
   if (name !== RSA_PSS) return Object.hasOwn(algorithms, name) ? algorithms[name] : undefined;
   const named = parameters && elementsOf(parameters.content)[0];
-  const hash = named && hashes[inside(named.content, 1)[0]!.content.toString('hex')];
+  const hash = named && hashes[sequence(named.content, 1)[0]!.content.toString('hex')];
   return hash ? { ...rsa(hash), padding: constants.RSA_PKCS1_PSS_PADDING } : undefined;
 }
 
@@ -88,7 +88,7 @@ function keyOf({ whole }: Element): KeyObject | undefined {
   try {
     return createPublicKey({ key: whole, format: 'der', type: 'spki' });
   } catch {
-    // What is wrong with it depends on the cryptography library; that it is no key is enough.
+    // The error depends on the version of OpenSSL, so it is replaced.
     throw new DerError('x509: malformed public key');
   }
 }

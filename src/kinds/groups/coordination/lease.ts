@@ -8,15 +8,15 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 
 const STRATEGIES = ['OldestEmulationVersion'];
 
-const aboveZero: Rule<number> = (seconds) => (seconds > 0 ? undefined : invalid('', seconds, 'must be greater than 0'));
+const positive: Rule<number> = (seconds) => (seconds > 0 ? undefined : invalid('', seconds, 'must be greater than 0'));
 
-/** One that is known here, or somebody else's with a domain in front. */
+/** A built-in strategy, or a custom one with a domain prefix. */
 const strategy: Rule<string> = (word) => {
   if (word.includes('/')) return qualifiedName(word).map((complaint) => invalid('', word, complaint));
   return STRATEGIES.includes(word) ? undefined : notSupported('', word, STRATEGIES);
 };
 
-/** Says who is in charge of something, and until when. */
+/** Names the holder of a role or resource, until it expires. */
 export const Lease = defineKind({
   group: 'coordination.k8s.io',
   kind: 'Lease',
@@ -33,7 +33,7 @@ export const Lease = defineKind({
           description: 'Identity of the current holder. Empty means that nobody holds the lease.',
         }),
         leaseDurationSeconds: s.int32({
-          rules: [aboveZero],
+          rules: [positive],
           description:
             'Seconds that others must wait after renewTime before they may take the lease over. Must be greater than 0.',
         }),
@@ -50,16 +50,16 @@ export const Lease = defineKind({
             'Identity of a better holder, to whom the current one should give up the lease. Allowed only with a strategy.',
         }),
       },
-      { default: {}, rules: [preferenceNeedsStrategy], description: 'Who holds the lease, and until when.' },
+      { default: {}, rules: [preferredHolderNeedsStrategy], description: 'Who holds the lease, and until when.' },
     ),
   },
   requiresVersion: true,
   createOnUpdate: true,
-  columns: [name, text('Holder', 'Who holds it.', ({ spec }) => spec?.holderIdentity ?? ''), age],
+  columns: [name, text('Holder', 'Identity of the holder.', ({ spec }) => spec?.holderIdentity ?? ''), age],
 });
 export type Lease = ObjectOf<typeof Lease>;
 
-function preferenceNeedsStrategy({ preferredHolder, strategy: chosen }: any): FieldError | undefined {
+function preferredHolderNeedsStrategy({ preferredHolder, strategy: chosen }: any): FieldError | undefined {
   return preferredHolder && !chosen
     ? forbidden('preferredHolder', 'may only be specified if `strategy` is defined')
     : undefined;

@@ -51,7 +51,7 @@ const fields = {
     default: [],
     description:
       'Ports that every endpoint of the slice serves, at most 20000. An empty list means that no ports are defined.',
-    rules: [atMost(MAX_PORTS), differentNames],
+    rules: [atMost(MAX_PORTS), uniqueNames],
   }),
   endpoints: s.list(Endpoint, {
     default: [],
@@ -62,7 +62,7 @@ const fields = {
 
 export type EndpointSlice = KubeObject & ObjectType<typeof fields>;
 
-/** A part of those that stand behind a service. */
+/** Part of the endpoints of a Service. */
 export const EndpointSlice = defineKind({
   group: 'discovery.k8s.io',
   kind: 'EndpointSlice',
@@ -78,9 +78,9 @@ export const EndpointSlice = defineKind({
   warnings: sliceWarnings,
   columns: [
     name,
-    text('AddressType', 'What the addresses are.', ({ addressType }) => addressType ?? ''),
-    text('Ports', 'The ports of every endpoint.', portsText),
-    text('Endpoints', 'Their addresses.', ({ endpoints = [] }) => {
+    text('AddressType', 'Type of the addresses.', ({ addressType }) => addressType ?? ''),
+    text('Ports', 'Ports of the endpoints.', portsText),
+    text('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => {
       return longList(endpoints.flatMap(({ addresses = [] }: any) => addresses)) || UNSET;
     }),
     age,
@@ -95,7 +95,7 @@ function applicationProtocol({ appProtocol: name }: ObjectType<typeof port>): Fi
   return name === undefined ? [] : qualifiedName(name).map((each) => invalid('appProtocol', name, each));
 }
 
-function differentNames(ports: readonly ObjectType<typeof port>[]): FieldError[] {
+function uniqueNames(ports: readonly ObjectType<typeof port>[]): FieldError[] {
   const seen = new Set<string>();
   return ports.flatMap(({ name }, index) => {
     if (seen.has(name)) return [duplicate(`[${index}].name`, name)];
@@ -108,12 +108,12 @@ function portsText({ ports = [] }: any): string {
   return longList(ports.map(({ port, name: title }: any) => String(port ?? title ?? '*'))) || UNSET;
 }
 
-/** What the controllers write is in order. */
-const CONTROLLERS = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io'];
+/** Slices of these controllers are not checked for warnings. */
+const TRUSTED_CONTROLLERS = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io'];
 
 function sliceWarnings({ metadata, addressType, endpoints = [] }: any, old: any): string[] {
   const found = !old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
-  if (CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'])) return found;
+  if (TRUSTED_CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'])) return found;
   endpoints.forEach(({ addresses = [] }: any, index: number) => {
     addresses.forEach((address: string, position: number) => {
       found.push(...ipWarnings(`endpoints[${index}].addresses[${position}]`, address));

@@ -1,4 +1,4 @@
-/** One of those that stand behind a service. */
+/** An endpoint of a Service. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, labelValue } from '../../../schema/names.ts';
@@ -87,7 +87,7 @@ export const Endpoint = s.object('Endpoint', fields, {
   description: 'One backend of a Service, usually a pod.',
 });
 
-/** Fields that may be absent, but not empty, are looked at here: a field's own rules do not see the empty text. */
+/** Checks fields that may be absent but not empty; the rules of a field are not called for an empty string. */
 function endpoint({ addresses = [], nodeName, hostname }: Endpoint, { root }: RuleContext): FieldError[] {
   const found = addresses.flatMap((each, index) => address(root.addressType, each, `addresses[${index}]`));
   if (nodeName !== undefined) found.push(...complaints('nodeName', nodeName, dnsSubdomain(nodeName)));
@@ -111,7 +111,7 @@ function address(type: string, text: string, field: string): FieldError[] {
   }
 }
 
-/** A dot at the end marks a full name. */
+/** A trailing dot is allowed. */
 function domainName(text: string, field: string): FieldError[] {
   if (!text) return [required(field)];
   const name = text.replace(/\.$/, '');

@@ -1,6 +1,6 @@
 /**
- * Events as events.k8s.io/v1 shows them. They are those of the core group under newer names; who writes them in this
- * version has to write them in the newer form.
+ * The version events.k8s.io/v1 of core Events: it renames fields, and its clients must use the newer form with eventTime
+ * and series.
  */
 import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
@@ -12,8 +12,8 @@ import { ObjectReference } from '../../shapes/meta/references.ts';
 
 export const NEWER_VERSION = 'events.k8s.io/v1';
 
-/** What the stored version calls a field, and what this one does. */
-const NAMES = [
+/** Field names in the stored version and in this one. */
+const RENAMED_FIELDS = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
   ['source', 'deprecatedSource'],
@@ -23,8 +23,8 @@ const NAMES = [
   ['reportingComponent', 'reportingController'],
 ] as const;
 
-/** Texts that the stored version always shows, and this one only where they say something. */
-const SPOKEN = ['reportingController', 'reportingInstance'];
+/** Fields that are always present in the stored version, but omitted here when empty. */
+const OMITTED_IF_EMPTY = ['reportingController', 'reportingInstance'];
 
 export const EventSource = s.object(
   'EventSource',
@@ -40,10 +40,10 @@ export const EventSource = s.object(
 
 type Selectable = Readonly<Record<string, (event: any) => string>>;
 
-/** The newer version, beside the stored one with these field selectors. */
+/** Defines the version; `selectable` are the field selectors of the stored version. */
 export function newerVersion(selectable: Selectable): VersionDefinition {
   return {
-    omits: NAMES.map(([stored]) => stored),
+    omits: RENAMED_FIELDS.map(([stored]) => stored),
     fields: {
       eventTime: s.microTime({
         zero: true,
@@ -101,16 +101,16 @@ export function newerVersion(selectable: Selectable): VersionDefinition {
 
 function toHub(event: any): any {
   const out = { ...event };
-  for (const field of SPOKEN) out[field] ??= '';
-  for (const [stored, newer] of NAMES) move(out, newer, stored);
+  for (const field of OMITTED_IF_EMPTY) out[field] ??= '';
+  for (const [stored, newer] of RENAMED_FIELDS) move(out, newer, stored);
   if (out.series) out.series = withCount(out.series, out.series.count || undefined);
   return out;
 }
 
 function fromHub(event: any): any {
   const out = { ...event };
-  for (const [stored, newer] of NAMES) move(out, stored, newer);
-  for (const field of SPOKEN) if (!out[field]) delete out[field];
+  for (const [stored, newer] of RENAMED_FIELDS) move(out, stored, newer);
+  for (const field of OMITTED_IF_EMPTY) if (!out[field]) delete out[field];
   if (out.series) out.series = withCount(out.series, out.series.count ?? 0);
   return out;
 }
@@ -124,23 +124,23 @@ function withCount({ count: _, ...series }: any, count: number | undefined): any
   return count === undefined ? series : { ...series, count };
 }
 
-/** `source` has no name here. */
+/** This version has no field selector `source`. */
 function renamedSelectors({ source: _, ...selectable }: Selectable): Selectable {
   const renamed = (field: string) => {
     const [first = '', ...rest] = field.split('.');
-    return [NAMES.find(([stored]) => stored === first)?.[1] ?? first, ...rest].join('.');
+    return [RENAMED_FIELDS.find(([stored]) => stored === first)?.[1] ?? first, ...rest].join('.');
   };
   return Object.fromEntries(Object.entries(selectable).map(([field, read]) => [renamed(field), read]));
 }
 
-const OLDER_FORM = ['firstTimestamp', 'lastTimestamp', 'count'] as const;
+const OLDER_FORM_FIELDS = ['firstTimestamp', 'lastTimestamp', 'count'] as const;
 
-/** Of a request in this version; names of fields are those of the stored one. */
+/** Rules for requests in this version. Field names are those of the stored version. */
 export function strictRules(event: any, { oldRoot: old }: RuleContext): FieldError[] {
-  return old ? changes(event, old) : firstWords(event);
+  return old ? updateRules(event, old) : createRules(event);
 }
 
-function firstWords(event: any): FieldError[] {
+function createRules(event: any): FieldError[] {
   const { name = '' } = event.metadata;
   const found = name ? dnsSubdomain(name).map((each) => invalid('metadata.name', name, each)) : [];
   found.push(...seriesRules(event));
@@ -148,13 +148,13 @@ function firstWords(event: any): FieldError[] {
   if (event.type !== 'Normal' && event.type !== 'Warning') {
     found.push(invalid('type', '', `has invalid value: ${event.type ?? ''}`));
   }
-  for (const field of OLDER_FORM) if (event[field]) found.push(invalid(field, '', 'needs to be unset'));
+  for (const field of OLDER_FORM_FIELDS) if (event[field]) found.push(invalid(field, '', 'needs to be unset'));
   if (event.source.component || event.source.host) found.push(invalid('source', '', 'needs to be unset'));
   return found;
 }
 
-/** What stays as it was told, and what it is where nobody told it. */
-const FIXED: readonly [field: string, absent: unknown][] = [
+/** Immutable fields, each with the value to show in an error if it is absent. */
+const IMMUTABLE_FIELDS: readonly [field: string, absent: unknown][] = [
   ['involvedObject', {}],
   ['reason', ''],
   ['message', ''],
@@ -170,10 +170,10 @@ const FIXED: readonly [field: string, absent: unknown][] = [
   ['reportingInstance', ''],
 ];
 
-/** Only the series goes on. */
-function changes(event: any, old: any): FieldError[] {
+/** Only the series may change. */
+function updateRules(event: any, old: any): FieldError[] {
   const found = deepEqual(event.series, old.series) ? [] : seriesRules(event);
-  for (const [field, absent] of FIXED) {
+  for (const [field, absent] of IMMUTABLE_FIELDS) {
     if (deepEqual(event[field], old[field])) continue;
     const shown = field === 'reportingComponent' ? 'reportingController' : field;
     found.push(invalid(shown, event[field] ?? absent, 'field is immutable'));

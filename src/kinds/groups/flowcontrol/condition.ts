@@ -1,4 +1,4 @@
-/** What holds for an object of this group. */
+/** The conditions of the kinds of this group. */
 import { s } from '../../../schema/builders.ts';
 import { unique } from '../../../schema/rules.ts';
 
@@ -14,7 +14,7 @@ const fields = {
   message: s.string({ omitZero: true, description: 'Details about the last change of the status, for people.' }),
 };
 
-/** The conditions of a kind, each of another type. */
+/** The conditions of a kind, unique by type. */
 export const conditionsOf = (kind: string) =>
   s.listMap(s.object(`${kind}Condition`, fields, { description: 'One observation about the state of the object.' }), {
     keys: ['type'],

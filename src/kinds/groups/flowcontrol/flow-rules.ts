@@ -1,25 +1,25 @@
-/** Which requests belong to a flow schema. */
+/** The rules by which a FlowSchema matches requests. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import { dnsLabel } from '../../../schema/names.ts';
 import type { ObjectType, Rule } from '../../../schema/schema.ts';
 import { FlowSubject } from './flow-subject.ts';
 
-const ALL = '*';
+const WILDCARD = '*';
 const knownVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
 
 type Texts = readonly string[];
 
-/** A star stands for everything, so that nothing can stand beside it. */
-const allAlone =
+/** `*` must be the only entry. */
+const wildcardAlone =
   (what: string): Rule<Texts> =>
   (texts) =>
-    texts.includes(ALL) && texts.length > 1
-      ? invalid('', texts, `if '${ALL}' is present, must not specify other ${what}`)
+    texts.includes(WILDCARD) && texts.length > 1
+      ? invalid('', texts, `if '${WILDCARD}' is present, must not specify other ${what}`)
       : undefined;
 
 const known: Rule<Texts> = (texts) =>
-  texts.includes(ALL) || texts.every((verb) => knownVerbs.includes(verb))
+  texts.includes(WILDCARD) || texts.every((verb) => knownVerbs.includes(verb))
     ? undefined
     : notSupported('', texts, knownVerbs);
 
@@ -27,7 +27,7 @@ const verbs = s.set(s.string(), {
   required: 'verbs must contain at least one value',
   description:
     'Verbs the rule matches, such as get or list; `*` matches all and must then be the only entry. Required.',
-  rules: [allAlone('verbs'), known],
+  rules: [wildcardAlone('verbs'), known],
 });
 
 const resourceRule = {
@@ -36,13 +36,13 @@ const resourceRule = {
     required: 'resource rules must supply at least one api group',
     description:
       'API groups the rule matches: the empty string is the core group; `*` matches all and must then be the only entry. Required.',
-    rules: [allAlone('api groups')],
+    rules: [wildcardAlone('api groups')],
   }),
   resources: s.set(s.string(), {
     required: 'resource rules must supply at least one resource',
     description:
       'Resources the rule matches, by plural name and optional subresource, such as pods or nodes/status; `*` matches all and must then be the only entry. Required.',
-    rules: [allAlone('resources')],
+    rules: [wildcardAlone('resources')],
   }),
   clusterScope: s.boolean({
     omitZero: true,
@@ -53,7 +53,7 @@ const resourceRule = {
     default: [],
     description:
       'Namespaces whose requests the rule matches; `*` matches all and must then be the only entry. Required unless clusterScope is true.',
-    rules: [allAlone('namespaces'), namespaceNames],
+    rules: [wildcardAlone('namespaces'), namespaceNames],
   }),
 };
 
@@ -63,7 +63,7 @@ const nonResourceRule = {
     required: 'nonResourceURLs must contain at least one value',
     description:
       'URL paths the rule matches, such as /healthz. A trailing `/*` matches everything below; `*` alone matches all paths. Required.',
-    rules: [allAlone('non-resource URLs'), paths],
+    rules: [wildcardAlone('non-resource URLs'), paths],
   }),
 };
 
@@ -75,7 +75,7 @@ const policyRules = {
   }),
   resourceRules: s.list(
     s.object('ResourcePolicyRule', resourceRule, {
-      rules: [isSomewhere],
+      rules: [hasScope],
       description: 'Matches requests for API resources. A request matches if it fits every field.',
     }),
     {
@@ -95,30 +95,30 @@ const policyRules = {
 };
 
 export const PolicyRulesWithSubjects = s.object('PolicyRulesWithSubjects', policyRules, {
-  rules: [saysWhat],
+  rules: [hasRules],
   description:
     'Matches requests by who sends them and what they ask for: at least one subject, and at least one resource or non-resource rule, must match.',
 });
 
-function saysWhat({ resourceRules, nonResourceRules }: ObjectType<typeof policyRules>): FieldError | undefined {
+function hasRules({ resourceRules, nonResourceRules }: ObjectType<typeof policyRules>): FieldError | undefined {
   return resourceRules || nonResourceRules
     ? undefined
     : required('', 'at least one of resourceRules and nonResourceRules has to be non-empty');
 }
 
-function isSomewhere({ namespaces, clusterScope }: ObjectType<typeof resourceRule>): FieldError | undefined {
+function hasScope({ namespaces, clusterScope }: ObjectType<typeof resourceRule>): FieldError | undefined {
   const detail = 'resource rules that are not cluster scoped must supply at least one namespace';
   return namespaces.length > 0 || clusterScope ? undefined : required('namespaces', detail);
 }
 
 function namespaceNames(names: Texts): FieldError[] {
-  if (names.includes(ALL)) return [];
+  if (names.includes(WILDCARD)) return [];
   const intro = "each member of this list must be '*' or a DNS-1123 label; ";
   return names.flatMap((name, index) => dnsLabel(name).map((each) => invalid(`[${index}]`, name, intro + each)));
 }
 
 function paths(texts: Texts): FieldError[] {
-  if (texts.includes(ALL)) return [];
+  if (texts.includes(WILDCARD)) return [];
   return texts.flatMap((path, index) => {
     const problem = pathProblem(path);
     return problem ? [invalid(`[${index}]`, path, problem)] : [];
@@ -130,7 +130,7 @@ function pathProblem(path: string): string | undefined {
   if (!path.startsWith('/')) return 'must start with slash';
   if (path.includes(' ')) return 'must not contain white-space';
   if (path.includes('//')) return 'must not contain double slash';
-  const star = path.indexOf(ALL);
+  const star = path.indexOf(WILDCARD);
   const isSuffix = star < 0 || (star === path.length - 1 && path.endsWith('/*'));
   return isSuffix ? undefined : 'wildcard can only do suffix matching';
 }

@@ -65,7 +65,7 @@ const fields = {
 
 export type FlowSchema = KubeObject & ObjectType<typeof fields>;
 
-/** Sorts requests into priority levels. */
+/** Assigns requests to priority levels. */
 export const FlowSchema = defineKind({
   group: 'flowcontrol.apiserver.k8s.io',
   kind: 'FlowSchema',
@@ -77,16 +77,24 @@ export const FlowSchema = defineKind({
   fields,
   subresources: { status: true },
   generation: true,
-  rules: [mandatoryIsKept],
+  rules: [mandatorySpec],
   columns: [
     name,
-    text('PriorityLevel', 'Where its requests queue.', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''),
-    text('MatchingPrecedence', 'The lowest that matches decides.', ({ spec }) => spec?.matchingPrecedence ?? 0),
-    text('DistinguisherMethod', 'What divides its requests into flows.', ({ spec }) => {
+    text(
+      'PriorityLevel',
+      'Priority level of matching requests.',
+      ({ spec }) => spec?.priorityLevelConfiguration?.name ?? '',
+    ),
+    text(
+      'MatchingPrecedence',
+      'Order of matching; the lowest number that matches is chosen.',
+      ({ spec }) => spec?.matchingPrecedence ?? 0,
+    ),
+    text('DistinguisherMethod', 'How matching requests are divided into flows.', ({ spec }) => {
       return spec?.distinguisherMethod?.type ?? NONE;
     }),
     age,
-    text('MissingPL', 'Whether its priority level does not exist.', ({ status }) => {
+    text('MissingPL', 'Whether the priority level is missing.', ({ status }) => {
       return status?.conditions?.find(({ type }: any) => type === 'Dangling')?.status ?? '?';
     }),
   ],
@@ -110,7 +118,7 @@ function namesLevel({ name }: { name: string }): FieldError[] {
   return dnsSubdomain(name).map((complaint) => invalid('name', name, complaint));
 }
 
-function mandatoryIsKept({ metadata, spec }: FlowSchema): FieldError[] {
+function mandatorySpec({ metadata, spec }: FlowSchema): FieldError[] {
   const { name = '' } = metadata;
   const fixed = mandatoryFlowSchemas.get(name);
   return fixed && !deepEqual(spec, fixed)

@@ -1,10 +1,10 @@
-/** Who asks. */
+/** The senders of requests that a FlowSchema matches. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 
-/** The kinds of subjects, and the field that each has. */
+/** The kinds of subjects, and the field of each. */
 const kinds = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const;
 type SubjectKind = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as SubjectKind[];
@@ -49,27 +49,27 @@ export const FlowSubject = s.object('Subject', subject, {
   description: 'A user, group or service account that sends requests.',
 });
 
-function fitsItsKind(who: Subject): FieldError[] {
-  const kind = kindNames.find((name) => name === who.kind);
-  if (!kind) return [notSupported('kind', who.kind, kindNames)];
+function fitsItsKind(subject: Subject): FieldError[] {
+  const kind = kindNames.find((name) => name === subject.kind);
+  if (!kind) return [notSupported('kind', subject.kind, kindNames)];
   const field = kinds[kind];
-  const found = who[field]
-    ? under(field, identity(who, kind))
+  const found = subject[field]
+    ? under(field, identity(subject, kind))
     : [required(field, `${field} is required when subject kind is '${kind}'`)];
   for (const other of ['ServiceAccount', 'User', 'Group'] as const) {
     const name = kinds[other];
-    if (other === kind || !who[name]) continue;
+    if (other === kind || !subject[name]) continue;
     found.push(forbidden(name, `${name} is forbidden when subject kind is not '${other}'`));
   }
   return found;
 }
 
-function identity(who: Subject, kind: SubjectKind): FieldError[] {
-  const name = who[kinds[kind]]?.name ?? '';
+function identity(subject: Subject, kind: SubjectKind): FieldError[] {
+  const name = subject[kinds[kind]]?.name ?? '';
   const found: FieldError[] = name ? [] : [required('name')];
   if (kind !== 'ServiceAccount') return found;
   if (name && name !== '*') for (const complaint of dnsSubdomain(name)) found.push(invalid('name', name, complaint));
-  const namespace = who.serviceAccount?.namespace ?? '';
+  const namespace = subject.serviceAccount?.namespace ?? '';
   if (!namespace) found.push(required('namespace', 'must specify namespace for service account'));
   else for (const complaint of dnsLabel(namespace)) found.push(invalid('namespace', namespace, complaint));
   return found;

@@ -1,12 +1,12 @@
-/** What becomes of requests that find no seat: they are refused, or they wait in queues. */
+/** What happens to requests above the concurrency limit: they wait in queues, or are rejected. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 
 const types = ['Queue', 'Reject'];
 const MAX_QUEUES = 10_000_000;
-/** A flow's queues are drawn with a number of so many bits. */
-const MAX_BITS = 60;
+/** Bits of the hash that picks the queues of a flow. */
+const MAX_ENTROPY_BITS = 60;
 
 const queuing = {
   queues: s.int32({
@@ -67,7 +67,7 @@ function fitsTogether({ queues, handSize, queueLengthLimit }: ObjectType<typeof 
 function handProblem(queues: number, hand: number): string | undefined {
   if (hand <= 0) return 'must be positive';
   if (hand > queues) return `should not be greater than queues (${queues})`;
-  return Math.ceil(Math.log2(queues) * hand) > MAX_BITS
-    ? `required entropy bits of deckSize ${queues} and handSize ${hand} should not be greater than ${MAX_BITS}`
+  return Math.ceil(Math.log2(queues) * hand) > MAX_ENTROPY_BITS
+    ? `required entropy bits of deckSize ${queues} and handSize ${hand} should not be greater than ${MAX_ENTROPY_BITS}`
     : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The schemas and levels that every cluster has, so that each request belongs somewhere and an administrator always gets
- * through. Nobody may change what they say.
+ * The FlowSchemas and priority levels that every cluster has, so that every request matches one and administrators are
+ * never locked out. Their spec is fixed.
  */
 const everything = {
   resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
@@ -29,7 +29,7 @@ export const mandatoryFlowSchemas: ReadonlyMap<string, object> = new Map([
   ],
 ]);
 
-/** Of the exempt level an administrator may set how many seats it counts for, and lends. */
+/** The shares and the lendable percentage of the exempt level are not fixed. */
 export const mandatoryPriorityLevels: ReadonlyMap<string, { type: string; limited?: object }> = new Map([
   ['exempt', { type: 'Exempt' }],
   [

@@ -9,7 +9,7 @@ import { LimitResponse } from './limit-response.ts';
 import { mandatoryPriorityLevels } from './mandatory.ts';
 
 const types = ['Exempt', 'Limited'];
-/** Older versions kept a zero in it; in an object it means nothing. */
+/** Used by conversions of Kubernetes to keep a zero; not allowed in objects. */
 const ZERO_ANNOTATION = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
 
 const notNegative =
@@ -83,12 +83,12 @@ const fields = {
 
 export type PriorityLevelConfiguration = KubeObject & ObjectType<typeof fields>;
 
-/** How a level keeps requests waiting; only one that queues does. */
+/** Columns of levels that queue. */
 const queuing = (
   [
-    ['Queues', 'How many queues it has.', 'queues'],
-    ['HandSize', 'How many queues a flow may use.', 'handSize'],
-    ['QueueLengthLimit', 'How many requests may wait in one.', 'queueLengthLimit'],
+    ['Queues', 'Number of queues.', 'queues'],
+    ['HandSize', 'Number of queues picked for each flow.', 'handSize'],
+    ['QueueLengthLimit', 'Maximum number of requests waiting in a queue.', 'queueLengthLimit'],
   ] as const
 ).map(([title, description, field]) =>
   text(title, description, ({ spec }) => {
@@ -97,7 +97,7 @@ const queuing = (
   }),
 );
 
-/** How many requests of a sort are served at once. */
+/** Limits how many requests of a priority level are executed at a time. */
 export const PriorityLevelConfiguration = defineKind({
   group: 'flowcontrol.apiserver.k8s.io',
   kind: 'PriorityLevelConfiguration',
@@ -109,11 +109,11 @@ export const PriorityLevelConfiguration = defineKind({
   fields,
   subresources: { status: true },
   generation: true,
-  rules: [noOldAnnotation, typeAndContent, mandatoryIsKept],
+  rules: [noZeroAnnotation, typeAndContent, mandatorySpec],
   columns: [
     name,
-    text('Type', 'Whether it is limited or exempt.', ({ spec }) => spec?.type ?? ''),
-    text('NominalConcurrencyShares', 'Its share of the room there is.', ({ spec }) => {
+    text('Type', 'Limited or Exempt.', ({ spec }) => spec?.type ?? ''),
+    text('NominalConcurrencyShares', 'Weight of the level when seats are divided.', ({ spec }) => {
       return spec?.limited ? (spec.limited.nominalConcurrencyShares ?? 0) : NONE;
     }),
     ...queuing,
@@ -121,7 +121,7 @@ export const PriorityLevelConfiguration = defineKind({
   ],
 });
 
-function noOldAnnotation({ metadata }: PriorityLevelConfiguration): FieldError[] {
+function noZeroAnnotation({ metadata }: PriorityLevelConfiguration): FieldError[] {
   return metadata.annotations?.[ZERO_ANNOTATION] === undefined
     ? []
     : [forbidden('metadata.annotations', `annotation '${ZERO_ANNOTATION}' is forbidden`)];
@@ -146,7 +146,7 @@ function typeAndContent({ metadata, spec: { type, limited, exempt } }: PriorityL
   return found;
 }
 
-function mandatoryIsKept({ metadata, spec }: PriorityLevelConfiguration): FieldError[] {
+function mandatorySpec({ metadata, spec }: PriorityLevelConfiguration): FieldError[] {
   const { name = '' } = metadata;
   const fixed = mandatoryPriorityLevels.get(name);
   if (!fixed) return [];

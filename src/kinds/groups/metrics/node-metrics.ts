@@ -1,8 +1,8 @@
 import { parseQuantity } from '../../../base/quantity.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { measured, NOTHING, usage, usageColumns } from './usage.ts';
+import { measured, usage, usageColumns, ZERO } from './usage.ts';
 
-/** What a node uses. It is looked up when somebody asks, and never stored. */
+/** Resource usage of a node. It is measured on request and never stored. */
 export const NodeMetrics = defineKind({
   group: 'metrics.k8s.io',
   kind: 'NodeMetrics',
@@ -15,7 +15,7 @@ export const NodeMetrics = defineKind({
   fields: { ...measured, usage },
   columns: usageColumns((node, resource) => {
     const amount: string | undefined = node.usage?.[resource];
-    return amount === undefined ? NOTHING : parseQuantity(amount);
+    return amount === undefined ? ZERO : parseQuantity(amount);
   }),
 });
 export type NodeMetrics = ObjectOf<typeof NodeMetrics>;

@@ -1,7 +1,7 @@
 import { addQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { s } from '../../../schema/builders.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { measured, NOTHING, usage, usageColumns } from './usage.ts';
+import { measured, usage, usageColumns, ZERO } from './usage.ts';
 
 const ContainerMetrics = s.object(
   'ContainerMetrics',
@@ -12,7 +12,7 @@ const ContainerMetrics = s.object(
   { description: 'Usage of one container.' },
 );
 
-/** What the containers of a pod use. It is looked up when somebody asks, and never stored. */
+/** Resource usage of the containers of a pod. It is measured on request and never stored. */
 export const PodMetrics = defineKind({
   group: 'metrics.k8s.io',
   kind: 'PodMetrics',
@@ -34,7 +34,7 @@ export const PodMetrics = defineKind({
       .map((container: any): string | undefined => container.usage?.[resource])
       .filter((amount: string | undefined) => amount !== undefined)
       .map(parseQuantity)
-      .reduce(addQuantities, NOTHING),
+      .reduce(addQuantities, ZERO),
   ),
 });
 export type PodMetrics = ObjectOf<typeof PodMetrics>;

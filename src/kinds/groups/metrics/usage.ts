@@ -1,4 +1,4 @@
-/** What both kinds of measurements say: when they were made, and over how long. */
+/** Fields and table columns that NodeMetrics and PodMetrics share. */
 import { formatQuantity, parseQuantity, type Quantity } from '../../../base/quantity.ts';
 import { s } from '../../../schema/builders.ts';
 import { type Column, name, text } from '../../columns/column.ts';
@@ -14,7 +14,7 @@ export const usage = s.map(s.quantity(), {
     'Usage by resource: `cpu` in cores, averaged over the window, and `memory` in bytes, as the working set at its end.',
 });
 
-/** What tables show of either. `sum` adds up what there is of a resource. */
+/** Table columns. `sum` returns the total usage of a resource. */
 export function usageColumns(sum: (object: any, resource: string) => Quantity): readonly Column[] {
   const amount = (resource: string, words: string): Column => ({
     ...text(resource, words, (object) => formatQuantity(sum(object, resource))),
@@ -22,10 +22,10 @@ export function usageColumns(sum: (object: any, resource: string) => Quantity): 
   });
   return [
     name,
-    amount('cpu', 'How much of the processors is in use.'),
-    amount('memory', 'How much of the memory is in use.'),
-    { ...text('Window', 'Over how long it was measured.', ({ window }) => window ?? ''), format: 'duration' },
+    amount('cpu', 'CPU usage in cores.'),
+    amount('memory', 'Memory usage in bytes.'),
+    { ...text('Window', 'Length of the period of measurement.', ({ window }) => window ?? ''), format: 'duration' },
   ];
 }
 
-export const NOTHING = parseQuantity('0');
+export const ZERO = parseQuantity('0');

@@ -1,4 +1,4 @@
-/** Where the traffic of an Ingress goes. */
+/** Backends of an Ingress. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, pathSegment, portName, portNumber } from '../../../schema/names.ts';
@@ -40,7 +40,7 @@ export const IngressBackend = s.object(
 );
 export type IngressBackend = TypeOf<typeof IngressBackend>;
 
-/** Paths are from the backend. */
+/** On a backend: exactly one of service and resource is set and valid. */
 export function backendProblems({ service, resource }: IngressBackend): FieldError[] {
   if (service && resource) return [invalid('', '', 'cannot set both resource and service backends')];
   if (service) return serviceProblems(service);

@@ -6,7 +6,7 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { age, NONE, nameAndDefault, text } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 
-const MAX_CONTROLLER = 250;
+const MAX_CONTROLLER_BYTES = 250;
 const scopes = ['Cluster', 'Namespace'];
 
 const parameters = {
@@ -38,7 +38,7 @@ const IngressClassParametersReference = s.object('IngressClassParametersReferenc
   description: 'An object with further settings of a class.',
 });
 
-/** Which program serves an Ingress. */
+/** A class of Ingresses, and the controller that implements it. */
 export const IngressClass = defineKind({
   group: 'networking.k8s.io',
   kind: 'IngressClass',
@@ -58,7 +58,8 @@ export const IngressClass = defineKind({
           description:
             'Name of the controller that implements the class, as a domain-prefixed path of at most 250 characters such as example.com/ingress-controller. Required; cannot be changed.',
           rules: [
-            (name: string) => (Buffer.byteLength(name) > MAX_CONTROLLER ? tooLong('', MAX_CONTROLLER) : undefined),
+            (name: string) =>
+              Buffer.byteLength(name) > MAX_CONTROLLER_BYTES ? tooLong('', MAX_CONTROLLER_BYTES) : undefined,
             matches(domainPrefixedPath),
           ],
         }),
@@ -72,8 +73,8 @@ export const IngressClass = defineKind({
   generation: true,
   columns: [
     nameAndDefault('ingressclass.kubernetes.io/is-default-class'),
-    text('Controller', 'Who serves ingresses of this class.', ({ spec }) => spec?.controller ?? ''),
-    text('Parameters', 'An object that says more.', ({ spec }) => {
+    text('Controller', 'The controller that implements the class.', ({ spec }) => spec?.controller ?? ''),
+    text('Parameters', 'Object with further settings.', ({ spec }) => {
       const { kind, apiGroup, name } = spec?.parameters ?? {};
       return spec?.parameters ? `${kind}${apiGroup ? `.${apiGroup}` : ''}/${name}` : NONE;
     }),

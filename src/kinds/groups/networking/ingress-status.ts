@@ -1,4 +1,4 @@
-/** Where an Ingress can be reached. */
+/** The status of an Ingress. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
@@ -28,7 +28,7 @@ const IngressLoadBalancerIngress = s.object(
     }),
     hostname: s.string({
       omitZero: true,
-      rules: [matches(dnsSubdomain), isName],
+      rules: [matches(dnsSubdomain), isDnsName],
       description: 'DNS name of the load balancer, where it is reached by name.',
     }),
     ports: s.list(IngressPortStatus, { description: 'State of each port of the load balancer.' }),
@@ -52,6 +52,6 @@ export const IngressStatus = s.object(
   { description: 'Most recently observed state of an Ingress, written by its controller.' },
 );
 
-export function isName(host: string): FieldError | undefined {
+export function isDnsName(host: string): FieldError | undefined {
   return ipFamily(host) ? invalid('', host, 'must be a DNS name, not an IP address') : undefined;
 }

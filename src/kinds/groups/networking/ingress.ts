@@ -9,10 +9,10 @@ import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { loadBalancerWarnings } from '../../warnings/load-balancer.ts';
 import { backendProblems, IngressBackend } from './ingress-backend.ts';
-import { IngressStatus, isName } from './ingress-status.ts';
+import { IngressStatus, isDnsName } from './ingress-status.ts';
 import { hostProblems } from './wildcard-host.ts';
 
-/** The older way to name the class. */
+/** The deprecated way to choose the class. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 const pathFields = {
@@ -53,7 +53,7 @@ const IngressRule = s.object(
       omitZero: true,
       description:
         'Host name that requests must be for. `*.example.com` matches exactly one label in place of the star; IP addresses and ports are not allowed. Without it the rule applies to all hosts.',
-      rules: [isName, matches(hostProblems)],
+      rules: [isDnsName, matches(hostProblems)],
     }),
     http: HTTPIngressRuleValue,
   },
@@ -95,7 +95,7 @@ const specFields = {
 };
 
 const fields = {
-  spec: s.object('IngressSpec', specFields, { default: {}, rules: [leadsSomewhere], description: 'Desired routing.' }),
+  spec: s.object('IngressSpec', specFields, { default: {}, rules: [hasBackend], description: 'Desired routing.' }),
   status: s.use(IngressStatus, {
     default: {},
     description: 'Most recently observed state of the Ingress, written by its controller.',
@@ -104,7 +104,7 @@ const fields = {
 
 export type Ingress = KubeObject & ObjectType<typeof fields>;
 
-/** Brings HTTP from outside to services. */
+/** Routes HTTP requests from outside the cluster to Services. */
 export const Ingress = defineKind({
   group: 'networking.k8s.io',
   kind: 'Ingress',
@@ -123,10 +123,10 @@ export const Ingress = defineKind({
   statusWarnings: loadBalancerWarnings,
   columns: [
     name,
-    text('Class', 'Who serves it.', ({ spec }) => spec?.ingressClassName ?? NONE),
-    text('Hosts', 'Which hosts it answers for.', hostsText),
-    text('Address', 'Where it is reached.', ({ status }) => loadBalancerText(status)),
-    text('Ports', 'On which ports.', ({ spec }) => (spec?.tls?.length > 0 ? '80, 443' : '80')),
+    text('Class', 'The class that implements the Ingress.', ({ spec }) => spec?.ingressClassName ?? NONE),
+    text('Hosts', 'Host names in the rules.', hostsText),
+    text('Address', 'Address of the load balancer.', ({ status }) => loadBalancerText(status)),
+    text('Ports', 'Ports that are served.', ({ spec }) => (spec?.tls?.length > 0 ? '80, 443' : '80')),
     age,
   ],
 });
@@ -134,7 +134,7 @@ export const Ingress = defineKind({
 const forbiddenParts = ['//', '/./', '/../', '%2f', '%2F'];
 const forbiddenEnds = ['/..', '/.'];
 
-/** Whatever says that it follows a path says so in a form that has only one reading. */
+/** Paths of type Exact and Prefix must be unambiguous. */
 function path({ path: text = '', pathType, backend }: ObjectType<typeof pathFields>): FieldError[] {
   if (!pathType) return [];
   const found: FieldError[] = [];
@@ -149,11 +149,7 @@ function path({ path: text = '', pathType, backend }: ObjectType<typeof pathFiel
   return [...found, ...under('backend', backendProblems(backend))];
 }
 
-function leadsSomewhere({
-  rules,
-  defaultBackend,
-  ingressClassName: name,
-}: ObjectType<typeof specFields>): FieldError[] {
+function hasBackend({ rules, defaultBackend, ingressClassName: name }: ObjectType<typeof specFields>): FieldError[] {
   const found = name === undefined ? [] : dnsSubdomain(name).map((each) => invalid('ingressClassName', name, each));
   if (!rules && !defaultBackend) {
     found.push(invalid('', null, 'either `defaultBackend` or `rules` must be specified'));
@@ -174,9 +170,7 @@ function hostsText({ spec }: any): string {
   return longList(rules.map(({ host }) => host).filter(Boolean)) || '*';
 }
 
-const CLASS = 'kubernetes.io/ingress.class';
-
 function classWarnings({ metadata, spec }: any): string[] {
-  if (metadata.annotations?.[CLASS] === undefined || spec?.ingressClassName !== undefined) return [];
-  return [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`];
+  if (metadata.annotations?.[CLASS_ANNOTATION] === undefined || spec?.ingressClassName !== undefined) return [];
+  return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`];
 }

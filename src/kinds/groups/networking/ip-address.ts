@@ -34,7 +34,7 @@ const ParentReference = s.object(
   { description: 'Names the object an address is allocated to.' },
 );
 
-/** An address of a service that is in use. */
+/** An allocated IP address of a Service. */
 export const IPAddress = defineKind({
   group: 'networking.k8s.io',
   kind: 'IPAddress',
@@ -58,7 +58,7 @@ export const IPAddress = defineKind({
     ),
   },
   name: canonicalIpProblems,
-  columns: [name, text('ParentRef', 'Who has the address.', parentText)],
+  columns: [name, text('ParentRef', 'The object the address is allocated to.', parentText)],
 });
 export type IPAddress = ObjectOf<typeof IPAddress>;
 

@@ -47,18 +47,18 @@ const peer = {
   ipBlock: s.object('IPBlock', block, {
     description:
       'Range of IP addresses, usually outside the cluster. Cannot be combined with podSelector or namespaceSelector.',
-    rules: [rangeWithHoles],
+    rules: [blockIsValid],
   }),
 };
 
 const NetworkPolicyPeer = s.object('NetworkPolicyPeer', peer, {
-  rules: [onePeer],
+  rules: [peerIsValid],
   description: 'Pods or addresses at the other end of the traffic.',
 });
 
 const ports = s.list(
   s.object('NetworkPolicyPort', port, {
-    rules: [endsAfterStart],
+    rules: [portRange],
     description: 'A port, or a range of ports, that traffic may use.',
   }),
   {
@@ -86,7 +86,7 @@ const EgressRule = s.object(
   { description: 'Allows outgoing traffic that matches both its ports and its destinations.' },
 );
 
-/** Who may talk to pods, and whom pods may talk to. */
+/** Restricts the network traffic of pods. */
 export const NetworkPolicy = defineKind({
   group: 'networking.k8s.io',
   kind: 'NetworkPolicy',
@@ -125,13 +125,13 @@ export const NetworkPolicy = defineKind({
   warnings: rangeWarnings,
   columns: [
     name,
-    text('Pod-Selector', 'Which pods it speaks of.', ({ spec }) => labelSelectorText(spec?.podSelector)),
+    text('Pod-Selector', 'Label selector for the restricted pods.', ({ spec }) => labelSelectorText(spec?.podSelector)),
     age,
   ],
 });
 export type NetworkPolicy = ObjectOf<typeof NetworkPolicy>;
 
-function endsAfterStart({ port: start, endPort: end }: ObjectType<typeof port>): FieldError[] {
+function portRange({ port: start, endPort: end }: ObjectType<typeof port>): FieldError[] {
   if (end === undefined) return [];
   if (start === undefined) return [invalid('endPort', end, 'may not be specified when `port` is not specified')];
   if (typeof start === 'string') return [invalid('endPort', end, 'may not be specified when `port` is non-numeric')];
@@ -139,16 +139,16 @@ function endsAfterStart({ port: start, endPort: end }: ObjectType<typeof port>):
   return [...found, ...portNumber(end).map((problem) => invalid('endPort', end, problem))];
 }
 
-function rangeWithHoles({ cidr, except = [] }: ObjectType<typeof block>): FieldError[] {
+function blockIsValid({ cidr, except = [] }: ObjectType<typeof block>): FieldError[] {
   if (!cidr) return [];
   const found = cidrProblems(cidr).map((problem) => invalid('cidr', cidr, problem));
   const outer = parseRange(cidr);
   if (!outer) return found;
-  except.forEach((hole, index) => {
-    for (const problem of cidrProblems(hole)) found.push(invalid(`except[${index}]`, hole, problem));
-    const inner = parseRange(hole);
+  except.forEach((exception, index) => {
+    for (const problem of cidrProblems(exception)) found.push(invalid(`except[${index}]`, exception, problem));
+    const inner = parseRange(exception);
     if (inner && !isInside(inner, outer)) {
-      found.push(invalid(`except[${index}]`, hole, 'must be a strict subset of `cidr`'));
+      found.push(invalid(`except[${index}]`, exception, 'must be a strict subset of `cidr`'));
     }
   });
   return found;
@@ -174,7 +174,7 @@ function isInside(inner: Range, outer: Range): boolean {
   });
 }
 
-function onePeer({ podSelector, namespaceSelector, ipBlock }: ObjectType<typeof peer>): FieldError | undefined {
+function peerIsValid({ podSelector, namespaceSelector, ipBlock }: ObjectType<typeof peer>): FieldError | undefined {
   const selects = podSelector !== undefined || namespaceSelector !== undefined;
   if (!selects && !ipBlock) return required('', 'must specify a peer');
   return selects && ipBlock ? forbidden('', 'may not specify both ipBlock and another peer') : undefined;

@@ -33,7 +33,7 @@ const fields = {
 
 export type ServiceCIDR = KubeObject & ObjectType<typeof fields>;
 
-/** A range that the addresses of services come from. */
+/** A range of addresses for Services. */
 export const ServiceCIDR = defineKind({
   group: 'networking.k8s.io',
   kind: 'ServiceCIDR',
@@ -47,34 +47,34 @@ export const ServiceCIDR = defineKind({
   rules: [
     ({ spec }: ServiceCIDR, { operation, oldRoot, subresource }: RuleContext) => {
       if (subresource === 'status') return [];
-      return operation === 'create' ? ranges(spec.cidrs) : changes(spec.cidrs, oldRoot.spec.cidrs);
+      return operation === 'create' ? createRules(spec.cidrs) : updateRules(spec.cidrs, oldRoot.spec.cidrs);
     },
   ],
-  columns: [name, text('CIDRs', 'The ranges of addresses.', ({ spec }) => spec?.cidrs?.join(',') ?? ''), age],
+  columns: [name, text('CIDRs', 'The address ranges.', ({ spec }) => spec?.cidrs?.join(',') ?? ''), age],
 });
 
-const FIELD = 'spec.cidrs';
+const CIDRS_FIELD = 'spec.cidrs';
 
-function ranges(cidrs: readonly string[] = []): FieldError[] {
-  if (cidrs.length === 0) return [required(FIELD, 'at least one CIDR required')];
-  if (cidrs.length > 2) return [invalid(FIELD, { CIDRs: cidrs }, 'may only hold up to 2 values')];
+function createRules(cidrs: readonly string[] = []): FieldError[] {
+  if (cidrs.length === 0) return [required(CIDRS_FIELD, 'at least one CIDR required')];
+  if (cidrs.length > 2) return [invalid(CIDRS_FIELD, { CIDRs: cidrs }, 'may only hold up to 2 values')];
   const found = cidrs.flatMap((cidr, index) =>
-    canonicalCidrProblems(cidr).map((problem) => invalid(`${FIELD}[${index}]`, cidr, problem)),
+    canonicalCidrProblems(cidr).map((problem) => invalid(`${CIDRS_FIELD}[${index}]`, cidr, problem)),
   );
   const [first, second] = cidrs.map((cidr) => ipFamily(cidr.split('/')[0]!));
   if (cidrs.length === 2 && first && first === second) {
     const detail = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
-    found.push(invalid(FIELD, cidrs, detail));
+    found.push(invalid(CIDRS_FIELD, cidrs, detail));
   }
   return found;
 }
 
-/** What is there stays; a range of the other family may join it. */
-function changes(now: readonly string[] = [], then: readonly string[] = []): FieldError[] {
+/** Existing ranges are immutable; a range of the second IP family can be added. */
+function updateRules(now: readonly string[] = [], then: readonly string[] = []): FieldError[] {
   const grows = then.length === 1 && now.length === 2;
-  if (now.length !== then.length && !grows) return [invalid(FIELD, now, 'field is immutable')];
+  if (now.length !== then.length && !grows) return [invalid(CIDRS_FIELD, now, 'field is immutable')];
   const changed = then.flatMap((cidr, index) =>
-    cidr === now[index] ? [] : [invalid(`${FIELD}[${index}]`, now[index], 'field is immutable')],
+    cidr === now[index] ? [] : [invalid(`${CIDRS_FIELD}[${index}]`, now[index], 'field is immutable')],
   );
-  return grows ? [...changed, ...ranges(now)] : changed;
+  return grows ? [...changed, ...createRules(now)] : changed;
 }

@@ -1,4 +1,4 @@
-/** Hosts that an Ingress is for: a name, or any name one step below another. */
+/** Host names of an Ingress: a DNS name, or one with a wildcard as first label. */
 import { dnsSubdomain } from '../../../schema/names.ts';
 
 const PATTERN = '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';

@@ -18,7 +18,7 @@ const overhead = {
   }),
 };
 
-/** How pods are run. */
+/** A container runtime configuration that pods can choose. */
 export const RuntimeClass = defineKind({
   group: 'node.k8s.io',
   kind: 'RuntimeClass',
@@ -52,7 +52,7 @@ export const RuntimeClass = defineKind({
         tolerations: s.list(Toleration, {
           description:
             'Tolerations added to the pods of the class, so that they can run on tainted nodes that support it.',
-          rules: [differentTolerations],
+          rules: [uniqueTolerations],
         }),
       },
       { description: 'Which nodes support the class. Without it, all nodes are assumed to.' },
@@ -61,17 +61,21 @@ export const RuntimeClass = defineKind({
   requiresVersion: true,
   createOnUpdate: true,
   warnings: labelWarnings,
-  columns: [name, text('Handler', 'What the node runs such pods with.', ({ handler }) => handler ?? ''), age],
+  columns: [
+    name,
+    text('Handler', 'Name of the configuration in the container runtime.', ({ handler }) => handler ?? ''),
+    age,
+  ],
 });
 export type RuntimeClass = ObjectOf<typeof RuntimeClass>;
 
-/** The same rules as for the limits of a container, and the same paths. */
+/** Same rules and error paths as for the limits of a container. */
 function amounts({ podFixed }: ObjectType<typeof overhead>): FieldError[] {
   const context = { operation: 'create', old: undefined, subresource: undefined } as const;
   return podFixed ? validate(ContainerResources, { limits: podFixed }, context) : [];
 }
 
-function differentTolerations(tolerations: readonly Toleration[]): FieldError[] {
+function uniqueTolerations(tolerations: readonly Toleration[]): FieldError[] {
   const seen = new Set<string>();
   return tolerations.flatMap(
     ({ key = '', operator = '', value = '', effect = '', tolerationSeconds = null }, index) => {

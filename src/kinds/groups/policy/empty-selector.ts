@@ -1,44 +1,45 @@
 /**
- * What an empty selector of a PodDisruptionBudget means: no pod in policy/v1beta1, all pods in policy/v1. What the one
- * version cannot say with an empty selector, it says with a label that no pod has.
+ * Conversion of the selector of a PodDisruptionBudget. An empty selector matches no pod in policy/v1beta1 and all pods
+ * in policy/v1; the other meaning is expressed in each version with a label that no pod has.
  */
 import { clone, deepEqual } from '../../../base/tree.ts';
 
-const MARK = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match';
+const MARKER_LABEL = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match';
 
-/** In the stored version. */
-const NONE = { matchExpressions: [{ key: MARK, operator: 'Exists' }] };
-/** In the older version. */
-const ALL = { matchExpressions: [{ key: MARK, operator: 'DoesNotExist' }] };
+/** Matches no pods in the stored version. */
+const SELECTS_NONE = { matchExpressions: [{ key: MARKER_LABEL, operator: 'Exists' }] };
+/** Matches all pods in the older version. */
+const SELECTS_ALL = { matchExpressions: [{ key: MARKER_LABEL, operator: 'DoesNotExist' }] };
 const EMPTY = {};
 
-/** From the older version to the stored one. */
-export function emptySelectsAll(budget: any): any {
+/** Converts from policy/v1beta1 to the stored version. */
+export function selectorToV1(budget: any): any {
   const { selector } = budget.spec;
   if (!selector) return budget;
-  if (deepEqual(selector, EMPTY)) return withSelector(budget, NONE);
-  return withSelector(budget, deepEqual(selector, ALL) ? EMPTY : unmarked(selector));
+  if (deepEqual(selector, EMPTY)) return withSelector(budget, SELECTS_NONE);
+  return withSelector(budget, deepEqual(selector, SELECTS_ALL) ? EMPTY : withoutMarker(selector));
 }
 
-/** And back. */
-export function emptySelectsNone(budget: any): any {
+/** Converts from the stored version to policy/v1beta1. */
+export function selectorToV1beta1(budget: any): any {
   const { selector } = budget.spec;
   if (!selector) return budget;
-  if (deepEqual(selector, NONE)) return withSelector(budget, EMPTY);
-  return deepEqual(selector, EMPTY) ? withSelector(budget, ALL) : budget;
+  if (deepEqual(selector, SELECTS_NONE)) return withSelector(budget, EMPTY);
+  return deepEqual(selector, EMPTY) ? withSelector(budget, SELECTS_ALL) : budget;
 }
 
-/** A hook: the label means something only where it stands alone. */
-export function withoutMark(budget: any): void {
+/** A hook: removes the marker label from selectors with other requirements, where it has no meaning. */
+export function dropMarker(budget: any): void {
   const { selector } = budget.spec;
-  if (selector && !deepEqual(selector, NONE)) budget.spec = { ...budget.spec, selector: unmarked(selector) };
+  if (selector && !deepEqual(selector, SELECTS_NONE))
+    budget.spec = { ...budget.spec, selector: withoutMarker(selector) };
 }
 
 function withSelector(budget: any, selector: object): any {
   return { ...budget, spec: { ...budget.spec, selector: clone(selector) } };
 }
 
-function unmarked({ matchExpressions = [], ...selector }: any): any {
-  const others = matchExpressions.filter(({ key }: any) => key !== MARK);
+function withoutMarker({ matchExpressions = [], ...selector }: any): any {
+  const others = matchExpressions.filter(({ key }: any) => key !== MARKER_LABEL);
   return others.length ? { ...selector, matchExpressions: others } : selector;
 }

@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { defineKind } from '../../kind.ts';
 import { DeleteOptions } from '../../shapes/meta/delete-options.ts';
 
-/** The body of a pod's `eviction`: a delete that budgets for disruptions can refuse. It is never stored. */
+/** The body of a pod's `eviction` subresource: a delete that respects PodDisruptionBudgets. It is never stored. */
 export const Eviction = defineKind({
   group: 'policy',
   kind: 'Eviction',

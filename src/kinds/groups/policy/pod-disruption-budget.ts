@@ -8,9 +8,9 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 import { Condition, completeConditions } from '../../shapes/meta/condition.ts';
 import { countOrPercent, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { emptySelectsAll, emptySelectsNone, withoutMark } from './empty-selector.ts';
+import { dropMarker, selectorToV1, selectorToV1beta1 } from './empty-selector.ts';
 
-const OLDER = 'policy/v1beta1';
+const V1BETA1 = 'policy/v1beta1';
 
 const amount = (description: string) => s.intOrString({ rules: [countOrPercent, notMoreThanAll], description });
 
@@ -32,7 +32,7 @@ const spec = {
   }),
 };
 
-/** Never negative, but nobody looks in the older version. */
+/** Must not be negative, which policy/v1beta1 does not check. */
 const count = (description: string) => s.int32({ default: 0, rules: [notNegative], description });
 
 const status = {
@@ -57,7 +57,7 @@ const status = {
   }),
 };
 
-/** How many of some pods may be away at once because somebody wants it. */
+/** Limits voluntary disruptions of a set of pods. */
 export const PodDisruptionBudget = defineKind({
   group: 'policy',
   kind: 'PodDisruptionBudget',
@@ -68,7 +68,7 @@ export const PodDisruptionBudget = defineKind({
     'Limits how many pods of an application may be down at the same time because of voluntary disruptions, such as draining a node. Evictions that would exceed the limit are refused.',
   versions: {
     'policy/v1': {},
-    [OLDER]: {
+    [V1BETA1]: {
       fields: {
         spec: s.object(
           'PodDisruptionBudgetSpec',
@@ -82,15 +82,15 @@ export const PodDisruptionBudget = defineKind({
           { default: {}, description: 'Which pods the budget protects, and how many of them must stay available.' },
         ),
       },
-      toHub: emptySelectsAll,
-      fromHub: emptySelectsNone,
+      toHub: selectorToV1,
+      fromHub: selectorToV1beta1,
       deprecated: deprecation('policy/v1beta1', 'PodDisruptionBudget'),
     },
   },
   fields: {
     spec: s.object('PodDisruptionBudgetSpec', spec, {
       default: {},
-      rules: [oneAmount],
+      rules: [minOrMax],
       description: 'Which pods the budget protects, and how many of them must stay available.',
     }),
     status: s.object('PodDisruptionBudgetStatus', status, {
@@ -103,23 +103,31 @@ export const PodDisruptionBudget = defineKind({
   subresources: { status: true },
   generation: true,
   initialStatus: () => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
-  onCreate: withoutMark,
-  onUpdate: withoutMark,
+  onCreate: dropMarker,
+  onUpdate: dropMarker,
   columns: [
     name,
-    text('Min Available', 'How many pods must stay.', ({ spec }) => String(spec?.minAvailable ?? 'N/A')),
-    text('Max Unavailable', 'How many pods may be missing.', ({ spec }) => String(spec?.maxUnavailable ?? 'N/A')),
-    integer('Allowed Disruptions', 'How many pods may be taken now.', ({ status }) => status?.disruptionsAllowed),
+    text('Min Available', 'Number of pods that must stay available.', ({ spec }) =>
+      String(spec?.minAvailable ?? 'N/A'),
+    ),
+    text('Max Unavailable', 'Number of pods that may be unavailable.', ({ spec }) =>
+      String(spec?.maxUnavailable ?? 'N/A'),
+    ),
+    integer(
+      'Allowed Disruptions',
+      'Number of pods that may be evicted now.',
+      ({ status }) => status?.disruptionsAllowed,
+    ),
     age,
   ],
 });
 export type PodDisruptionBudget = ObjectOf<typeof PodDisruptionBudget>;
 
 function notNegative(value: number, { apiVersion }: RuleContext): FieldError | undefined {
-  return value < 0 && apiVersion !== OLDER ? invalid('', value, 'must be greater than or equal to 0') : undefined;
+  return value < 0 && apiVersion !== V1BETA1 ? invalid('', value, 'must be greater than or equal to 0') : undefined;
 }
 
-function oneAmount(wanted: any): FieldError | undefined {
+function minOrMax(wanted: any): FieldError | undefined {
   const { minAvailable, maxUnavailable } = wanted;
   return minAvailable !== undefined && maxUnavailable !== undefined
     ? invalid('', wanted, 'minAvailable and maxUnavailable cannot be both set')

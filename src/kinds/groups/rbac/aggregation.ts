@@ -1,9 +1,9 @@
-/** How a ClusterRole gathers its rules from others. */
+/** Aggregation of ClusterRoles. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { selects } from '../../shapes/workload/workload-selector.ts';
 
-/** What of a ClusterRole matters here, whether it may be changed or not. */
+/** The parts of a ClusterRole that matter for aggregation. */
 interface Aggregable<Rule> {
   readonly metadata: {
     readonly name?: string | undefined;
@@ -17,7 +17,7 @@ export function isAggregated({ aggregationRule }: Aggregable<unknown>): boolean 
   return Boolean(aggregationRule?.clusterRoleSelectors?.length);
 }
 
-/** The rules of all others that one of its selectors selects, each once: selector by selector, in the order of names. */
+/** The rules of all other roles that a selector of `role` matches, without duplicates, by selector and then by name. */
 export function gatheredRules<Rule>(role: Aggregable<Rule>, all: readonly Aggregable<Rule>[]): Rule[] {
   const { name: own } = role.metadata;
   const others = all

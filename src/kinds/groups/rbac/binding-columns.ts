@@ -1,14 +1,16 @@
 import { age, type Column, name, text, wide } from '../../columns/column.ts';
 
-/** What tables show of either kind of binding. */
+/** Table columns of RoleBindings and ClusterRoleBindings. */
 export const bindingColumns: readonly Column[] = [
   name,
-  text('Role', 'What it allows.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
+  text('Role', 'The role that is granted.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
   age,
   ...[
-    text('Users', 'The users it allows that.', (binding) => namesOf(binding, 'User')),
-    text('Groups', 'The groups it allows that.', (binding) => namesOf(binding, 'Group')),
-    text('ServiceAccounts', 'The service accounts it allows that.', (binding) => namesOf(binding, 'ServiceAccount')),
+    text('Users', 'Users the role is granted to.', (binding) => namesOf(binding, 'User')),
+    text('Groups', 'Groups the role is granted to.', (binding) => namesOf(binding, 'Group')),
+    text('ServiceAccounts', 'Service accounts the role is granted to.', (binding) =>
+      namesOf(binding, 'ServiceAccount'),
+    ),
   ].map(wide),
 ];
 

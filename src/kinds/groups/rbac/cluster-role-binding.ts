@@ -2,11 +2,11 @@ import { s } from '../../../schema/builders.ts';
 import { pathSegment } from '../../../schema/names.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { bindingColumns } from './binding-columns.ts';
-import { roleIsKept, roleRefTo } from './role-ref.ts';
+import { roleRefIsImmutable, roleRefTo } from './role-ref.ts';
 import { ClusterSubject } from './subject.ts';
 import { GROUP, versionsOf } from './versions.ts';
 
-/** Who may do what a ClusterRole allows, everywhere. */
+/** Grants a ClusterRole cluster-wide. */
 export const ClusterRoleBinding = defineKind({
   group: GROUP,
   kind: 'ClusterRoleBinding',
@@ -22,7 +22,7 @@ export const ClusterRoleBinding = defineKind({
     }),
   },
   name: pathSegment,
-  rules: [roleIsKept],
+  rules: [roleRefIsImmutable],
   createOnUpdate: true,
   columns: bindingColumns,
 });

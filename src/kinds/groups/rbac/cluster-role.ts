@@ -8,7 +8,7 @@ import { selects } from '../../shapes/workload/workload-selector.ts';
 import { ClusterRule } from './policy-rule.ts';
 import { GROUP, versionsOf } from './versions.ts';
 
-const RoleSelector = s.use(LabelSelector, { rules: [isUnderstood] });
+const RoleSelector = s.use(LabelSelector, { rules: [selectorIsValid] });
 
 const AggregationRule = s.object(
   'AggregationRule',
@@ -22,7 +22,7 @@ const AggregationRule = s.object(
   { description: 'Which ClusterRoles an aggregated role takes its rules from.' },
 );
 
-/** What may be done in the whole cluster, or in any namespace that a RoleBinding gives it in. */
+/** Permissions that can be granted cluster-wide or in single namespaces. */
 export const ClusterRole = defineKind({
   group: GROUP,
   kind: 'ClusterRole',
@@ -48,6 +48,6 @@ export const ClusterRole = defineKind({
 });
 export type ClusterRole = ObjectOf<typeof ClusterRole>;
 
-function isUnderstood(selector: LabelSelector) {
+function selectorIsValid(selector: LabelSelector) {
   return selects(selector, undefined) === undefined ? invalid('', null, 'invalid label selector.') : undefined;
 }

@@ -1,4 +1,4 @@
-/** What a role allows. */
+/** The rules of roles. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import type { ObjectType, Rule } from '../../../schema/schema.ts';
@@ -29,19 +29,19 @@ const fields = {
 
 export type PolicyRule = ObjectType<typeof fields>;
 
-/** In a Role: about the resources of its namespace. */
+/** A rule in a Role, for resources only. */
 export const NamespacedRule = s.object('PolicyRule', fields, {
-  rules: [about({ paths: false })],
+  rules: [resourcesOrPaths({ paths: false })],
   description: 'A permission: verbs that are allowed on resources or URL paths.',
 });
 
-/** In a ClusterRole: about resources, or about paths. */
+/** A rule in a ClusterRole, for resources or for URL paths. */
 export const ClusterRule = s.object('PolicyRule', fields, {
-  rules: [about({ paths: true })],
+  rules: [resourcesOrPaths({ paths: true })],
   description: 'A permission: verbs that are allowed on resources or URL paths.',
 });
 
-function about(allowed: { readonly paths: boolean }): Rule<PolicyRule> {
+function resourcesOrPaths(allowed: { readonly paths: boolean }): Rule<PolicyRule> {
   return ({ apiGroups, resources, resourceNames, nonResourceURLs: paths }) => {
     const found: FieldError[] = [];
     if (paths) {

@@ -2,11 +2,11 @@ import { s } from '../../../schema/builders.ts';
 import { pathSegment } from '../../../schema/names.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { bindingColumns } from './binding-columns.ts';
-import { roleIsKept, roleRefTo } from './role-ref.ts';
+import { roleRefIsImmutable, roleRefTo } from './role-ref.ts';
 import { NamespacedSubject } from './subject.ts';
 import { GROUP, versionsOf } from './versions.ts';
 
-/** Who may do what a role allows, in one namespace. */
+/** Grants a Role or ClusterRole in one namespace. */
 export const RoleBinding = defineKind({
   group: GROUP,
   kind: 'RoleBinding',
@@ -22,7 +22,7 @@ export const RoleBinding = defineKind({
     }),
   },
   name: pathSegment,
-  rules: [roleIsKept],
+  rules: [roleRefIsImmutable],
   createOnUpdate: true,
   columns: bindingColumns,
 });

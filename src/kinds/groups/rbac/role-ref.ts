@@ -1,4 +1,4 @@
-/** Which role a binding gives. */
+/** The reference of a binding to its role. */
 import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
@@ -27,10 +27,10 @@ export const roleRefTo = (kinds: readonly string[]) =>
     atomic: true,
     description:
       'The role that the binding grants. Cannot be changed: delete the binding and create a new one instead.',
-    rules: [(ref: RoleRef) => isRole(ref, kinds)],
+    rules: [(ref: RoleRef) => roleRefIsValid(ref, kinds)],
   });
 
-function isRole({ apiGroup, kind, name }: RoleRef, kinds: readonly string[]): FieldError[] {
+function roleRefIsValid({ apiGroup, kind, name }: RoleRef, kinds: readonly string[]): FieldError[] {
   const found: FieldError[] = [];
   if (apiGroup !== GROUP) found.push(notSupported('apiGroup', apiGroup, [GROUP]));
   if (!kinds.includes(kind)) found.push(notSupported('kind', kind, kinds));
@@ -39,8 +39,8 @@ function isRole({ apiGroup, kind, name }: RoleRef, kinds: readonly string[]): Fi
   return found;
 }
 
-/** A kind's rule. Who may write a binding decides whom it is for; what it gives was judged when it was made. */
-export function roleIsKept({ roleRef }: { roleRef: RoleRef }, { oldRoot }: RuleContext): FieldError[] {
+/** A kind's rule: the role is immutable, because the right to grant it was checked when the binding was created. */
+export function roleRefIsImmutable({ roleRef }: { roleRef: RoleRef }, { oldRoot }: RuleContext): FieldError[] {
   if (!oldRoot || deepEqual(roleRef, oldRoot.roleRef)) return [];
   const { apiGroup, kind, name } = roleRef;
   return [invalid('roleRef', { APIGroup: apiGroup, Kind: kind, Name: name }, 'cannot change roleRef')];

@@ -5,7 +5,7 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 import { NamespacedRule } from './policy-rule.ts';
 import { GROUP, versionsOf } from './versions.ts';
 
-/** What may be done in one namespace. */
+/** Permissions in one namespace. */
 export const Role = defineKind({
   group: GROUP,
   kind: 'Role',

@@ -1,4 +1,4 @@
-/** Whom a binding gives a role. */
+/** The subjects of bindings. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
@@ -25,7 +25,7 @@ const fields = {
 
 export type Subject = ObjectType<typeof fields>;
 
-/** In a RoleBinding, where a service account may be one of the binding's own namespace. */
+/** In a RoleBinding, where the namespace of a service account may be left out. */
 export const NamespacedSubject = s.object('Subject', fields, {
   atomic: true,
   rules: [identity({ needsNamespace: false })],

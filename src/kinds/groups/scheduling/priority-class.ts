@@ -4,13 +4,13 @@ import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
 import { age, flag, integer, name, text } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
-/** Above it are only the cluster's own. */
-const HIGHEST = 1_000_000_000;
+/** Higher values are reserved for the system classes. */
+const MAX_USER_PRIORITY = 1_000_000_000;
 const SYSTEM_PREFIX = 'system-';
-/** The classes of the cluster's own pods, and their priorities. */
+/** The system classes and their priorities. */
 export const systemPriorities: Readonly<Record<string, number>> = {
-  'system-cluster-critical': 2 * HIGHEST,
-  'system-node-critical': 2 * HIGHEST + 1000,
+  'system-cluster-critical': 2 * MAX_USER_PRIORITY,
+  'system-node-critical': 2 * MAX_USER_PRIORITY + 1000,
 };
 
 const fields = {
@@ -35,7 +35,7 @@ const fields = {
 
 export type PriorityClass = KubeObject & ObjectType<typeof fields>;
 
-/** How important pods are. */
+/** Names a pod priority. */
 export const PriorityClass = defineKind({
   group: 'scheduling.k8s.io',
   kind: 'PriorityClass',
@@ -49,32 +49,36 @@ export const PriorityClass = defineKind({
   generation: true,
   rules: [
     (now: PriorityClass, { oldRoot: then }: RuleContext) => {
-      if (!then) return allowed(now);
+      if (!then) return createRules(now);
       return now.value === then.value ? [] : [forbidden('value', 'may not be changed in an update.')];
     },
   ],
   columns: [
     name,
-    integer('Value', 'The priority.', ({ value }) => value),
-    flag('Global-Default', 'Whether pods have it that name none.', ({ globalDefault }) => globalDefault ?? false),
+    integer('Value', 'Priority of pods of the class.', ({ value }) => value),
+    flag('Global-Default', 'Whether pods without a class get this one.', ({ globalDefault }) => globalDefault ?? false),
     age,
-    text('PreemptionPolicy', 'Whether others must make room.', ({ preemptionPolicy }) => preemptionPolicy ?? ''),
+    text(
+      'PreemptionPolicy',
+      'Whether pods of the class preempt others.',
+      ({ preemptionPolicy }) => preemptionPolicy ?? '',
+    ),
   ],
 });
 
-function allowed({ metadata, value, globalDefault = false }: PriorityClass): FieldError[] {
+function createRules({ metadata, value, globalDefault = false }: PriorityClass): FieldError[] {
   const { name = '' } = metadata;
   if (!name.startsWith(SYSTEM_PREFIX)) {
-    const detail = `maximum allowed value of a user defined priority is ${HIGHEST}`;
-    return value > HIGHEST ? [forbidden('value', detail)] : [];
+    const detail = `maximum allowed value of a user defined priority is ${MAX_USER_PRIORITY}`;
+    return value > MAX_USER_PRIORITY ? [forbidden('value', detail)] : [];
   }
-  const problem = whyNotSystem(name, value, globalDefault);
+  const problem = systemClassProblem(name, value, globalDefault);
   if (!problem) return [];
   const detail = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${problem}`;
   return [forbidden('metadata.name', detail)];
 }
 
-function whyNotSystem(name: string, value: number, globalDefault: boolean): string | undefined {
+function systemClassProblem(name: string, value: number, globalDefault: boolean): string | undefined {
   if (!Object.hasOwn(systemPriorities, name)) return `${name} is not a known system priority class`;
   if (value !== systemPriorities[name]) return `value of ${name} PriorityClass must be ${systemPriorities[name]}`;
   return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;

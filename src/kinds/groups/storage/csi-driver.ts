@@ -42,7 +42,7 @@ const spec = {
     {
       description:
         'Service account tokens of the pod that the driver receives when it mounts a volume, at most one per audience.',
-      rules: [tokens],
+      rules: [tokenRequestsAreValid],
     },
   ),
   volumeLifecycleModes: s.set(s.string(), {
@@ -82,14 +82,14 @@ type CSIDriverSpec = ObjectType<typeof spec>;
 const fields = {
   spec: s.object('CSIDriverSpec', spec, {
     zero: true,
-    rules: [tokensAreAskedFor],
+    rules: [tokensInSecretsNeedRequests],
     description: 'Requirements and capabilities of the driver.',
   }),
 };
 
 export type CSIDriver = KubeObject & ObjectType<typeof fields>;
 
-/** How the cluster works with a storage driver. */
+/** Requirements and capabilities of a CSI driver. */
 export const CSIDriver = defineKind({
   group: 'storage.k8s.io',
   kind: 'CSIDriver',
@@ -101,43 +101,52 @@ export const CSIDriver = defineKind({
   fields,
   requiresVersion: true,
   generation: true,
-  onCreate: dropUnused,
-  onUpdate: dropUnused,
-  rules: [isKept],
+  onCreate: dropUnsupported,
+  onUpdate: dropUnsupported,
+  rules: [immutableFields],
   warnings: tokenWarnings,
   columns: [
     name,
     flag('AttachRequired', 'Whether volumes are attached before they are mounted.', ({ spec }) => {
       return spec?.attachRequired ?? true;
     }),
-    flag('PodInfoOnMount', 'Whether it learns which pod a volume is for.', ({ spec }) => spec?.podInfoOnMount ?? false),
-    flag('StorageCapacity', 'Whether it tells how much room is left.', ({ spec }) => spec?.storageCapacity ?? false),
-    text('TokenRequests', 'For whom it gets tokens of the pods.', ({ spec }) => {
+    flag(
+      'PodInfoOnMount',
+      'Whether the driver receives information about the pod.',
+      ({ spec }) => spec?.podInfoOnMount ?? false,
+    ),
+    flag(
+      'StorageCapacity',
+      'Whether the driver reports storage capacity.',
+      ({ spec }) => spec?.storageCapacity ?? false,
+    ),
+    text('TokenRequests', 'Audiences of the tokens the driver receives.', ({ spec }) => {
       return spec?.tokenRequests?.map(({ audience }: any) => audience).join(',') ?? UNSET;
     }),
-    flag('RequiresRepublish', 'Whether it wants to be called again and again.', ({ spec }) => {
+    flag('RequiresRepublish', 'Whether mounted volumes are republished periodically.', ({ spec }) => {
       return spec?.requiresRepublish ?? false;
     }),
-    text('Modes', 'What its volumes belong to.', ({ spec }) => spec?.volumeLifecycleModes?.join(',') || NONE),
+    text('Modes', 'Supported lifecycle modes of volumes.', ({ spec }) => spec?.volumeLifecycleModes?.join(',') || NONE),
     age,
   ],
 });
 
-function dropUnused({ spec }: CSIDriver): void {
+function dropUnsupported({ spec }: CSIDriver): void {
   delete spec.preventPodSchedulingIfMissing;
 }
 
-const MIN_SECONDS = 600;
-const MAX_SECONDS = 2 ** 32;
+const MIN_TOKEN_SECONDS = 600;
+const MAX_TOKEN_SECONDS = 2 ** 32;
 
-function tokens(requests: readonly TokenRequest[]): FieldError[] {
+function tokenRequestsAreValid(requests: readonly TokenRequest[]): FieldError[] {
   const seen = new Set<string>();
-  return requests.flatMap(({ audience, expirationSeconds: seconds = MIN_SECONDS }, index) => {
+  return requests.flatMap(({ audience, expirationSeconds: seconds = MIN_TOKEN_SECONDS }, index) => {
     if (seen.has(audience)) return [duplicate(`[${index}].audience`, audience)];
     seen.add(audience);
     const field = `[${index}].expirationSeconds`;
-    if (seconds < MIN_SECONDS) return [invalid(field, seconds, 'may not specify a duration less than 10 minutes')];
-    return seconds > MAX_SECONDS
+    if (seconds < MIN_TOKEN_SECONDS)
+      return [invalid(field, seconds, 'may not specify a duration less than 10 minutes')];
+    return seconds > MAX_TOKEN_SECONDS
       ? [invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')]
       : [];
   });
@@ -147,14 +156,14 @@ function knownModes(modes: readonly string[]): FieldError[] {
   return modes.filter((mode) => !lifecycleModes.includes(mode)).map((mode) => notSupported('', mode, lifecycleModes));
 }
 
-function tokensAreAskedFor({ serviceAccountTokenInSecrets: given, tokenRequests }: CSIDriverSpec) {
+function tokensInSecretsNeedRequests({ serviceAccountTokenInSecrets: given, tokenRequests }: CSIDriverSpec) {
   if (given === undefined || tokenRequests) return undefined;
   const detail = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified';
   return invalid('serviceAccountTokenInSecrets', given, detail);
 }
 
-/** The first path is how the API has always written it. */
-function isKept({ spec }: CSIDriver, { oldRoot }: RuleContext): FieldError[] {
+/** The misspelled path attachedRequired is that of Kubernetes. */
+function immutableFields({ spec }: CSIDriver, { oldRoot }: RuleContext): FieldError[] {
   const old: CSIDriverSpec | undefined = oldRoot?.spec;
   if (!old) return [];
   const found: FieldError[] = [];
@@ -167,11 +176,11 @@ function isKept({ spec }: CSIDriver, { oldRoot }: RuleContext): FieldError[] {
   return found;
 }
 
-const TOKENS_IN_VOLUMES =
+const TOKENS_IN_CONTEXT_WARNING =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
 function tokenWarnings({ spec }: any, old: any): string[] {
   const { tokenRequests = [], serviceAccountTokenInSecrets } = spec;
   if (tokenRequests.length === 0 || serviceAccountTokenInSecrets !== undefined) return [];
-  return old && deepEqual(old.spec.tokenRequests, tokenRequests) ? [] : [TOKENS_IN_VOLUMES];
+  return old && deepEqual(old.spec.tokenRequests, tokenRequests) ? [] : [TOKENS_IN_CONTEXT_WARNING];
 }

@@ -8,7 +8,7 @@ import { age, integer, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { csiDriverName } from '../../shapes/meta/csi-driver-name.ts';
 
-const MAX_NODE_ID = 256;
+const MAX_NODE_ID_BYTES = 256;
 
 const driver = {
   name: s.string({
@@ -66,7 +66,7 @@ const fields = {
 
 export type CSINode = KubeObject & ObjectType<typeof fields>;
 
-/** Which storage drivers run on a node. */
+/** The CSI drivers of a node. */
 export const CSINode = defineKind({
   group: 'storage.k8s.io',
   kind: 'CSINode',
@@ -76,15 +76,17 @@ export const CSINode = defineKind({
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   requiresVersion: true,
-  rules: [driversAreKept],
-  columns: [name, integer('Drivers', 'How many drivers run on the node.', ({ spec }) => spec?.drivers?.length), age],
+  rules: [driversAreImmutable],
+  columns: [name, integer('Drivers', 'Number of drivers on the node.', ({ spec }) => spec?.drivers?.length), age],
 });
 
 function nodeId(id: string): FieldError | undefined {
-  return Buffer.byteLength(id) > MAX_NODE_ID ? invalid('', id, `must be ${MAX_NODE_ID} characters or less`) : undefined;
+  return Buffer.byteLength(id) > MAX_NODE_ID_BYTES
+    ? invalid('', id, `must be ${MAX_NODE_ID_BYTES} characters or less`)
+    : undefined;
 }
 
-/** The errors name the driver, not the list of its keys. */
+/** Errors have the path of the driver, as in Kubernetes. */
 function topologyKeys({ topologyKeys: keys }: Driver): FieldError[] {
   return keys.flatMap((key, index) => [
     ...(key ? [] : [required('')]),
@@ -93,8 +95,8 @@ function topologyKeys({ topologyKeys: keys }: Driver): FieldError[] {
   ]);
 }
 
-/** A driver comes and goes as a whole; only what it can take may change meanwhile. */
-function driversAreKept({ spec }: CSINode, { oldRoot }: RuleContext): FieldError[] {
+/** Drivers can be added and removed; of an existing one only `allocatable` may change. */
+function driversAreImmutable({ spec }: CSINode, { oldRoot }: RuleContext): FieldError[] {
   const before: readonly Driver[] = oldRoot?.spec.drivers ?? [];
   return before.flatMap((old) =>
     spec.drivers

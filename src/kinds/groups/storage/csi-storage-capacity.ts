@@ -31,7 +31,7 @@ const fields = {
 
 export type CSIStorageCapacity = KubeObject & ObjectType<typeof fields>;
 
-/** How much storage is left somewhere. */
+/** Available storage capacity, as a CSI driver reports it. */
 export const CSIStorageCapacity = defineKind({
   group: 'storage.k8s.io',
   kind: 'CSIStorageCapacity',
@@ -46,8 +46,8 @@ export const CSIStorageCapacity = defineKind({
   warnings: ({ nodeTopology }: CSIStorageCapacity) => nodeSelectorWarnings('nodeTopology', nodeTopology),
   columns: [
     name,
-    text('StorageClassName', 'The class of the volumes.', ({ storageClassName }) => storageClassName ?? ''),
-    text('Capacity', 'How much room is left for them.', ({ capacity }) => capacity ?? UNSET),
+    text('StorageClassName', 'The StorageClass.', ({ storageClassName }) => storageClassName ?? ''),
+    text('Capacity', 'Available storage.', ({ capacity }) => capacity ?? UNSET),
   ],
 });
 

@@ -1,6 +1,6 @@
 /**
- * A volume that stands in a pod and has no PersistentVolume, in the shape of one. Of that shape only a driver's own
- * volume is allowed, and nothing that would tie it to a claim.
+ * The volume of a VolumeAttachment that a pod defines inline, in the form of a PersistentVolume's spec. Only CSI volumes
+ * are allowed, without fields that refer to a claim.
  */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, required } from '../../../schema/field-error.ts';
@@ -40,7 +40,7 @@ const fields = {
 };
 
 export const InlineVolumeSpec = s.object('PersistentVolumeSpec', fields, {
-  rules: [inline],
+  rules: [inlineVolumeRules],
   description:
     "A volume that is defined inline in a pod, in the form of a PersistentVolume's spec. Only CSI volumes are allowed.",
 });
@@ -49,23 +49,23 @@ type Spec = ObjectType<typeof fields>;
 type Source = keyof typeof persistentVolumeSources;
 const sourceNames = Object.keys(persistentVolumeSources) as Source[];
 
-const HERE = 'in the context of inline volumes';
-const notHere = (field: string) => forbidden(field, `may not be specified ${HERE}`);
+const CONTEXT = 'in the context of inline volumes';
+const notAllowed = (field: string) => forbidden(field, `may not be specified ${CONTEXT}`);
 
-function inline(spec: Spec): FieldError[] {
+function inlineVolumeRules(spec: Spec): FieldError[] {
   const found: FieldError[] = [];
-  if (spec.claimRef) found.push(notHere('claimRef'));
-  if (spec.capacity) found.push(notHere('capacity'));
-  if (!spec.csi) found.push(required('csi', `has to be specified ${HERE}`));
+  if (spec.claimRef) found.push(notAllowed('claimRef'));
+  if (spec.capacity) found.push(notAllowed('capacity'));
+  if (!spec.csi) found.push(required('csi', `has to be specified ${CONTEXT}`));
   const { persistentVolumeReclaimPolicy: policy = 'Retain', volumeMode = 'Filesystem' } = spec;
-  if (policy !== 'Retain') found.push(forbidden('persistentVolumeReclaimPolicy', `may only be Retain ${HERE}`));
-  if (spec.nodeAffinity) found.push(notHere('nodeAffinity'));
+  if (policy !== 'Retain') found.push(forbidden('persistentVolumeReclaimPolicy', `may only be Retain ${CONTEXT}`));
+  if (spec.nodeAffinity) found.push(notAllowed('nodeAffinity'));
   const [first, ...more] = sourceNames.filter((name) => spec[name] !== undefined);
   for (const name of more) found.push(forbidden(name, 'may not specify more than 1 volume type'));
   if (!first) found.push(required('', 'must specify a volume type'));
-  if (spec.storageClassName) found.push(notHere('storageClassName'));
+  if (spec.storageClassName) found.push(notAllowed('storageClassName'));
   if (volumeMode !== 'Filesystem') {
-    found.push(forbidden('volumeMode', `may not specify volumeMode other than Filesystem ${HERE}`));
+    found.push(forbidden('volumeMode', `may not specify volumeMode other than Filesystem ${CONTEXT}`));
   }
   return found;
 }

@@ -3,9 +3,9 @@ import { age, nameAndDefault, text } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { nodeLabelWarning } from '../../warnings/node-labels.ts';
 import { parameters, provisioner } from './parameters.ts';
-import { differentTerms, TopologySelectorTerm } from './topology-terms.ts';
+import { distinctTerms, TopologySelectorTerm } from './topology-terms.ts';
 
-/** A sort of storage that claims can ask for. */
+/** A class of storage that claims can request. */
 export const StorageClass = defineKind({
   group: 'storage.k8s.io',
   kind: 'StorageClass',
@@ -52,16 +52,28 @@ export const StorageClass = defineKind({
     allowedTopologies: s.list(TopologySelectorTerm, {
       description:
         'Where volumes may be created: on nodes that match at least one of these terms. Without any, everywhere.',
-      rules: [differentTerms],
+      rules: [distinctTerms],
     }),
   },
   warnings: topologyWarnings,
   columns: [
     nameAndDefault('storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'),
-    text('Provisioner', 'Who makes the volumes.', ({ provisioner }) => provisioner ?? ''),
-    text('ReclaimPolicy', 'What becomes of them after their claims.', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete'),
-    text('VolumeBindingMode', 'When they are made.', ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate'),
-    text('AllowVolumeExpansion', 'Whether they can grow.', ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false),
+    text('Provisioner', 'Provisioner of the volumes.', ({ provisioner }) => provisioner ?? ''),
+    text(
+      'ReclaimPolicy',
+      'What happens to a volume when its claim is deleted.',
+      ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete',
+    ),
+    text(
+      'VolumeBindingMode',
+      'When volumes are created and bound.',
+      ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate',
+    ),
+    text(
+      'AllowVolumeExpansion',
+      'Whether volumes can be enlarged.',
+      ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false,
+    ),
     age,
   ],
 });

@@ -1,4 +1,4 @@
-/** Where volumes may be made, told by labels of nodes. */
+/** Parts of the cluster in which volumes may be created, selected by node labels. */
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
@@ -33,19 +33,19 @@ export const TopologySelectorTerm = s.object(
 );
 type TopologySelectorTerm = TypeOf<typeof TopologySelectorTerm>;
 
-/** On a list of terms: no two say the same, and each says something. */
-export function differentTerms(terms: readonly TopologySelectorTerm[]): FieldError[] {
+/** On a list of terms: none is empty or equivalent to another. */
+export function distinctTerms(terms: readonly TopologySelectorTerm[]): FieldError[] {
   const seen = new Set<string>(['']);
   return terms.flatMap((term, index) => {
-    const meaning = meaningOf(term);
-    if (seen.has(meaning)) return [duplicate(`[${index}].matchLabelExpressions`, '')];
-    seen.add(meaning);
+    const canonical = canonicalText(term);
+    if (seen.has(canonical)) return [duplicate(`[${index}].matchLabelExpressions`, '')];
+    seen.add(canonical);
     return [];
   });
 }
 
-/** The same text for terms that differ only in order. */
-function meaningOf({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
+/** A key that is equal for terms that differ only in order. */
+function canonicalText({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
   return matchLabelExpressions
     .map(({ key, values = [] }) => JSON.stringify([key, ...new Set([...values].sort())]))
     .sort()

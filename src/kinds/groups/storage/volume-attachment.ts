@@ -8,9 +8,9 @@ import { csiDriverName } from '../../shapes/meta/csi-driver-name.ts';
 import { InlineVolumeSpec } from './inline-volume-spec.ts';
 import { metadataSize } from './parameters.ts';
 
-const MAX_MESSAGE = 1024;
-/** What the message about a long message names; it is another limit's. */
-const SAID_LIMIT = 256 * 1024;
+const MAX_MESSAGE_BYTES = 1024;
+/** The limit that the error names; Kubernetes reports that of attachmentMetadata here. */
+const REPORTED_LIMIT_BYTES = 256 * 1024;
 
 const source = {
   persistentVolumeName: s.string({
@@ -42,7 +42,9 @@ const VolumeError = s.object(
     time: s.time({ description: 'When the error occurred.' }),
     message: s.string({
       omitZero: true,
-      rules: [(text: string) => (Buffer.byteLength(text) > MAX_MESSAGE ? tooLong('', SAID_LIMIT) : undefined)],
+      rules: [
+        (text: string) => (Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? tooLong('', REPORTED_LIMIT_BYTES) : undefined),
+      ],
       description:
         'Details about the error, at most 1024 bytes. It must not contain secrets, because it may be logged.',
     }),
@@ -66,7 +68,7 @@ const VolumeAttachmentStatus = s.object('VolumeAttachmentStatus', {
   detachError: s.use(VolumeError, { description: 'The last error when detaching the volume.' }),
 });
 
-/** Brings a volume to a node. */
+/** Attaches a volume to a node. */
 export const VolumeAttachment = defineKind({
   group: 'storage.k8s.io',
   kind: 'VolumeAttachment',
@@ -80,7 +82,7 @@ export const VolumeAttachment = defineKind({
       zero: true,
       immutable: true,
       description: 'The volume, the node and the driver. Cannot be changed.',
-      rules: [namesNode],
+      rules: [nodeName],
     }),
     status: s.use(VolumeAttachmentStatus, {
       default: {},
@@ -92,10 +94,10 @@ export const VolumeAttachment = defineKind({
   initialStatus: () => ({ attached: false }),
   columns: [
     name,
-    { ...text('Attacher', 'Who attaches it.', ({ spec }) => spec?.attacher ?? ''), format: 'name' },
-    text('PV', 'Which volume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
-    text('Node', 'To which node.', ({ spec }) => spec?.nodeName ?? ''),
-    flag('Attached', 'Whether it is attached.', ({ status }) => status?.attached ?? false),
+    { ...text('Attacher', 'CSI driver that attaches the volume.', ({ spec }) => spec?.attacher ?? ''), format: 'name' },
+    text('PV', 'The PersistentVolume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
+    text('Node', 'The node.', ({ spec }) => spec?.nodeName ?? ''),
+    flag('Attached', 'Whether the volume is attached.', ({ status }) => status?.attached ?? false),
     age,
   ],
 });
@@ -109,6 +111,6 @@ function oneSource({ persistentVolumeName: name, inlineVolumeSpec: inline }: Obj
   return [...found, ...dnsSubdomain(name).map((each) => invalid('persistentVolumeName', name, each))];
 }
 
-function namesNode({ nodeName }: ObjectType<typeof spec>): FieldError[] {
+function nodeName({ nodeName }: ObjectType<typeof spec>): FieldError[] {
   return dnsSubdomain(nodeName).map((each) => invalid('nodeName', nodeName, each));
 }

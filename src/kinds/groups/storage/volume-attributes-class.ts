@@ -23,7 +23,7 @@ const fields = {
 
 export type VolumeAttributesClass = KubeObject & ObjectType<typeof fields>;
 
-/** Settings of volumes that can be changed while they are in use. */
+/** Volume attributes that can be changed while a volume is in use. */
 export const VolumeAttributesClass = defineKind({
   group: 'storage.k8s.io',
   kind: 'VolumeAttributesClass',
@@ -34,15 +34,15 @@ export const VolumeAttributesClass = defineKind({
     'A set of volume attributes, such as IOPS or throughput, that the driver can change while a volume is in use. A claim switches to another class by changing volumeAttributesClassName.',
   versions: { 'storage.k8s.io/v1': {} },
   fields,
-  rules: [isKept],
+  rules: [immutableFields],
   columns: [
     name,
-    text('DriverName', 'The driver that knows the attributes.', ({ driverName }) => driverName ?? ''),
+    text('DriverName', 'CSI driver that understands the attributes.', ({ driverName }) => driverName ?? ''),
     age,
   ],
 });
 
-function isKept(now: VolumeAttributesClass, { oldRoot }: RuleContext): FieldError[] {
+function immutableFields(now: VolumeAttributesClass, { oldRoot }: RuleContext): FieldError[] {
   const then: VolumeAttributesClass | undefined = oldRoot;
   if (!then) return [];
   return (['driverName', 'parameters'] as const).flatMap((field) =>

@@ -1,11 +1,11 @@
 import type { FieldError } from '../../../schema/field-error.ts';
 
-/** The words to choose from, where none was given. */
+/** The detail of an error for a missing value with a fixed set of choices. */
 export const choices = (words: readonly string[]) =>
   `valid values: [${words.map((word) => JSON.stringify(word)).join(' ')}]`;
 
-/** What is wrong is not one value but how several go together; none is shown. */
-export const invalidAsAWhole = (field: string, detail: string): FieldError => ({
+/** An error about a combination of values, which shows none of them. */
+export const invalidCombination = (field: string, detail: string): FieldError => ({
   reason: 'FieldValueInvalid',
   field,
   message: `Invalid value: ${detail}`,
