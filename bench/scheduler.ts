@@ -6,6 +6,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { silent } from '../src/base/log.ts';
 import { systemRandom } from '../src/base/random.ts';
 import { type Client, createClient } from '../src/client/client.ts';
+import { SCHEDULER } from '../src/client/component-users.ts';
 import { createEventRecorder } from '../src/client/events/event-recorder.ts';
 import { InformerFactory } from '../src/client/informer/informer-factory.ts';
 import { directTransport } from '../src/client/transport/direct-transport.ts';
@@ -32,6 +33,7 @@ export interface SchedulerFigures {
 
 type Sort = 'plain' | 'anti-affinity';
 
+const ADMIN = { name: 'admin', groups: ['system:masters'] };
 const NODES = 5_000;
 const AT_ONCE = 200;
 /** Pods of one group keep away from each other. */
@@ -39,15 +41,18 @@ const GROUP = 500;
 
 export async function measureScheduler(sort: Sort, count: number, directory: string): Promise<SchedulerFigures> {
   const store = await openEmbeddedStore({ clock: systemClock, log: silent, directory });
-  const server = await createServer({ store, kinds: allKinds, clock: systemClock });
-  const user = { name: 'system:kube-scheduler', groups: ['system:masters'] };
-  const client = createClient(directTransport(server.handle, user));
+  const server = await createServer({
+    ...{ store, kinds: allKinds, clock: systemClock },
+    ...{ authorization: ['Node', 'RBAC'], defaultRoles: true },
+  });
+  const client = createClient(directTransport(server.direct(ADMIN)));
+  const scheduler = createClient(directTransport(server.direct(SCHEDULER)));
   try {
     await client.of(Namespace).create({ metadata: { name: 'bench' } });
     await each(NODES, (index) => client.of(Node).create(node(index)));
     await each(count, (index) => client.of(Pod).in('bench').create(pod(index, sort)));
     const decisions = await deciding(client);
-    return { bound: await binding(client, count), decisions };
+    return { bound: await binding(scheduler, count), decisions };
   } finally {
     server.close();
     await store.close();

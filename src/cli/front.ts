@@ -1,7 +1,7 @@
-/** What runs in the thread with the sockets. */
+/** The entry point of the worker thread that owns the sockets. */
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
-import { serveFront } from '../server/http/front/front.ts';
+import { serveFront } from '../server/http/front/front-thread.ts';
 
-if (!parentPort) throw new Error('this is no program, but a part of qd that runs in a thread of its own');
+if (!parentPort) throw new Error('this file runs in a worker thread of qd, not by itself');
 serveFront(parentPort, systemClock);

@@ -1,10 +1,10 @@
-/** What both programs share: a version, one-line errors, exit codes. */
+/** What both programs share: the version, one-line errors and exit codes. */
 import { Command, CommanderError } from 'commander';
 import { CliError, explain } from './output/cli-error.ts';
 import { version } from './version.ts';
 
-/** What Node's timers take at most. */
-const LONGEST = 2 ** 31 - 1;
+/** The longest delay of a timer in Node, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export async function runProgram(name: string, description: string, commands: readonly Command[]): Promise<void> {
   const program = new Command(name).description(description).version(`${name} ${version}`, '-v, --version');
@@ -12,30 +12,30 @@ export async function runProgram(name: string, description: string, commands: re
     process.stdout.write(`${name} ${version}\n`);
   });
   for (const command of [...commands, versionCommand]) program.addCommand(command);
-  for (const command of withInner(program)) {
-    // Errors are printed below, each as one line; help asked for goes out as it is.
+  for (const command of withSubcommands(program)) {
+    // Errors are printed below, each as one line; commander prints help itself.
     command
       .exitOverride()
       .configureOutput({ outputError: () => {} })
       .showSuggestionAfterError(false);
     command.allowExcessArguments(false);
   }
-  // Neither the clock's timers nor the threads of LMDB keep the process alive; while a command works, this does.
-  const alive = setInterval(() => {}, LONGEST);
+  // Keeps the process alive while a command works: the clock's timers and LMDB's threads do not.
+  const keepAlive = setInterval(() => {}, MAX_TIMER_MS);
   try {
     await program.parseAsync();
   } catch (error) {
     process.exitCode = report(name, error);
   } finally {
-    clearInterval(alive);
+    clearInterval(keepAlive);
   }
 }
 
-function withInner(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withInner)];
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
-/** Prints what went wrong and returns the exit code. */
+/** Prints the error and returns the exit code. */
 function report(name: string, error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0 || error.code === 'commander.help') return error.exitCode;

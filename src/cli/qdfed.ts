@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The federation tool. Its commands come with federation; today it says which release it is. */
+/** The program `qdfed`, which will administer federations. Today it only prints its version. */
 import { runProgram } from './program.ts';
 
 void runProgram('qdfed', 'Administers a federation of clusters.', []);

@@ -1,4 +1,4 @@
-/** Which release this is, and which release of Kubernetes it speaks like. */
+/** The release of this program, and the release of Kubernetes whose API it serves. */
 import { basename } from 'node:path';
 import { version } from '../../package.json';
 
@@ -6,15 +6,15 @@ export { version };
 
 const KUBERNETES = '1.36.4';
 
-/** Put in by the build; absent where the sources themselves run. */
+/** Defined by the build; absent when the sources run directly. */
 declare const BUILD: { readonly commit: string; readonly date: string; readonly isClean: boolean } | undefined;
 
 const build = typeof BUILD === 'undefined' ? undefined : BUILD;
 
-/** What no other build is called: its bundle has a hash of its content in its name. Undefined where the sources run. */
+/** Unique to this build: the name of the bundle, which contains a hash. Undefined when the sources run directly. */
 export const release = build && basename(__filename);
 
-/** What `/version` answers: clients read their skew from it. */
+/** The answer to `/version`, from which clients derive their version skew. */
 export const apiVersion = {
   major: '1',
   minor: '36',
@@ -26,7 +26,7 @@ export const apiVersion = {
   gitCommit: build?.commit ?? '',
   gitTreeState: build?.isClean === false ? 'dirty' : 'clean',
   buildDate: build?.date ?? '1970-01-01T00:00:00Z',
-  // There is no Go in it. Clients print the two, and some want them not to be empty.
+  // Not Go, but clients print these two, and some expect them not to be empty.
   goVersion: `node${process.versions.node}`,
   compiler: 'v8',
   platform: `${process.platform}/${process.arch}`,

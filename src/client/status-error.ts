@@ -17,7 +17,10 @@ export function errorOfCode(code: number, text: string): ApiError {
 const byCode = new Map<number, Reason>(
   // Of two reasons with one code the one that says less: 409 without more is a Conflict, 410 is Expired.
   (Object.keys(reasons) as Reason[])
-    .filter((reason) => reason !== 'AlreadyExists' && reason !== 'Gone' && reason !== 'ServerTimeout')
+    .filter(
+      (reason) =>
+        reason !== 'AlreadyExists' && reason !== 'Gone' && reason !== 'ServerTimeout' && reason !== 'StorageReadError',
+    )
     .map((reason) => [reasons[reason].code, reason]),
 );
 

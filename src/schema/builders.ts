@@ -1,6 +1,6 @@
 /**
- * The words a kind is described in: `s.object('PodSpec', { … })`. Each returns a frozen description; the options decide
- * whether the field is always there, and the TypeScript type follows.
+ * The vocabulary for describing a kind: `s.object('PodSpec', { … })`. Each builder returns a frozen schema; the options
+ * decide whether the field is always present, and the TypeScript type follows.
  */
 import type {
   AnySchema,
@@ -15,37 +15,45 @@ import type {
   NumberSchema,
   ObjectSchema,
   ObjectType,
+  ObjectTypeWith,
   PresenceOf,
   Schema,
   StringSchema,
   TypeOf,
+  ValueOf,
 } from './schema.ts';
 
 type StringOptions = FieldOptions<string>;
-type ListOptions = FieldOptions<any[]> & Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'retainKeys'>>;
-type ObjectOptions = FieldOptions<any> & Partial<Pick<ObjectSchema, 'atomic' | 'retainKeys' | 'replace'>>;
-type UseOptions = ObjectOptions & Partial<Pick<ListSchema, 'list' | 'keys' | 'merge'>>;
+type IntegerOptions = FieldOptions<number> & { min?: number; max?: number };
+type ListOptions<T> = FieldOptions<T[], readonly unknown[]> &
+  Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'retainKeys'>>;
+type MapOptions<T> = FieldOptions<Record<string, T>> & { atomic?: boolean };
+type ObjectOptions<T> = FieldOptions<T, object> &
+  Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'embedded' | 'retainKeys' | 'replace'>>;
+type UseOptions<T> = FieldOptions<T, unknown> &
+  Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'retainKeys' | 'replace'>> &
+  Partial<Pick<ListSchema, 'list' | 'keys' | 'merge'>>;
 
-function node(value: object): any {
-  return Object.freeze(value);
+/** The builders' return types say more than the literal that is frozen here, such as whether the field is present. */
+function node<S>(value: object): S {
+  return Object.freeze(value) as S;
 }
 
-function text<O extends StringOptions>(
+function text<const O extends StringOptions>(
   format: StringSchema['format'],
   options?: O,
-): StringSchema<string, PresenceOf<O>> {
+): StringSchema<ValueOf<string, O>, PresenceOf<O>> {
   return node({ type: 'string', ...(format ? { format } : {}), ...options });
 }
 
 export const s = {
-  string: <const O extends StringOptions = object>(options?: O): StringSchema<string, PresenceOf<O>> =>
-    text(undefined, options),
+  string: <const O extends StringOptions = object>(options?: O) => text(undefined, options),
 
-  /** One of a few words. */
+  /** A string out of a fixed set. */
   enum: <const W extends readonly string[], const O extends FieldOptions<W[number]> = object>(
     words: W,
     options?: O,
-  ): StringSchema<W[number], PresenceOf<O>> => node({ type: 'string', enum: words, ...options }),
+  ): StringSchema<ValueOf<W[number], O>, PresenceOf<O>> => node({ type: 'string', enum: words, ...options }),
 
   time: <const O extends StringOptions = object>(options?: O) => text('time', options),
   microTime: <const O extends StringOptions = object>(options?: O) => text('microTime', options),
@@ -54,65 +62,68 @@ export const s = {
   bytes: <const O extends StringOptions = object>(options?: O) => text('bytes', options),
   duration: <const O extends StringOptions = object>(options?: O) => text('duration', options),
 
-  int32: <const O extends FieldOptions<number> & { min?: number; max?: number } = object>(
+  int32: <const O extends IntegerOptions = object>(options?: O): IntegerSchema<ValueOf<number, O>, PresenceOf<O>> =>
+    node({ type: 'integer', format: 'int32', ...options }),
+
+  int64: <const O extends IntegerOptions = object>(options?: O): IntegerSchema<ValueOf<number, O>, PresenceOf<O>> =>
+    node({ type: 'integer', format: 'int64', ...options }),
+
+  number: <const O extends FieldOptions<number> = object>(
     options?: O,
-  ): IntegerSchema<PresenceOf<O>> => node({ type: 'integer', format: 'int32', ...options }),
+  ): NumberSchema<ValueOf<number, O>, PresenceOf<O>> => node({ type: 'number', ...options }),
 
-  int64: <const O extends FieldOptions<number> & { min?: number; max?: number } = object>(
+  boolean: <const O extends FieldOptions<boolean> = object>(
     options?: O,
-  ): IntegerSchema<PresenceOf<O>> => node({ type: 'integer', format: 'int64', ...options }),
-
-  number: <const O extends FieldOptions<number> = object>(options?: O): NumberSchema<PresenceOf<O>> =>
-    node({ type: 'number', ...options }),
-
-  boolean: <const O extends FieldOptions<boolean> = object>(options?: O): BooleanSchema<PresenceOf<O>> =>
-    node({ type: 'boolean', ...options }),
+  ): BooleanSchema<ValueOf<boolean, O>, PresenceOf<O>> => node({ type: 'boolean', ...options }),
 
   intOrString: <const O extends FieldOptions<number | string> = object>(
     options?: O,
-  ): IntOrStringSchema<PresenceOf<O>> => node({ type: 'intOrString', ...options }),
+  ): IntOrStringSchema<ValueOf<number | string, O>, PresenceOf<O>> => node({ type: 'intOrString', ...options }),
 
-  any: <const O extends FieldOptions = object>(options?: O): AnySchema<any, PresenceOf<O>> =>
+  any: <const O extends FieldOptions = object>(options?: O): AnySchema<unknown, PresenceOf<O>> =>
     node({ type: 'any', ...options }),
 
   /** A list that is replaced as a whole, unless `list`, `keys` and `merge` say otherwise. */
-  list: <I extends Schema, const O extends ListOptions = object>(
+  list: <I extends Schema, const O extends ListOptions<TypeOf<I>> = object>(
     items: I,
     options?: O,
-  ): ListSchema<TypeOf<I>, PresenceOf<O>> => node({ type: 'list', items, list: 'atomic', ...options }),
+  ): ListSchema<ValueOf<TypeOf<I>[], O>, PresenceOf<O>> => node({ type: 'list', items, list: 'atomic', ...options }),
 
-  /** A list of objects told apart by their keys; strategic merge uses `merge`, or the first key. */
-  listMap: <I extends Schema, const O extends ListOptions & { keys: readonly string[] }>(
+  /** A list of objects that are identified by their keys; strategic merge uses `merge`, or the first key. */
+  listMap: <I extends Schema, const O extends ListOptions<TypeOf<I>> & { keys: readonly string[] }>(
     items: I,
     options: O,
-  ): ListSchema<TypeOf<I>, PresenceOf<O>> =>
+  ): ListSchema<ValueOf<TypeOf<I>[], O>, PresenceOf<O>> =>
     node({ type: 'list', items, list: 'map', merge: options.keys[0], ...options }),
 
   /** A list of scalars without order; `merge: true` when strategic merge adds to it. */
-  set: <I extends Schema, const O extends ListOptions = object>(
+  set: <I extends Schema, const O extends ListOptions<TypeOf<I>> = object>(
     items: I,
     options?: O,
-  ): ListSchema<TypeOf<I>, PresenceOf<O>> => node({ type: 'list', items, list: 'set', ...options }),
+  ): ListSchema<ValueOf<TypeOf<I>[], O>, PresenceOf<O>> => node({ type: 'list', items, list: 'set', ...options }),
 
-  map: <V extends Schema, const O extends FieldOptions<any> & { atomic?: boolean } = object>(
+  map: <V extends Schema, const O extends MapOptions<TypeOf<V>> = object>(
     values: V,
     options?: O,
-  ): MapSchema<TypeOf<V>, PresenceOf<O>> => node({ type: 'map', values, ...options }),
+  ): MapSchema<ValueOf<Record<string, TypeOf<V>>, O>, PresenceOf<O>> => node({ type: 'map', values, ...options }),
 
-  object: <const F extends Fields, const O extends ObjectOptions = object>(
+  object: <const F extends Fields, const O extends ObjectOptions<ObjectType<F>> = object>(
     name: string,
     fields: F,
     options?: O,
-  ): ObjectSchema<ObjectType<F>, PresenceOf<O>> => node({ type: 'object', name, fields, ...options }),
+  ): ObjectSchema<ValueOf<ObjectTypeWith<F, O>, O>, PresenceOf<O>> =>
+    node({ type: 'object', name, fields, ...options }),
 
-  lazy: <const O extends FieldOptions = object>(resolve: () => Schema, options?: O): LazySchema<any, PresenceOf<O>> =>
-    node({ type: 'lazy', resolve, ...options }),
+  lazy: <const O extends FieldOptions = object>(
+    resolve: () => Schema,
+    options?: O,
+  ): LazySchema<unknown, PresenceOf<O>> => node({ type: 'lazy', resolve, ...options }),
 
   /**
-   * The same description used in another place, with that place's own options: `s.use(Probe, { description: '…' })`.
-   * The options given replace those of the same name; rules are added to the shape's own.
+   * The same schema used for another field, with that field's own options: `s.use(Probe, { description: '…' })`. The
+   * options given replace those of the same name; rules are added to the schema's own.
    */
-  use: <S extends Schema, const O extends UseOptions = object>(schema: S, options?: O): Replaced<S, PresenceOf<O>> =>
+  use: <S extends Schema, const O extends UseOptions<TypeOf<S>> = object>(schema: S, options?: O): Used<S, O> =>
     node({
       ...schema,
       ...options,
@@ -123,5 +134,8 @@ export const s = {
     }),
 };
 
-/** The same schema with another presence. */
-type Replaced<S, P> = Omit<S, '_presence'> & { readonly _presence?: P };
+/** The same schema with the presence and the values that the options of another field give it. */
+type Used<S, O> = Omit<S, '_type' | '_presence'> & {
+  readonly _type?: ValueOf<TypeOf<S>, O>;
+  readonly _presence?: PresenceOf<O>;
+};

@@ -14,6 +14,7 @@ export class Mismatch extends Error {
   constructor(
     readonly found: string,
     readonly wanted: string,
+    readonly detail?: string,
   ) {
     super();
   }
@@ -27,7 +28,8 @@ export class Mismatch extends Error {
 
   toDecodeError(): DecodeError {
     const where = this.#shape ? `struct field ${this.#shape}.${this.#path} of type` : 'value of type';
-    return new DecodeError(`json: cannot unmarshal ${this.found} into Go ${where} ${this.wanted}`);
+    const reason = this.detail ? `: ${this.detail}` : '';
+    return new DecodeError(`json: cannot unmarshal ${this.found} into Go ${where} ${this.wanted}${reason}`);
   }
 }
 

@@ -10,7 +10,7 @@ import { isTree, put } from '../base/tree.ts';
 import { Code, field as fieldOf, quote, read } from './code.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
 import { decodeScalar, goType, zeroOf } from './scalars.ts';
-import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
+import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
 import { unknownFields } from './unknown-fields.ts';
 
 export { DecodeError } from './decode-error.ts';
@@ -65,7 +65,7 @@ const optionalDecoders = new WeakMap<object, Decoder>();
 
 function decoderOf(schema: Schema, optional = false): Decoder {
   const known = optional ? optionalDecoders : decoders;
-  const key = schema.type === 'object' ? schema.fields : schema;
+  const key = schema.type === 'object' && !schema.preserveUnknown ? schema.fields : schema;
   let decoder = known.get(key);
   if (!decoder) {
     decoder = unwritten(() => decodeOf(schema, optional));
@@ -101,7 +101,7 @@ function decodeOf(schema: Schema, optional: boolean): Decode {
   }
 }
 
-function objectDecode({ name, fields }: ObjectSchema): Decode {
+function objectDecode({ name, fields, preserveUnknown }: ObjectSchema): Decode {
   const code = new Code();
   const known = code.constant(new Set(Object.keys(fields)));
   const entries = Object.entries(fields);
@@ -112,6 +112,7 @@ function objectDecode({ name, fields }: ObjectSchema): Decode {
     'for (const key in input) {',
     '  v = input[key];',
     '  if (v === null || v === undefined) {',
+    ...keptNullCode(code, fields, preserveUnknown),
     `    if (drops !== undefined && !${known}.has(key)) drops.any = true;`,
     '    continue;',
     '  }',
@@ -119,7 +120,9 @@ function objectDecode({ name, fields }: ObjectSchema): Decode {
     '  at = key;',
     '  switch (key) {',
     ...entries.map(([field, schema]) => `case ${quote(field)}: ${fieldCode(code, field, schema)} break;`),
-    '    default: if (drops !== undefined) drops.any = true;',
+    preserveUnknown
+      ? `    default: ${code.constant(put)}(out, key, ${code.constant(decodeAny)}(v));`
+      : '    default: if (drops !== undefined) drops.any = true;',
     '  }',
     '}',
     ...entries.map(([field, schema]) => fillingCode(code, field, schema)),
@@ -129,9 +132,20 @@ function objectDecode({ name, fields }: ObjectSchema): Decode {
   return code.compile('input, drops, from');
 }
 
+/** Keeps a null in nullable fields and in unknown fields that are preserved. Most objects have neither and get no code. */
+function keptNullCode(code: Code, fields: Fields, preserveUnknown = false): string[] {
+  const dropsNull = Object.entries(fields).flatMap(([field, { nullable }]) => (nullable ? [] : [field]));
+  const nullable = Object.keys(fields).filter((field) => fields[field]?.nullable);
+  if (!preserveUnknown && nullable.length === 0) return [];
+  const isKept = preserveUnknown
+    ? `!${code.constant(new Set(dropsNull))}.has(key)`
+    : `${code.constant(new Set(nullable))}.has(key)`;
+  return [`    if (v === null && ${isKept}) { ${code.constant(put)}(out, key, null); continue; }`];
+}
+
 /** Decodes a field's value, which is `v`, and sets it; unless it counts as absent. */
 function fieldCode(code: Code, field: string, schema: Schema): string {
-  const optional = !schema.zero && (schema.type === 'list' || schema.type === 'map');
+  const optional = !schema.zero && !schema.keepEmpty && (schema.type === 'list' || schema.type === 'map');
   const decoded = valueCode(code, schema, optional);
   if (dropsEmpty(schema)) return `${decoded} if (v) ${setting(code, field)}`;
   return isKept(schema)
@@ -144,6 +158,7 @@ const setting = (code: Code, field: string): string =>
 
 /** Where there are words to choose from, or a default, the empty text is none. */
 function dropsEmpty(schema: Schema): boolean {
+  if (schema.keepEmpty) return false;
   if (schema.type !== 'string') return schema.omitZero === true && schema.type !== 'list' && schema.type !== 'map';
   // Where the default is empty itself, the field stays where it stands.
   const hasWords = schema.enum !== undefined || (schema.default !== undefined && schema.default !== '');
@@ -206,7 +221,7 @@ function fillingOf(code: Code, schema: Schema): string | undefined {
 
 /** A fresh copy of a constant each time, with the defaults inside it. */
 function constantOf(code: Code, schema: Schema, constant: unknown): string {
-  if (typeof constant !== 'object') return code.constant(constant);
+  if (typeof constant !== 'object' || constant === null) return code.constant(constant);
   return `${code.constant(decoderOf(schema))}.decode(${code.constant(constant)})`;
 }
 
@@ -216,7 +231,7 @@ function presetOf(preset: Preset, schema: Schema): Preset {
   const decoder = decoderOf(schema);
   return (parent) => {
     const value = preset(parent);
-    if (typeof value !== 'object' || value === null) return value ?? undefined;
+    if (typeof value !== 'object' || value === null) return value ?? (schema.nullable ? value : undefined);
     return decoder.decode(value);
   };
 }
@@ -231,7 +246,7 @@ function listDecode(schema: ListSchema, optional: boolean): Decode {
     'const out = new Array(length); let v;',
     'for (let i = 0; i < length; i++) {',
     '  v = input[i];',
-    `  if (v === null || v === undefined) v = ${code.constant(zeroItem(schema.items))}();`,
+    `  ${nullItemCode(code, schema.items)}`,
     `  else { ${valueCode(code, schema.items)} }`,
     '  out[i] = v;',
     '}',
@@ -248,7 +263,7 @@ function mapDecode(schema: MapSchema, optional: boolean): Decode {
     'for (const key in input) {',
     '  isEmpty = false;',
     '  v = input[key];',
-    `  if (v === null || v === undefined) v = ${code.constant(zeroItem(schema.values))}();`,
+    `  ${nullItemCode(code, schema.values)}`,
     `  else { ${valueCode(code, schema.values)} }`,
     `  if (key === '__proto__') ${code.constant(put)}(out, key, v); else out[key] = v;`,
     '}',
@@ -264,7 +279,14 @@ const tooManyItems = (count: number) => new DecodeError(`json: array of ${count}
 const through = (error: unknown, shape: string, field: string) =>
   error instanceof Mismatch ? error.through(shape, field) : error;
 
-/** What a null in a list or a map stands for. */
+/** Replaces a null item of a list or value of a map by the zero value, unless the item is nullable. */
+function nullItemCode(code: Code, schema: Schema): string {
+  const zero = `v = ${code.constant(zeroItem(schema))}();`;
+  return schema.nullable
+    ? `if (v === undefined) ${zero} else if (v === null);`
+    : `if (v === null || v === undefined) ${zero}`;
+}
+
 function zeroItem(schema: Schema): () => unknown {
   switch (schema.type) {
     case 'object':

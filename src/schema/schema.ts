@@ -1,6 +1,10 @@
 /**
- * How an object is described: plain, frozen values. Nothing here walks a description; decode.ts, validate.ts and
- * strategic-merge.ts do, and each compiles a description once.
+ * How an object is described: plain, frozen values. Nothing here walks a schema; decode.ts, validate.ts and
+ * strategic-merge.ts do, and each compiles a schema once.
+ *
+ * Functions in a schema (rules, defaults) are declared as methods, whose parameters TypeScript compares bivariantly: a
+ * rule for a PodSpec then fits where a rule for any value is expected, and a list of schemas needs no `any`. The price is
+ * that the compiler does not notice a rule that is put on a field of an unrelated type that happens to overlap.
  */
 import type { FieldError } from './field-error.ts';
 
@@ -8,49 +12,62 @@ import type { FieldError } from './field-error.ts';
 type Presence = 'optional' | 'present';
 
 /** What a rule may look at besides the value. On a create `old` is undefined. */
-export interface RuleContext<T = any> {
+export interface RuleContext<T = any, Root = any, Parent = any> {
   readonly operation: 'create' | 'update';
   readonly old: T | undefined;
   /** The object that holds the field. */
-  readonly parent: any;
+  readonly parent: Parent;
   /** The whole object, and what it was. */
-  readonly root: any;
-  readonly oldRoot: any;
+  readonly root: Root;
+  readonly oldRoot: Root | undefined;
   /** The subresource that is written, such as 'status'; undefined for the object itself. */
   readonly subresource: string | undefined;
-  /** The group and version of the request, such as `apps/v1`; undefined where nobody asked in a version. */
+  /** The group and version of the request, such as `apps/v1`; undefined when there is no request. */
   readonly apiVersion: string | undefined;
-  /** A part of the object that was found right in another one, as far as it can be said of the part alone. */
+  /** A part of the object that was already validated as part of another object, except for what depends on the rest. */
   readonly checked?: object | undefined;
 }
 
-/** Says what is wrong with a value; paths in its errors are relative to the value. */
-export type Rule<T = any> = (value: T, context: RuleContext<T>) => FieldError | readonly FieldError[] | undefined;
+/** Checks a value; paths in its errors are relative to the value. */
+export type Rule<T = any, Root = any, Parent = any> = {
+  rule(value: T, context: RuleContext<T, Root, Parent>): FieldError | readonly FieldError[] | undefined;
+}['rule'];
 
-export interface FieldOptions<T = any> {
+/** Computes a field from the decoded object that holds it, which it must not change; undefined leaves the field out. */
+type Compute<T> = { compute(parent: object): T | undefined }['compute'];
+
+/** `D` is what a default may be: a default for an object may leave out fields that have defaults themselves. */
+export interface FieldOptions<T = unknown, D = T> {
   readonly description?: string;
-  /** What an absent field becomes. A function sees the decoded object that holds the field; it must not change it. */
-  readonly default?: T | ((parent: any) => T | undefined);
+  /** What an absent field becomes. */
+  readonly default?: D | null | Compute<D>;
   /** Absent and empty are errors: `Required value`, with this text behind it when it is a string. */
   readonly required?: boolean | string;
   /** Absent becomes the zero value of the type, and the published schema calls the field required. */
   readonly zero?: boolean;
   /** The zero value of a scalar (0, false, '') counts as absent. */
   readonly omitZero?: boolean;
-  /** What the field always is, whatever was sent: it follows from the others, and those described before it are filled. */
-  readonly derive?: (parent: any) => T | undefined;
+  /**
+   * An explicit null is kept and is not replaced by the default; rules do not run on it. Without this, null counts as
+   * absent. A merge patch still deletes the field with null.
+   */
+  readonly nullable?: boolean;
+  /** An empty list, map or string that a client sent is kept. Without this, it may count as absent. */
+  readonly keepEmpty?: boolean;
+  /** The value that the field always has, whatever was sent; the fields described before it are already filled in. */
+  readonly derive?: Compute<T>;
   /** A changed value is an error on update: `field is immutable`. */
   readonly immutable?: boolean;
   readonly rules?: readonly Rule<T>[];
 }
 
-interface Node<T, P extends Presence> extends FieldOptions<T> {
+interface Node<T, P extends Presence> extends FieldOptions<T, unknown> {
   /** Only for the type checker. */
   readonly _type?: T;
   readonly _presence?: P;
 }
 
-export interface StringSchema<T = string, P extends Presence = Presence> extends Node<T, P> {
+export interface StringSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'string';
   /** `Unsupported value: "x": supported values: …`, in this order. The empty string counts as absent. */
   readonly enum?: readonly string[];
@@ -60,37 +77,38 @@ export interface StringSchema<T = string, P extends Presence = Presence> extends
   readonly thousandths?: boolean;
 }
 
-export interface IntegerSchema<P extends Presence = Presence> extends Node<number, P> {
+export interface IntegerSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'integer';
+  /** An int64 beyond 2^53-1 is refused: a number cannot hold it exactly. */
   readonly format: 'int32' | 'int64';
   /** `must be greater than or equal to 0` and the like. */
   readonly min?: number;
   readonly max?: number;
 }
 
-export interface NumberSchema<P extends Presence = Presence> extends Node<number, P> {
+export interface NumberSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'number';
 }
 
-export interface BooleanSchema<P extends Presence = Presence> extends Node<boolean, P> {
+export interface BooleanSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'boolean';
 }
 
-export interface IntOrStringSchema<P extends Presence = Presence> extends Node<number | string, P> {
+export interface IntOrStringSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'intOrString';
 }
 
-/** Any JSON value, kept as it is. */
-export interface AnySchema<T = any, P extends Presence = Presence> extends Node<T, P> {
+/** Any JSON value, kept as it is; its numbers are those of JavaScript. */
+export interface AnySchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'any';
 }
 
-export interface ListSchema<T = any, P extends Presence = Presence> extends Node<T[], P> {
+export interface ListSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'list';
   readonly items: Schema;
-  /** How server-side apply sees the list. */
+  /** How server-side apply treats the list. */
   readonly list: 'atomic' | 'set' | 'map';
-  /** What tells the items of a map list apart (apply). */
+  /** The fields that identify an item of a map list (server-side apply). */
   readonly keys?: readonly string[];
   /** The strategic-merge key of an object list; true for a list of scalars that merges; absent: the list is replaced. */
   readonly merge?: string | true;
@@ -98,7 +116,7 @@ export interface ListSchema<T = any, P extends Presence = Presence> extends Node
   readonly retainKeys?: boolean;
 }
 
-export interface MapSchema<T = any, P extends Presence = Presence> extends Node<Record<string, T>, P> {
+export interface MapSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'map';
   readonly values: Schema;
   readonly atomic?: boolean;
@@ -106,35 +124,42 @@ export interface MapSchema<T = any, P extends Presence = Presence> extends Node<
 
 export type Fields = Readonly<Record<string, Schema>>;
 
-export interface ObjectSchema<T = any, P extends Presence = Presence> extends Node<T, P> {
+export interface ObjectSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'object';
-  /** The shape's published name, such as `PodSpec`; it stands in messages and names the OpenAPI definition. */
+  /** The shape's published name, such as `PodSpec`; it appears in messages and names the OpenAPI definition. */
   readonly name: string;
   /** The description of the shape itself, where a use of it (`s.use`) has its own. */
   readonly shapeDescription?: string;
   readonly fields: Fields;
   readonly atomic?: boolean;
+  /**
+   * Fields that the schema does not describe are kept as they are and are not reported as unknown. Objects in described
+   * fields drop unknown fields again unless they have this option themselves.
+   */
+  readonly preserveUnknown?: boolean;
+  /** The object is itself an API object; its fields include apiVersion, kind and metadata. */
+  readonly embedded?: boolean;
   /** Strategic merge: keys that the patch does not name in `$retainKeys` are dropped. */
   readonly retainKeys?: boolean;
-  /** Strategic merge: what the patch says takes the place of the whole object. */
+  /** Strategic merge: the patch replaces the whole object. */
   readonly replace?: boolean;
 }
 
 /** A shape that contains itself. */
-export interface LazySchema<T = any, P extends Presence = Presence> extends Node<T, P> {
+export interface LazySchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'lazy';
   readonly resolve: () => Schema;
 }
 
-export type Schema<T = any, P extends Presence = Presence> =
+export type Schema<T = unknown, P extends Presence = Presence> =
   | StringSchema<T, P>
-  | IntegerSchema<P>
-  | NumberSchema<P>
-  | BooleanSchema<P>
-  | IntOrStringSchema<P>
+  | IntegerSchema<T, P>
+  | NumberSchema<T, P>
+  | BooleanSchema<T, P>
+  | IntOrStringSchema<T, P>
   | AnySchema<T, P>
-  | ListSchema<any, P>
-  | MapSchema<any, P>
+  | ListSchema<T, P>
+  | MapSchema<T, P>
   | ObjectSchema<T, P>
   | LazySchema<T, P>;
 
@@ -149,6 +174,11 @@ export type ObjectType<F> = Flat<
   }
 >;
 
+/** The type of an object with these fields and options: unknown fields are visible where they are preserved. */
+export type ObjectTypeWith<F, O> = O extends { preserveUnknown: true }
+  ? ObjectType<F> & Record<string, unknown>
+  : ObjectType<F>;
+
 export type PresenceOf<O> = O extends { required: true | string } | { zero: true }
   ? 'present'
   : O extends { default: infer D }
@@ -156,8 +186,11 @@ export type PresenceOf<O> = O extends { required: true | string } | { zero: true
     : 'optional';
 
 /** A function that may leave the field out makes it optional. */
-type DefaultPresence<D> = D extends (parent: any) => infer R
+type DefaultPresence<D> = D extends (parent: never) => infer R
   ? undefined extends R
     ? 'optional'
     : 'present'
   : 'present';
+
+/** A field's values, with null among them where the options allow it. */
+export type ValueOf<T, O> = O extends { nullable: true } ? T | null : T;

@@ -22,7 +22,7 @@ function* walk(schema: Schema, value: any, path: string): Generator<string> {
         const at = path ? `${path}.${key}` : key;
         const field = Object.hasOwn(schema.fields, key) ? schema.fields[key] : undefined;
         if (field) yield* walk(field, value[key], at);
-        else yield at;
+        else if (!schema.preserveUnknown) yield at;
       }
       return;
     case 'list':

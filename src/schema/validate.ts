@@ -165,16 +165,21 @@ function fieldCode(code: Code, field: string, schema: Schema): string {
   const inside = insideCode(code, field, schema);
   if (!inside && !must && !immutable) return '';
   const reading = `v = ${read('value', field)}; o = old === undefined || old === null ? undefined : ${read('old', field)};`;
-  const isAbsent = "v === undefined || v === ''";
+  const isAbsent = schema.keepEmpty ? 'v === undefined' : "v === undefined || v === ''";
   const missing = code.constant(required(field, must === true ? '' : must || ''));
-  const isEmpty = schema.type === 'list' || schema.type === 'map' ? ` || !${code.constant(hasEntries)}(v)` : '';
+  const isEmpty = refusesEmpty(schema) ? ` || !${code.constant(hasEntries)}(v)` : '';
   const change = immutable ? changeCode(code, field, schema) : '';
-  const checks = inside && `if (!(${isAbsent})) { ${inside} }`;
+  const checks = inside && `if (!(${isAbsent}${schema.nullable ? ' || v === null' : ''})) { ${inside} }`;
   const whole = must
     ? `if (${isAbsent}${isEmpty}) { found.push(${missing}); ${change} } else { ${change} ${checks} }`
     : `${change} ${checks}`;
   // The very same value was checked when it was written.
   return `${reading} if ((v !== o && v !== run.checked) || typeof v !== 'object') { ${whole} }`;
+}
+
+/** Whether an empty list or map does not satisfy `required`. */
+function refusesEmpty({ type, keepEmpty }: Schema): boolean {
+  return !keepEmpty && (type === 'list' || type === 'map');
 }
 
 function changeCode(code: Code, field: string, schema: Schema): string {
@@ -217,7 +222,9 @@ function prefixItem(found: FieldError[], since: number, key: string | number): v
   prefix(found, since, `[${key}]`);
 }
 
-function hasEntries(value: object): boolean {
+/** A null stands only in nullable fields, where it is a value. */
+function hasEntries(value: object | null): boolean {
+  if (value === null) return true;
   if (Array.isArray(value)) return value.length > 0;
   for (const _ in value) return true;
   return false;
@@ -230,12 +237,14 @@ function itemsCode(code: Code, schema: ListSchema): string[] {
   const oldItem = code.constant(schema.list === 'map' && schema.keys ? byKeys(schema.keys) : byIndex);
   return [
     `for (let i = 0; i < value.length && found.length < ${ENOUGH}; i++) {`,
-    `  n = found.length; v = value[i]; o = old && ${oldItem}(old, v, i);`,
+    `  n = found.length; v = value[i]; ${skipNull(schema.items)} o = old && ${oldItem}(old, v, i);`,
     `  ${checks}`,
     `  if (found.length > n) ${code.constant(prefixItem)}(found, n, i);`,
     '}',
   ];
 }
+
+const skipNull = (item: Schema) => (item.nullable ? 'if (v === null) continue;' : '');
 
 type OldItem = (old: any[], item: any, index: number) => unknown;
 
@@ -254,7 +263,8 @@ function valuesCode(code: Code, schema: MapSchema): string[] {
   return [
     'for (const key in value) {',
     `  if (found.length >= ${ENOUGH}) break;`,
-    '  n = found.length; v = value[key]; o = old && Object.hasOwn(old, key) ? old[key] : undefined;',
+    `  n = found.length; v = value[key]; ${skipNull(schema.values)}`,
+    '  o = old && Object.hasOwn(old, key) ? old[key] : undefined;',
     `  ${checks}`,
     `  if (found.length > n) ${code.constant(prefixItem)}(found, n, key);`,
     '}',

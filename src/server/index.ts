@@ -14,7 +14,7 @@ import type { AdmissionPlugin } from './admission/plugin.ts';
 import { priority } from './admission/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
-import type { Handle } from './api.ts';
+import type { Handle, User } from './api.ts';
 import { type Find, findIn } from './authn/existence.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
@@ -24,10 +24,12 @@ import { escalationCheck } from './authz/rbac/escalation.ts';
 import { Rbac } from './authz/rbac/rbac.ts';
 import { reconcilePolicy } from './authz/rbac/reconcile.ts';
 import { type PostReview, Webhook } from './authz/webhook/webhook.ts';
+import { BackendRegistry } from './backends/backend-registry.ts';
 import { bootstrap, keepBootstrapped } from './bootstrap.ts';
 import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
+import { type DirectHandle, directCalls } from './direct.ts';
 import type { Admitting } from './fairness/admitting.ts';
 import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
 import { handler } from './handle.ts';
@@ -72,8 +74,13 @@ export interface ServerOptions {
 }
 
 export interface Server {
+  /** For the HTTP front end, which authorizes a request before it reads its body. Everything else calls `direct`. */
   readonly handle: Handle;
+  /** Calls within the process, as a user and with that user's rights. */
+  readonly direct: (user: User) => DirectHandle;
   readonly registry: Registry;
+  /** What serves each group and version: the kinds of the registry, and whatever else is added. */
+  readonly backends: BackendRegistry;
   readonly authorizer: Authorizer;
   /** Who decides when a request that came over the network is worked on. */
   readonly admitting: Admitting | undefined;
@@ -149,7 +156,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   keepBootstrapped(core, () => bootstrap(handle, first));
   return {
     handle,
+    direct: directCalls({ handle, registry, authorizer: core.authorizer }),
     registry,
+    backends: new BackendRegistry(registry),
     authorizer: core.authorizer,
     admitting,
     find: findIn((kind) => cache.table(kind)),

@@ -60,6 +60,11 @@ export class Registry {
     return [...(this.#resources.get(apiVersion)?.values() ?? [])];
   }
 
+  /** Whether any kind is served in this group and version. */
+  hasVersion(apiVersion: string): boolean {
+    return this.#resources.has(apiVersion);
+  }
+
   get kinds(): Iterable<Kind> {
     return this.#kinds;
   }

@@ -6,8 +6,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allKinds } from '../../src/kinds/all.ts';
 import { splitApiVersion } from '../../src/kinds/kind.ts';
+import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
+import { compareVersions } from '../../src/server/backends/versions.ts';
 import { subresourcesOf, verbsOf } from '../../src/server/discovery/subresources.ts';
-import { compareVersions } from '../../src/server/discovery/versions.ts';
 import { OpenApi } from '../../src/server/openapi/openapi.ts';
 import { Registry, type Resource } from '../../src/server/registry.ts';
 import { loadReference, type Reference } from '../kinds/published.ts';
@@ -26,7 +27,7 @@ export async function coveragePage(directory: string): Promise<string> {
   const registry = new Registry(allKinds);
   const reference = loadReference(directory);
   const groups = groupsOf(registry).map((group) => ({ group, rows: rowsOf(registry, group, reference) }));
-  const document = await new OpenApi(registry).document('/openapi/v2', undefined);
+  const document = await new OpenApi(new BackendRegistry(registry)).document('/openapi/v2', undefined);
   const published = JSON.parse(readFileSync(join(directory, 'openapi-1.36.json'), 'utf8'));
   const operations = operationCoverage(JSON.parse(String(document?.body)).paths, published.paths);
   return `${[

@@ -28,13 +28,14 @@ interface Opened {
 }
 
 const transports: Record<string, (server: Server) => Promise<Opened>> = {
-  direct: async (server) => ({ transport: directTransport(server.handle, USER), close: async () => {} }),
+  direct: async (server) => ({ transport: directTransport(server.direct(USER)), close: async () => {} }),
 
-  https: async ({ handle, registry, authorizer }) => {
+  https: async ({ handle, registry, backends, authorizer }) => {
     const authority = await testAuthority();
     const http = createHttpServer({
       handle,
       registry,
+      backends,
       authorizer,
       tls: { ...(await authority.server()), ca: authority.ca },
       authenticate: createAuthenticator({ clock: systemClock, tokens: [], anonymous: false }),

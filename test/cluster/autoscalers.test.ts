@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/base/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { nodeUser, SIMULATED_NODES } from '../../src/client/component-users.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { HorizontalPodAutoscaler } from '../../src/kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
@@ -11,6 +12,7 @@ import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
 import { namespaceLifecycle } from '../../src/server/admission/namespace-lifecycle.ts';
 import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
+import { nodeRestriction } from '../../src/server/authz/node/restriction.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
 /** All pods of `web` together use 600m, however many they are. */
@@ -32,10 +34,11 @@ const freeze: AdmissionPlugin = {
 
 beforeEach(async () => {
   isFrozen = false;
-  cluster = await startCluster({ admission: [namespaceLifecycle, freeze] });
-  const { client, clock, server } = cluster;
+  cluster = await startCluster({ admission: [namespaceLifecycle, nodeRestriction, freeze] });
+  const { clientFor, clock, server } = cluster;
   nodes = await startSimulatedNodes({
-    ...{ client, clock, random: systemRandom, log: silent, names: ['n1'], clusterCidr: '10.244.0.0/16' },
+    ...{ client: clientFor(SIMULATED_NODES), clientOf: (node) => clientFor(nodeUser(node)) },
+    ...{ clock, random: systemRandom, log: silent, names: ['n1'], clusterCidr: '10.244.0.0/16' },
     ...{ version: 'v1.36.4', rules: readRules(RULES) },
   });
   measured = 0;

@@ -5,6 +5,7 @@ import { ApiError } from '../../src/base/errors.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
+import { SCHEDULER } from '../../src/client/component-users.ts';
 import { createEventRecorder } from '../../src/client/events/event-recorder.ts';
 import { InformerFactory } from '../../src/client/informer/informer-factory.ts';
 import { directTransport } from '../../src/client/transport/direct-transport.ts';
@@ -17,18 +18,17 @@ import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../src/kinds/groups/policy/pod-disruption-budget.ts';
 import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
-import type { Call, Handle } from '../../src/server/api.ts';
+import type { DirectCall, DirectHandle } from '../../src/server/direct.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
-const SCHEDULER = { name: 'system:kube-scheduler', groups: ['system:masters'] };
 
 let clock: ControlledClock;
 let server: Server;
 let client: Client;
 /** Looks at every call of the scheduler before the server does. */
-let intercept: (call: Call) => void;
+let intercept: (call: DirectCall) => void;
 let stopScheduler: () => Promise<void>;
 let stop: () => Promise<void>;
 
@@ -36,8 +36,11 @@ beforeEach(async () => {
   clock = new ControlledClock();
   intercept = () => {};
   const store = new MemoryStore({ clock });
-  server = await createServer({ store, kinds: allKinds, clock, freeze: true });
-  client = createClient(directTransport(server.handle, ADMIN));
+  server = await createServer({
+    ...{ store, kinds: allKinds, clock, freeze: true },
+    ...{ authorization: ['RBAC'], defaultRoles: true },
+  });
+  client = createClient(directTransport(server.direct(ADMIN)));
   startScheduler();
   stop = async () => {
     await stopScheduler();
@@ -49,12 +52,13 @@ beforeEach(async () => {
 afterEach(() => stop());
 
 function startScheduler(): void {
-  const handle: Handle = async (call) => {
+  const direct = server.direct(SCHEDULER);
+  const handle: DirectHandle = async (call) => {
     intercept(call);
-    return server.handle(call);
+    return direct(call);
   };
   const ending = new AbortController();
-  const own = createClient(directTransport(handle, SCHEDULER));
+  const own = createClient(directTransport(handle));
   const common = { client: own, clock, random: systemRandom, log: silent, signal: ending.signal };
   const informers = new InformerFactory(common);
   const recorder = createEventRecorder({ ...common, component: 'default-scheduler' });

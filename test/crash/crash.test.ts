@@ -1,21 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { etcdMissing } from '../support/etcd.ts';
+import { backendMissing, durableStores } from '../support/store/backends.ts';
 import { crashRounds } from './rounds.ts';
 
-const missing = etcdMissing();
-if (missing) console.warn(missing);
+describe.each(durableStores)('%s, killed while it is written to', (store) => {
+  const missing = backendMissing(store);
+  if (missing) console.warn(missing);
 
-describe('a store whose program is killed while it writes', () => {
-  it('loses nothing that was acknowledged, in a directory', async () => {
-    const summary = await crashRounds({ store: 'embedded', rounds: 3, seed: 1 });
-    expect(summary.problems).toEqual([]);
-    expect(summary.acknowledged).toBeGreaterThan(100);
-  }, 60_000);
-
-  it.skipIf(missing)(
-    'loses nothing that was acknowledged, on an etcd that is killed as well',
+  it.skipIf(missing !== undefined)(
+    'loses nothing that was acknowledged',
     async () => {
-      const summary = await crashRounds({ store: 'etcd', rounds: 3, seed: 1 });
+      const summary = await crashRounds({ store, rounds: 3, seed: 1 });
       expect(summary.problems).toEqual([]);
       expect(summary.acknowledged).toBeGreaterThan(100);
     },

@@ -4,16 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { StoreName } from '../../src/store/drivers.ts';
 import type { Change, Store } from '../../src/store/index.ts';
 import { StoreCompacted } from '../../src/store/index.ts';
-import { TestEtcd } from '../support/etcd.ts';
+import { type Backend, startBackend } from '../support/store/backends.ts';
 import { type Dice, dice } from './random.ts';
-import { openAt, type Place, seenChange, seenRow } from './stores.ts';
+import { openStore, type StoreSpec, seenChange, seenRow } from './stores.ts';
 import { type Evidence, Ledger, type SeenChange, verify } from './verifier.ts';
 import type { Line } from './writer.ts';
 
 export interface RoundsOptions {
-  readonly store: 'embedded' | 'etcd';
+  readonly store: StoreName;
   readonly rounds: number;
   readonly seed: number;
   report?(line: string): void;
@@ -29,18 +30,18 @@ export interface Summary {
   readonly problems: readonly string[];
 }
 
-/** Kills a writing program, and with etcd the store as well, again and again, and looks at what is left. */
+/** Kills a writing process, and the program that keeps the data where there is one, again and again, and checks what is left. */
 export async function crashRounds(options: RoundsOptions): Promise<Summary> {
   const directory = await mkdtemp(join(tmpdir(), 'crash-'));
-  const etcd = options.store === 'etcd' ? await TestEtcd.start() : undefined;
-  const place: Place = etcd ? { endpoint: etcd.endpoint } : { directory };
+  const backend = await startBackend(options.store);
+  const spec: StoreSpec = { store: options.store, settings: backend.settings, directory };
   const next = dice(options.seed);
   const summary = { rounds: 0, issued: 0, acknowledged: 0, told: 0, resumed: 0, problems: [] as string[] };
   try {
-    let before = await look(place);
+    let before = await look(spec);
     for (let round = 1; round <= options.rounds; round++) {
-      const ledger = await writeUntilKilled({ place, round, seed: next(2 ** 31), next, etcd });
-      const after = await look(place, { start: before.revision, resumeAt: someTold(ledger, next) });
+      const ledger = await writeUntilKilled({ spec, round, seed: next(2 ** 31), next, backend });
+      const after = await look(spec, { start: before.revision, resumeAt: someTold(ledger, next) });
       const problems = verify(ledger, { ...after, before: before.rows, start: before.revision });
       summary.rounds++;
       summary.issued += ledger.issued.size;
@@ -56,24 +57,24 @@ export async function crashRounds(options: RoundsOptions): Promise<Summary> {
       before = after;
     }
   } finally {
-    await etcd?.remove();
+    await backend.remove();
     await rm(directory, { recursive: true, force: true });
   }
   return summary;
 }
 
 interface Round {
-  readonly place: Place;
+  readonly spec: StoreSpec;
   readonly round: number;
   readonly seed: number;
   readonly next: Dice;
-  readonly etcd: TestEtcd | undefined;
+  readonly backend: Backend;
 }
 
-/** One round: resolves when the writer is dead, and etcd is up again. */
-async function writeUntilKilled({ place, round, seed, next, etcd }: Round): Promise<Ledger> {
+/** Runs one round: resolves when the writer is dead, and the backend is up again. */
+async function writeUntilKilled({ spec, round, seed, next, backend }: Round): Promise<Ledger> {
   const program = join(import.meta.dirname, 'writer.ts');
-  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify({ place, round, seed })], {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify({ spec, round, seed })], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ledger = new Ledger();
@@ -93,10 +94,10 @@ async function writeUntilKilled({ place, round, seed, next, etcd }: Round): Prom
     child.kill('SIGKILL');
     await ended;
   };
-  const kills = [killWriter(), etcd?.kill()];
+  const kills = [killWriter(), backend.kill()];
   await Promise.all(next(2) === 0 ? kills : kills.reverse());
   await drained;
-  await etcd?.start();
+  await backend.restart();
   return ledger;
 }
 
@@ -136,8 +137,8 @@ function someTold({ told }: Ledger, next: Dice): number | undefined {
 }
 
 /** Opens the store as the next program would, and reads everything. */
-async function look(place: Place, since?: { start: number; resumeAt: number | undefined }): Promise<Found> {
-  const store = await openAt(place);
+async function look(spec: StoreSpec, since?: { start: number; resumeAt: number | undefined }): Promise<Found> {
+  const store = await openStore(spec);
   try {
     const { rows, revision } = await store.list('');
     const start = since?.start ?? revision;

@@ -1,21 +1,23 @@
 /**
- * Kills programs that write to a store, and checks that it kept its word:
+ * Kills processes that write to a durable store, and checks that it kept its promises:
  *
- *   npx tsx test/crash/run.ts --store embedded|etcd [--rounds 50] [--seed N]
+ *   npx tsx test/crash/run.ts [--store NAME] [--rounds 50] [--seed N]
  */
 import { parseArgs } from 'node:util';
+import { defaultStore } from '../../src/store/drivers.ts';
+import { durableStores } from '../support/store/backends.ts';
 import { crashRounds } from './rounds.ts';
 
 const { values } = parseArgs({
   options: {
-    store: { type: 'string', default: 'embedded' },
+    store: { type: 'string', default: defaultStore },
     rounds: { type: 'string', default: '50' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
 
-const { store } = values;
-if (store !== 'embedded' && store !== 'etcd') throw new Error('--store is embedded or etcd');
+const store = durableStores.find((name) => name === values.store);
+if (!store) throw new Error(`--store must be one of ${durableStores.join(', ')}`);
 
 const summary = await crashRounds({
   store,

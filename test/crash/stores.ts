@@ -1,17 +1,20 @@
 import { systemClock } from '../../src/base/clock.ts';
-import { openEmbeddedStore, openEtcdStore, type Row, type Store } from '../../src/store/index.ts';
-import type { Change } from '../../src/store/store.ts';
+import { type StoreName, type StoreSettings, storeDriver } from '../../src/store/drivers.ts';
+import type { Change, Row, Store } from '../../src/store/store.ts';
 import type { SeenChange, SeenRow } from './verifier.ts';
 
-/** A directory of the embedded store, or the address of an etcd. */
-export type Place = { readonly directory: string } | { readonly endpoint: string };
+/** Says how to open a store, as JSON that another process can read. */
+export interface StoreSpec {
+  readonly store: StoreName;
+  readonly settings: StoreSettings;
+  readonly directory: string;
+}
 
-/** History is short, so that forgetting goes on while the crash comes; but not as short as a round's last moments. */
-export function openAt(place: Place): Promise<Store> {
-  if ('endpoint' in place) {
-    return openEtcdStore({ endpoints: [place.endpoint], clock: systemClock, timeoutMilliseconds: 10_000 });
-  }
-  return openEmbeddedStore({ directory: place.directory, clock: systemClock, historyBytes: 4 * 2 ** 20 });
+/** History is short, so that it is trimmed while the crash comes, but longer than the last moments of a round. */
+const HISTORY_BYTES = 4 * 2 ** 20;
+
+export function openStore({ store, settings, directory }: StoreSpec): Promise<Store> {
+  return storeDriver(store).open(settings, { directory, clock: systemClock, historyBytes: HISTORY_BYTES });
 }
 
 /** A value is its token, and padding of many sizes: on a page, on a page of its own, on several. */

@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { type Store, StoreConflict, type Write } from '../../src/store/index.ts';
 import { type Dice, dice } from './random.ts';
-import { openAt, type Place, seenChange, valueWith } from './stores.ts';
+import { openStore, type StoreSpec, seenChange, valueWith } from './stores.ts';
 import type { Operation, SeenChange } from './verifier.ts';
 
 export type Line =
@@ -20,9 +20,9 @@ const WRITERS = 24;
 const OWN_KEYS = 12;
 const SHARED_KEYS = 6;
 
-const { place, round, seed } = JSON.parse(process.argv[2] as string) as { place: Place; round: number; seed: number };
+const { spec, round, seed } = JSON.parse(process.argv[2] as string) as { spec: StoreSpec; round: number; seed: number };
 
-const store = await openAt(place);
+const store = await openStore(spec);
 const start = await store.revision();
 const revisions = new Map((await store.list('')).rows.map((row) => [row.key, row.revision]));
 store.watch(start, {

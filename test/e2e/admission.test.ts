@@ -117,5 +117,5 @@ test('an admission plugin that there is not is named', async () => {
   ];
   expect(code).toBe(1);
   expect(said.trim().split('\n')).toHaveLength(1);
-  expect(said).toContain('"NoSuch" is none of NamespaceLifecycle, LimitRanger,');
+  expect(said).toContain('"NoSuch" is not one of NamespaceLifecycle, LimitRanger,');
 });

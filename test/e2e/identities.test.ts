@@ -254,7 +254,7 @@ describe('a machine that joins', () => {
     expect((await run('token', 'delete', token.slice(0, 6))).code).toBe(0);
     expect(await whoami({ token })).toBe(401);
     expect((await run('token', 'delete', token.slice(0, 6))).stderr).toBe(
-      `qd: there is no token ${token.slice(0, 6)}\n`,
+      `qd: there is no token ${token.slice(0, 6)}; qd token list shows the tokens\n`,
     );
   });
 
@@ -356,17 +356,19 @@ test('certificates are rotated while the cluster runs, keys and the authority be
   const token = (await first.request('POST', `${account}/a/token`, { body: { spec: { audiences: [] } } })).body.status
     .token;
 
-  expect((await certs('rotate')).stdout).toMatch(/^rotated serving, admin; process \d+ makes what is new\n$/);
+  expect((await certs('rotate')).stdout).toMatch(/^rotated serving, admin; process \d+ creates new ones\n$/);
   await until(async () => ((await shown(first.origin)) === oldPrint ? undefined : true));
   await until(async () => ((await readFile(first.kubeconfig, 'utf8')) === oldConfig ? undefined : true));
   expect((await first.request('GET', '/api')).code).toBe(200);
-  expect((await certs('rotate', 'authority')).stderr).toMatch(/^qd: authority: stop the cluster \(process \d+\) first/);
+  expect((await certs('rotate', 'authority')).stderr).toMatch(
+    /^qd: to rotate authority, stop the cluster \(process \d+\) first/,
+  );
   await first.stop();
 
   expect((await certs('rotate', 'authority', 'service-account-key')).code).toBe(0);
   const second = await startQd({ directory });
   try {
-    expect((await certs('show')).stdout).toMatch(/authority before +CN=quarterdeck-ca /);
+    expect((await certs('show')).stdout).toMatch(/authority \(replaced\) +CN=quarterdeck-ca /);
     // A client that knows only the old authority, with a token of the old key.
     const call = request(`${second.origin}/api`, {
       ca: oldCa,

@@ -168,7 +168,7 @@ describe('what cannot be done is said in one line, with code 1', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    await expectLine(up('--port', String(port)), new RegExp(`port ${port} on 127.0.0.1 is taken`));
+    await expectLine(up('--port', String(port)), new RegExp(`port ${port} on 127.0.0.1 is used by another program`));
     other.close();
   });
 
@@ -181,7 +181,7 @@ describe('what cannot be done is said in one line, with code 1', () => {
   test('a directory of a newer format', async () => {
     await mkdir(join(directory, 'data'));
     await writeFile(join(directory, 'data', 'cluster.json'), '{"format":99}');
-    await expectLine(up('--port', '0'), /format 99 and this program knows 1/);
+    await expectLine(up('--port', '0'), /format 99, and this qd supports 1/);
   });
 
   test('a directory that may not be written', async () => {
@@ -191,16 +191,16 @@ describe('what cannot be done is said in one line, with code 1', () => {
     await chmod(directory, 0o755);
     // Root may write anywhere: then the program runs as nobody.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534 } : {};
-    await expectLine(['up', '--data-dir', join(closed, 'data')], /no right to write .*closed/, nobody);
+    await expectLine(['up', '--data-dir', join(closed, 'data')], /no permission to write .*closed/, nobody);
   });
 
   test.each([
     [['--port', '99999'], /--port .*number from 0 to 65535/],
     [['--store', 'cloud'], /--store .*embedded, etcd, memory/],
     [['--store', 'etcd'], /--store etcd needs --etcd-servers/],
-    [['--authorization-mode', 'RBAC,ABAC'], /"ABAC" is none of Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny/],
-    [['--authorization-mode', 'RBAC,RBAC'], /A mode stands there twice/],
-    [['--authorization-mode', 'Webhook', '--port', '0'], /--authorization-webhook-config-file need each other/],
+    [['--authorization-mode', 'RBAC,ABAC'], /"ABAC" is not one of Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny/],
+    [['--authorization-mode', 'RBAC,RBAC'], /Each mode may be given only once/],
+    [['--authorization-mode', 'Webhook', '--port', '0'], /--authorization-webhook-config-file must be given together/],
     [['--runtime', 'process'], /--runtime .*auto, simulated/],
     [['--nonsense'], /unknown option '--nonsense'/],
     [['surplus'], /too many arguments/],

@@ -55,14 +55,14 @@ describe('secrets at rest', () => {
     const before = (await qd.request('GET', `${SECRETS}/one`)).body;
     const events = await qd.watch(`${SECRETS}/one?watch=true&resourceVersion=${before.metadata.resourceVersion}`);
     const rotated = await run('encryption', 'rotate');
-    expect(rotated.stdout).toMatch(/^[0-9a-f]{8} is the key now; process \d+ writes all Secrets anew with it\n$/);
+    expect(rotated.stdout).toMatch(/^[0-9a-f]{8} is the current key; process \d+ re-encrypts all Secrets with it\n$/);
     for await (const event of events) {
       expect(event).toMatchObject({ type: 'MODIFIED', object: { data: before.data } });
       break;
     }
     const [first, second] = (await run('encryption', 'show')).stdout.trim().split('\n');
-    expect(first).toBe(`${rotated.stdout.slice(0, 8)}  encrypts`);
-    expect(second).toBe(`${old}  decrypts what is left of it`);
+    expect(first).toBe(`${rotated.stdout.slice(0, 8)}  current`);
+    expect(second).toBe(`${old}  replaced`);
     expect((await qd.request('GET', `${SECRETS}/one`)).body.data).toEqual(before.data);
   });
 
@@ -73,21 +73,21 @@ describe('secrets at rest', () => {
     const [old] = (await run('encryption', 'show')).stdout.split(' ');
     expect((await run('encryption', 'forget')).stdout).toBe(`${old} is the only key\n`);
     expect((await run('encryption', 'forget', old!)).stderr).toBe(
-      `qd: ${old} is the key in use; qd encryption rotate makes another\n`,
+      `qd: ${old} is the current key; qd encryption rotate creates another one\n`,
     );
     const next = (await run('encryption', 'rotate')).stdout.slice(0, 8);
     const early = await run('encryption', 'forget');
     expect(early.code).toBe(1);
     expect(early.stderr).toMatch(
-      new RegExp(`^qd: \\d+ Secrets are still encrypted with ${old}; a start of the cluster`),
+      new RegExp(`^qd: \\d+ Secrets are still encrypted with ${old}; the cluster re-encrypts them`),
     );
     expect((await run('encryption', 'show')).stdout).toContain(old);
 
     const again = await start(directory, ['--log-level', 'info']);
-    await expect.poll(() => again.output()).toContain('secrets were encrypted with the newest key');
+    await expect.poll(() => again.output()).toContain('secrets re-encrypted with the newest key');
     expect((await run('encryption', 'forget', 'deadbeef')).stderr).toContain('there is no key deadbeef');
     expect(await run('encryption', 'forget')).toMatchObject({ code: 0, stderr: '' });
-    expect((await run('encryption', 'show')).stdout).toBe(`${next}  encrypts\n`);
+    expect((await run('encryption', 'show')).stdout).toBe(`${next}  current\n`);
     expect((await again.request('POST', SECRETS, secret('two'))).code).toBe(200);
     await again.stop('SIGKILL');
     const last = await start();
@@ -103,7 +103,7 @@ describe('secrets at rest', () => {
       await expect.poll(async () => (await run('encryption', 'forget')).code, { timeout: 20_000 }).toBe(0);
       expect((await qd.request('POST', SECRETS, secret(`round-${round}`))).code).toBe(200);
     }
-    expect((await run('encryption', 'show')).stdout).toMatch(/^[0-9a-f]{8} {2}encrypts\n$/);
+    expect((await run('encryption', 'show')).stdout).toMatch(/^[0-9a-f]{8} {2}current\n$/);
     await qd.stop('SIGKILL');
     const again = await start();
     expect((await again.request('GET', SECRETS)).body.items.length).toBeGreaterThanOrEqual(203);
@@ -120,7 +120,7 @@ describe('secrets at rest', () => {
       await run('encryption', 'rotate');
       expect((await run('encryption', 'forget')).stderr).toContain(`still encrypted with ${old}`);
       const again = await start(directory, flags);
-      await expect.poll(() => again.output()).toContain('secrets were encrypted with the newest key');
+      await expect.poll(() => again.output()).toContain('secrets re-encrypted with the newest key');
       expect(await run('encryption', 'forget')).toMatchObject({ code: 0, stderr: '' });
       expect((await again.request('GET', `${SECRETS}/one`)).code).toBe(200);
       await again.stop();
@@ -147,7 +147,7 @@ describe('secrets at rest', () => {
       '--kubeconfig',
       join(directory, 'kubeconfig'),
     ]);
-    expect(open).toMatchObject({ code: 1, stderr: `qd: ${file} can be read by others than its owner; chmod 600 it\n` });
+    expect(open).toMatchObject({ code: 1, stderr: `qd: ${file} is readable by other users; run chmod 600 on it\n` });
     await rm(file);
     const missing = await runQd([
       'up',
@@ -187,12 +187,12 @@ describe('snapshots', () => {
     writing = false;
     await writer;
     expect((await readFile(file())).toString('latin1')).not.toContain(Buffer.from(PASSWORD).toString('base64'));
-    expect((await runQd(['snapshot', 'check', file()])).stdout).toContain('whole; revision');
+    expect((await runQd(['snapshot', 'check', file()])).stdout).toContain('complete; revision');
     const { resourceVersion } = (await qd.request('GET', MAPS)).body.metadata;
     await qd.stop();
 
     const refused = await run('snapshot', 'restore', file());
-    expect(refused.stderr).toContain('holds objects; --force puts the snapshot in their place');
+    expect(refused.stderr).toContain('has objects; use --force to replace them');
     const restored = await run('snapshot', 'restore', file(), '--force');
     expect(restored).toMatchObject({ code: 0, stderr: '' });
     const again = await start();
@@ -230,18 +230,18 @@ describe('snapshots', () => {
   test('that are damaged, cut off or no snapshots are refused; a running cluster is not restored', async () => {
     const qd = await start();
     await run('snapshot', 'save', file());
-    expect((await run('snapshot', 'save', file())).stderr).toContain('exists already');
+    expect((await run('snapshot', 'save', file())).stderr).toContain('already exists');
     expect((await run('snapshot', 'restore', file(), '--force')).stderr).toMatch(
-      /stop the cluster \(process \d+\) first/,
+      /the cluster is running as process \d+; stop it first/,
     );
     await qd.stop();
     const bytes = await readFile(file());
     const damaged = Buffer.from(bytes);
     damaged[bytes.length - 5000]! ^= 1;
     for (const [content, words] of [
-      [damaged, 'is damaged: its checksum is not the one it was written with'],
-      [bytes.subarray(0, -100), 'is cut off'],
-      [Buffer.from('hello\n'), 'is no snapshot'],
+      [damaged, 'is damaged: its checksum does not match'],
+      [bytes.subarray(0, -100), 'is truncated'],
+      [Buffer.from('hello\n'), 'is not a snapshot'],
     ] as const) {
       await writeFile(file(), content);
       const answer = await run('snapshot', 'restore', file(), '--force');

@@ -24,7 +24,7 @@ const remember = (error: unknown) => thrown.push(error);
 beforeAll(async () => {
   process.on('uncaughtException', remember).on('unhandledRejection', remember);
   running = await startServer();
-  hasty = await startServer({ limits: { headersTimeout: 200, bodyTimeout: 200, checkInterval: 50 } });
+  hasty = await startServer({ limits: { headersTimeoutMs: 200, bodyTimeoutMs: 200, timeoutCheckIntervalMs: 50 } });
   insecure = (await hasty.server.listenInsecure(0, '127.0.0.1')).port;
 });
 

@@ -1,56 +1,36 @@
-/** Finds what `kubectl explain` would show without a useful description: shapes and fields, in every served version. */
-import type { Kind } from '../../src/kinds/kind.ts';
+/** Finds what `kubectl explain` would show without a useful description: shapes and fields, at any depth. */
 import type { ObjectSchema } from '../../src/schema/schema.ts';
 import { objectIn } from '../../src/server/openapi/definitions.ts';
-
-export interface PoorDescription {
-  /** The shape and its field, such as `PodSpec.containers`; the shape alone for its own description. */
-  readonly subject: string;
-  /** A path from the kind that leads there, for whoever looks with `kubectl explain`. */
-  readonly path: string;
-  readonly problem: string;
-}
 
 const MIN_CHARACTERS = 12;
 
 /** Sentences that fit any field and explain none. */
 const EMPTY_PHRASES = new Set([
   'what is wanted.',
+  'what there is.',
   'what is known.',
-  'what is known about it.',
-  'its current state.',
   'the desired state.',
   'the observed state.',
-  'see above.',
+  'the current state.',
 ]);
 
-export function poorDescriptions(kinds: readonly Kind[]): PoorDescription[] {
-  const found = new Map<string, PoorDescription>();
-  for (const kind of kinds) {
-    for (const version of kind.versions) {
-      const start = [version.group, version.version, kind.kind].filter(Boolean).join('/');
-      walk(version.schema, start, new Set(), (subject, path, problem) => {
-        const key = `${subject} ${problem}`;
-        if (!found.has(key)) found.set(key, { subject, path, problem });
-      });
-    }
-  }
-  return [...found.values()];
-}
-
-type Report = (subject: string, path: string, problem: string) => void;
-
-function walk(shape: ObjectSchema, path: string, seen: Set<unknown>, report: Report): void {
-  if (seen.has(shape.fields)) return;
+/**
+ * The shapes and fields below `shape` whose description is missing or says nothing, each as `PodSpec.containers` with the
+ * path that leads there and the problem.
+ */
+export function poorDescriptions(shape: ObjectSchema, path: string, seen = new Set<unknown>()): string[] {
+  if (seen.has(shape.fields)) return [];
   seen.add(shape.fields);
+  const found: string[] = [];
   const own = problemOf(shape.shapeDescription ?? shape.description, shape.name);
-  if (own) report(shape.name, path, own);
+  if (own) found.push(`${shape.name} ${own} (${path})`);
   for (const [name, field] of Object.entries(shape.fields)) {
     const inner = objectIn(field);
     const problem = problemOf(field.description ?? (field.type === 'lazy' ? inner?.description : undefined), name);
-    if (problem) report(`${shape.name}.${name}`, `${path}.${name}`, problem);
-    if (inner) walk(inner, `${path}.${name}`, seen, report);
+    if (problem) found.push(`${shape.name}.${name} ${problem} (${path}.${name})`);
+    if (inner) found.push(...poorDescriptions(inner, `${path}.${name}`, seen));
   }
+  return found;
 }
 
 function problemOf(description: string | undefined, name: string): string | undefined {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
+import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
 import { OpenApi } from '../../src/server/openapi/openapi.ts';
 import { Registry } from '../../src/server/registry.ts';
 import { referenceDirectory } from '../kinds/published.ts';
@@ -14,7 +15,7 @@ const where = directory ? '' : ' (skipped: no published schemas; QUARTERDECK_REF
 describe.skipIf(!directory)(`the OpenAPI 2 document, beside the published one${where}`, async () => {
   const read = (file: string) => JSON.parse(readFileSync(join(directory!, file), 'utf8'));
   const published = directory ? read('openapi-1.36.json') : undefined;
-  const document = await new OpenApi(new Registry(allKinds)).document('/openapi/v2', undefined);
+  const document = await new OpenApi(new BackendRegistry(new Registry(allKinds))).document('/openapi/v2', undefined);
   const ours = JSON.parse(String(document?.body));
 
   it('has every definition that a served kind reaches, with the same fields, types, keys and strategies', () => {

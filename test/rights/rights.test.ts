@@ -43,7 +43,7 @@ beforeAll(async () => {
   await bind('clusterrolebindings', 'view', 'reader');
   await bind('rolebindings', 'edit', 'writer', HOME);
   http = createHttpServer({
-    ...{ handle: server.handle, registry: server.registry, authorizer: server.authorizer },
+    ...{ handle: server.handle, registry: server.registry, backends: server.backends, authorizer: server.authorizer },
     tls: { ...(await authority.server()), ca: authority.ca },
     authenticate: createAuthenticator({ clock: systemClock, tokens: [tokenFile(TOKENS)], anonymous: false }),
     documents: issuerDocuments({ issuer: 'https://issuer', keysUrl: `https://issuer${KEYS_PATH}`, keys: [] }),

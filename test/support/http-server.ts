@@ -7,8 +7,9 @@ import type { Call, Handle, Item, Reply, WatchBatch, WatchConsumer, WatchReply }
 import { createAuthenticator } from '../../src/server/authn/authenticator.ts';
 import { tokenFile } from '../../src/server/authn/token-file.ts';
 import { alwaysAllow } from '../../src/server/authz/always.ts';
-import { remoteListeners } from '../../src/server/http/front/back.ts';
-import { serveFront } from '../../src/server/http/front/front.ts';
+import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
+import { serveFront } from '../../src/server/http/front/front-thread.ts';
+import { remoteListeners } from '../../src/server/http/front/remote-listeners.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/server/http/server.ts';
 import { Registry } from '../../src/server/registry.ts';
 import { type TestAuthority, testAuthority } from './tls.ts';
@@ -193,6 +194,7 @@ export async function startServer(options: Partial<HttpServerOptions> = {}): Pro
   const server = createHttpServer({
     handle: core.handle,
     registry,
+    backends: new BackendRegistry(options.registry ?? registry),
     tls: { ...(await authority.server()), ca: authority.ca },
     authenticate: createAuthenticator({
       clock: systemClock,

@@ -3,11 +3,15 @@ import { ControlledClock } from '../../src/base/clock.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
+import { nodeUser, SIMULATED_NODES } from '../../src/client/component-users.ts';
 import { directTransport } from '../../src/client/transport/direct-transport.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
+import { namespaceLifecycle } from '../../src/server/admission/namespace-lifecycle.ts';
+import type { User } from '../../src/server/api.ts';
+import { nodeRestriction } from '../../src/server/authz/node/restriction.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 
@@ -35,14 +39,19 @@ export async function simulatedCluster({
 } = {}): Promise<SimulatedCluster> {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });
-  const server = await createServer({ store, kinds: allKinds, clock, freeze: true });
-  const client = createClient(directTransport(server.handle, ADMIN));
+  const server = await createServer({
+    ...{ store, kinds: allKinds, clock, freeze: true, admission: [namespaceLifecycle, nodeRestriction] },
+    ...{ authorization: ['Node', 'RBAC'], defaultRoles: true },
+  });
+  const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
+  const client = clientFor(ADMIN);
   const complaints: LogFields[] = [];
   const complain = (message: string, fields: LogFields = {}) => void complaints.push({ message, ...fields });
   const log = { ...silent, with: () => log, warn: complain, error: complain };
   const start = () =>
     startSimulatedNodes({
-      ...{ client, clock, random: systemRandom, log, names, clusterCidr: '10.244.0.0/16', version: 'v1.36.4' },
+      ...{ client: clientFor(SIMULATED_NODES), clientOf: (node) => clientFor(nodeUser(node)) },
+      ...{ clock, random: systemRandom, log, names, clusterCidr: '10.244.0.0/16', version: 'v1.36.4' },
       rules: readRules(rules),
     });
   let nodes = await start();

@@ -1,32 +1,33 @@
-/** `qd encryption`: works on the key file, and tells the process that has the cluster. */
+/** `qd encryption show` and `rotate`: work on the key file, and signal the process that runs the cluster. */
 import { systemRandom } from '../../base/random.ts';
 import { formatKeyring, newKey } from '../../store/encryption/keyring.ts';
-import { directoryOf, withCluster } from '../process/cluster-process.ts';
+import { directoryOf } from '../flags/cluster.ts';
+import { withCluster } from '../process/cluster-process.ts';
 import { writeWhole } from '../process/files.ts';
-import { ROTATED } from '../up/identity/renewing.ts';
+import { ROTATED_SIGNAL } from '../process/signals.ts';
 import { keyFileIn, readKeys } from '../up/store/encryption.ts';
 import type { KeysFlags } from './flags.ts';
 
-export const fileOf = (flags: KeysFlags) => flags.encryptionKeyFile ?? keyFileIn(directoryOf(flags));
+export const keyFileOf = (flags: KeysFlags) => flags.encryptionKeyFile ?? keyFileIn(directoryOf(flags));
 
 export async function showKeys(flags: KeysFlags): Promise<void> {
-  const [current, ...older] = await readKeys(fileOf(flags));
-  say(`${current.id}  encrypts`);
-  for (const { id } of older) say(`${id}  decrypts what is left of it`);
+  const [current, ...older] = await readKeys(keyFileOf(flags));
+  print(`${current.id}  current`);
+  for (const { id } of older) print(`${id}  replaced`);
 }
 
 export async function rotateKeys(flags: KeysFlags): Promise<void> {
-  const file = fileOf(flags);
+  const file = keyFileOf(flags);
   await withCluster(flags, async (pid) => {
     const keys = await readKeys(file);
     const key = newKey(systemRandom);
     await writeWhole(file, formatKeyring([key, ...keys]));
-    if (pid !== undefined) process.kill(pid, ROTATED);
-    const when = pid === undefined ? 'the next start writes' : `process ${pid} writes`;
-    say(`${key.id} is the key now; ${when} all Secrets anew with it`);
+    if (pid !== undefined) process.kill(pid, ROTATED_SIGNAL);
+    const when = pid === undefined ? 'the next start re-encrypts' : `process ${pid} re-encrypts`;
+    print(`${key.id} is the current key; ${when} all Secrets with it`);
   });
 }
 
-export function say(line: string): void {
+export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

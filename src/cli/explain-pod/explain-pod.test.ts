@@ -40,7 +40,7 @@ it('says what becomes of a pod that waits', () => {
   const queue = { state: 'unschedulable', attempts: 1, refusedBy: ['NodeResourcesFit'] };
   const said = { queue, nominatedNodeName: 'node-1', message: '0/0 nodes fit', nodes: [] };
   expect(report('shop/web', said, false)).toEqual([
-    'shop/web: unschedulable, 1 attempt so far; node-1 is being cleared for it',
+    'shop/web: unschedulable, 1 attempt so far; node-1 is being freed for it by preemption',
     '0/0 nodes fit.',
   ]);
 });

@@ -1,4 +1,4 @@
-/** `qd explain-pod`: asks the server why a pod is where it is, and shows it as a table. */
+/** `qd explain-pod`: asks the server for the scheduling result of a pod, and prints it as a table. */
 import { createClient } from '../../client/client.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
@@ -7,30 +7,34 @@ import { connectionFor } from '../flags/connection.ts';
 import { table } from '../output/table.ts';
 import type { ExplainFlags } from './flags.ts';
 
-const HEAD = ['NODE', 'FITS', 'SCORE', 'WHY'];
+const HEADER = ['NODE', 'FITS', 'SCORE', 'WHY'];
 
 export async function explainPod(name: string, flags: ExplainFlags): Promise<void> {
   const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-explain-pod' });
   try {
     const pods = createClient(transport).of(Pod).in(flags.namespace);
-    const said = await pods.subresource(name, 'explain').get();
+    const explanation = await pods.subresource(name, 'explain').get();
     const lines = flags.json
-      ? [JSON.stringify(said, undefined, 2)]
-      : report(`${flags.namespace}/${name}`, said as unknown as Explanation, flags.all ?? false);
+      ? [JSON.stringify(explanation, undefined, 2)]
+      : report(`${flags.namespace}/${name}`, explanation as unknown as Explanation, flags.all ?? false);
     process.stdout.write(`${lines.join('\n')}\n`);
   } finally {
     transport.close();
   }
 }
 
-export function report(pod: string, said: Explanation, isWhole: boolean): string[] {
-  const rows = said.nodes.map((node) => [
+export function report(pod: string, explanation: Explanation, showsAll: boolean): string[] {
+  const rows = explanation.nodes.map((node) => [
     node.name,
     node.fits ? 'yes' : 'no',
     node.total === undefined ? '-' : String(node.total),
-    why(node, isWhole),
+    why(node, showsAll),
   ]);
-  return [`${pod}: ${where(said)}`, `${said.message}.`, ...(rows.length > 0 ? ['', ...table([HEAD, ...rows])] : [])];
+  return [
+    `${pod}: ${where(explanation)}`,
+    `${explanation.message}.`,
+    ...(rows.length > 0 ? ['', ...table([HEADER, ...rows])] : []),
+  ];
 }
 
 function where({ nodeName, nominatedNodeName, queue }: Explanation): string {
@@ -38,13 +42,13 @@ function where({ nodeName, nominatedNodeName, queue }: Explanation): string {
   const waiting = queue
     ? `${queue.state}, ${queue.attempts} attempt${queue.attempts === 1 ? '' : 's'} so far`
     : 'waiting';
-  return nominatedNodeName ? `${waiting}; ${nominatedNodeName} is being cleared for it` : waiting;
+  return nominatedNodeName ? `${waiting}; ${nominatedNodeName} is being freed for it by preemption` : waiting;
 }
 
-function why({ filters, scores }: NodeVerdict, isWhole: boolean): string {
+function why({ filters, scores }: NodeVerdict, showsAll: boolean): string {
   const against = filters.filter(({ result }) => result === 'Refused');
   const refusals = against.map(({ plugin, reasons = [] }) => `${plugin}: ${reasons.join(', ')}`);
-  const others = filters.filter(({ result }) => isWhole && result !== 'Refused');
+  const others = filters.filter(({ result }) => showsAll && result !== 'Refused');
   return [
     ...refusals,
     ...(scores ?? []).map(({ plugin, score, weight }) => `${plugin} ${weight > 1 ? `${weight}×` : ''}${score}`),

@@ -1,22 +1,12 @@
-/** The command `qd explain-pod`. Its work is loaded when it runs. */
-import { Command } from 'commander';
-import { type ConnectionFlags, withConnectionFlags } from '../flags/connection.ts';
+/** The flags of `qd explain-pod`. */
+import { flag, type ValuesOf } from '../../base/flag.ts';
+import { connectionFlags } from '../flags/connection.ts';
 
-export interface ExplainFlags extends ConnectionFlags {
-  readonly namespace: string;
-  readonly all?: boolean;
-  readonly json?: boolean;
-}
+export const explainFlags = [
+  flag('-n, --namespace <name>', { help: 'namespace of the pod', default: 'default' }),
+  flag('--all', { help: 'also show plugins that accept the node' }),
+  flag('--json', { help: "print the server's answer as JSON" }),
+  ...connectionFlags,
+] as const;
 
-export function explainPodCommand(): Command {
-  const command = new Command('explain-pod')
-    .description('Says why a pod is where it is, or nowhere: every node, rule by rule.')
-    .argument('<name>', 'the pod')
-    .option('-n, --namespace <name>', 'its namespace', 'default')
-    .option('--all', 'show rules, too, that have nothing against a node')
-    .option('--json', 'print what the server says, as JSON');
-  return withConnectionFlags(command).action(async (name: string, flags: ExplainFlags) => {
-    const { explainPod } = await import('./explain-pod.ts');
-    await explainPod(name, flags);
-  });
-}
+export type ExplainFlags = ValuesOf<typeof explainFlags>;

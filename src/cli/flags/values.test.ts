@@ -1,7 +1,18 @@
 import { expect, test } from 'vitest';
-import { address, bytes, clusterName, duration, flag, port, portRange, servers, serviceRange } from './values.ts';
+import {
+  address,
+  boolean,
+  bytes,
+  clusterName,
+  count,
+  duration,
+  port,
+  portRange,
+  rate,
+  serviceRange,
+} from './values.ts';
 
-const parsers = { address, bytes, clusterName, duration, flag, port, portRange, servers, serviceRange };
+const parsers = { address, boolean, bytes, clusterName, count, duration, port, portRange, rate, serviceRange };
 
 test.each<[keyof typeof parsers, string, unknown]>([
   ['port', '0', 0],
@@ -14,8 +25,9 @@ test.each<[keyof typeof parsers, string, unknown]>([
   ['bytes', '64Mi', 67_108_864],
   ['bytes', '100', 100],
   ['clusterName', 'dev-2', 'dev-2'],
-  ['servers', 'http://a:1, https://b:2/', ['http://a:1', 'https://b:2']],
-  ['flag', 'false', false],
+  ['count', '007', 7],
+  ['rate', '2.5', 2.5],
+  ['boolean', 'false', false],
 ])('%s takes %s', (parser, text, expected) => {
   expect(parsers[parser](text)).toEqual(expected);
 });
@@ -37,9 +49,9 @@ test.each<[keyof typeof parsers, string]>([
   ['bytes', '1MB'],
   ['clusterName', '../up'],
   ['clusterName', 'Big'],
-  ['servers', 'a:1'],
-  ['servers', ''],
-  ['flag', 'yes'],
+  ['count', '-1'],
+  ['rate', '0'],
+  ['boolean', 'yes'],
 ])('%s refuses %j', (parser, text) => {
-  expect(() => parsers[parser](text)).toThrow(/^(It must|A port|Bits)/);
+  expect(() => parsers[parser](text)).toThrow(/^It must .+\.$/);
 });

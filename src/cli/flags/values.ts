@@ -1,29 +1,32 @@
-/** Values of flags: each parser returns the value or says what is wrong, in the words commander puts behind the flag. */
+/** Parsers for the values of flags. Each returns the value or throws a FlagError. */
 
 import { isIP, isIPv4 } from 'node:net';
-import { InvalidArgumentError } from 'commander';
+import { FlagError } from '../../base/flag.ts';
+
+const MAX_PORT = 65_535;
 
 /** 0 means any free port. */
 export function port(text: string): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  if (!/^\d+$/.test(text) || value > MAX_PORT) throw new FlagError('It must be a port number from 0 to 65535.');
   return value;
 }
 
 export function address(text: string): string {
-  if (isIP(text) === 0) throw new InvalidArgumentError('It must be an IP address.');
+  if (isIP(text) === 0) throw new FlagError('It must be an IP address.');
   return text;
 }
 
-/** An IPv4 range that leaves room for a service address: `10.96.0.0/16`. */
+/** An IPv4 range that leaves room for a service address, such as `10.96.0.0/16`. */
 export function serviceRange(text: string): string {
   const [base = '', bits = ''] = text.split('/');
   const prefix = Number(bits);
   if (!isIPv4(base) || !/^\d+$/.test(bits) || prefix < 8 || prefix > 30) {
-    throw new InvalidArgumentError('It must be an IPv4 range with a prefix from 8 to 30, such as 10.96.0.0/16.');
+    throw new FlagError('It must be an IPv4 range with a prefix from 8 to 30, such as 10.96.0.0/16.');
   }
   const number = base.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-  if (number % 2 ** (32 - prefix) !== 0) throw new InvalidArgumentError('Bits behind the prefix must be zero.');
+  if (number % 2 ** (32 - prefix) !== 0)
+    throw new FlagError('It must be the first address of the range: bits after the prefix must be zero.');
   return text;
 }
 
@@ -35,8 +38,8 @@ export interface PortRange {
 export function portRange(text: string): PortRange {
   const [, first, last] = /^(\d+)-(\d+)$/.exec(text) ?? [];
   const range = { first: Number(first), last: Number(last) };
-  if (first === undefined || range.first < 1 || range.last > 65_535 || range.first > range.last) {
-    throw new InvalidArgumentError('It must be two ports, such as 30000-32767.');
+  if (first === undefined || range.first < 1 || range.last > MAX_PORT || range.first > range.last) {
+    throw new FlagError('It must be a range of ports, such as 30000-32767.');
   }
   return range;
 }
@@ -45,7 +48,7 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `5m`, `90s`, `1h30m`: milliseconds. */
 export function duration(text: string): number {
-  if (!/^(\d+(ms|s|m|h))+$/.test(text)) throw new InvalidArgumentError('It must be a duration, such as 5m or 1h30m.');
+  if (!/^(\d+(ms|s|m|h))+$/.test(text)) throw new FlagError('It must be a duration, such as 5m or 1h30m.');
   let total = 0;
   for (const [, amount, unit] of text.matchAll(/(\d+)(ms|s|m|h)/g)) {
     total += Number(amount) * UNITS[unit as keyof typeof UNITS];
@@ -58,40 +61,59 @@ const SIZES = { '': 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 /** `64Mi`: bytes. */
 export function bytes(text: string): number {
   const [, amount, unit] = /^(\d+)(|Ki|Mi|Gi)$/.exec(text) ?? [];
-  if (amount === undefined) throw new InvalidArgumentError('It must be a size in bytes, such as 64Mi.');
+  if (amount === undefined) throw new FlagError('It must be a size in bytes, such as 64Mi.');
   return Number(amount) * SIZES[unit as keyof typeof SIZES];
 }
 
-/** A name that becomes a folder and a context. */
+/** A name that becomes a folder and a kubeconfig context. */
 export function clusterName(text: string): string {
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) {
-    throw new InvalidArgumentError('It must be at most 63 small letters, digits and dashes.');
+    throw new FlagError('It must be at most 63 lower-case letters, digits and hyphens.');
   }
   return text;
 }
 
-/** Comma-separated http or https addresses. */
-export function servers(text: string): readonly string[] {
-  const urls = text.split(',').map((part) => part.trim());
-  for (const url of urls) {
-    if (!/^https?:\/\/[^/,\s]+\/?$/.test(url) || !URL.canParse(url)) {
-      throw new InvalidArgumentError('It must be addresses such as http://127.0.0.1:2379, separated by commas.');
-    }
-  }
-  return urls.map((url) => url.replace(/\/$/, ''));
-}
-
-export function flag(text: string): boolean {
+export function boolean(text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;
-  throw new InvalidArgumentError('It must be true or false.');
+  throw new FlagError('It must be true or false.');
 }
 
-/** Values with commas between them. */
+/** Values separated by commas. */
 export function list(text: string): readonly string[] {
   const values = text.split(',').map((part) => part.trim());
   if (values.some((part) => part === '')) {
-    throw new InvalidArgumentError('It must be values with commas between them.');
+    throw new FlagError('It must be values separated by commas.');
   }
   return values;
+}
+
+/** A whole number of at most nine digits. */
+export function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new FlagError('It must be a whole number.');
+  return Number(text);
+}
+
+export function positiveCount(text: string): number {
+  const value = count(text);
+  if (value === 0) throw new FlagError('It must be greater than zero.');
+  return value;
+}
+
+/** A number of something per second. */
+export function rate(text: string): number {
+  if (!/^\d{1,6}(\.\d{1,3})?$/.test(text) || Number(text) === 0) {
+    throw new FlagError('It must be a number greater than zero.');
+  }
+  return Number(text);
+}
+
+/** A parser of names separated by commas, of which all must be known. */
+export function namesOf(known: readonly string[]): (text: string) => readonly string[] {
+  return (text) => {
+    const names = list(text);
+    const unknown = names.find((name) => !known.includes(name));
+    if (unknown !== undefined) throw new FlagError(`"${unknown}" is not one of ${known.join(', ')}.`);
+    return names;
+  };
 }

@@ -6,9 +6,9 @@ const system = (code: string, path?: string) => Object.assign(new Error(`${code}
 test.each([
   [new CliError('port 1 is taken'), 'port 1 is taken'],
   [new CliError('two\n  lines'), 'two lines'],
-  [system('EACCES', '/root/x'), 'no right to write /root/x (EACCES)'],
-  [system('EROFS', '/proc/x'), 'no right to write /proc/x (EROFS)'],
-  [system('ENOSPC', '/full/x'), 'no room left on the disk for /full/x'],
+  [system('EACCES', '/root/x'), 'no permission to write /root/x (EACCES)'],
+  [system('EROFS', '/proc/x'), 'no permission to write /proc/x (EROFS)'],
+  [system('ENOSPC', '/full/x'), 'no space left on the disk for /full/x'],
   [new Error('what\never'), 'what ever'],
   ['a thrown text', 'a thrown text'],
 ])('%s', (error, line) => {

@@ -1,9 +1,9 @@
-/** A failure that one line explains to the person at the terminal; the program prints it and exits with code 1. */
+/** A failure that one line explains to the user; the program prints it and exits with code 1. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 }
 
-/** The line for what went wrong: ours as it is, the system's with what it means. */
+/** Returns the line to print for an error: our own messages as they are, errors of the system with what they mean. */
 export function explain(error: unknown): string {
   if (error instanceof CliError) return oneLine(error.message);
   const { code, path, message } = error as NodeJS.ErrnoException;
@@ -11,9 +11,9 @@ export function explain(error: unknown): string {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `no right to write ${path ?? 'here'} (${code}); choose another place with --data-dir or --kubeconfig`;
+      return `no permission to write ${path ?? 'to the data directory'} (${code}); choose another with --data-dir or --kubeconfig`;
     case 'ENOSPC':
-      return `no room left on the disk${path ? ` for ${path}` : ''}`;
+      return `no space left on the disk${path ? ` for ${path}` : ''}`;
     default:
       return oneLine(message ?? String(error));
   }

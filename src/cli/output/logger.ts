@@ -1,11 +1,11 @@
-/** The program's logger: one JSON object a line, by pino. */
+/** The program's logger: one JSON object per line, written by pino. */
 import { pino } from 'pino';
 import type { LogFields, Logger } from '../../base/log.ts';
 
 export const levels = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof levels)[number];
 
-/** Where lines go; a number is a file descriptor, written to synchronously so that a crash loses none. */
+/** `target` is where lines go. A number is a file descriptor, which is written synchronously so that a crash loses no line. */
 export function createLogger(level: Level, target: number | { write(line: string): void } = 2): Logger {
   const destination = typeof target === 'number' ? pino.destination({ fd: target, sync: true }) : target;
   return wrap(

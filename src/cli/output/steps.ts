@@ -1,24 +1,24 @@
-/** Shows a start step by step: one line a step with what it found and how long it took. */
+/** Shows progress step by step: one line per step, with its result and how long it took. */
 
 interface Screen {
   write(text: string): unknown;
   readonly isTTY?: boolean;
 }
 
-/** Says what a step found; what is said last stands behind its title. */
+/** Sets the result of a step, shown after its title; the last call counts. */
 export type Say = (detail: string) => void;
 
 export interface Steps {
   run<T>(title: string, task: (say: Say) => Promise<T>): Promise<T>;
-  /** A line between steps. */
+  /** Prints a line between steps. */
   line(text: string): void;
 }
 
-const WIDTH = 14;
+const TITLE_WIDTH = 14;
 
-/** On a terminal a step is announced, and its line rewritten when it is done; elsewhere every line is written once. */
+/** On a terminal, a step is announced and its line rewritten when it is done; elsewhere each line is written once. */
 export function createSteps(screen: Screen, now: () => number): Steps {
-  const style = screen.isTTY ? colourful : plain;
+  const style = screen.isTTY ? coloured : plain;
   return {
     async run(title, task) {
       const start = now();
@@ -47,13 +47,13 @@ interface Style {
 
 const plain: Style = {
   begin: () => '',
-  done: (title, detail, took) => `${title.padEnd(WIDTH)} ${detail} (${Math.round(took)} ms)\n`,
-  failed: (title) => `${title.padEnd(WIDTH)} failed\n`,
+  done: (title, detail, took) => `${title.padEnd(TITLE_WIDTH)} ${detail} (${Math.round(took)} ms)\n`,
+  failed: (title) => `${title.padEnd(TITLE_WIDTH)} failed\n`,
 };
 
-const colourful: Style = {
+const coloured: Style = {
   begin: (title) => `  \x1b[2m… ${title}\x1b[0m`,
   done: (title, detail, took) =>
-    `\r\x1b[2K  \x1b[32m✓\x1b[0m ${title.padEnd(WIDTH)} ${detail} \x1b[2m${Math.round(took)} ms\x1b[0m\n`,
+    `\r\x1b[2K  \x1b[32m✓\x1b[0m ${title.padEnd(TITLE_WIDTH)} ${detail} \x1b[2m${Math.round(took)} ms\x1b[0m\n`,
   failed: (title) => `\r\x1b[2K  \x1b[31m✗\x1b[0m ${title}\n`,
 };

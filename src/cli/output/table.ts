@@ -1,4 +1,4 @@
-/** Rows as wide as their widest cells, the first of them being the head. */
+/** Formats rows as lines with aligned columns. The first row is the header. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];
   return rows.map((row) =>

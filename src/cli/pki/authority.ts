@@ -6,30 +6,31 @@ import type { SignCertificate } from '../../controllers/identity/certificates/si
 export interface AuthorityOptions {
   readonly certificate: string;
   readonly key: KeyObject;
-  /** Milliseconds that what it signs lasts at most. */
-  readonly longest: number;
+  /** Maximum lifetime of a certificate, in milliseconds. */
+  readonly maxLifetime: number;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** Clocks of other machines may be behind: milliseconds. */
-const BACKDATED = 5 * 60_000;
-/** What lasts less than this gets its whole time; of longer lives the few minutes are no loss. */
-const SHORT = 8 * 3_600_000;
-const SHORTEST = 10 * 60_000;
+/** Certificates are valid from this long ago, because clocks of other machines may be slow. */
+const BACKDATED_MS = 5 * 60_000;
+/** Certificates with a shorter lifetime get all of it from now on; longer ones lose the time they are backdated by. */
+const SHORT_LIFETIME_MS = 8 * 3_600_000;
+const MIN_LIFETIME_MS = 10 * 60_000;
 
-/** Signs certificates that were asked for through the API. None outlives the authority. */
+/** Signs certificates for CertificateSigningRequests. None outlives the authority. */
 export function signingAuthority(options: AuthorityOptions): SignCertificate {
-  const { certificate, key, longest, clock, random } = options;
+  const { certificate, key, maxLifetime, clock, random } = options;
   return async ({ seconds, ...content }) => {
     const { issuerOf, signCertificate } = await import('../../base/x509/certificate.ts');
     const now = clock.now();
-    const asked = seconds === undefined ? longest : Math.min(longest, Math.max(SHORTEST, seconds * 1000));
+    const lifetime =
+      seconds === undefined ? maxLifetime : Math.min(maxLifetime, Math.max(MIN_LIFETIME_MS, seconds * 1000));
     const end = Date.parse(new X509Certificate(certificate).validTo);
-    if (now >= end) throw new Error(`the authority has expired on ${new Date(end).toISOString()}`);
+    if (now >= end) throw new Error(`the certificate authority expired on ${new Date(end).toISOString()}`);
     const validity = {
-      notBefore: now - BACKDATED,
-      notAfter: Math.min(end, now + asked - (asked < SHORT ? 0 : BACKDATED)),
+      notBefore: now - BACKDATED_MS,
+      notAfter: Math.min(end, now + lifetime - (lifetime < SHORT_LIFETIME_MS ? 0 : BACKDATED_MS)),
     };
     return signCertificate({ ...content, ...validity, isAuthority: false }, issuerOf(certificate, key), random);
   };

@@ -24,10 +24,10 @@ const open = (names = NAMES, clock: ControlledClock | typeof systemClock = syste
 
 test('a first start makes an authority and what it signs, readable by the owner only', async () => {
   const pki = await open();
-  expect([...pki.made].sort()).toEqual([
+  expect([...pki.created].sort()).toEqual([
     'admin certificate',
     'authority',
-    'service-account key',
+    'service account key',
     'serving certificate',
   ]);
   const authority = new X509Certificate(pki.authority);
@@ -47,7 +47,7 @@ test('a second start reads the same files and makes nothing', async () => {
   const first = await open();
   const second = await open();
   const told = ({ signing, ...rest }: Pki) => ({ ...rest, certificate: signing.certificate });
-  expect(told(second)).toEqual({ ...told(first), made: [] });
+  expect(told(second)).toEqual({ ...told(first), created: [] });
 });
 
 test('the serving certificate names every name and address', async () => {
@@ -61,7 +61,7 @@ test('the serving certificate names every name and address', async () => {
 test('a further name renews the serving certificate alone', async () => {
   const first = await open();
   const second = await open([...NAMES, 'box.example']);
-  expect(second.made).toEqual(['serving certificate']);
+  expect(second.created).toEqual(['serving certificate']);
   expect(second.authority).toBe(first.authority);
   expect(second.admin).toEqual(first.admin);
 });
@@ -70,15 +70,15 @@ test('certificates near their end are renewed, the authority stays', async () =>
   const clock = new ControlledClock();
   await open(NAMES, clock);
   await clock.advance(300 * DAY);
-  expect((await open(NAMES, clock)).made).toEqual([]);
+  expect((await open(NAMES, clock)).created).toEqual([]);
   await clock.advance(10 * DAY);
-  expect([...(await open(NAMES, clock)).made].sort()).toEqual(['admin certificate', 'serving certificate']);
+  expect([...(await open(NAMES, clock)).created].sort()).toEqual(['admin certificate', 'serving certificate']);
 });
 
 test('a lost authority takes what it signed with it', async () => {
   await open();
   await rm(join(directory, 'ca.crt'));
-  expect([...(await open()).made].sort()).toEqual(['admin certificate', 'authority', 'serving certificate']);
+  expect([...(await open()).created].sort()).toEqual(['admin certificate', 'authority', 'serving certificate']);
 });
 
 test('a broken file is named', async () => {

@@ -1,4 +1,4 @@
-/** Keeps the certificates of a running program young: a timer for the first that nears its end, and a word from outside. */
+/** Renews the certificates of a running process before they expire, and when it is told to check them. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from './pki.ts';
@@ -6,17 +6,16 @@ import type { Pki } from './pki.ts';
 export interface RenewalOptions {
   readonly pki: Pki;
   readonly open: () => Promise<Pki>;
-  /** Puts what is new to use. */
+  /** Takes new certificates into use. */
   readonly apply: (pki: Pki) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** After a failure, milliseconds. */
-const AGAIN_AFTER = 60 * 60_000;
+const RETRY_MS = 60 * 60_000;
 
 export interface Renewal {
-  /** Looks at once: somebody has rotated something. */
+  /** Checks at once, after something was rotated. */
   check(): Promise<void>;
   stop(): void;
 }
@@ -33,14 +32,14 @@ export function keepRenewed({ pki, open, apply, clock, log }: RenewalOptions): R
   const look = async () => {
     try {
       const next = await open();
-      if (next.made.length > 0) {
+      if (next.created.length > 0) {
         await apply(next);
-        log.info('certificates renewed', { made: next.made.join(', ') });
+        log.info('certificates renewed', { created: next.created.join(', ') });
       }
       arm(next.renewAt);
     } catch (error) {
       log.error('certificates could not be renewed', { error });
-      arm(clock.now() + AGAIN_AFTER);
+      arm(clock.now() + RETRY_MS);
     }
   };
   const check = () => {

@@ -8,11 +8,11 @@ import { ControlledClock, systemClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { pinnedAuthority } from '../../client/transport/pinned-authority.ts';
-import type { Rotatable } from '../certs/flags.ts';
 import { CliError } from '../output/cli-error.ts';
 import { authorityHash } from '../token/token.ts';
 import { openPki, type Pki } from './pki.ts';
 import { keepRenewed } from './renewal.ts';
+import type { Rotatable } from './rotatable.ts';
 import { forgetFormer, rotate } from './rotate.ts';
 
 const DAY = 24 * 3_600_000;
@@ -66,7 +66,7 @@ test.each([
   const before = await open();
   await turn(what);
   const after = await open();
-  expect(after.made).toEqual([made]);
+  expect(after.created).toEqual([made]);
   expect(after.authority).toBe(before.authority);
   expect(await meet(after, before)).toEqual({ client: true, server: true });
 });
@@ -88,14 +88,14 @@ test('after a rotated authority, old and new clients and servers know each other
   const before = await open();
   await turn('authority');
   const after = await open();
-  expect([...after.made].sort()).toEqual(['admin certificate', 'serving certificate']);
+  expect([...after.created].sort()).toEqual(['admin certificate', 'serving certificate']);
   expect(new X509Certificate(after.authority).subject).toMatch(/^CN=quarterdeck-ca@\d+$/);
   expect(await meet(after, before)).toEqual({ client: true, server: true });
   expect(await meet(after, after)).toEqual({ client: true, server: true });
   for (const file of await readdir(directory)) expect((await stat(join(directory, file))).mode & 0o077).toBe(0);
   await forgetFormer(directory);
   const later = await open();
-  expect(later.made).toEqual([]);
+  expect(later.created).toEqual([]);
   expect(await meet(later, before)).toEqual({ client: false, server: false });
   expect(await meet(later, after)).toEqual({ client: true, server: true });
 });
@@ -136,7 +136,7 @@ test('a running program renews before the end, and again before the next', async
   expect(applied).toEqual([]);
   await clock.advance(10 * DAY);
   await renewal.check();
-  expect(applied.map(({ made }) => [...made].sort())).toEqual([['admin certificate', 'serving certificate']]);
+  expect(applied.map(({ created }) => [...created].sort())).toEqual([['admin certificate', 'serving certificate']]);
   expect(Date.parse(new X509Certificate(applied[0]!.serving.certificate).validTo)).toBeGreaterThan(
     clock.now() + 360 * DAY,
   );

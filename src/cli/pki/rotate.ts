@@ -1,15 +1,14 @@
-/** Replacing keys and certificates in DIR/pki before their time. */
+/** Replaces keys and certificates in DIR/pki before they expire. */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import type { Rotatable } from '../certs/flags.ts';
 import { CliError } from '../output/cli-error.ts';
 import { readIfThere, writeWhole } from '../process/files.ts';
 import {
-  AUTHORITY_LIFE,
-  BACKDATED,
+  AUTHORITY_LIFETIME_MS,
+  BACKDATED_MS,
   CROSS,
   expiryOf,
   FORMER_KEYS,
@@ -18,6 +17,7 @@ import {
   readIdentity,
   writeIdentity,
 } from './pki.ts';
+import type { Rotatable } from './rotatable.ts';
 
 export interface RotateOptions {
   /** DIR/pki. */
@@ -26,7 +26,7 @@ export interface RotateOptions {
   readonly random: Random;
 }
 
-/** A leaf is taken away: whoever opens the directory next, or has it open and is told, makes it anew. */
+/** Leaf certificates are removed: the next start, or a running process that is signalled, creates new ones. */
 export async function rotate(what: Rotatable, options: RotateOptions): Promise<void> {
   const { directory } = options;
   switch (what) {
@@ -41,7 +41,7 @@ export async function rotate(what: Rotatable, options: RotateOptions): Promise<v
   }
 }
 
-/** Ends the trust in authorities and keys that were rotated away. */
+/** Stops trusting authorities and keys that were replaced. */
 export async function forgetFormer(directory: string): Promise<void> {
   const { certificate } = await authorityIn(directory);
   await writeWhole(join(directory, 'ca.crt'), firstBlock(certificate));
@@ -49,11 +49,11 @@ export async function forgetFormer(directory: string): Promise<void> {
   await rm(join(directory, FORMER_KEYS), { force: true });
 }
 
-/** Tokens of the old key stay good: its public half is kept, first of all. */
+/** Tokens of the old key stay valid, because its public half is kept, and written first. */
 async function rotateServiceAccountKey(directory: string): Promise<void> {
   const file = join(directory, 'sa.key');
   const old = await readIfThere(file);
-  if (!old) throw new CliError(`${file} is missing; the next start makes one`);
+  if (!old) throw new CliError(`${file} is missing; the next start creates it`);
   const former = join(directory, FORMER_KEYS);
   const pub = createPublicKey(createPrivateKey(old)).export({ type: 'spki', format: 'pem' }) as string;
   await writeWhole(former, `${pub}${(await readIfThere(former)) ?? ''}`);
@@ -62,8 +62,8 @@ async function rotateServiceAccountKey(directory: string): Promise<void> {
 }
 
 /**
- * A new authority, trusted beside the old one. The old one signs it, too, so that clients which know only the old one
- * trust what the new one signs. What the old one signed is made anew at the next start, or stays good until its end.
+ * Creates an authority that is trusted besides the old one. The old one signs it, so that clients that know only the old
+ * one trust what the new one signs. Certificates of the old one are replaced at the next start, or valid until they expire.
  */
 async function rotateAuthority({ directory, clock, random }: RotateOptions): Promise<void> {
   const { issue, issuerOf, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
@@ -71,8 +71,8 @@ async function rotateAuthority({ directory, clock, random }: RotateOptions): Pro
   const { privateKey: key, publicKey } = await newKey();
   const now = clock.now();
   const subject = { commonName: `quarterdeck-ca@${Math.floor(now / 1000)}` };
-  const request = { subject, publicKey, usage: 'authority', notBefore: now - BACKDATED } as const;
-  const own = issue({ ...request, notAfter: now + AUTHORITY_LIFE }, newIssuer(subject, key), random);
+  const request = { subject, publicKey, usage: 'authority', notBefore: now - BACKDATED_MS } as const;
+  const own = issue({ ...request, notAfter: now + AUTHORITY_LIFETIME_MS }, newIssuer(subject, key), random);
   const cross = issue({ ...request, notAfter: expiryOf(old.certificate) }, issuerOf(old.certificate, old.key), random);
   await writeIdentity(directory, 'ca.previous', { ...old, certificate: firstBlock(old.certificate) });
   await writeWhole(join(directory, CROSS), cross);
@@ -81,6 +81,6 @@ async function rotateAuthority({ directory, clock, random }: RotateOptions): Pro
 
 async function authorityIn(directory: string) {
   const found = await readIdentity(directory, 'ca');
-  if (!found) throw new CliError(`${directory} has no authority; has the cluster been started?`);
+  if (!found) throw new CliError(`${directory} has no certificate authority; has the cluster been started?`);
   return found;
 }

@@ -1,4 +1,4 @@
-/** What was opened, to be closed in the opposite order: after a start that failed half way, and at the end. */
+/** Closes what was opened, in reverse order: after a failed start, and at the end. */
 export class Cleanup {
   readonly #tasks: (() => Promise<unknown>)[] = [];
 
@@ -6,7 +6,7 @@ export class Cleanup {
     this.#tasks.push(task);
   }
 
-  /** Runs every task, whatever the others do; rejects with the first failure. */
+  /** Runs all tasks, also after failures; rejects with the first failure. */
   async run(): Promise<void> {
     const failures: unknown[] = [];
     for (let task = this.#tasks.pop(); task; task = this.#tasks.pop()) {

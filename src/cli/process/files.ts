@@ -1,6 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises';
 
-/** Replaces a file as a whole, durably: a crash leaves the old one or the new one. Only its owner may read it. */
+/** Replaces a file atomically and durably: after a crash it is the old one or the new one. Only its owner may read it. */
 export async function writeWhole(file: string, content: string): Promise<void> {
   const next = `${file}.${process.pid}.tmp`;
   const handle = await open(next, 'w', 0o600);
@@ -13,7 +13,7 @@ export async function writeWhole(file: string, content: string): Promise<void> {
   await rename(next, file);
 }
 
-/** A file's text; undefined when there is none. */
+/** Returns the text of a file, or undefined when it does not exist. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
@@ -23,7 +23,7 @@ export async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** ESRCH: the process whose file in /proc was opened has ended. */
+/** ESRCH is the error for a file in /proc whose process has ended. */
 function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -1,6 +1,6 @@
 /**
- * Which requests a proxy lets through. A page in a browser must not reach it under another name, nor, where browsers let
- * it, from another place: a socket, or a form, asks nobody.
+ * Which requests the proxy accepts. A web page must not reach it through DNS rebinding (checked by the Host header) or from
+ * another origin (checked by the Origin header): browsers let WebSockets and forms go to any address.
  */
 export interface Filter {
   readonly acceptPaths: readonly RegExp[];
@@ -9,7 +9,7 @@ export interface Filter {
   readonly rejectMethods: readonly RegExp[];
 }
 
-export interface Asked {
+export interface ProxiedRequest {
   readonly method: string;
   /** As sent, without the query. */
   readonly path: string;
@@ -19,10 +19,13 @@ export interface Asked {
   readonly origin?: string | undefined;
 }
 
-export function isAccepted({ acceptPaths, rejectPaths, acceptHosts, rejectMethods }: Filter, asked: Asked): boolean {
-  const path = decoded(asked.path);
-  if (path === undefined || matches(rejectPaths, path) || matches(rejectMethods, asked.method)) return false;
-  return matches(acceptPaths, path) && isHost(acceptHosts, asked.host) && isOrigin(acceptHosts, asked.origin);
+export function isAccepted(
+  { acceptPaths, rejectPaths, acceptHosts, rejectMethods }: Filter,
+  request: ProxiedRequest,
+): boolean {
+  const path = decoded(request.path);
+  if (path === undefined || matches(rejectPaths, path) || matches(rejectMethods, request.method)) return false;
+  return matches(acceptPaths, path) && isHost(acceptHosts, request.host) && isOrigin(acceptHosts, request.origin);
 }
 
 function isHost(accepted: readonly RegExp[], host: string): boolean {
@@ -39,17 +42,16 @@ function matches(patterns: readonly RegExp[], text: string): boolean {
   return patterns.some((pattern) => pattern.test(text));
 }
 
-/** What the server would take the path for: an escape must not carry it past a pattern. */
+/** The path as the server reads it, so that an escape cannot carry it past a pattern; undefined when it is malformed. */
 function decoded(path: string): string | undefined {
   try {
     return decodeURIComponent(path);
   } catch {
-    // No path has such an escape.
     return undefined;
   }
 }
 
-/** Without the port; an IPv6 address with and without its brackets, since patterns are written both ways. */
+/** The host without its port; an IPv6 address with and without brackets, since patterns are written both ways. */
 function hostForms(header: string): string[] {
   const [, bracketed, inner] = /^(\[([^\]]*)\])(?::\d+)?$/.exec(header) ?? [];
   if (bracketed !== undefined) return [bracketed, inner ?? ''];

@@ -1,69 +1,60 @@
-/** The command `qd proxy`, with the flags of `kubectl proxy`. Its work is loaded when it runs. */
-import { Command, InvalidArgumentError } from 'commander';
-import { type ConnectionFlags, withConnectionFlags } from '../flags/connection.ts';
+/** The flags of `qd proxy`, which are those of `kubectl proxy`. */
+import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
+import { connectionFlags } from '../flags/connection.ts';
 import * as value from '../flags/values.ts';
 
-export interface ProxyFlags extends ConnectionFlags {
-  readonly port: number;
-  readonly address: string;
-  readonly unixSocket?: string;
-  readonly apiPrefix: string;
-  readonly appendServerPath?: boolean;
-  readonly www?: string;
-  readonly wwwPrefix: string;
-  readonly acceptPaths: readonly RegExp[];
-  readonly rejectPaths: readonly RegExp[];
-  readonly acceptHosts: readonly RegExp[];
-  readonly rejectMethods: readonly RegExp[];
-  readonly disableFilter?: boolean;
-  /** Milliseconds; 0: as the system has it. */
-  readonly keepalive: number;
+export const proxyFlags = [
+  flag('-p, --port <port>', { help: 'port to listen on; 0 for any free port', parse: value.port, default: 8001 }),
+  flag('--address <ip>', { help: 'address to listen on', default: '127.0.0.1' }),
+  flag('-u, --unix-socket <path>', { help: 'listen on this Unix socket instead of a port' }),
+  flag('--api-prefix <path>', { help: 'path under which the API is served', parse: pathPrefix, default: '/' }),
+  flag('--append-server-path', { help: "put the path of the server's URL before the path of every request" }),
+  flag('-w, --www <dir>', { help: 'also serve static files from this directory' }),
+  flag('-P, --www-prefix <path>', {
+    help: 'path under which static files are served',
+    parse: pathPrefix,
+    default: '/static/',
+  }),
+  patterns('--accept-paths <patterns>', 'regular expressions of paths to accept', '^.*'),
+  patterns(
+    '--reject-paths <patterns>',
+    'regular expressions of paths to reject',
+    '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach',
+  ),
+  patterns(
+    '--accept-hosts <patterns>',
+    'regular expressions of hosts to accept',
+    '^localhost$,^127\\.0\\.0\\.1$,^\\[::1\\]$',
+  ),
+  patterns('--reject-methods <patterns>', 'regular expressions of HTTP methods to reject', '^$'),
+  flag('--disable-filter', { help: 'accept every request: any program that reaches the port acts as you' }),
+  flag('--keepalive <time>', {
+    help: 'idle time after which TCP keep-alive probes are sent; 0 for the system default',
+    parse: (text) => (text === '0' ? 0 : value.duration(text)),
+    default: 0,
+  }),
+  ...connectionFlags,
+] as const;
+
+export type ProxyFlags = ValuesOf<typeof proxyFlags>;
+
+function patterns<const Spec extends string>(spec: Spec, help: string, defaultText: string) {
+  return flag(spec, { help, parse: expressions, default: expressions(defaultText), defaultText });
 }
 
-export function proxyCommand(): Command {
-  const command = new Command('proxy')
-    .description('Serves the API on this machine without credentials: it adds those of the client configuration.')
-    .option('-p, --port <port>', 'where to listen; 0 for any free port', value.port, 8001)
-    .option('--address <ip>', 'on which address', '127.0.0.1')
-    .option('-u, --unix-socket <path>', 'listen on this socket in place of a port')
-    .option('--api-prefix <path>', 'below which path the API is', prefix, '/')
-    .option('--append-server-path', "put the path of the server's address before every path")
-    .option('-w, --www <dir>', 'also serve the files of this directory')
-    .option('-P, --www-prefix <path>', 'below which path those are', prefix, '/static/');
-  patterns(command, '--accept-paths', 'paths that are let through', '^.*');
-  patterns(command, '--reject-paths', 'paths that are not', '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach');
-  patterns(command, '--accept-hosts', 'hosts that requests may be for', '^localhost$,^127\\.0\\.0\\.1$,^\\[::1\\]$');
-  patterns(command, '--reject-methods', 'methods that are not let through', '^$');
-  command
-    .option('--disable-filter', 'let everything through: whoever reaches the port is you')
-    .option('--keepalive <time>', 'after how long a silence connections are probed', keepalive, 0);
-  return withConnectionFlags(command).action(async (flags: ProxyFlags) => {
-    const { proxy } = await import('./proxy.ts');
-    await proxy(flags);
-  });
-}
-
-function patterns(command: Command, flag: string, description: string, usual: string): void {
-  const option = command.createOption(`${flag} <patterns>`, description).argParser(expressions);
-  command.addOption(option.default(expressions(usual), usual));
-}
-
-/** Regular expressions with commas between them. */
+/** Regular expressions separated by commas. */
 export function expressions(text: string): readonly RegExp[] {
   if (text === '') return [];
   return text.split(',').map((part) => {
     try {
       return new RegExp(part);
     } catch {
-      throw new InvalidArgumentError(`${part} is not a regular expression.`);
+      throw new FlagError(`${part} is not a regular expression.`);
     }
   });
 }
 
-function prefix(text: string): string {
+/** With a slash at both ends. */
+function pathPrefix(text: string): string {
   return `/${text.replace(/^\/+|\/+$/g, '')}/`.replace('//', '/');
-}
-
-function keepalive(text: string): number {
-  return text === '0' ? 0 : value.duration(text);
 }

@@ -1,11 +1,11 @@
-/** Passes requests on to the server with the credentials of a connection: bodies and watches as they come, and upgrades. */
+/** Forwards requests and upgrades to the server with the credentials of a connection. Bodies are streamed. */
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 
 export interface Forwarder {
-  /** `path` with its query, as the server is to see it. */
+  /** `path` is what the server gets, query included. */
   request(incoming: http.IncomingMessage, outgoing: http.ServerResponse, path: string): void;
   upgrade(incoming: http.IncomingMessage, socket: Duplex, head: Buffer, path: string): void;
   close(): void;
@@ -14,11 +14,11 @@ export interface Forwarder {
 export interface ForwardOptions {
   readonly connection: Connection;
   readonly appendServerPath: boolean;
-  /** Milliseconds; 0: as the system has it. */
+  /** Milliseconds; 0: the system's default. */
   readonly keepalive: number;
 }
 
-/** About one connection alone; the next one has its own. */
+/** Headers that concern a single connection, and are not forwarded. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -31,9 +31,11 @@ const HOP_BY_HOP = new Set([
 
 export function createForwarder({ connection, appendServerPath, keepalive }: ForwardOptions): Forwarder {
   const base = new URL(connection.server);
-  const plain = base.protocol === 'http:';
-  const probing = { keepAlive: true, ...(keepalive > 0 ? { keepAliveMsecs: keepalive } : {}) };
-  const agent = plain ? new http.Agent(probing) : new https.Agent({ ...probing, ...secure(connection) });
+  const isPlain = base.protocol === 'http:';
+  const keepAliveOptions = { keepAlive: true, ...(keepalive > 0 ? { keepAliveMsecs: keepalive } : {}) };
+  const agent = isPlain
+    ? new http.Agent(keepAliveOptions)
+    : new https.Agent({ ...keepAliveOptions, ...tlsOptions(connection) });
   const prefix = appendServerPath ? base.pathname.replace(/\/$/, '') : '';
   const authorization = authorizationOf(connection);
 
@@ -43,18 +45,18 @@ export function createForwarder({ connection, appendServerPath, keepalive }: For
     own: http.OutgoingHttpHeaders,
     pool: typeof agent | false,
   ) =>
-    (plain ? http : https).request({
+    (isPlain ? http : https).request({
       method: incoming.method,
       host: base.hostname.replace(/^\[|\]$/g, ''),
-      port: base.port || (plain ? 80 : 443),
+      port: base.port || (isPlain ? 80 : 443),
       path: prefix + path,
       agent: pool,
-      ...(pool ? {} : secure(connection)),
+      ...(pool ? {} : tlsOptions(connection)),
       headers: {
         ...endToEnd(incoming.headers),
         ...own,
         host: base.host,
-        // Whoever brings credentials means them.
+        // Credentials of the client take precedence.
         ...(authorization && !incoming.headers.authorization ? { authorization } : {}),
       },
     });
@@ -64,12 +66,12 @@ export function createForwarder({ connection, appendServerPath, keepalive }: For
       const call = open(incoming, path, {}, agent);
       call.on('response', (response) => {
         outgoing.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
-        // The head of a watch goes out before its first event.
+        // The headers of a watch are sent before its first event.
         outgoing.flushHeaders();
         response.pipe(outgoing);
         response.on('error', () => outgoing.destroy());
       });
-      call.on('error', (error) => refuse(outgoing, error));
+      call.on('error', (error) => answerUnreachable(outgoing, error));
       outgoing.on('close', () => call.destroy());
       incoming.pipe(call);
     },
@@ -80,9 +82,9 @@ export function createForwarder({ connection, appendServerPath, keepalive }: For
       socket.on('error', () => call.destroy());
       call.on('upgrade', (response, upstream, first) => {
         socket.write(headOf(response));
-        join(socket, upstream, { head, first });
+        pipeBoth(socket, upstream, { head, first });
       });
-      // It was not taken: the answer is passed on, and the connection is over.
+      // The upgrade was refused: the response is forwarded, and the connection ends.
       call.on('response', (response) => {
         socket.write(headOf(response));
         response.pipe(socket);
@@ -95,7 +97,7 @@ export function createForwarder({ connection, appendServerPath, keepalive }: For
   };
 }
 
-function secure({ ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Connection): https.AgentOptions {
+function tlsOptions({ ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Connection): https.AgentOptions {
   return {
     ...(ca ? { ca } : {}),
     ...(cert ? { cert } : {}),
@@ -118,14 +120,14 @@ function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.includes(name)));
 }
 
-/** The head of an answer as it came. */
+/** The status line and headers of a response, as received. */
 function headOf({ statusCode, statusMessage, rawHeaders }: http.IncomingMessage): string {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-function join(client: Duplex, server: Duplex, { head, first }: { head: Buffer; first: Buffer }): void {
+function pipeBoth(client: Duplex, server: Duplex, { head, first }: { head: Buffer; first: Buffer }): void {
   if (head.length > 0) server.write(head);
   if (first.length > 0) client.write(first);
   client.pipe(server).pipe(client);
@@ -139,7 +141,7 @@ function join(client: Duplex, server: Duplex, { head, first }: { head: Buffer; f
   }
 }
 
-function refuse(outgoing: http.ServerResponse, error: Error): void {
+function answerUnreachable(outgoing: http.ServerResponse, error: Error): void {
   if (outgoing.headersSent) return void outgoing.destroy();
   outgoing.writeHead(502, { 'content-type': 'text/plain; charset=utf-8' });
   outgoing.end(`the server cannot be reached: ${(error as NodeJS.ErrnoException).code ?? error.message}\n`);

@@ -2,8 +2,8 @@
 import { rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connectionFor } from '../flags/connection.ts';
-import { opening } from '../process/listen.ts';
-import { untilSignal } from '../process/signals.ts';
+import { explainListening } from '../process/listen.ts';
+import { untilStopSignal } from '../process/signals.ts';
 import { isAccepted } from './filter.ts';
 import type { ProxyFlags } from './flags.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
@@ -13,23 +13,23 @@ export async function proxy(flags: ProxyFlags): Promise<void> {
   const { appendServerPath = false, keepalive } = flags;
   const forwarder = createForwarder({ connection: await connectionFor(flags), appendServerPath, keepalive });
   const server = createProxy(flags, forwarder);
-  const place = await listen(server, flags);
+  const endpoint = await listen(server, flags);
   if (flags.disableFilter) {
-    process.stderr.write('qd: nothing is filtered: every page in a browser on this machine can use your rights\n');
+    process.stderr.write('qd: requests are not filtered: every web page in a browser on this machine can act as you\n');
   }
-  process.stdout.write(`Starting to serve on ${place}\n`);
-  await untilSignal();
+  process.stdout.write(`Starting to serve on ${endpoint}\n`);
+  await untilStopSignal();
   forwarder.close();
   server.close();
   server.closeAllConnections();
 }
 
-type Settings = Pick<
+type ProxySettings = Pick<
   ProxyFlags,
   'acceptPaths' | 'rejectPaths' | 'acceptHosts' | 'rejectMethods' | 'disableFilter' | 'apiPrefix' | 'www' | 'wwwPrefix'
 >;
 
-export function createProxy(flags: Settings, forwarder: Forwarder): Server {
+export function createProxy(flags: ProxySettings, forwarder: Forwarder): Server {
   const server = createServer({ requestTimeout: 0 });
   server.on('request', (incoming, outgoing) => {
     const target = targetOf(flags, incoming);
@@ -39,7 +39,7 @@ export function createProxy(flags: Settings, forwarder: Forwarder): Server {
       case 'file':
         return void serveFile(target.directory, target.path, outgoing);
       case 'refusal':
-        return say(outgoing, target.code, target.text);
+        return answer(outgoing, target.code, target.text);
     }
   });
   server.on('upgrade', (incoming, socket, head) => {
@@ -59,8 +59,8 @@ type Target =
 const FORBIDDEN: Target = { type: 'refusal', code: 403, text: 'Forbidden' };
 const NOT_FOUND: Target = { type: 'refusal', code: 404, text: '404 page not found' };
 
-/** Files stand before the API where both are below the same path. */
-function targetOf(flags: Settings, { method = '', url = '', headers }: IncomingMessage): Target {
+/** Static files take precedence over the API under the same path. */
+function targetOf(flags: ProxySettings, { method = '', url = '', headers }: IncomingMessage): Target {
   const { apiPrefix, www, wwwPrefix } = flags;
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -68,10 +68,10 @@ function targetOf(flags: Settings, { method = '', url = '', headers }: IncomingM
     return { type: 'file', directory: www, path: decodedOr(path.slice(wwwPrefix.length)) };
   }
   if (!path.startsWith(apiPrefix) && `${path}/` !== apiPrefix) return NOT_FOUND;
-  // A prefix that is the API's own path stays.
+  // A prefix that is part of the API's own paths is not removed.
   const rest = apiPrefix.startsWith('/api') ? url : `/${url.slice(apiPrefix.length)}`;
-  const asked = { method, path: rest.split('?', 1)[0] ?? '', host: headers.host ?? '', origin: headers.origin };
-  if (!flags.disableFilter && !isAccepted(flags, asked)) return FORBIDDEN;
+  const request = { method, path: rest.split('?', 1)[0] ?? '', host: headers.host ?? '', origin: headers.origin };
+  if (!flags.disableFilter && !isAccepted(flags, request)) return FORBIDDEN;
   return { type: 'api', path: rest };
 }
 
@@ -79,30 +79,30 @@ function decodedOr(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    // No file has such a name.
+    // Matches no file.
     return '\0';
   }
 }
 
-function say(outgoing: ServerResponse, code: number, text: string): void {
+function answer(outgoing: ServerResponse, code: number, text: string): void {
   outgoing.writeHead(code, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' });
   outgoing.end(`${text}\n`);
 }
 
 async function listen(server: Server, { unixSocket, address, port }: ProxyFlags): Promise<string> {
-  const listening = (where: object) =>
+  const listening = (options: object) =>
     new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(where, resolve);
+      server.listen(options, resolve);
     });
   if (unixSocket !== undefined) {
-    // One that another run left behind is in the way; any other file is somebody's.
+    // Removes a socket that another run left behind, and no other file.
     if ((await stat(unixSocket).catch(() => undefined))?.isSocket()) await rm(unixSocket);
     const before = process.umask(0o077);
     await listening({ path: unixSocket }).finally(() => process.umask(before));
     return unixSocket;
   }
-  await opening(address, port, '--port', () => listening({ host: address, port }));
-  const { port: found } = server.address() as { port: number };
-  return `${address.includes(':') ? `[${address}]` : address}:${found}`;
+  await explainListening({ host: address, port, hostFlag: '--address' }, () => listening({ host: address, port }));
+  const { port: chosen } = server.address() as { port: number };
+  return `${address.includes(':') ? `[${address}]` : address}:${chosen}`;
 }

@@ -1,4 +1,4 @@
-/** Files of one directory and those below it, over HTTP. */
+/** Serves the files below one directory over HTTP. */
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** `path` is what follows the prefix, decoded. A link that leads out of the directory leads nowhere. */
+/** `path` is what follows the prefix, decoded. Symbolic links out of the directory are not followed. */
 export async function serveFile(directory: string, path: string, outgoing: ServerResponse): Promise<void> {
   const file = await fileAt(directory, path);
   if (file === undefined) {
@@ -42,7 +42,7 @@ async function fileAt(directory: string, path: string): Promise<{ path: string; 
     const index = join(found, 'index.html');
     return { path: index, size: (await stat(index)).size };
   } catch {
-    // Missing, not to be read, or no path at all: to whoever asks it is not there.
+    // Missing, unreadable or malformed: all answered with 404.
     return undefined;
   }
 }

@@ -1,34 +1,33 @@
 /**
- * A snapshot is one file: a line of JSON that says what follows, then the data file of the store as it was at one
- * revision. Secrets in it are as the store keeps them, encrypted; the keys are not in it.
+ * The file format of snapshots: a line of JSON that describes the content, then the data file of the store as of one
+ * revision. Secrets are encrypted, as they are in the store; the keys are not part of it.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { CliError } from '../output/cli-error.ts';
 
-export interface Contents {
+export interface SnapshotInfo {
   readonly revision: number;
   /** When it was taken, as RFC 3339. */
   readonly time: string;
-  /** Of the data. */
+  /** Size of the data. */
   readonly bytes: number;
   readonly sha256: string;
 }
 
 const FORMAT = 1;
-/** The first line is not longer. */
-const HEAD = 4096;
+const MAX_HEADER_BYTES = 4096;
 const NEWLINE = 0x0a;
 
-/** Writes the archive, durably. The file must not exist. */
+/** Writes a snapshot durably. The file must not exist. */
 export async function writeArchive(
   file: string,
   data: string,
-  about: Pick<Contents, 'revision' | 'time'>,
-): Promise<Contents> {
+  about: Pick<SnapshotInfo, 'revision' | 'time'>,
+): Promise<SnapshotInfo> {
   const { size: bytes } = await stat(data);
-  const contents: Contents = { ...about, bytes, sha256: await checksum(createReadStream(data)) };
+  const contents: SnapshotInfo = { ...about, bytes, sha256: await checksum(createReadStream(data)) };
   const handle = await createNew(file);
   try {
     await handle.write(`${JSON.stringify({ snapshot: 'quarterdeck', format: FORMAT, ...contents })}\n`);
@@ -44,50 +43,49 @@ async function createNew(file: string): Promise<FileHandle> {
     return await open(file, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new CliError(`${file} exists already; choose another name`, { cause: error });
+    throw new CliError(`${file} already exists; choose another name`, { cause: error });
   }
 }
 
-/** What an archive says of itself, when its data is what it says. */
-export async function checkArchive(file: string): Promise<Contents & { readonly start: number }> {
-  const { contents, start } = await readHead(file);
+/** Returns the description of a snapshot, after its size and checksum were verified. */
+export async function checkArchive(file: string): Promise<SnapshotInfo & { readonly start: number }> {
+  const { contents, start } = await readHeader(file);
   const { size } = await stat(file);
   if (size !== start + contents.bytes) {
-    throw new CliError(`${file} is cut off: it has ${size} bytes and should have ${start + contents.bytes}`);
+    throw new CliError(`${file} is truncated: it has ${size} bytes instead of ${start + contents.bytes}`);
   }
   const found = await checksum(createReadStream(file, { start }));
-  if (found !== contents.sha256)
-    throw new CliError(`${file} is damaged: its checksum is not the one it was written with`);
+  if (found !== contents.sha256) throw new CliError(`${file} is damaged: its checksum does not match`);
   return { ...contents, start };
 }
 
-/** Copies the data of an archive that was checked. */
+/** Copies the data of a verified snapshot. */
 export async function unpack(file: string, start: number, target: FileHandle): Promise<void> {
   await copy(createReadStream(file, { start }), target);
 }
 
-async function readHead(file: string): Promise<{ contents: Contents; start: number }> {
+async function readHeader(file: string): Promise<{ contents: SnapshotInfo; start: number }> {
   const handle = await open(file, 'r');
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD), 0, HEAD, 0);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, 0);
     const end = buffer.subarray(0, bytesRead).indexOf(NEWLINE);
-    const head = parse(buffer.toString('utf8', 0, Math.max(end, 0)));
-    if (head?.snapshot !== 'quarterdeck') throw new CliError(`${file} is no snapshot`);
-    if (head.format > FORMAT) {
-      throw new CliError(`${file} has format ${head.format} and this program knows ${FORMAT}: use the newer qd`);
+    const header = parse(buffer.toString('utf8', 0, Math.max(end, 0)));
+    if (header?.snapshot !== 'quarterdeck') throw new CliError(`${file} is not a snapshot`);
+    if (header.format > FORMAT) {
+      throw new CliError(`${file} has format ${header.format} and this qd supports ${FORMAT}: use a newer qd`);
     }
-    return { contents: head, start: end + 1 };
+    return { contents: header, start: end + 1 };
   } finally {
     await handle.close();
   }
 }
 
-function parse(text: string): (Contents & { snapshot: string; format: number }) | undefined {
+function parse(text: string): (SnapshotInfo & { snapshot: string; format: number }) | undefined {
   try {
-    const head = JSON.parse(text);
-    return typeof head?.sha256 === 'string' && Number.isInteger(head.bytes) ? head : undefined;
+    const header = JSON.parse(text);
+    return typeof header?.sha256 === 'string' && Number.isInteger(header.bytes) ? header : undefined;
   } catch {
-    return undefined; // What is no JSON is no snapshot.
+    return undefined; // Not a snapshot.
   }
 }
 

@@ -2,80 +2,88 @@
 import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
-import { continueFrom, copyStore, newStore } from '../../store/embedded/snapshot.ts';
+import type { FileSnapshots } from '../../store/driver.ts';
+import { defaultStore, storeDriver } from '../../store/drivers.ts';
+import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
-import { type ClusterFlags, directoryOf, withCluster } from '../process/cluster-process.ts';
+import { withCluster } from '../process/cluster-process.ts';
+import { rememberedIn } from '../up/directory/directory.ts';
 import { checkArchive, unpack, writeArchive } from './archive.ts';
 import type { RestoreFlags } from './flags.ts';
 
-const storeIn = (flags: ClusterFlags) => join(directoryOf(flags), 'store');
 const now = () => new Date(systemClock.now()).toISOString();
 
 export async function saveSnapshot(file: string, flags: ClusterFlags): Promise<void> {
-  const source = storeIn(flags);
-  if (!(await exists(source))) throw noStore(source);
+  const directory = directoryOf(flags);
+  const snapshots = await snapshotsOf(directory);
+  const source = snapshots.pathIn(directory);
+  if (!(await exists(source))) {
+    throw new CliError(`${source} does not exist: there is no cluster to save; choose one with --name or --data-dir`);
+  }
   const target = resolve(file);
-  // Beside the file, where there must be room for it anyway.
-  const work = await mkdtemp(join(dirname(target), '.snapshot-'));
+  // On the file system of the file, which needs room for it anyway.
+  const scratch = await mkdtemp(join(dirname(target), '.snapshot-'));
   try {
-    const copy = join(work, 'store');
-    const { revision } = await copyStore(source, copy);
-    const { bytes, sha256 } = await writeArchive(target, join(copy, 'data.mdb'), { revision, time: now() });
-    say(`${file}: revision ${revision}, ${bytes} bytes, sha256 ${sha256}`);
-    say('Secrets in it are encrypted; keep DIR/encryption.key and DIR/pki in another safe place.');
+    const { revision, file: data } = await snapshots.copy(source, join(scratch, 'store'));
+    const { bytes, sha256 } = await writeArchive(target, data, { revision, time: now() });
+    print(`${file}: revision ${revision}, ${bytes} bytes, sha256 ${sha256}`);
+    print('Secrets in it are encrypted; back up DIR/encryption.key and DIR/pki separately.');
   } finally {
-    await rm(work, { recursive: true, force: true });
+    await rm(scratch, { recursive: true, force: true });
   }
 }
 
 export async function checkSnapshot(file: string): Promise<void> {
   const { revision, time, bytes, sha256 } = await checkArchive(file);
-  say(`${file}: whole; revision ${revision} of ${time}, ${bytes} bytes, sha256 ${sha256}`);
+  print(`${file}: complete; revision ${revision} of ${time}, ${bytes} bytes, sha256 ${sha256}`);
 }
 
 export async function restoreSnapshot(file: string, flags: RestoreFlags): Promise<void> {
   const directory = directoryOf(flags);
   if (!(await exists(directory))) {
-    throw new CliError(`${directory} does not exist; make it, with the pki and encryption.key of the cluster in it`);
+    throw new CliError(`${directory} does not exist; create it, with pki and encryption.key of the cluster in it`);
   }
+  const snapshots = await snapshotsOf(directory);
   const { start } = await checkArchive(file);
   await withCluster(flags, async (pid) => {
-    if (pid !== undefined) throw new CliError(`stop the cluster (process ${pid}) first`);
-    const store = storeIn(flags);
-    const there = await exists(store);
-    if (there && !flags.force) throw new CliError(`${store} holds objects; --force puts the snapshot in their place`);
-    const next = join(directory, 'store.next');
+    if (pid !== undefined) throw new CliError(`the cluster is running as process ${pid}; stop it first`);
+    const store = snapshots.pathIn(directory);
+    const isThere = await exists(store);
+    if (isThere && !flags.force) throw new CliError(`${store} has objects; use --force to replace them`);
+    const next = `${store}.next`;
     await rm(next, { recursive: true, force: true });
-    await fill(next, file, start);
-    const { revision } = await continueFrom(next);
-    const before = join(directory, `store.before-${now().replace(/[:.]/g, '-')}`);
-    if (there) await rename(store, before);
+    await fill(await snapshots.create(next), file, start);
+    const { revision } = await snapshots.resume(next);
+    const before = `${store}.before-${now().replace(/[:.]/g, '-')}`;
+    if (isThere) await rename(store, before);
     await rename(next, store);
-    say(
-      `restored ${file}; the next start goes on at revision ${revision}${there ? `; what was there is in ${before}` : ''}`,
-    );
+    const kept = isThere ? `; the replaced objects are in ${before}` : '';
+    print(`restored ${file}; the next start continues at revision ${revision}${kept}`);
   });
 }
 
-async function fill(directory: string, file: string, start: number): Promise<void> {
-  const data = await open(await newStore(directory), 'wx', 0o600);
+async function snapshotsOf(directory: string): Promise<FileSnapshots> {
+  const { store = defaultStore } = await rememberedIn(directory);
+  const { snapshots, location } = storeDriver(store);
+  if ('instead' in snapshots) {
+    throw new CliError(`the objects of this cluster are stored in ${location}: ${snapshots.instead}`);
+  }
+  return snapshots;
+}
+
+async function fill(dataFile: string, archive: string, start: number): Promise<void> {
+  const data = await open(dataFile, 'wx', 0o600);
   try {
-    await unpack(file, start, data);
+    await unpack(archive, start, data);
   } finally {
     await data.close();
   }
-}
-
-function noStore(path: string): CliError {
-  return new CliError(
-    `${path} does not exist: there is no embedded store here (on etcd, etcdctl snapshot does this); name a cluster with --name or --data-dir`,
-  );
 }
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -1,4 +1,4 @@
-/** The rights that a machine needs until it is a node, and that a node needs to renew its certificate. */
+/** RBAC objects that let machines join with a token, and let nodes renew their certificates. */
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { KindRef } from '../../client/object-types.ts';
@@ -9,7 +9,7 @@ import { RoleBinding } from '../../kinds/groups/rbac/role-binding.ts';
 const RBAC = 'rbac.authorization.k8s.io';
 const CLUSTER_INFO = 'quarterdeck:cluster-info';
 
-/** What is there already stays as it is. */
+/** Creates what is missing; existing objects stay as they are. */
 export async function letNodesJoin(client: Client, groups: readonly string[]): Promise<void> {
   const members = groups.map((name) => ({ kind: 'Group', apiGroup: RBAC, name }));
   const nodes = [{ kind: 'Group', apiGroup: RBAC, name: 'system:nodes' }];

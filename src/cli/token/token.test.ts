@@ -54,9 +54,9 @@ test('a list shows what there is, without secrets', () => {
     NOW,
   );
   expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
-    ['ID', 'ENDS IN', 'USAGES', 'GROUPS', 'DESCRIPTION'],
+    ['ID', 'EXPIRES IN', 'USAGES', 'GROUPS', 'DESCRIPTION'],
     ['aaaaaa', '2h30m', '<none>', '<none>', '<none>'],
-    ['bbbbbb', '<over>', 'signing', '<none>', '<none>'],
+    ['bbbbbb', '<expired>', 'signing', '<none>', '<none>'],
     ['cccccc', '<never>', '<none>', '<none>', 'rack 4'],
   ]);
 });

@@ -1,4 +1,4 @@
-/** `qd token`: the tokens of machines that are about to join, kept as Secrets in kube-system. */
+/** `qd token`: bootstrap tokens that machines join the cluster with, kept as Secrets in kube-system. */
 import { createHash, X509Certificate } from 'node:crypto';
 import { systemClock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
@@ -26,10 +26,10 @@ export async function createToken(given: string | undefined, flags: CreateFlags)
     const token = given ?? newToken(systemRandom);
     await letNodesJoin(client, flags.groups);
     await client.of(Secret).create(secretOf(token, flags, systemClock.now()));
-    say(token);
+    print(token);
     if (flags.quiet) return;
     const server = (await publishedAddress(client)) ?? connection.server;
-    say(`\nOn the machine that is to join:\n  ${joinLine(token, { ...connection, server })}`);
+    print(`\nRun this on the machine that joins:\n  ${joinLine(token, { ...connection, server })}`);
   });
 }
 
@@ -39,7 +39,7 @@ export async function listTokens(flags: ConnectionFlags): Promise<void> {
       .of(Secret)
       .in(NAMESPACE)
       .list({ fieldSelector: `type=${TYPE}` });
-    for (const line of tokenTable(items, systemClock.now())) say(line);
+    for (const line of tokenTable(items, systemClock.now())) print(line);
   });
 }
 
@@ -50,10 +50,11 @@ export async function deleteTokens(ids: readonly string[], flags: ConnectionFlag
       try {
         await client.of(Secret).in(NAMESPACE).delete(`${PREFIX}${id}`);
       } catch (error) {
-        if (isApiError(error, 'NotFound')) throw new CliError(`there is no token ${id}`, { cause: error });
+        if (isApiError(error, 'NotFound'))
+          throw new CliError(`there is no token ${id}; qd token list shows the tokens`, { cause: error });
         throw error;
       }
-      say(`token ${id} deleted`);
+      print(`token ${id} deleted`);
     }
   });
 }
@@ -78,19 +79,19 @@ export function secretOf(token: string, flags: CreateFlags, now: number) {
   return { metadata: { name: `${PREFIX}${id}`, namespace: NAMESPACE }, type: TYPE, stringData };
 }
 
-/** A machine that knows the hash of the authority's key trusts nobody else with the token. */
+/** The hash of the authority's key lets the machine verify the server before it sends the token. */
 export function joinLine(token: string, { server, ca }: Connection): string {
-  const pinned = ca === undefined ? '' : ` --ca-hash ${authorityHash(ca)}`;
-  return `qd agent --server ${server} --token ${token}${pinned}`;
+  const pin = ca === undefined ? '' : ` --ca-hash ${authorityHash(ca)}`;
+  return `qd agent --server ${server} --token ${token}${pin}`;
 }
 
-/** Of the public key: an authority that is only given a new certificate keeps it. */
+/** Hash of the public key, which stays the same when only the certificate of the authority is renewed. */
 export function authorityHash(pem: string): string {
   const key = new X509Certificate(pem).publicKey.export({ type: 'spki', format: 'der' });
   return `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** What the cluster says of itself: a client on its own machine may know it as loopback. */
+/** The address that the cluster publishes: the kubeconfig of a client on its machine may have a loopback address. */
 async function publishedAddress(client: Client): Promise<string | undefined> {
   try {
     const { data } = await client.of(ConfigMap).in('kube-public').get('cluster-info');
@@ -115,13 +116,13 @@ export function tokenTable(secrets: readonly ReadSecret[], now: number): string[
       text('description') || '<none>',
     ];
   });
-  return table([['ID', 'ENDS IN', 'USAGES', 'GROUPS', 'DESCRIPTION'], ...rows]);
+  return table([['ID', 'EXPIRES IN', 'USAGES', 'GROUPS', 'DESCRIPTION'], ...rows]);
 }
 
 function timeLeft(expiration: string, now: number): string {
   if (expiration === '') return '<never>';
   const minutes = Math.ceil((Date.parse(expiration) - now) / 60_000);
-  if (!(minutes > 0)) return '<over>';
+  if (!(minutes > 0)) return '<expired>';
   return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h${minutes % 60}m`;
 }
 
@@ -138,6 +139,6 @@ async function withClient(
   }
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -4,17 +4,16 @@ import { deepFreeze } from '../../base/tree.ts';
 import { type DirectReply, directTransport } from './direct-transport.ts';
 import type { RawEvent, Request } from './transport.ts';
 
-const user = { name: 'admin', groups: ['system:masters'] };
 const request: Request = { verb: 'get', apiVersion: 'v1', plural: 'pods', namespace: 'x', name: 'a' };
 const object = deepFreeze({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', resourceVersion: '7' } });
 const event = (name: string): RawEvent => ({ type: 'ADDED', object: { ...object, metadata: { name } } });
 
 function answering(reply: DirectReply) {
-  const calls: (Request & { user: typeof user })[] = [];
+  const calls: Request[] = [];
   const transport = directTransport(async (call) => {
     calls.push(call);
     return reply;
-  }, user);
+  });
   return { calls, transport };
 }
 
@@ -35,10 +34,10 @@ function watching() {
 type WatchReply = Extract<DirectReply, { type: 'watch' }>;
 
 describe('directTransport', () => {
-  it('calls as its user and gives out the very object of the server', async () => {
+  it('gives out the very object of the server', async () => {
     const { calls, transport } = answering({ type: 'object', item: { object } });
     const answer = await transport.call(request);
-    expect(calls).toEqual([{ ...request, user }]);
+    expect(calls).toEqual([request]);
     expect(answer.type === 'object' && answer.object).toBe(object);
   });
 
@@ -61,7 +60,7 @@ describe('directTransport', () => {
 
   it('fails with the error of the server', async () => {
     const error = notFound({ group: '', plural: 'pods' }, 'a');
-    const transport = directTransport(() => Promise.reject(error), user);
+    const transport = directTransport(() => Promise.reject(error));
     await expect(transport.call(request)).rejects.toBe(error);
   });
 

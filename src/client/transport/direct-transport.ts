@@ -22,16 +22,12 @@ interface DirectConsumer {
 /** What an event that waits is counted as, in bytes: the objects themselves are shared with the server. */
 const EVENT_COST = 1024;
 
-/** `handle` is the server's; every call is made as `user`. */
-export function directTransport<User>(
-  handle: (call: Request & { readonly user: User }) => Promise<DirectReply>,
-  user: User,
-): Transport {
+/** `handle` is the server's way in for one user, who needs the rights for every call. */
+export function directTransport(handle: (call: Request) => Promise<DirectReply>): Transport {
   async function send(request: Request): Promise<DirectReply> {
     request.signal?.throwIfAborted();
     // The server takes the body over, and may keep parts of it; the caller's may be shared or frozen.
-    const body = request.body === undefined ? {} : { body: copy(request.body) };
-    return handle({ ...request, ...body, user });
+    return handle(request.body === undefined ? request : { ...request, body: copy(request.body) });
   }
 
   return {

@@ -31,6 +31,8 @@ export interface Failure {
 
 export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly name: string;
+  /** The service account in `kube-system` that it acts as, with the rights of the role `system:controller:ACCOUNT`. */
+  readonly account: string;
   /** Who its events are from. Default: the name with `-controller`. */
   readonly component?: string;
   /** The kind whose objects are planned for, one at a time. Absent: `feed` says the keys, and they are no objects' names. */

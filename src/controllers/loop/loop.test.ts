@@ -47,12 +47,12 @@ afterEach(async () => {
 });
 
 /** Starts the controller and lets it come to rest. */
-async function start(controller: Controller): Promise<void> {
+async function start(controller: Controller, clientOf = (_account: string) => createClient(api)): Promise<void> {
   const client = createClient(api);
   const log = { ...silent, with: () => log, warn: (_: string, fields?: LogFields) => void warnings.push(fields ?? {}) };
   const common = { client, clock, random: systemRandom, log, signal: stop.signal };
   const informers = new InformerFactory(common);
-  running = runControllers([controller], { ...common, informers }).then(() => informers.stopped());
+  running = runControllers([controller], { ...common, clientOf, informers }).then(() => informers.stopped());
   await clock.advance(0);
 }
 
@@ -87,6 +87,7 @@ const planSize = (object: TestObject | undefined, world: { of: any }): Plan => {
 const sizes = () =>
   defineController<any>({
     name: 'size',
+    account: 'test-controller',
     watches: Group,
     also: [related(Member, () => ['x/g'])],
     plan: planSize as any,
@@ -101,6 +102,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: (object, { key }) => {
           seen.push(`${key.namespace}/${key.name} ${object ? object.spec : 'gone'}`);
@@ -120,6 +122,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         owns: [Member],
         also: [
@@ -190,6 +193,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: (object): Action[] => {
           plans++;
@@ -213,6 +217,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: (object: any) => {
           seen.push(object.spec);
@@ -235,6 +240,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         also: [related(Member, () => ['x/g'])],
         plan: (object: any, world) => {
@@ -281,6 +287,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: (_, { failures }) => {
           told.push(failures.length);
@@ -299,6 +306,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: (object: any) => [updateStatus(Group, { ...object, status: { ready: object.spec ?? 1 } })],
       }),
@@ -319,6 +327,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: () => {
           plans++;
@@ -342,6 +351,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: (_, { failures }) => (failures.length > 0 ? [] : [remove(Member, old as any)]),
       }),
@@ -357,6 +367,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: (_, __, now) => {
           at.push(now.getTime() - begun);
@@ -375,6 +386,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: () => {
           plans++;
@@ -402,12 +414,48 @@ describe('the loop', () => {
     expect(plans).toBe(4);
   });
 
+  it('acts as its account, and waits for changes as the controller manager', async () => {
+    api.put('groups', group('g'));
+    const requests: string[] = [];
+    const clientOf = (account: string) =>
+      createClient({
+        call: (request) => {
+          requests.push(`${account} ${request.verb} ${request.plural}`);
+          return api.call(request);
+        },
+        watch: (request) => {
+          requests.push(`${account} ${request.verb} ${request.plural}`);
+          return api.watch(request);
+        },
+      });
+    const controller = defineController<any>({
+      name: 'test',
+      account: 'group-controller',
+      watches: Group,
+      observe: async (_, __, { client }) => void (await client.of(Member).in('x').list()),
+      plan: (object) => [
+        create(Member, { metadata: { generateName: 'm-', namespace: 'x' } } as any),
+        event(object, 'Normal', 'Made', 'made'),
+        requeueOnChange(Member, 'x', '1000'),
+      ],
+    });
+    await start(controller, clientOf);
+    await clock.advance(10);
+    expect(requests.slice(0, 4)).toEqual([
+      'group-controller list members',
+      'group-controller create members',
+      'group-controller create events',
+      'kube-controller-manager watch members',
+    ]);
+  });
+
   it('observes before it plans, for the same state of the object', async () => {
     api.put('groups', group('g', { spec: 1 }));
     const seen: unknown[] = [];
     await start(
       defineController<any, number>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         observe: async (object: any, _, { client }) => {
           await client.of(Member).in('x').list();
@@ -434,6 +482,7 @@ describe('the loop', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         watches: Group,
         plan: () => {
           if (++plans === 1) throw new Error('bug');
@@ -460,6 +509,7 @@ describe('events', () => {
     await start(
       defineController<any>({
         name: 'test',
+        account: 'test-controller',
         component: 'tester',
         watches: Group,
         plan: (object) => {

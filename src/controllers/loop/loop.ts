@@ -9,6 +9,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { WorkQueue } from '../../base/work-queue.ts';
 import type { Client } from '../../client/client.ts';
+import { CONTROLLER_MANAGER } from '../../client/component-users.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
@@ -22,7 +23,9 @@ import { ActionFailure, isApiAction, type Performer, performAll } from './perfor
 import type { Plan } from './plan.ts';
 
 export interface ControllerEnvironment {
-  readonly client: Client;
+  /** Acts as a service account: each controller has its own, and what they share is the controller manager's. */
+  readonly clientOf: (account: string) => Client;
+  /** Shared by all controllers. */
   readonly informers: InformerFactory;
   readonly clock: Clock;
   readonly random: Random;
@@ -45,6 +48,7 @@ export async function runControllers(
 class ControllerLoop {
   readonly #controller: Controller;
   readonly #env: ControllerEnvironment;
+  readonly #client: Client;
   readonly #log: Logger;
   readonly #queue: WorkQueue;
   readonly #informers = new Map<KindRef, Informer<any>>();
@@ -55,23 +59,25 @@ class ControllerLoop {
   readonly #failures = new Map<string, readonly Failure[]>();
 
   constructor(controller: Controller, environment: ControllerEnvironment) {
-    const { client, clock, random, log } = environment;
+    const { clientOf, clock, random, log } = environment;
     this.#controller = controller;
     this.#env = environment;
+    this.#client = clientOf(controller.account);
     this.#log = log.with({ controller: controller.name });
     this.#queue = new WorkQueue({ clock, random });
     this.#listers = { of: (kind) => this.#informer(kind).lister };
     this.#ownWrites = new OwnWrites((kind) => this.#informers.get(kind), clock);
     const wake = (key: string, delay: number) => this.#queue.addAfter(key, delay);
-    this.#waits = new ChangeWaits({ client, clock, log: this.#log, wake });
+    this.#waits = new ChangeWaits({ client: clientOf(CONTROLLER_MANAGER), clock, log: this.#log, wake });
     const { component = `${controller.name}-controller` } = controller;
-    this.#recorder = createEventRecorder({ ...environment, log: this.#log, component });
+    this.#recorder = createEventRecorder({ ...environment, client: this.#client, log: this.#log, component });
   }
 
   async run(): Promise<void> {
     const { signal } = this.#env;
     const leave = this.#subscribe();
-    const feed = this.#controller.feed?.({ ...this.#env, log: this.#log, wake: (key) => this.#queue.add(key) });
+    const wake = (key: string) => this.#queue.add(key);
+    const feed = this.#controller.feed?.({ ...this.#env, client: this.#client, log: this.#log, wake });
     try {
       await Promise.race([Promise.all([this.#synced(), feed?.ready]), whenAborted(signal)]);
       const { workers = WORKERS } = this.#controller;
@@ -129,7 +135,8 @@ class ControllerLoop {
   }
 
   async #plan(key: string): Promise<Plan> {
-    const { client, clock, signal } = this.#env;
+    const { clock, signal } = this.#env;
+    const client = this.#client;
     const { watches, observe, plan } = this.#controller;
     const world = { key: splitKey(key), of: this.#listers.of };
     // Read once: a plan must not mix one state of the object with what was observed for another.
@@ -140,7 +147,8 @@ class ControllerLoop {
   }
 
   async #perform(key: string, plan: Plan): Promise<void> {
-    const { client, signal } = this.#env;
+    const { signal } = this.#env;
+    const client = this.#client;
     // What is only asked of the loop holds even when an action fails.
     for (const action of plan) {
       if (action.type === 'requeueAfter') this.#queue.addAfter(key, action.milliseconds);

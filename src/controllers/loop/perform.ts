@@ -95,7 +95,12 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
       return;
     case 'patch': {
       const { name = '', namespace } = action.object.metadata;
-      version(await resource.in(namespace).patch(name, action.patch, { signal }));
+      const objects = resource.in(namespace);
+      version(
+        action.subresource === 'status'
+          ? await objects.patchStatus(name, action.patch, { signal })
+          : await objects.patch(name, action.patch, { signal }),
+      );
       return;
     }
     case 'updateStatus':

@@ -14,7 +14,13 @@ export type Action =
   /** Carries the object's `resourceVersion`, so that a plan from an old state fails and is made again. */
   | { readonly type: 'update'; readonly kind: KindRef; readonly object: Sent }
   /** Like creates, together where they stand so. */
-  | { readonly type: 'patch'; readonly kind: KindRef; readonly object: Named; readonly patch: Patch<any> }
+  | {
+      readonly type: 'patch';
+      readonly kind: KindRef;
+      readonly object: Named;
+      readonly subresource?: 'status';
+      readonly patch: Patch<any>;
+    }
   /** Not written when the status is what it was. */
   | { readonly type: 'updateStatus'; readonly kind: KindRef; readonly object: Sent }
   | {
@@ -114,6 +120,14 @@ export const patch = (kind: KindRef, object: Named, change: Patch<any>): Action 
   type: 'patch',
   kind,
   object,
+  patch: change,
+});
+
+export const patchStatus = (kind: KindRef, object: Named, change: Patch<any>): Action => ({
+  type: 'patch',
+  kind,
+  object,
+  subresource: 'status',
   patch: change,
 });
 

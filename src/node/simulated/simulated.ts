@@ -26,7 +26,10 @@ import { type NodeUsage, usageOf } from './lifecycle/usage.ts';
 import type { Rules } from './rules/rules.ts';
 
 export interface SimulatedNodesOptions {
+  /** Acts as the simulation: it reads for all nodes. */
   readonly client: Client;
+  /** Acts as the node of this name: it writes what an agent writes. */
+  readonly clientOf: (node: string) => Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -55,12 +58,13 @@ const FIRST_MACHINE = parseAddress('100.64.0.1');
 
 /** Resolves when all nodes are registered. Throws a RangeError when the range has no room for them. */
 export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<SimulatedNodes> {
-  const { client, clock, random, log, rules } = options;
+  const { client, clientOf, clock, random, log, rules } = options;
   const stop = new AbortController();
   const common = { client, clock, random, log, signal: stop.signal };
   const agenda = new Agenda(clock);
   const informers = new InformerFactory(common);
-  const recorderOf = (host: string) => createEventRecorder({ ...common, component: 'kubelet', host });
+  const recorderOf = (host: string) =>
+    createEventRecorder({ ...common, client: clientOf(host), component: 'kubelet', host });
   const teller = new Teller(clock, options.names.length, recorderOf);
   const reporter = new Reporter({ ...common, agenda });
   const pods = new SimulatedPods({
@@ -70,7 +74,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   });
   const nodes = informers.of(Node);
   const fleet: Fleet = new Fleet({
-    ...{ ...common, agenda, nodes, machines: machinesOf(options), rules: rules.nodes },
+    ...{ ...common, clientOf, agenda, nodes, machines: machinesOf(options), rules: rules.nodes },
     onUp: (node) => {
       pods.resume(node);
       directories.resume(node.name);
@@ -78,7 +82,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
     tell: (node, what) => teller.tellOfNode(node, what),
     onGone: (node) => pods.forget(node),
   });
-  const directories = new Directories({ ...common, isUp: (name) => fleet.node(name)?.isUp ?? false });
+  const directories = new Directories({ ...common, nodeOf: (name) => fleet.node(name) });
   const end = async () => {
     stop.abort();
     agenda.close();

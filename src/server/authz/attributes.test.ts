@@ -1,17 +1,18 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
+import { BackendRegistry } from '../backends/backend-registry.ts';
 import { parseQuery } from '../http/route/query.ts';
 import { findRoute, splitPath, verbOf } from '../http/route/route.ts';
 import { attributesOfPath, RequestAttributes } from './attributes.ts';
 import { refusal } from './forbidden.ts';
 
 const user = { name: 'ann', groups: [] };
-const registry = smallRegistry();
+const backends = new BackendRegistry(smallRegistry());
 
 /** By the route, as requests for objects are seen. */
 function routed(method: string, path: string, search = '') {
   const query = parseQuery(search);
-  const route = findRoute(path, registry)!;
+  const route = findRoute(path, backends)!;
   return new RequestAttributes({ user, verb: verbOf(method, route, query.watch) }, route, query.options);
 }
 

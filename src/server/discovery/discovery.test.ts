@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
 import { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { defineKind } from '../../kinds/kind.ts';
+import { BackendRegistry } from '../backends/backend-registry.ts';
 import { Registry } from '../registry.ts';
 import { Discovery, type VersionInfo } from './discovery.ts';
-import { compareVersions } from './versions.ts';
 
 const version = { gitVersion: 'v1.36.4+quarterdeck' } as VersionInfo;
 const addresses = [{ clientCIDR: '0.0.0.0/0', serverAddress: 'host:6443' }];
 
 function discovery(registry = smallRegistry()) {
-  return new Discovery({ registry, version, serverAddress: () => 'host:6443' });
+  return new Discovery({ backends: new BackendRegistry(registry), version, serverAddress: () => 'host:6443' });
 }
 
 it('lists the core versions', () => {
@@ -212,7 +212,7 @@ it.each([
   expect(discovery().document(path)).toBeUndefined();
 });
 
-it('follows the registry', () => {
+it('follows the backends', () => {
   const registry = smallRegistry();
   const live = discovery(registry);
   const before = live.document('/apis');
@@ -221,19 +221,4 @@ it('follows the registry', () => {
   registry.remove(registry.resource('apps/v1', 'deployments')!.kind);
   expect(live.document('/apis')).toEqual({ kind: 'APIGroupList', apiVersion: 'v1', groups: [] });
   expect(live.aggregated('/apis', 'v2')).toMatchObject({ items: [] });
-  expect(live.hasGroup('apps')).toBe(false);
-});
-
-it('orders versions by stability, then by age', () => {
-  const versions = ['g/v1', 'g/v10', 'g/v2', 'g/v1beta2', 'g/v1beta1', 'g/v2alpha1', 'g/v1alpha1', 'g/foo'];
-  expect([...versions].sort(compareVersions)).toEqual([
-    'g/v10',
-    'g/v2',
-    'g/v1',
-    'g/v1beta2',
-    'g/v1beta1',
-    'g/v2alpha1',
-    'g/v1alpha1',
-    'g/foo',
-  ]);
 });

@@ -1,12 +1,12 @@
 /**
- * What the server says about itself: which groups, versions and resources there are. Derived from the registry, which is
- * live, and kept until the registry changes. Schemas are not here.
+ * Discovery documents: which groups, versions and resources are served. They are derived from the backends and kept until
+ * those change. Schemas are published elsewhere (`../openapi`).
  */
+
 import { splitApiVersion } from '../../kinds/kind.ts';
-import type { Registry, Resource } from '../registry.ts';
+import type { Backend, DiscoveredResource } from '../backends/backend.ts';
+import type { BackendRegistry } from '../backends/backend-registry.ts';
 import { aggregatedDocument } from './aggregated.ts';
-import { subresourcesOf, verbsOf } from './subresources.ts';
-import { compareVersions } from './versions.ts';
 
 /** What `/version` answers. */
 export interface VersionInfo {
@@ -27,7 +27,7 @@ export interface VersionInfo {
 }
 
 export interface DiscoveryOptions {
-  readonly registry: Registry;
+  readonly backends: BackendRegistry;
   readonly version: VersionInfo;
   /** `host:port` under which clients reach the server. */
   readonly serverAddress: () => string;
@@ -48,12 +48,12 @@ const OTHER_PATHS = [
   '/version',
 ];
 
-/** Where a resource stands in several groups, clients take the first one that lists it: never this one. */
-const LAST = 'extensions';
+/** The resource lists of these groups have never had an `apiVersion`, and old clients compare. */
+const WITHOUT_API_VERSION: ReadonlySet<string> = new Set(['', 'extensions']);
 
 export class Discovery {
   readonly #options: DiscoveryOptions;
-  readonly #documents = new Map<string, object | undefined>();
+  readonly #documents = new Map<string, object>();
   #generation = -1;
 
   constructor(options: DiscoveryOptions) {
@@ -62,37 +62,33 @@ export class Discovery {
 
   /** The document at a path without its trailing slash, such as `/apis/apps/v1`; undefined when there is none. */
   document(path: string): object | undefined {
-    const { generation } = this.#options.registry;
-    if (generation !== this.#generation) {
-      this.#documents.clear();
-      this.#generation = generation;
-    }
-    if (this.#documents.has(path)) return this.#documents.get(path);
-    const document = this.#build(path);
-    if (document) this.#documents.set(path, document);
-    return document;
+    return this.#kept(path, () => this.#build(path));
   }
 
   /** The same for `/api` and `/apis` with all that is behind them, in one of the forms of aggregated discovery. */
   aggregated(path: string, version: string): object | undefined {
     if (path !== '/api' && path !== '/apis') return undefined;
-    const key = `${path} ${version}`;
-    // Asking for the plain one forgets what is out of date.
-    const known = this.document(path) && this.#documents.get(key);
-    if (known) return known;
-    const names = path === '/api' ? [''] : this.#groupNames();
-    const groups = names.map((name) => ({ name, versions: this.#versionsOf(name) }));
-    const document = aggregatedDocument(this.#options.registry, version, groups);
-    this.#documents.set(key, document);
-    return document;
+    return this.#kept(`${path} ${version}`, () => {
+      const { backends } = this.#options;
+      const names = path === '/api' ? [''] : backends.groups();
+      return aggregatedDocument(
+        version,
+        names.map((name) => ({ name, backends: backends.ofGroup(name) })),
+      );
+    });
   }
 
-  /** Whether a group has any version. The core group has the name ''. */
-  hasGroup(group: string): boolean {
-    for (const apiVersion of this.#options.registry.apiVersions) {
-      if (splitApiVersion(apiVersion)[0] === group) return true;
+  #kept(key: string, build: () => object | undefined): object | undefined {
+    const { generation } = this.#options.backends;
+    if (generation !== this.#generation) {
+      this.#documents.clear();
+      this.#generation = generation;
     }
-    return false;
+    const known = this.#documents.get(key);
+    if (known) return known;
+    const document = build();
+    if (document) this.#documents.set(key, document);
+    return document;
   }
 
   #build(path: string): object | undefined {
@@ -114,17 +110,11 @@ export class Discovery {
   }
 
   #groups(): object[] {
-    return this.#groupNames().map((name) => this.#groupBody(name));
-  }
-
-  #groupNames(): string[] {
-    const names = new Set([...this.#options.registry.apiVersions].map((apiVersion) => splitApiVersion(apiVersion)[0]));
-    names.delete('');
-    return [...names].sort(compareGroups);
+    return this.#options.backends.groups().map((name) => this.#groupBody(name));
   }
 
   #group(name: string): object | undefined {
-    if (!name || !this.hasGroup(name)) return undefined;
+    if (!name || !this.#options.backends.hasGroup(name)) return undefined;
     return { kind: 'APIGroup', apiVersion: 'v1', ...this.#groupBody(name) };
   }
 
@@ -142,22 +132,19 @@ export class Discovery {
   }
 
   #resources(apiVersion: string): object | undefined {
-    const resources = this.#options.registry.resourcesOf(apiVersion);
-    if (resources.length === 0) return undefined;
+    const backend = this.#options.backends.find(apiVersion);
+    if (!backend) return undefined;
     const [group] = splitApiVersion(apiVersion);
     return {
       kind: 'APIResourceList',
-      // The two oldest groups have never said it, and old clients compare.
-      ...(group === '' || group === LAST ? {} : { apiVersion: 'v1' }),
+      ...(WITHOUT_API_VERSION.has(group) ? {} : { apiVersion: 'v1' }),
       groupVersion: apiVersion,
-      resources: resources.flatMap(rowsOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      resources: rowsOf(backend),
     };
   }
 
   #versionsOf(group: string): string[] {
-    return [...this.#options.registry.apiVersions]
-      .filter((apiVersion) => splitApiVersion(apiVersion)[0] === group)
-      .sort(compareVersions);
+    return this.#options.backends.ofGroup(group).map(({ apiVersion }) => apiVersion);
   }
 
   #addresses(): object[] {
@@ -166,7 +153,7 @@ export class Discovery {
 
   #paths(): string[] {
     const paths = new Set(OTHER_PATHS);
-    for (const apiVersion of this.#options.registry.apiVersions) {
+    for (const { apiVersion } of this.#options.backends.all()) {
       const [group] = splitApiVersion(apiVersion);
       if (group) paths.add(`/apis/${group}`).add(`/apis/${apiVersion}`);
       else paths.add(`/api/${apiVersion}`);
@@ -179,37 +166,35 @@ interface Row {
   readonly name: string;
 }
 
-function rowsOf(resource: Resource): Row[] {
-  const { kind } = resource;
-  const namespaced = kind.scope === 'Namespaced';
-  const rows: Row[] = [...subresourcesOf(resource).values()].map((sub) => {
-    const [group, version] = sub.apiVersion ? splitApiVersion(sub.apiVersion) : [];
+function rowsOf(backend: Backend): Row[] {
+  return backend
+    .resources()
+    .flatMap(rowsOfResource)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A resource, and its subresources. */
+function rowsOfResource(resource: DiscoveredResource): Row[] {
+  const { plural, namespaced, shortNames, categories } = resource;
+  const rows: Row[] = resource.subresources.map((subresource) => {
+    const [group, version] = subresource.apiVersion ? splitApiVersion(subresource.apiVersion) : [];
     return {
-      name: `${kind.plural}/${sub.name}`,
+      name: `${plural}/${subresource.name}`,
       singularName: '',
       namespaced,
-      ...(sub.apiVersion ? { group, version } : {}),
-      kind: sub.kind,
-      verbs: sub.verbs,
+      ...(subresource.apiVersion ? { group, version } : {}),
+      kind: subresource.kind,
+      verbs: subresource.verbs,
     };
   });
   rows.push({
-    name: kind.plural,
-    singularName: kind.singular,
+    name: plural,
+    singularName: resource.singular,
     namespaced,
-    kind: kind.kind,
-    verbs: verbsOf(resource),
-    ...(kind.short.length > 0 ? { shortNames: kind.short } : {}),
-    ...(kind.categories.length > 0 ? { categories: kind.categories } : {}),
+    kind: resource.kind,
+    verbs: resource.verbs,
+    ...(shortNames.length > 0 ? { shortNames } : {}),
+    ...(categories.length > 0 ? { categories } : {}),
   } as Row);
   return rows;
-}
-
-function compareGroups(a: string, b: string): number {
-  return orderOf(a) - orderOf(b) || (a < b ? -1 : 1);
-}
-
-function orderOf(group: string): number {
-  if (group === LAST) return 2;
-  return group.includes('.') && !group.endsWith('.k8s.io') ? 1 : 0;
 }

@@ -5,7 +5,7 @@ import type { Memo } from '../per-route.ts';
 
 /** Whoever waits for the answer, unless he has left. */
 export interface Client {
-  readonly isGone: boolean;
+  readonly isDisconnected: boolean;
 }
 
 /** A request that wants to be worked on. */

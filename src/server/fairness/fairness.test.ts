@@ -21,7 +21,7 @@ const about = (who: User, more: Partial<ResourceAttributes> = {}): ResourceAttri
 });
 
 const entering = (attributes: Attributes, more: Partial<Entering> = {}): Entering => ({
-  ...{ attributes, memo: undefined, kind: undefined, options: {}, client: { isGone: false } },
+  ...{ attributes, memo: undefined, kind: undefined, options: {}, client: { isDisconnected: false } },
   ...more,
 });
 

@@ -36,7 +36,7 @@ export const tooManyRequests = () =>
 const STRANGERS = 4096;
 /** Requests of strangers from one place that wait to be turned away. */
 const CROWD = 1_000;
-const SOMEBODY = { isGone: false };
+const SOMEBODY = { isDisconnected: false };
 
 export class Fairness implements Admitting {
   readonly #options: FairnessOptions;

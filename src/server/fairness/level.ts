@@ -68,7 +68,7 @@ export class Level {
     for (;;) {
       const queue = this.#first();
       const waiting = queue?.waiting[0];
-      if (!waiting?.client.isGone) return waiting;
+      if (!waiting?.client.isDisconnected) return waiting;
       queue?.waiting.shift();
       this.waiting--;
       waiting.go();

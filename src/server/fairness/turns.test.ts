@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Flow, Turns } from './turns.ts';
 
-const here = { isGone: false };
+const here = { isDisconnected: false };
 
 /** Turns whose loop turns when the test says so, and the order in which requests were worked on. */
 function world() {
@@ -91,7 +91,7 @@ it('requests whose clients have left cost nothing', () => {
   const [flood, other] = [new Flow('flood'), new Flow('other')];
   ask(other);
   for (let i = 0; i < 2; i++) ask(flood);
-  for (let i = 0; i < 500; i++) ask(flood, { client: { isGone: true }, name: 'gone' });
+  for (let i = 0; i < 500; i++) ask(flood, { client: { isDisconnected: true }, name: 'gone' });
   ask(flood, { name: 'last' });
   order.splice(0);
   expect(turn()).toContain('last');

@@ -99,7 +99,7 @@ export class Turns {
     let next = 0;
     while (next < flow.parked.length && done < quantum) {
       const parked = flow.parked[next++]!;
-      if (!parked.client.isGone) {
+      if (!parked.client.isDisconnected) {
         done += parked.cost;
         this.#use(flow, parked.cost);
       }

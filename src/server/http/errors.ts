@@ -1,6 +1,7 @@
+/** Errors of HTTP itself, and of the media types and sizes of bodies. */
 import { ApiError, type Status } from '../../base/errors.ts';
 
-/** Failures of HTTP itself, for which the API has no reason of its own. */
+/** An error of HTTP for which the Kubernetes API has no reason. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
 
@@ -35,10 +36,10 @@ export const unsupportedMediaType = (accepted: readonly string[]) =>
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   );
 
-export const tooLarge = (limit: number) =>
-  new ApiError('RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
+export const tooLarge = (maxBytes: number) =>
+  new ApiError('RequestEntityTooLarge', `Request entity too large: limit is ${maxBytes}`);
 
-/** The client has gone: there is nobody to answer. */
+/** The client has disconnected, so no response can be sent. */
 export class Disconnected extends Error {
   override readonly name = 'Disconnected';
 }

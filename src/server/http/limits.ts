@@ -1,50 +1,49 @@
-/** How much of anything one client may send, and how long it may take. */
+/** How much a client may send, and how long it may take. */
 export interface Limits {
-  /** Bytes of a body. */
-  readonly body: number;
+  readonly maxBodyBytes: number;
   /** Characters of path and query. */
-  readonly url: number;
-  /** Bytes of all headers, the request line included. */
-  readonly headers: number;
-  /** Levels of objects and lists inside each other: every walk over an object recurses. */
-  readonly depth: number;
-  /** Milliseconds until the headers of a request must be there. */
-  readonly headersTimeout: number;
-  /** Milliseconds until the body of a request must be there. */
-  readonly bodyTimeout: number;
-  /** How often, in milliseconds, connections are looked at for slow headers. */
-  readonly checkInterval: number;
-  /** Milliseconds that a connection is kept for its next request. */
-  readonly idle: number;
-  /** Requests at the same time on one HTTP/2 connection. */
-  readonly streams: number;
-  /** Milliseconds until a request must be answered, and its answer taken, unless it is a watch. */
-  readonly requestTimeout: number;
-  /** Connections at the same time: in all, and from one address. */
-  readonly connections: number;
-  readonly connectionsPerAddress: number;
-  /** Bytes, of all clients together, of replies that wait to be taken, and of bodies that are not complete. */
-  readonly unsent: number;
-  readonly unread: number;
-  /** Milliseconds that requests in flight get when the server closes. */
-  readonly drain: number;
+  readonly maxUrlLength: number;
+  /** Of all headers together, including the request line. */
+  readonly maxHeaderBytes: number;
+  /** Nesting of objects and lists in a body: everything that walks an object recurses. */
+  readonly maxDepth: number;
+  /** Until the headers of a request must have arrived. */
+  readonly headersTimeoutMs: number;
+  /** Until the body of a request must have arrived. */
+  readonly bodyTimeoutMs: number;
+  /** How often connections are checked for slow headers. */
+  readonly timeoutCheckIntervalMs: number;
+  /** How long a connection is kept open for its next request. */
+  readonly idleTimeoutMs: number;
+  /** Concurrent requests on one HTTP/2 connection. */
+  readonly maxStreams: number;
+  /** Until a request must be answered, and its response read; does not apply to watches. */
+  readonly requestTimeoutMs: number;
+  /** Concurrent connections, in all and from one address. */
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  /** Of all clients together: responses that they have not read, and request bodies that are incomplete. */
+  readonly maxUnsentBytes: number;
+  readonly maxUnreadBytes: number;
+  /** How long requests in flight may take when the server shuts down. */
+  readonly drainTimeoutMs: number;
 }
 
 export const defaultLimits: Limits = {
-  body: 3 * 1024 * 1024,
-  url: 32 * 1024,
-  headers: 64 * 1024,
-  depth: 500,
-  headersTimeout: 30_000,
-  bodyTimeout: 30_000,
-  checkInterval: 15_000,
-  // A little longer than clients of Kubernetes wait, so that they are the ones who close it.
-  idle: 95_000,
-  streams: 250,
-  requestTimeout: 60_000,
-  connections: 10_000,
-  connectionsPerAddress: 2_000,
-  unsent: 512 * 1024 * 1024,
-  unread: 256 * 1024 * 1024,
-  drain: 10_000,
+  maxBodyBytes: 3 * 1024 * 1024,
+  maxUrlLength: 32 * 1024,
+  maxHeaderBytes: 64 * 1024,
+  maxDepth: 500,
+  headersTimeoutMs: 30_000,
+  bodyTimeoutMs: 30_000,
+  timeoutCheckIntervalMs: 15_000,
+  // A little longer than Kubernetes' clients keep a connection, so that the client is the one to close it.
+  idleTimeoutMs: 95_000,
+  maxStreams: 250,
+  requestTimeoutMs: 60_000,
+  maxConnections: 10_000,
+  maxConnectionsPerAddress: 2_000,
+  maxUnsentBytes: 512 * 1024 * 1024,
+  maxUnreadBytes: 256 * 1024 * 1024,
+  drainTimeoutMs: 10_000,
 };

@@ -54,7 +54,7 @@ const ask = (path: string, method = 'GET') =>
 const head = (method: string, ...headers: string[]) =>
   `${[`${method} ${PODS} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${TOKEN}`, ...headers].join('\r\n')}\r\n`;
 
-const hurried = { headersTimeout: 150, bodyTimeout: 150, checkInterval: 25 };
+const hurried = { headersTimeoutMs: 150, bodyTimeoutMs: 150, timeoutCheckIntervalMs: 25 };
 
 describe('a client that is slow', () => {
   it('with its headers is told so, and closed', async () => {
@@ -91,7 +91,7 @@ describe('a client that is slow', () => {
   });
 
   it('with a large body gets 504, and holds nobody up when it has left', async () => {
-    await start({ requestTimeout: 100 }, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
+    await start({ requestTimeoutMs: 100 }, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
     const socket = await raw();
     socket.write(`${head('POST', 'Content-Type: application/json', 'Content-Length: 100000')}\r\n{"metadata":`);
     const [answer] = await once(socket, 'data');
@@ -101,7 +101,7 @@ describe('a client that is slow', () => {
   });
 
   it('with taking its answer is given up', async () => {
-    await start({ requestTimeout: 150 });
+    await start({ requestTimeoutMs: 150 });
     const large = {
       kind: 'Pod',
       apiVersion: 'v1',
@@ -162,7 +162,7 @@ describe('clients that ask and do not read', () => {
   const large = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x'.repeat(SIZE) } } as unknown as KubeObject;
 
   it.each(['http/1.1', 'h2'])('are closed when replies fill the memory: %s', async (protocol) => {
-    await start({ unsent: 20_000_000 });
+    await start({ maxUnsentBytes: 20_000_000 });
     running.core.answer = () => ({ type: 'object', item: itemOf(large) });
     const silentOnes = await Promise.all(Array.from({ length: 12 }, () => raw(protocol)));
     for (const socket of silentOnes) {
@@ -179,7 +179,7 @@ describe('clients that ask and do not read', () => {
   });
 
   it('are closed when bodies that they do not finish fill the memory, whoever they are', async () => {
-    await start({ unread: 200_000 });
+    await start({ maxUnreadBytes: 200_000 });
     const half = `POST ${PODS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 60000\r\n\r\n{`;
     const slowOnes = await Promise.all(Array.from({ length: 5 }, () => raw()));
     const first = once(slowOnes[0]!, 'close');
@@ -257,7 +257,7 @@ describe('a client that wants too much', () => {
   });
 
   it('of a body that nobody reads gets its answer, and is closed when it goes on', async () => {
-    await start({ body: 100_000 });
+    await start({ maxBodyBytes: 100_000 });
     const socket = await raw();
     socket.write(
       `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900000000\r\n\r\n`,
@@ -275,7 +275,7 @@ describe('a client that wants too much', () => {
   });
 
   it('is served on the same connection, where the body was small', async () => {
-    await start({ body: 100_000 });
+    await start({ maxBodyBytes: 100_000 });
     const socket = await raw();
     const post = `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`;
     socket.write(`${post}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -283,7 +283,7 @@ describe('a client that wants too much', () => {
   });
 
   it('of streams has them refused, and those within the limit are served', async () => {
-    await start({ streams: 10 });
+    await start({ maxStreams: 10 });
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       open = resolve;
@@ -313,7 +313,7 @@ describe('a client that wants too much', () => {
   });
 
   it('of connections has them closed, and others are served when one is free', async () => {
-    await start({ connectionsPerAddress: 3 });
+    await start({ maxConnectionsPerAddress: 3 });
     const first = [await raw(), await raw(), await raw()];
     await expect(raw()).rejects.toThrow();
     const closed = once(first[0]!, 'close');
@@ -326,7 +326,7 @@ describe('a client that wants too much', () => {
   });
 
   it('of time gets 504', async () => {
-    await start({ requestTimeout: 100 });
+    await start({ requestTimeoutMs: 100 });
     running.core.answer = () => new Promise(() => undefined);
     const answer = await ask(`${PODS}/a`);
     expect(answer.code).toBe(504);
@@ -363,7 +363,7 @@ describe('a client that wants too much', () => {
 });
 
 it('a watch may take longer than a request, and holds nobody else up', async () => {
-  await start({ requestTimeout: 100 }, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
+  await start({ requestTimeoutMs: 100 }, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
   const watching = ask(`${PODS}?watch=true`);
   while (running.core.watches.length === 0) await new Promise((resolve) => setImmediate(resolve));
   await running.core.watches[0]!.whenAttached;

@@ -9,6 +9,7 @@ import type { Handle } from '../api.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Authenticate } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import type { BackendRegistry } from '../backends/backend-registry.ts';
 import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
 import type { Admitting } from '../fairness/admitting.ts';
 import { Metrics } from '../metrics/metrics.ts';
@@ -21,6 +22,9 @@ import { Pipeline } from './pipeline/pipeline.ts';
 
 export interface HttpServerOptions {
   readonly handle: Handle;
+  /** What is served: paths, discovery and schemas follow from it. */
+  readonly backends: BackendRegistry;
+  /** The kinds whose bodies can be in protobuf, and whose requests are counted. */
   readonly registry: Registry;
   readonly tls: Tls;
   readonly authenticate: Authenticate;
@@ -57,14 +61,29 @@ export interface HttpServer extends Pick<Listeners, 'listen' | 'listenInsecure' 
 const HANDSHAKE = 10;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { handle, registry, authenticate, authorizer, isReady, log, version, clock, audit, admitting } = options;
+  const { handle, registry, backends, authenticate, authorizer, isReady, log, version, clock, audit, admitting } =
+    options;
   const limits = { ...defaultLimits, ...options.limits };
   const metrics = options.metrics ?? new Metrics(clock);
   metrics.requests.follow(registry);
   let address = options.advertised;
   const pipeline = new Pipeline({
-    ...{ handle, registry, authenticate, authorizer, isReady, limits, log, clock, version, metrics, audit, admitting },
-    discovery: new Discovery({ registry, version, serverAddress: () => address ?? '' }),
+    ...{
+      handle,
+      registry,
+      backends,
+      authenticate,
+      authorizer,
+      isReady,
+      limits,
+      log,
+      clock,
+      version,
+      metrics,
+      audit,
+      admitting,
+    },
+    discovery: new Discovery({ backends, version, serverAddress: () => address ?? '' }),
     checks: options.checks ?? [],
     documents: options.documents ?? [],
   });

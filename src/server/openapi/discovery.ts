@@ -1,15 +1,12 @@
 /** The paths of the documents by which clients find out what is served. */
-import { splitApiVersion } from '../../kinds/kind.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import type { Registry } from '../registry.ts';
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from './discovery-shapes.ts';
 import { definitionName, groupTag, META, operationInfix, operationTag } from './names.ts';
 import { type Endpoint, OBJECTS, rootOf } from './operations.ts';
 
-/** The paths of the groups, and of the lists of them. */
-export function groupEndpoints(registry: Registry): Endpoint[] {
-  const groups = new Set([...registry.apiVersions].map((each) => splitApiVersion(each)[0]));
-  const endpoints = [...groups].map((group) => {
+/** The paths of the groups, and of the lists of them. The core group has the name ''. */
+export function groupEndpoints(groups: readonly string[]): Endpoint[] {
+  const endpoints = groups.map((group) => {
     if (!group) return endpoint('/api/', APIVersions, { id: 'getCoreAPIVersions', tag: 'core' });
     const { tag, infix } = groupTag(group);
     return endpoint(`/apis/${group}/`, APIGroup, { id: `get${infix}APIGroup`, tag });

@@ -6,6 +6,7 @@ import { Job } from '../../kinds/groups/batch/job.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { defineKind } from '../../kinds/kind.ts';
 import { s } from '../../schema/builders.ts';
+import { BackendRegistry } from '../backends/backend-registry.ts';
 import { Registry } from '../registry.ts';
 import { OpenApi } from './openapi.ts';
 
@@ -37,7 +38,7 @@ async function read(openApi: OpenApi, path: string): Promise<any> {
 
 describe('OpenAPI 2', () => {
   it('describes the fields of a kind, whoever defined it', async () => {
-    const { definitions } = await read(new OpenApi(new Registry([Backup])), '/openapi/v2');
+    const { definitions } = await read(new OpenApi(new BackendRegistry(new Registry([Backup]))), '/openapi/v2');
     expect(definitions['com.example.stable.v1.Backup']).toMatchObject({
       description: 'A copy of something.',
       properties: { spec: { $ref: '#/definitions/com.example.stable.v1.BackupSpec' } },
@@ -65,7 +66,10 @@ describe('OpenAPI 2', () => {
   });
 
   it('puts a shape into the package that it is at home in', async () => {
-    const { definitions } = await read(new OpenApi(new Registry([CronJob, Job, Pod])), '/openapi/v2');
+    const { definitions } = await read(
+      new OpenApi(new BackendRegistry(new Registry([CronJob, Job, Pod]))),
+      '/openapi/v2',
+    );
     const names = Object.keys(definitions).filter((name) =>
       /\.(?:Job(?:Template)?Spec|PodTemplateSpec|PodSpec)$/.test(name),
     );
@@ -82,7 +86,7 @@ describe('OpenAPI 2', () => {
   });
 
   it('refers to nothing that it does not have', async () => {
-    const openApi = new OpenApi(new Registry(allKinds));
+    const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds)));
     const text = String((await openApi.document('/openapi/v2', undefined))?.body);
     const { definitions, parameters } = JSON.parse(text);
     const known = new Set([
@@ -94,7 +98,7 @@ describe('OpenAPI 2', () => {
   });
 
   it('gives every operation a name of its own', async () => {
-    const { paths } = await read(new OpenApi(new Registry(allKinds)), '/openapi/v2');
+    const { paths } = await read(new OpenApi(new BackendRegistry(new Registry(allKinds))), '/openapi/v2');
     const ids = Object.values<any>(paths).flatMap(({ parameters: _, ...operations }) =>
       Object.values<any>(operations).map(({ operationId }) => operationId),
     );
@@ -111,17 +115,17 @@ describe('OpenAPI 2', () => {
     [`${PROTOBUF};q=0.4, application/json;q=0.9`, 'application/json'],
     ['text/html, application/*;q=0.1', 'application/json'],
   ])('answers Accept: %s with %s', async (accept, type) => {
-    const document = await new OpenApi(new Registry([Backup])).document('/openapi/v2', accept);
+    const document = await new OpenApi(new BackendRegistry(new Registry([Backup]))).document('/openapi/v2', accept);
     expect(document?.contentType).toBe(type);
   });
 
   it('refuses other forms', async () => {
-    const document = new OpenApi(new Registry([Backup])).document('/openapi/v2', 'text/html');
+    const document = new OpenApi(new BackendRegistry(new Registry([Backup]))).document('/openapi/v2', 'text/html');
     await expect(document).rejects.toMatchObject({ reason: 'NotAcceptable' });
   });
 
   it('is also where the oldest clients look for it', async () => {
-    const openApi = new OpenApi(new Registry([Backup]));
+    const openApi = new OpenApi(new BackendRegistry(new Registry([Backup])));
     expect(await openApi.document('/swagger.json', undefined)).toBe(await openApi.document('/openapi/v2', undefined));
     expect((await openApi.document('/swagger-2.0.0.pb-v1', undefined))?.contentType).toBe(PROTOBUF);
   });
@@ -129,7 +133,7 @@ describe('OpenAPI 2', () => {
 
 describe('OpenAPI 3', () => {
   it('lists the documents by group and version, each with the hash of what it says', async () => {
-    const openApi = new OpenApi(new Registry([Backup, Pod]));
+    const openApi = new OpenApi(new BackendRegistry(new Registry([Backup, Pod])));
     const { paths } = await read(openApi, '/openapi/v3');
     expect(Object.keys(paths)).toEqual(['apis/stable.example.com/v1', 'api/v1']);
     for (const [root, { serverRelativeURL }] of Object.entries<any>(paths)) {
@@ -139,7 +143,7 @@ describe('OpenAPI 3', () => {
   });
 
   it('says defaults and words to choose from, and wraps a reference that has something beside it', async () => {
-    const openApi = new OpenApi(new Registry([Backup]));
+    const openApi = new OpenApi(new BackendRegistry(new Registry([Backup])));
     const { components } = await read(openApi, '/openapi/v3/apis/stable.example.com/v1');
     const { kept, every } = components.schemas['com.example.stable.v1.BackupSpec'].properties;
     expect(kept).toEqual({ type: 'string', enum: ['All', 'Last'], default: 'Last' });
@@ -161,7 +165,7 @@ describe('OpenAPI 3', () => {
         end: s.use(Window, { description: 'When it ends.' }),
       },
     });
-    const openApi = new OpenApi(new Registry([Shift]));
+    const openApi = new OpenApi(new BackendRegistry(new Registry([Shift])));
     const { components } = await read(openApi, '/openapi/v3/apis/stable.example.com/v1');
     expect(components.schemas['com.example.stable.v1.Window'].description).toBe('An hour of the day.');
     const { end } = components.schemas['com.example.stable.v1.Shift'].properties;
@@ -169,7 +173,7 @@ describe('OpenAPI 3', () => {
   });
 
   it('describes a shape at its fields only, where all of them have the same description', async () => {
-    const openApi = new OpenApi(new Registry(allKinds));
+    const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds)));
     const { components } = await read(openApi, '/openapi/v3/apis/apps/v1');
     const { spec } = components.schemas['io.k8s.api.apps.v1.Deployment'].properties;
     expect(spec.description).toBe('Desired state of the Deployment.');
@@ -180,7 +184,7 @@ describe('OpenAPI 3', () => {
 
   it('has in each document what it refers to, and no other kinds', async () => {
     const registry = new Registry(allKinds);
-    const openApi = new OpenApi(registry);
+    const openApi = new OpenApi(new BackendRegistry(registry));
     const text = String((await openApi.document('/openapi/v3/apis/apps/v1', undefined))?.body);
     const known = new Set(Object.keys(JSON.parse(text).components.schemas));
     const used = [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, target]) => target!);
@@ -192,14 +196,14 @@ describe('OpenAPI 3', () => {
 
 describe('Swagger 1.2', () => {
   it('lists its declarations', async () => {
-    const listing = await read(new OpenApi(new Registry([Backup, Pod])), '/swaggerapi');
+    const listing = await read(new OpenApi(new BackendRegistry(new Registry([Backup, Pod]))), '/swaggerapi');
     expect(listing.swaggerVersion).toBe('1.2');
     expect(listing.apis.map(({ path }: any) => path)).toEqual(['/api/v1', '/apis/stable.example.com/v1']);
   });
 
   it('has a model of each object, by version and kind', async () => {
     const { models, apis, apiVersion } = await read(
-      new OpenApi(new Registry(allKinds)),
+      new OpenApi(new BackendRegistry(new Registry(allKinds))),
       '/swaggerapi/apis/apps/v1beta1',
     );
     expect(apiVersion).toBe('apps/v1beta1');
@@ -221,7 +225,7 @@ describe('Swagger 1.2', () => {
 
   it('has every model that it names', async () => {
     const registry = new Registry(allKinds);
-    const openApi = new OpenApi(registry);
+    const openApi = new OpenApi(new BackendRegistry(registry));
     for (const apiVersion of registry.apiVersions) {
       const path = apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`;
       const { models } = await read(openApi, `/swaggerapi/${path}`);
@@ -233,14 +237,14 @@ describe('Swagger 1.2', () => {
 
 describe('documents', () => {
   it('are built once, also when many ask at the same time', async () => {
-    const openApi = new OpenApi(new Registry([Backup]));
+    const openApi = new OpenApi(new BackendRegistry(new Registry([Backup])));
     const [first, second] = await Promise.all(['', ''].map(() => openApi.document('/openapi/v2', undefined)));
     expect(second).toBe(first);
   });
 
   it('change when the kinds do, and have the same tag when they are the same again', async () => {
     const registry = new Registry([Pod]);
-    const openApi = new OpenApi(registry);
+    const openApi = new OpenApi(new BackendRegistry(registry));
     const before = await openApi.document('/openapi/v2', undefined);
     registry.add(Backup);
     const during = await openApi.document('/openapi/v2', undefined);
@@ -251,7 +255,7 @@ describe('documents', () => {
   });
 
   it('are compressed once', async () => {
-    const document = await new OpenApi(new Registry([Backup])).document('/openapi/v2', undefined);
+    const document = await new OpenApi(new BackendRegistry(new Registry([Backup]))).document('/openapi/v2', undefined);
     const smaller = await document?.gzip();
     expect(gunzipSync(smaller!).equals(document!.body)).toBe(true);
     expect(await document?.gzip()).toBe(smaller);
@@ -260,7 +264,7 @@ describe('documents', () => {
   it.each(['/openapi', '/openapi/v4', '/openapi/v3/apis/none.example.com/v1', '/openapi/v3/api', '/swaggerapi/apis'])(
     'there is none at %s',
     async (path) => {
-      expect(await new OpenApi(new Registry([Backup])).document(path, undefined)).toBeUndefined();
+      expect(await new OpenApi(new BackendRegistry(new Registry([Backup]))).document(path, undefined)).toBeUndefined();
     },
   );
 });

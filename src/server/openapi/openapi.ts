@@ -1,21 +1,23 @@
 /**
- * What the server publishes of its schemas: OpenAPI 2 in JSON and protobuf, OpenAPI 3 by group and version, and Swagger
- * 1.2 for the oldest clients. All of it follows from the registry; nothing here is on the way of a request for an object.
- * A document is built when somebody first asks for it, and kept until the kinds change.
+ * The published schemas: OpenAPI 2 in JSON and protobuf, OpenAPI 3 by group and version, and Swagger 1.2 for the oldest
+ * clients. They are put together from what the backends publish; nothing here is on the way of a request for an object. A
+ * document is built when a client first asks for it, and kept until the backends change.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Registry } from '../registry.ts';
+import type { Backend, BackendSchemas, Json } from '../backends/backend.ts';
+import type { BackendRegistry } from '../backends/backend-registry.ts';
+import { Registry } from '../registry.ts';
 import { Definitions } from './definitions.ts';
+import { groupEndpoints } from './discovery.ts';
 import { chooseType, JSON_TYPE, PROTOBUF_TYPE } from './media.ts';
 import { rootOf } from './operations.ts';
 import { encodeDocument } from './proto.ts';
-import type { Json } from './schemas.ts';
-import { swaggerDeclaration, swaggerListing } from './swagger.ts';
-import { documentV2 } from './v2.ts';
-import { documentV3 } from './v3.ts';
+import { DefinitionRenderer } from './schemas.ts';
+import { swaggerListing } from './swagger.ts';
+import { DIALECT_V2, documentV2, partV2 } from './v2.ts';
 
 export interface PublishedDocument {
   readonly body: Buffer;
@@ -39,18 +41,16 @@ const OLD_V2: ReadonlyMap<string, string> = new Map([
 const compress = promisify(gzip);
 
 export class OpenApi {
-  readonly #registry: Registry;
-  readonly #documents = new Map<string, Promise<PublishedDocument | undefined>>();
+  readonly #backends: BackendRegistry;
+  #documents = new Map<string, Promise<PublishedDocument | undefined>>();
   #generation = -1;
-  #definitions: Definitions | undefined;
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
+  constructor(backends: BackendRegistry) {
+    this.#backends = backends;
   }
 
-  /** The document at a path in a form that the client takes; undefined where there is none. Fails with 406. */
+  /** The document at a path in a form that the client accepts; undefined where there is none. Fails with 406. */
   async document(path: string, accept: string | undefined): Promise<PublishedDocument | undefined> {
-    this.#forgetOld();
     const old = OLD_V2.get(path);
     if (old) return this.#kept(V2, old);
     if (path === V2) return this.#kept(path, chooseType(accept, [JSON_TYPE, PROTOBUF_TYPE]));
@@ -59,63 +59,76 @@ export class OpenApi {
   }
 
   #has(path: string): boolean {
-    return path === V3 || path === SWAGGER || this.#versionAt(path) !== undefined;
-  }
-
-  #forgetOld(): void {
-    const { generation } = this.#registry;
-    if (generation === this.#generation) return;
-    this.#generation = generation;
-    this.#documents.clear();
-    this.#definitions = undefined;
+    return path === V3 || path === SWAGGER || this.#backendAt(path) !== undefined;
   }
 
   #kept(path: string, type: string): Promise<PublishedDocument | undefined> {
+    const { generation } = this.#backends;
+    if (generation !== this.#generation) {
+      this.#generation = generation;
+      this.#documents = new Map();
+    }
+    const documents = this.#documents;
     const key = `${type} ${path}`;
-    let document = this.#documents.get(key);
+    let document = documents.get(key);
     if (!document) {
       document = this.#build(path, type);
-      this.#documents.set(key, document);
-      document.catch(() => this.#documents.delete(key));
+      documents.set(key, document);
+      document.catch(() => documents.delete(key));
     }
     return document;
   }
 
   async #build(path: string, type: string): Promise<PublishedDocument | undefined> {
     if (path === V3) return written(await this.#indexV3());
-    const registry = this.#registry;
-    this.#definitions ??= new Definitions(registry);
+    if (path === SWAGGER) return written(await this.#swaggerIndex());
     if (path === V2) {
-      const document = documentV2(registry, this.#definitions);
+      const document = await this.#documentV2();
       return type === JSON_TYPE ? written(document) : published(encodeDocument(document), type);
     }
-    if (path === SWAGGER) return written(swaggerListing(registry));
-    const apiVersion = this.#versionAt(path);
-    if (apiVersion === undefined) return undefined;
-    const write = path.startsWith(V3) ? documentV3 : swaggerDeclaration;
-    return written(write(registry, this.#definitions, apiVersion));
+    const schemas = await this.#backendAt(path)?.schemas();
+    const document = path.startsWith(V3) ? await schemas?.v3() : schemas?.swagger?.();
+    return document && written(document);
+  }
+
+  async #documentV2(): Promise<Json> {
+    const parts = [];
+    for (const { schemas } of await this.#published()) parts.push(await schemas.v2());
+    const groups = this.#backends.groups();
+    const endpoints = groupEndpoints(this.#backends.hasGroup('') ? ['', ...groups] : groups);
+    const definitions = new Definitions(new Registry());
+    return documentV2([...parts, partV2(endpoints, definitions, new DefinitionRenderer(definitions, DIALECT_V2))]);
   }
 
   /** Clients keep a document for as long as its address stays: the address has its hash. */
   async #indexV3(): Promise<Json> {
     const paths: Json = {};
-    for (const apiVersion of [...this.#registry.apiVersions].sort()) {
-      const root = rootOf(apiVersion);
+    const apiVersions = this.#backends.all().map(({ apiVersion }) => apiVersion);
+    for (const root of apiVersions.sort().map(rootOf)) {
       const document = await this.#kept(V3 + root, JSON_TYPE);
       if (!document) continue;
       paths[root.slice(1)] = { serverRelativeURL: `${V3}${root}?hash=${document.etag}` };
-      // Others have their turn between one document and the next.
+      // Let other requests run between one document and the next.
       await setImmediate();
     }
     return { paths };
   }
 
-  /** The group and version whose document is at a path. */
-  #versionAt(path: string): string | undefined {
+  async #swaggerIndex(): Promise<Json> {
+    const declared = (await this.#published()).filter(({ schemas }) => schemas.swagger);
+    return swaggerListing(declared.map(({ backend }) => backend.apiVersion));
+  }
+
+  #published(): Promise<{ backend: Backend; schemas: BackendSchemas }[]> {
+    return Promise.all(this.#backends.all().map(async (backend) => ({ backend, schemas: await backend.schemas() })));
+  }
+
+  /** The backend whose document is at a path. */
+  #backendAt(path: string): Backend | undefined {
     for (const prefix of [V3, SWAGGER]) {
       if (!path.startsWith(`${prefix}/`)) continue;
       const root = path.slice(prefix.length);
-      for (const apiVersion of this.#registry.apiVersions) if (rootOf(apiVersion) === root) return apiVersion;
+      return this.#backends.all().find(({ apiVersion }) => rootOf(apiVersion) === root);
     }
     return undefined;
   }

@@ -3,7 +3,7 @@
  * gnostic's `openapi.v2`; described here are the parts that our documents have.
  */
 import { ProtoWriter } from '../../base/protobuf/writer.ts';
-import type { Json } from './schemas.ts';
+import type { Json } from '../backends/backend.ts';
 
 /** Writes the fields of one message. The writer goes backwards, so that the last comes first. */
 type Message = (value: any, out: ProtoWriter) => void;

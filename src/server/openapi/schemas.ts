@@ -1,11 +1,9 @@
 /** Shapes as JSON Schema, in the dialects of OpenAPI 2 and OpenAPI 3. */
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts';
+import type { Json } from '../backends/backend.ts';
 import type { Definition, Definitions } from './definitions.ts';
 import { SCALARS } from './names.ts';
 import { requiredFields } from './required.ts';
-
-/** A part of a document: a tree as JSON writes it. */
-export type Json = { [key: string]: unknown };
 
 export interface Dialect {
   /** What stands before the name of a definition where it is referred to. */
@@ -59,45 +57,62 @@ const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete
   [SCALARS.patch, { description: 'A patch, in the format given by the Content-Type of the request.', type: 'object' }],
 ];
 
-/** Every definition by name, in alphabetical order; of `names` alone, where they are given. */
-export function renderDefinitions(definitions: Definitions, dialect: Dialect, names?: ReadonlySet<string>): Json {
-  const rows: [string, Json][] = [];
-  for (const [name, body, complete] of SCALAR_DEFINITIONS) {
-    if (!names || names.has(name)) rows.push([name, (dialect.complete && complete) || body]);
-  }
-  const renderer = new Renderer(definitions, dialect);
-  for (const definition of definitions.all.values()) {
-    if (!names || names.has(definition.name)) rows.push([definition.name, renderer.definition(definition)]);
-  }
-  return Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
 /** How a document refers to a definition. */
 export function reference(dialect: Dialect, name: string): Json {
   return { $ref: dialect.references + name };
 }
 
-class Renderer {
+/** Writes definitions in one dialect. Each is written once, however many documents have it. */
+export class DefinitionRenderer {
   readonly #definitions: Definitions;
   readonly #dialect: Dialect;
+  readonly #written = new Map<string, Json>();
 
   constructor(definitions: Definitions, dialect: Dialect) {
     this.#definitions = definitions;
     this.#dialect = dialect;
   }
 
-  definition(definition: Definition): Json {
+  /** The definitions with these names, in alphabetical order. */
+  render(names: ReadonlySet<string>): Json {
+    const rows: [string, Json][] = [];
+    for (const [name, body, complete] of SCALAR_DEFINITIONS) {
+      if (names.has(name)) rows.push([name, (this.#dialect.complete && complete) || body]);
+    }
+    for (const definition of this.#definitions.all.values()) {
+      if (names.has(definition.name)) rows.push([definition.name, this.#once(definition)]);
+    }
+    return Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #once(definition: Definition): Json {
+    let written = this.#written.get(definition.name);
+    if (!written) {
+      written = this.#definition(definition);
+      this.#written.set(definition.name, written);
+    }
+    return written;
+  }
+
+  #definition(definition: Definition): Json {
     const { shape, home, kinds } = definition;
     const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
-    const required = requiredFields(definition);
+    const open = [shape, ...definition.uses].some(({ preserveUnknown }) => preserveUnknown);
+    // Clients of OpenAPI 2 refuse fields that are not listed, and null in required ones.
+    const isListed = this.#dialect.complete || !open;
+    const required = requiredFields(definition).filter(
+      (name) => this.#dialect.complete || !shape.fields[name]?.nullable,
+    );
     const description = this.#isDescribedByUses(definition) ? undefined : descriptionOf(definition);
     return {
       ...(description ? { description } : {}),
-      ...(fields.length > 0
+      ...(fields.length > 0 && isListed
         ? { properties: Object.fromEntries(fields.map(([name, field]) => [name, this.#property(name, field, home)])) }
         : {}),
-      ...(required.length > 0 ? { required } : {}),
+      ...(required.length > 0 && isListed ? { required } : {}),
       type: 'object',
+      ...(shape.embedded ? { 'x-kubernetes-embedded-resource': true } : {}),
+      ...(open ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
       ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
       ...(isAtomic(definition) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
     };
@@ -125,7 +140,16 @@ class Renderer {
     return uses.every(({ description }) => description === own);
   }
 
+  /** OpenAPI 2 has no word for null: a value that may be null has no type there, as Kubernetes publishes it. */
   #value(schema: Schema, home: string): Json {
+    const body = this.#typed(schema, home);
+    if (!schema.nullable) return body;
+    if (this.#dialect.complete) return this.#beside(body, { nullable: true });
+    const { type: _, items: __, $ref: ___, ...untyped } = body;
+    return untyped;
+  }
+
+  #typed(schema: Schema, home: string): Json {
     switch (schema.type) {
       case 'string':
         return this.#string(schema);

@@ -1,19 +1,19 @@
 /** The API in Swagger 1.2, by group and version: clients of Kubernetes 1.7 check what they send with it. */
 import type { Schema } from '../../schema/schema.ts';
-import type { Registry } from '../registry.ts';
+import type { Json } from '../backends/backend.ts';
 import type { Definition, Definitions } from './definitions.ts';
-import { type Endpoint, endpointsOf, type Operation, rootOf } from './operations.ts';
+import { type Endpoint, type Operation, rootOf } from './operations.ts';
 import type { Parameter } from './parameters.ts';
 import { definitionsUsed } from './reach.ts';
 import { requiredFields } from './required.ts';
-import { descriptionOf, type Json } from './schemas.ts';
+import { descriptionOf } from './schemas.ts';
 import { sorted } from './v2.ts';
 
 const VERSION = { swaggerVersion: '1.2' };
 
-/** Which declarations there are. */
-export function swaggerListing(registry: Registry): Json {
-  const roots = [...registry.apiVersions].map(rootOf).sort();
+/** Lists the declarations that there are. */
+export function swaggerListing(apiVersions: readonly string[]): Json {
+  const roots = apiVersions.map(rootOf).sort();
   return {
     ...VERSION,
     apis: roots.map((path) => ({ path, description: `API at ${path}` })),
@@ -22,8 +22,7 @@ export function swaggerListing(registry: Registry): Json {
   };
 }
 
-export function swaggerDeclaration(registry: Registry, definitions: Definitions, apiVersion: string): Json {
-  const endpoints = registry.resourcesOf(apiVersion).flatMap(endpointsOf);
+export function swaggerDeclaration(apiVersion: string, endpoints: readonly Endpoint[], definitions: Definitions): Json {
   const resourcePath = rootOf(apiVersion);
   return {
     ...VERSION,
@@ -73,13 +72,13 @@ function renderOperation(operation: Operation, shared: readonly Parameter[]): Js
 
 /** A model's name says its version and not its group; where two would have the same, it is the one of this group. */
 function modelsOf(definitions: Definitions, names: ReadonlySet<string>, apiVersion: string): Json {
-  const models = new Map<string, Json>();
+  const models: Json = {};
   const used = [...definitions.all.values()].filter(({ name }) => names.has(name));
   const own = used.filter(({ home }) => home === apiVersion);
   for (const definition of [...used, ...own]) {
-    models.set(modelName(definition.name), renderModel(definition, definitions));
+    models[modelName(definition.name)] = renderModel(definition, definitions);
   }
-  models.set('v1.Patch', { id: 'v1.Patch', properties: {} });
+  models['v1.Patch'] = { id: 'v1.Patch', properties: {} };
   return sorted(models);
 }
 

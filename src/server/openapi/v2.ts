@@ -1,28 +1,33 @@
-/** The whole API as one OpenAPI 2 document. */
-import type { Registry } from '../registry.ts';
+/** The whole API as one OpenAPI 2 document, put together from the parts of the backends. */
+import type { Json, OpenApiV2Part } from '../backends/backend.ts';
 import type { Definitions } from './definitions.ts';
-import { groupEndpoints, resourcesEndpoint } from './discovery.ts';
-import { type Endpoint, endpointsOf, type Operation } from './operations.ts';
+import type { Endpoint, Operation } from './operations.ts';
 import { type Parameter, WRITTEN_OUT } from './parameters.ts';
-import { type Dialect, type Json, reference, renderDefinitions } from './schemas.ts';
+import { definitionsUsed } from './reach.ts';
+import { type DefinitionRenderer, type Dialect, reference } from './schemas.ts';
 
-const DIALECT: Dialect = { references: '#/definitions/', complete: false };
+export const DIALECT_V2: Dialect = { references: '#/definitions/', complete: false };
 
-export function documentV2(registry: Registry, definitions: Definitions): Json {
-  const paths = new Map<string, Json>();
-  const shared = new Map<string, Json>();
-  for (const apiVersion of registry.apiVersions) {
-    for (const endpoint of [resourcesEndpoint(apiVersion), ...registry.resourcesOf(apiVersion).flatMap(endpointsOf)]) {
-      paths.set(endpoint.path, pathItem(endpoint, shared));
-    }
-  }
-  for (const endpoint of groupEndpoints(registry)) paths.set(endpoint.path, pathItem(endpoint, shared));
+/** The part that some endpoints make up, with all the definitions that they need and no others. */
+export function partV2(
+  endpoints: readonly Endpoint[],
+  definitions: Definitions,
+  renderer: DefinitionRenderer,
+): OpenApiV2Part {
+  const parameters: Json = {};
+  const paths = Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, pathItem(endpoint, parameters)]));
+  return { paths, definitions: renderer.render(definitionsUsed(endpoints, definitions)), parameters };
+}
+
+/** Where parts have something of the same name, that of the first one counts. */
+export function documentV2(parts: readonly OpenApiV2Part[]): Json {
+  const merged = (pick: (part: OpenApiV2Part) => Json) => sorted(Object.assign({}, ...parts.map(pick).reverse()));
   return {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'unversioned' },
-    paths: sorted(paths),
-    definitions: renderDefinitions(definitions, DIALECT),
-    parameters: sorted(shared),
+    paths: merged(({ paths }) => paths),
+    definitions: merged(({ definitions }) => definitions),
+    parameters: merged(({ parameters }) => parameters),
     securityDefinitions: {
       BearerToken: { description: 'A token of a user.', in: 'header', name: 'authorization', type: 'apiKey' },
     },
@@ -30,18 +35,18 @@ export function documentV2(registry: Registry, definitions: Definitions): Json {
   };
 }
 
-function pathItem({ operations, parameters }: Endpoint, shared: Map<string, Json>): Json {
+function pathItem({ operations, parameters }: Endpoint, shared: Json): Json {
   return {
     ...Object.fromEntries(operations.map((operation) => [operation.method, render(operation, shared)])),
     ...(parameters.length > 0 ? { parameters: parameters.map((parameter) => renderParameter(parameter, shared)) } : {}),
   };
 }
 
-function render(operation: Operation, shared: Map<string, Json>): Json {
+function render(operation: Operation, shared: Json): Json {
   const { body, answer, kind } = operation;
   const parameters = operation.parameters.map((parameter) => renderParameter(parameter, shared));
   if (body) {
-    const schema = reference(DIALECT, body.definition);
+    const schema = reference(DIALECT_V2, body.definition);
     parameters.unshift({ in: 'body', name: 'body', ...(body.required ? { required: true } : {}), schema });
   }
   return {
@@ -51,7 +56,7 @@ function render(operation: Operation, shared: Map<string, Json>): Json {
     ...(parameters.length > 0 ? { parameters } : {}),
     produces: operation.produces,
     responses: {
-      '200': { description: 'OK', schema: answer ? reference(DIALECT, answer) : { type: 'string' } },
+      '200': { description: 'OK', schema: answer ? reference(DIALECT_V2, answer) : { type: 'string' } },
       '401': { description: 'Unauthorized' },
     },
     schemes: ['https'],
@@ -61,7 +66,7 @@ function render(operation: Operation, shared: Map<string, Json>): Json {
 }
 
 /** A name in a path differs from kind to kind; what else is used in many places is written down once. */
-function renderParameter(parameter: Parameter, shared: Map<string, Json>): Json {
+function renderParameter(parameter: Parameter, shared: Json): Json {
   const { name } = parameter;
   const body = {
     description: parameter.description,
@@ -72,10 +77,10 @@ function renderParameter(parameter: Parameter, shared: Map<string, Json>): Json 
     uniqueItems: true,
   };
   if (name === 'name' || WRITTEN_OUT.has(name)) return body;
-  shared.set(name, body);
+  shared[name] = body;
   return { $ref: `#/parameters/${name}` };
 }
 
-export function sorted(entries: ReadonlyMap<string, Json>): Json {
-  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+export function sorted(entries: Json): Json {
+  return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

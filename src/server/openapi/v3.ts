@@ -1,24 +1,25 @@
 /** One group and version as an OpenAPI 3 document, with all the definitions that it needs and no others. */
-import type { Registry } from '../registry.ts';
+import type { Json } from '../backends/backend.ts';
 import type { Definitions } from './definitions.ts';
-import { resourcesEndpoint } from './discovery.ts';
-import { type Endpoint, endpointsOf, type Operation } from './operations.ts';
+import type { Endpoint, Operation } from './operations.ts';
 import type { Parameter } from './parameters.ts';
 import { definitionsUsed } from './reach.ts';
-import { type Dialect, type Json, reference, renderDefinitions } from './schemas.ts';
+import { type DefinitionRenderer, type Dialect, reference } from './schemas.ts';
 import { sorted } from './v2.ts';
 
-const DIALECT: Dialect = { references: '#/components/schemas/', complete: true };
+export const DIALECT_V3: Dialect = { references: '#/components/schemas/', complete: true };
 
-export function documentV3(registry: Registry, definitions: Definitions, apiVersion: string): Json {
-  const endpoints = [resourcesEndpoint(apiVersion), ...registry.resourcesOf(apiVersion).flatMap(endpointsOf)];
-  const paths = new Map(endpoints.map((endpoint) => [endpoint.path, pathItem(endpoint)]));
+export function documentV3(
+  endpoints: readonly Endpoint[],
+  definitions: Definitions,
+  renderer: DefinitionRenderer,
+): Json {
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'unversioned' },
-    paths: sorted(paths),
+    paths: sorted(Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, pathItem(endpoint)]))),
     components: {
-      schemas: renderDefinitions(definitions, DIALECT, definitionsUsed(endpoints, definitions)),
+      schemas: renderer.render(definitionsUsed(endpoints, definitions)),
       securitySchemes: {
         BearerToken: { type: 'apiKey', description: 'A token of a user.', name: 'authorization', in: 'header' },
       },
@@ -36,7 +37,7 @@ function pathItem({ operations, parameters }: Endpoint): Json {
 
 function render(operation: Operation): Json {
   const { body, answer, kind } = operation;
-  const answered = { schema: answer ? reference(DIALECT, answer) : { type: 'string' } };
+  const answered = { schema: answer ? reference(DIALECT_V3, answer) : { type: 'string' } };
   return {
     tags: [operation.tag],
     description: operation.description,
@@ -45,7 +46,7 @@ function render(operation: Operation): Json {
     ...(body
       ? {
           requestBody: {
-            content: contentOf(operation.consumes, { schema: reference(DIALECT, body.definition) }),
+            content: contentOf(operation.consumes, { schema: reference(DIALECT_V3, body.definition) }),
             ...(body.required ? { required: true } : {}),
           },
         }

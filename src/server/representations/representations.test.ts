@@ -24,7 +24,7 @@ beforeAll(async () => {
   api = await testServer(allKinds);
   const { handle, registry } = api.server;
   const clock = { ...systemClock, now: () => api.clock.now() };
-  ({ server: http } = await startServer({ handle, registry, clock, limits: { drain: 100 } }));
+  ({ server: http } = await startServer({ handle, registry, clock, limits: { drainTimeoutMs: 100 } }));
   base = `http://127.0.0.1:${(await http.listenInsecure(0, '127.0.0.1')).port}`;
   for (const name of ['a', 'b']) {
     await api.create('pods', {

@@ -14,9 +14,12 @@ import { MAP_SIZE, openEmbeddedStore, writeFormat } from './open.ts';
  */
 const LEAP = 1_000_000_000;
 
+/** The file with all data of a store. */
+export const DATA_FILE = 'data.mdb';
+
 /** Copies the state of this moment into a directory that does not exist; says which revision it is. */
 export async function copyStore(directory: string, target: string): Promise<{ revision: number }> {
-  const path = join(directory, 'data.mdb');
+  const path = join(directory, DATA_FILE);
   if (!(await stat(path).catch(() => undefined))) throw new StoreDenied(`there is no store in ${directory}`);
   const file = await newStore(target);
   const environment = open<Buffer, Buffer>({
@@ -38,12 +41,12 @@ export async function copyStore(directory: string, target: string): Promise<{ re
 export async function newStore(directory: string): Promise<string> {
   await mkdir(directory, { mode: 0o700 });
   await writeFormat(directory);
-  return join(directory, 'data.mdb');
+  return join(directory, DATA_FILE);
 }
 
 /** Rejects with StoreTorn when a record is damaged. */
 async function checkStore(directory: string): Promise<{ revision: number }> {
-  const database = new Database(join(directory, 'data.mdb'), MAP_SIZE);
+  const database = new Database(join(directory, DATA_FILE), MAP_SIZE);
   try {
     checkRecords(directory, database);
     return { revision: database.state().revision };
@@ -57,7 +60,7 @@ export async function continueFrom(directory: string): Promise<{ revision: numbe
   const store = await openEmbeddedStore({ directory, clock: systemClock });
   await store.compact(store.revision());
   await store.close();
-  const database = new Database(join(directory, 'data.mdb'), MAP_SIZE);
+  const database = new Database(join(directory, DATA_FILE), MAP_SIZE);
   try {
     const state = database.state();
     const revision = state.revision + LEAP;

@@ -2,15 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open } from 'lmdb';
+import type { StoredValue } from '../driver.ts';
 import { StoreDenied } from './errors.ts';
 import { decodeEntry, decodeRecord, readPosition } from './layout.ts';
-
-export interface StoredValue {
-  readonly key: string;
-  readonly value: Buffer;
-  /** Whether it is what the key holds now; otherwise history alone needs it. */
-  readonly isNewest: boolean;
-}
 
 /** Tells of each value, in one state of the file. */
 export async function visitValues(directory: string, visit: (stored: StoredValue) => void): Promise<void> {

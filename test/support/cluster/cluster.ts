@@ -1,20 +1,25 @@
-/** The real server, client and controllers in this process, on a store in memory and with a clock that stands still. */
+/**
+ * The real server, client and controllers in this process, on a store in memory and with a clock that stands still. Every
+ * component acts as its own user with the default roles; `stop` fails when one of them was refused something.
+ */
 import { ControlledClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/base/errors.ts';
 import { type LogFields, silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
+import { CONTROLLER_MANAGER, controllerUser } from '../../../src/client/component-users.ts';
 import { InformerFactory } from '../../../src/client/informer/informer-factory.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import { allControllers } from '../../../src/controllers/all.ts';
 import { runControllers } from '../../../src/controllers/loop/loop.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
-import type { Call, Handle, WatchConsumer, WatchReply } from '../../../src/server/api.ts';
+import type { User, WatchConsumer, WatchReply } from '../../../src/server/api.ts';
+import type { DirectHandle } from '../../../src/server/direct.ts';
 import { createServer, type Server, type ServerOptions } from '../../../src/server/index.ts';
 import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
+import { testAuthority } from '../tls.ts';
 
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
-const CONTROLLERS = { name: 'system:kube-controller-manager', groups: ['system:masters'] };
 
 export const AUTHORITY = '-----BEGIN CERTIFICATE-----\nthe cluster\n-----END CERTIFICATE-----\n';
 
@@ -23,8 +28,12 @@ export interface Cluster {
   /** As the administrator, over a connection that never breaks. */
   readonly client: Client;
   readonly clock: ControlledClock;
+  /** Acts as a component; calls that it has no right to are noted in `refusals`. */
+  readonly clientFor: (user: User) => Client;
   /** Between the controllers and the server. */
   readonly link: Link;
+  /** What components were not allowed to do. A test that expects refusals takes them out. */
+  readonly refusals: string[];
   /** What the controllers logged as a warning or an error. */
   readonly complaints: LogFields[];
   /** Moves time on until the condition holds. */
@@ -41,31 +50,37 @@ export async function startCluster(options: Pick<ServerOptions, 'admission'> = {
     clock,
     freeze: true,
     garbageCollection: true,
+    authorization: ['Node', 'RBAC'],
+    defaultRoles: true,
     ...options,
   });
-  const link = new Link(server.handle);
+  const refusals: string[] = [];
+  const directFor = (user: User): DirectHandle => noting(server.direct(user), refusals);
+  const link = new Link();
   const stop = new AbortController();
   const complaints: LogFields[] = [];
   const complain = (message: string, fields: LogFields = {}) => void complaints.push({ message, ...fields });
   const log = { ...silent, with: () => log, warn: complain, error: complain };
   const common = { clock, random: systemRandom, log, signal: stop.signal };
-  const own = createClient(directTransport(link.handle, CONTROLLERS));
-  const informers = new InformerFactory({ ...common, client: own });
+  const clientOf = (account: string) => createClient(directTransport(link.through(directFor(controllerUser(account)))));
+  const informers = new InformerFactory({ ...common, client: clientOf(CONTROLLER_MANAGER) });
   const controllers = allControllers({
     kinds: () => server.registry.kinds,
     onKindsChange: (listener) => server.registry.onChange(listener),
     authority: AUTHORITY,
     reservedNames: ['kubernetes.default.svc'],
     server: 'https://192.0.2.1:6443',
-    signCertificate: async ({ names }) => `certificate with ${names.length} names`,
+    signCertificate: () => anyCertificate(clock.now()),
     mintToken: async ({ namespace, name, uid, secretName }) => `token ${namespace}/${name} ${uid} ${secretName}`,
   });
-  const running = runControllers(controllers, { ...common, client: own, informers });
+  const running = runControllers(controllers, { ...common, clientOf, informers });
   return {
     server,
-    client: createClient(directTransport(server.handle, ADMIN)),
+    client: createClient(directTransport(server.direct(ADMIN))),
+    clientFor: (user) => createClient(directTransport(directFor(user))),
     clock,
     link,
+    refusals,
     complaints,
     async eventually(condition) {
       for (let tries = 0; tries < 200; tries++) {
@@ -80,25 +95,41 @@ export async function startCluster(options: Pick<ServerOptions, 'admission'> = {
       await informers.stopped();
       server.close();
       await store.close();
+      if (refusals.length > 0) throw new Error(`components were refused:\n${refusals.join('\n')}`);
     },
   };
 }
 
+/** One that is valid for a day: nobody looks at what it says. */
+async function anyCertificate(now: number): Promise<string> {
+  const authority = await testAuthority();
+  return (await authority.client('any', undefined, { notAfter: now + 86_400_000 })).cert;
+}
+
+/** How the authorizer, node restriction, certificate approval, owner references and escalation refuse for want of rights. */
+const REFUSAL =
+  / User "[^"]*" cannot |: node "[^"]*" |user not permitted to|cannot set blockOwnerDeletion|not currently held/;
+
+function noting(handle: DirectHandle, refusals: string[]): DirectHandle {
+  return (call) =>
+    handle(call).catch((error: Error) => {
+      if (REFUSAL.test(error.message)) refusals.push(error.message);
+      throw error;
+    });
+}
+
 /** A connection that can be cut. */
 class Link {
-  readonly #handle: Handle;
   readonly #watches = new Set<() => void>();
   #isCut = false;
 
-  constructor(handle: Handle) {
-    this.#handle = handle;
+  through(handle: DirectHandle): DirectHandle {
+    return async (call) => {
+      if (this.#isCut) throw new ApiError('ServiceUnavailable', 'the connection is cut');
+      const reply = await handle(call);
+      return reply.type === 'watch' ? this.#follow(reply) : reply;
+    };
   }
-
-  readonly handle = async (call: Call) => {
-    if (this.#isCut) throw new ApiError('ServiceUnavailable', 'the connection is cut');
-    const reply = await this.#handle(call);
-    return reply.type === 'watch' ? this.#follow(reply) : reply;
-  };
 
   /** Ends the watches, and nothing gets through until `mend`. */
   cut(): void {

@@ -1,29 +1,27 @@
 /** A cluster with everything: all admission, the controllers, the scheduler, and simulated nodes whose pods live by rule. */
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
-import { createClient } from '../../../src/client/client.ts';
+import { nodeUser, SCHEDULER, SIMULATED_NODES } from '../../../src/client/component-users.ts';
 import { createEventRecorder } from '../../../src/client/events/event-recorder.ts';
 import { InformerFactory } from '../../../src/client/informer/informer-factory.ts';
-import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import { NO_RULES } from '../../../src/node/simulated/rules/read-rules.ts';
 import { startSimulatedNodes } from '../../../src/node/simulated/simulated.ts';
 import { Scheduler } from '../../../src/scheduler/scheduler.ts';
 import { admissionPlugins } from '../../../src/server/admission/all.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
-const SCHEDULER = { name: 'system:kube-scheduler', groups: ['system:masters'] };
-
 export async function startWholeCluster(names: readonly string[]): Promise<Cluster> {
   const cluster = await startCluster({ admission: admissionPlugins() });
-  const { server, clock } = cluster;
+  const { clientFor, clock } = cluster;
   const end = new AbortController();
-  const client = createClient(directTransport(server.handle, SCHEDULER));
+  const client = clientFor(SCHEDULER);
   const common = { client, clock, random: systemRandom, log: silent, signal: end.signal };
   const informers = new InformerFactory(common);
   const recorder = createEventRecorder({ ...common, component: 'default-scheduler' });
   const scheduling = new Scheduler({ ...common, informers, recorder }).run();
   const nodes = await startSimulatedNodes({
-    ...{ client, clock, random: systemRandom, log: silent },
+    ...{ client: clientFor(SIMULATED_NODES), clientOf: (node) => clientFor(nodeUser(node)) },
+    ...{ clock, random: systemRandom, log: silent },
     ...{ names, clusterCidr: '10.244.0.0/16', version: 'v1.36.4', rules: NO_RULES },
   });
   return {

@@ -1,41 +1,22 @@
-/** Who may do what, from the flags. */
-import { type Command, InvalidArgumentError } from 'commander';
-import { type AuthorizationMode, authorizationModes } from '../../../server/authz/modes.ts';
+import type { AuthorizationMode } from '../../../server/authz/modes.ts';
 import type { PostReview } from '../../../server/authz/webhook/webhook.ts';
 import { CliError } from '../../output/cli-error.ts';
+import type { ApiFlags } from './flags.ts';
 
-export interface AuthorizationFlags {
-  readonly authorizationMode: readonly AuthorizationMode[];
-  readonly authorizationWebhookConfigFile?: string;
-}
-
-const DEFAULT: readonly AuthorizationMode[] = ['Node', 'RBAC'];
-
-export function withAuthorizationFlags(command: Command): Command {
-  return command
-    .option('--authorization-mode <modes>', `who decides what users may do: ${authorizationModes}`, modes, DEFAULT)
-    .option('--authorization-webhook-config-file <file>', 'a kubeconfig that says whom the mode Webhook asks');
-}
-
-function modes(text: string): readonly AuthorizationMode[] {
-  const named = text.split(',');
-  const unknown = named.find((mode) => !authorizationModes.some((known) => known === mode));
-  if (unknown !== undefined) {
-    throw new InvalidArgumentError(`"${unknown}" is none of ${authorizationModes.join(', ')}.`);
-  }
-  if (new Set(named).size < named.length) throw new InvalidArgumentError('A mode stands there twice.');
-  return named as AuthorizationMode[];
-}
-
-/** How the server's options say it. The file is read, and the way to the webhook loaded, where there is one. */
+/** The authorizers to ask, in their order. The webhook's kubeconfig is read, and its client loaded, when it is one of them. */
 export async function authorization(
-  flags: AuthorizationFlags,
+  settings: Pick<ApiFlags, 'authorizationMode' | 'authorizationWebhookConfigFile'>,
 ): Promise<{ authorization: readonly AuthorizationMode[]; postReview?: PostReview }> {
-  const { authorizationMode: chosen, authorizationWebhookConfigFile: file } = flags;
-  if (chosen.includes('Webhook') !== (file !== undefined)) {
-    throw new CliError('--authorization-mode Webhook and --authorization-webhook-config-file need each other');
+  const { authorizationMode: modes, authorizationWebhookConfigFile: file } = settings;
+  if (modes.includes('Webhook') !== (file !== undefined)) {
+    throw new CliError('--authorization-mode Webhook and --authorization-webhook-config-file must be given together');
   }
-  return { authorization: chosen, ...(file === undefined ? {} : { postReview: await poster(file) }) };
+  return { authorization: withNodes(modes), ...(file === undefined ? {} : { postReview: await poster(file) }) };
+}
+
+/** Adds the node authorizer where roles decide: without it, the cluster's own nodes could not do their work. */
+function withNodes(modes: readonly AuthorizationMode[]): readonly AuthorizationMode[] {
+  return modes.includes('RBAC') && !modes.includes('Node') ? ['Node', ...modes] : modes;
 }
 
 async function poster(file: string): Promise<PostReview> {

@@ -1,20 +1,16 @@
-/** Runs controllers in this process: their client calls the server directly. */
+/** Runs controllers in this process: each calls the server directly, as its own service account. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { createClient } from '../../../client/client.ts';
+import { CONTROLLER_MANAGER, controllerUser } from '../../../client/component-users.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { runWhileLeader } from '../../../client/leader-election.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import type { Controller } from '../../../controllers/loop/define.ts';
 import { runControllers } from '../../../controllers/loop/loop.ts';
-import type { Handle, User } from '../../../server/api.ts';
-
-const USER: User = {
-  name: 'system:kube-controller-manager',
-  groups: ['system:masters', 'system:authenticated'],
-};
+import type { Server } from '../../../server/index.ts';
 
 interface Tools {
   readonly clock: Clock;
@@ -22,22 +18,23 @@ interface Tools {
   readonly log: Logger;
 }
 
-export interface ControllerSite extends Tools {
-  /** Whether other servers run the same controllers on the same store: then only one of them does at a time. */
+export interface ComponentOptions extends Tools {
+  /** Whether other servers run the same components on the same store: then they elect a leader. */
   readonly isShared: boolean;
 }
 
-/** Starts them, and returns what stops them: it resolves when the last one has. */
+/** Starts the controllers and returns what stops them, which resolves when the last one has stopped. */
 export function startControllers(
   controllers: readonly Controller[],
-  handle: Handle,
-  { isShared, ...tools }: ControllerSite,
+  server: Pick<Server, 'direct'>,
+  { isShared, ...tools }: ComponentOptions,
 ): () => Promise<void> {
   const stop = new AbortController();
-  const client = createClient(directTransport(handle, USER));
+  const clientOf = (account: string) => createClient(directTransport(server.direct(controllerUser(account))));
+  const client = clientOf(CONTROLLER_MANAGER);
   const lead = async (signal: AbortSignal) => {
     const informers = new InformerFactory({ ...tools, client, signal });
-    await runControllers(controllers, { ...tools, client, signal, informers });
+    await runControllers(controllers, { ...tools, clientOf, signal, informers });
     await informers.stopped();
   };
   const lease = { name: 'kube-controller-manager', namespace: 'kube-system' };
@@ -46,7 +43,7 @@ export function startControllers(
   const running = isShared
     ? runWhileLeader({ ...tools, ...lease, client, signal, identity: identity() }, lead)
     : lead(signal);
-  running.catch((error: unknown) => tools.log.error('the controllers have ended', { error }));
+  running.catch((error: unknown) => tools.log.error('the controllers stopped with an error', { error }));
   return async () => {
     stop.abort();
     await running;

@@ -1,64 +1,33 @@
-/** The nodes that a cluster starts with, from the flags: which run in this process, and how the server reaches them. */
+/** The nodes that run in the process of the cluster, and how the server reaches them. */
 import { readFile } from 'node:fs/promises';
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { createClient } from '../../../client/client.ts';
+import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
 import type { User } from '../../../server/api.ts';
 import type { Server } from '../../../server/index.ts';
-import * as value from '../../flags/values.ts';
+import type { ClusterFlags } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import { apiVersion } from '../../version.ts';
+import type { ComponentFlags } from './flags.ts';
 
-const runtimes = ['auto', 'simulated'] as const;
+type NodeFlags = ClusterFlags & Pick<ComponentFlags, 'runtime' | 'nodes' | 'simulation' | 'clusterCidr'>;
 
-export interface NodeFlags {
-  readonly name: string;
-  readonly runtime: (typeof runtimes)[number];
-  readonly nodes?: number;
-  readonly simulation?: string;
-  readonly clusterCidr?: string;
-  readonly volumesDir?: string;
-}
-
-const MOST_NODES = 50_000;
-
-export function withNodeFlags(command: Command): Command {
-  return command
-    .addOption(new Option('--runtime <runtime>', 'what runs pods').choices(runtimes).default('auto'))
-    .option('--nodes <count>', 'how many nodes there are (default: 1 with --runtime simulated, else none)', count)
-    .option('--simulation <file>', 'rules for simulated nodes and their pods')
-    .option(
-      '--cluster-cidr <cidr>',
-      'addresses of pods (default: 10.244.0.0/16, and 10.128.0.0/9 for more than 256 nodes)',
-      value.serviceRange,
-    )
-    .option('--volumes-dir <dir>', 'where nodes make the volumes of claims (default: volumes in the data directory)');
-}
-
-function count(text: string): number {
-  const number = Number(text);
-  if (!/^\d{1,9}$/.test(text) || number > MOST_NODES) {
-    throw new InvalidArgumentError(`It must be a whole number up to ${MOST_NODES}.`);
-  }
-  return number;
-}
-
-/** How many nodes there are to be. Throws where flags do not go together. */
-export function wantedNodes({ runtime, nodes, simulation }: NodeFlags): number {
+/** The number of nodes to start. Throws when the settings do not go together. */
+export function nodeCount({ runtime, nodes, simulation }: Pick<NodeFlags, 'runtime' | 'nodes' | 'simulation'>): number {
   if (runtime === 'simulated') return nodes ?? 1;
   if (nodes) throw new CliError('--nodes needs --runtime simulated');
   if (simulation !== undefined) throw new CliError('--simulation needs --runtime simulated');
   return 0;
 }
 
-interface Place {
+interface NodeDependencies {
   readonly server: Server;
   readonly cleanup: Cleanup;
   readonly clock: Clock;
@@ -66,37 +35,37 @@ interface Place {
   readonly log: Logger;
 }
 
-const USER: User = { name: 'system:simulated-nodes', groups: ['system:masters', 'system:authenticated'] };
-/** Those of 256 addresses each that are in the usual range. */
-const USUAL_NODES = 256;
+/** Each node has 256 addresses. */
+const NODES_IN_DEFAULT_CIDR = 256;
 
-/** Resolves when the nodes are registered. Loaded only where there are any. */
-export async function startNodes(flags: NodeFlags, place: Place, say: Say): Promise<void> {
-  const { server, cleanup, clock, random, log } = place;
-  const wanted = wantedNodes(flags);
+/** Resolves when the nodes are registered. Loads what runs nodes only when there are any. */
+export async function startNodes(flags: NodeFlags, dependencies: NodeDependencies, say: Say): Promise<void> {
+  const { server, cleanup, clock, random, log } = dependencies;
+  const count = nodeCount(flags);
   const [{ startSimulatedNodes }, rules] = await Promise.all([
     import('../../../node/simulated/simulated.ts'),
     rulesOf(flags.simulation),
   ]);
-  const clusterCidr = flags.clusterCidr ?? (wanted > USUAL_NODES ? '10.128.0.0/9' : '10.244.0.0/16');
-  const names = Array.from({ length: wanted }, (_, index) => `${flags.name}-node-${index + 1}`);
-  const client = createClient(directTransport(server.handle, USER));
-  const { gitVersion: version } = apiVersion;
-  const nodes = await startSimulatedNodes({ client, clock, random, log, names, clusterCidr, version, rules }).catch(
-    (cause: unknown) => {
-      if (!(cause instanceof RangeError)) throw cause;
-      throw new CliError(`--cluster-cidr: ${cause.message}`, { cause });
-    },
-  );
+  const clusterCidr = flags.clusterCidr ?? (count > NODES_IN_DEFAULT_CIDR ? '10.128.0.0/9' : '10.244.0.0/16');
+  const names = Array.from({ length: count }, (_, index) => `${flags.name}-node-${index + 1}`);
+  const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
+  const nodes = await startSimulatedNodes({
+    ...{ clock, random, log, names, clusterCidr, rules, version: apiVersion.gitVersion },
+    client: clientFor(SIMULATED_NODES),
+    clientOf: (node) => clientFor(nodeUser(node)),
+  }).catch((cause: unknown) => {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new CliError(`--cluster-cidr: ${cause.message}`, { cause });
+  });
   cleanup.add(() => nodes.stop());
-  reach(server, nodes);
-  say(`${wanted} simulated`);
+  connect(server, nodes);
+  say(`${count} simulated`);
 }
 
-function reach(server: Server, nodes: SimulatedNodes): void {
+function connect(server: Server, nodes: SimulatedNodes): void {
   const why = (node: string) =>
     nodes.has(node)
-      ? `node "${node}" is simulated: it runs no processes that one could connect to`
+      ? `node "${node}" is simulated: it runs no processes to connect to`
       : `the agent of node "${node}" cannot be reached`;
   server.reachNodesBy({
     logs: (request) => nodes.logs(request),

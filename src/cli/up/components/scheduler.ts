@@ -1,25 +1,24 @@
 /** Runs the scheduler in this process: its client calls the server directly. */
 import { hostname } from 'node:os';
 import { createClient } from '../../../client/client.ts';
+import { SCHEDULER } from '../../../client/component-users.ts';
 import { createEventRecorder } from '../../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { runWhileLeader } from '../../../client/leader-election.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { Scheduler } from '../../../scheduler/scheduler.ts';
-import type { User } from '../../../server/api.ts';
 import type { Server } from '../../../server/index.ts';
-import type { ControllerSite } from './controllers.ts';
+import type { ComponentOptions } from './controllers.ts';
 
-const USER: User = { name: 'system:kube-scheduler', groups: ['system:masters', 'system:authenticated'] };
 const NAME = 'default-scheduler';
 
-/** Starts it, and returns what stops it: it resolves when what was begun has ended. */
+/** Starts the scheduler and returns what stops it, which resolves when bindings in progress are done. */
 export function startScheduler(
-  server: Pick<Server, 'handle' | 'explainPodsBy'>,
-  { isShared, ...tools }: ControllerSite,
+  server: Pick<Server, 'direct' | 'explainPodsBy'>,
+  { isShared, ...tools }: ComponentOptions,
 ): () => Promise<void> {
   const stop = new AbortController();
-  const client = createClient(directTransport(server.handle, USER));
+  const client = createClient(directTransport(server.direct(SCHEDULER)));
   const lead = async (signal: AbortSignal) => {
     const common = { ...tools, client, signal };
     const informers = new InformerFactory(common);
@@ -39,7 +38,7 @@ export function startScheduler(
   const running = isShared
     ? runWhileLeader({ ...tools, ...lease, client, signal, identity: identity() }, lead)
     : lead(signal);
-  running.catch((error: unknown) => tools.log.error('the scheduler has ended', { error }));
+  running.catch((error: unknown) => tools.log.error('the scheduler stopped with an error', { error }));
   return async () => {
     stop.abort();
     await running;

@@ -2,16 +2,16 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Remembered } from '../settings/settings.ts';
+import type { Settings } from '../flags.ts';
 import { openDirectory, otherClusters } from './directory.ts';
 
-const settings: Remembered = {
+const settings = {
   bindAddress: '127.0.0.1',
   port: 6500,
   store: 'embedded',
   serviceClusterIpRange: '10.96.0.0/16',
   serviceNodePortRange: { first: 30_000, last: 32_767 },
-};
+} as Settings;
 let home: string;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'qd-directory-'));
@@ -23,7 +23,7 @@ test('a new directory belongs to its owner alone and remembers what it is told',
   const first = await openDirectory(path);
   expect(first).toMatchObject({ isNew: true, remembered: {} });
   expect((await stat(path)).mode & 0o077).toBe(0);
-  await first.remember(settings);
+  await first.remember({ ...settings, anonymousAuth: true });
   await first.release();
   const second = await openDirectory(path);
   expect(second).toMatchObject({ isNew: false, remembered: settings });
@@ -47,7 +47,7 @@ test('a directory that was made for it becomes its owner’s alone, and one with
 test('a directory of a newer format is left alone', async () => {
   const file = join(home, 'cluster.json');
   await writeFile(file, '{"format":2,"shape":"unknown"}');
-  await expect(openDirectory(home)).rejects.toThrow('format 2 and this program knows 1');
+  await expect(openDirectory(home)).rejects.toThrow('format 2, and this qd supports 1');
   expect(await readFile(file, 'utf8')).toBe('{"format":2,"shape":"unknown"}');
   await expect(openDirectory(home)).rejects.toThrow('format 2'); // The lock was let go.
 });

@@ -1,27 +1,28 @@
 /**
- * A cluster's data directory: `cluster.json` (its format and what the cluster remembers), `lock`, `pki/`, `store/`,
- * `admin.kubeconfig`. One program at a time has it.
+ * The data directory of a cluster: `cluster.json` (the format of the directory, and remembered settings), `lock`, `pki/`,
+ * `store/`, `admin.kubeconfig`. Only one process at a time uses it.
  */
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessLock } from '../../../base/process-lock.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { readIfThere, writeWhole } from '../../process/files.ts';
-import type { Remembered } from '../settings/settings.ts';
+import type { Settings } from '../flags.ts';
+import { type Remembered, rememberedOf } from '../settings/settle.ts';
 import { takeLock } from './lock.ts';
 
-/** Grows when an older program could no longer read the directory. */
+/** Raised when older programs could no longer read the directory. */
 const FORMAT = 1;
 
 export interface Directory {
   readonly path: string;
   readonly isNew: boolean;
-  readonly remembered: Partial<Remembered>;
-  remember(settings: Remembered): Promise<void>;
+  readonly remembered: Remembered;
+  remember(settings: Settings): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Makes or opens the directory, takes its lock, and reads what the cluster remembers. */
+/** Creates or opens the directory, takes its lock, and reads the remembered settings. */
 export async function openDirectory(path: string): Promise<Directory> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const lock: ProcessLock = await takeLock(path);
@@ -35,7 +36,7 @@ export async function openDirectory(path: string): Promise<Directory> {
       isNew: found === undefined,
       remembered: found ?? {},
       async remember(settings) {
-        const next = { format: FORMAT, ...settings };
+        const next = { format: FORMAT, ...rememberedOf(settings) };
         if (JSON.stringify(next) === known) return;
         await writeWhole(file, `${JSON.stringify(next, undefined, 2)}\n`);
         known = JSON.stringify(next);
@@ -48,22 +49,22 @@ export async function openDirectory(path: string): Promise<Directory> {
   }
 }
 
-/** One that was made for the cluster may be open to others. What holds something else, or is somebody else's, stays. */
+/** A directory that the user created for the cluster may be readable by others. One with other files, or of another user, is left alone. */
 async function makePrivate(path: string): Promise<void> {
   const [names, { uid }] = await Promise.all([readdir(path), stat(path)]);
-  if (uid === process.getuid?.() && names.every((name) => OWN.has(name))) await chmod(path, 0o700);
+  if (uid === process.getuid?.() && names.every((name) => EARLY_FILES.has(name))) await chmod(path, 0o700);
 }
 
-/** What a start, or a restore before it, puts into a directory before there is a cluster. */
-const OWN: ReadonlySet<string> = new Set(['lock', 'pki', 'store', 'encryption.key']);
+/** Files that can exist before cluster.json: from an earlier failed start, or from a restore. */
+const EARLY_FILES: ReadonlySet<string> = new Set(['lock', 'pki', 'store', 'encryption.key']);
 
-/** What the cluster of a directory remembers, whoever has it open; nothing where there is none. */
-export async function rememberedIn(path: string): Promise<Partial<Remembered>> {
+/** Reads the remembered settings of a directory, also while a process uses it; empty when there is no cluster. */
+export async function rememberedIn(path: string): Promise<Remembered> {
   return (await readCluster(join(path, 'cluster.json'))) ?? {};
 }
 
-/** What the other clusters below `home` remember: their ports and ranges are not given twice. */
-export async function otherClusters(home: string, path: string): Promise<readonly Partial<Remembered>[]> {
+/** Reads the remembered settings of the other clusters below `home`, whose ports and ranges are taken. */
+export async function otherClusters(home: string, path: string): Promise<readonly Remembered[]> {
   const names = await readdir(home).catch((): string[] => []);
   const paths = names.map((name) => join(home, name)).filter((other) => other !== path);
   const found = await Promise.all(
@@ -72,13 +73,13 @@ export async function otherClusters(home: string, path: string): Promise<readonl
   return found.filter((cluster) => cluster !== undefined);
 }
 
-async function readCluster(file: string): Promise<(Partial<Remembered> & { format?: number }) | undefined> {
+async function readCluster(file: string): Promise<(Remembered & { format?: number }) | undefined> {
   const text = await readIfThere(file);
   if (text === undefined) return undefined;
   const content = parse(text, file);
   if (content.format > FORMAT) {
     throw new CliError(
-      `${file} has format ${content.format} and this program knows ${FORMAT}: a newer qd made the directory; use that one`,
+      `${file} has format ${content.format}, and this qd supports ${FORMAT}: a newer qd created the directory; use that one`,
     );
   }
   return content;
@@ -89,7 +90,7 @@ function parse(text: string, file: string): { format: number } {
     const content = JSON.parse(text);
     if (Number.isInteger(content?.format)) return content;
   } catch (cause) {
-    throw new CliError(`${file} is not valid JSON; restore it from a copy of the directory`, { cause });
+    throw new CliError(`${file} is not valid JSON; restore it from a backup`, { cause });
   }
-  throw new CliError(`${file} has no format; is its folder the data directory of a cluster?`);
+  throw new CliError(`${file} has no format; is this the data directory of a cluster?`);
 }

@@ -1,4 +1,4 @@
-/** Who may come in, from the flags: client certificates, tokens, passwords, service accounts, and perhaps anybody. */
+/** Authentication: client certificates, tokens, passwords, service accounts, OpenID Connect, and anonymous requests. */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
@@ -15,11 +15,11 @@ import { passwordFile } from '../../../server/authn/password-file.ts';
 import { ServiceAccountTokens } from '../../../server/authn/service-account.ts';
 import { tokenFile } from '../../../server/authn/token-file.ts';
 import { CliError } from '../../output/cli-error.ts';
-import type { IdentityFlags } from './identity-flags.ts';
+import type { IdentityFlags } from './flags.ts';
 import type { TokenSettings } from './service-account-tokens.ts';
 
 export interface AuthenticationOptions {
-  readonly flags: IdentityFlags;
+  readonly settings: IdentityFlags;
   readonly clock: Clock;
   readonly log: Logger;
   readonly tokens: TokenSettings;
@@ -28,41 +28,41 @@ export interface AuthenticationOptions {
 
 export interface Authentication {
   readonly authenticate: Authenticate;
-  /** Whose a token is that somebody else got. */
+  /** Finds the user of a token, for TokenReviews. */
   readonly identify: Identify;
 }
 
 export async function authentication(options: AuthenticationOptions): Promise<Authentication> {
-  const { flags, clock, find, tokens } = options;
+  const { settings, clock, find, tokens } = options;
   const { keys, issuers, audiences } = tokens;
-  const fixed = await fromFile(flags.tokenAuthFile, '--token-auth-file', tokenFile);
-  const passwords = await fromFile(flags.basicAuthFile, '--basic-auth-file', passwordFile);
-  const people = await issuerOfPeople(options);
+  const fixed = await fromFile(settings.tokenAuthFile, '--token-auth-file', tokenFile);
+  const passwords = await fromFile(settings.basicAuthFile, '--basic-auth-file', passwordFile);
+  const oidc = await oidcTokens(options);
   const sources: TokenSource[] = [
     ...(fixed ? [fixed] : []),
     bootstrapTokens({ find, clock }),
     new ServiceAccountTokens({ keys, issuers, audiences, clock, find }),
-    ...(people ? [people] : []),
+    ...(oidc ? [oidc] : []),
   ];
   return {
-    authenticate: createAuthenticator({ clock, tokens: sources, passwords, anonymous: flags.anonymousAuth }),
+    authenticate: createAuthenticator({ clock, tokens: sources, passwords, anonymous: settings.anonymousAuth }),
     identify: createIdentify(sources, audiences),
   };
 }
 
-/** Loaded when there is one. */
-async function issuerOfPeople({ flags, clock, log, tokens }: AuthenticationOptions): Promise<TokenSource | undefined> {
-  const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernameClaim: usernameClaim } = flags;
+/** Loaded when there is an issuer. */
+async function oidcTokens({ settings, clock, log, tokens }: AuthenticationOptions): Promise<TokenSource | undefined> {
+  const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernameClaim: usernameClaim } = settings;
   if (issuer === undefined && clientId === undefined) return undefined;
   if (issuer === undefined || clientId === undefined) {
-    throw new CliError('--oidc-issuer-url and --oidc-client-id need each other');
+    throw new CliError('--oidc-issuer-url and --oidc-client-id must be given together');
   }
   if (tokens.issuers.includes(issuer)) {
-    throw new CliError(`${issuer} cannot be the issuer of service-account tokens and of people's`);
+    throw new CliError(`${issuer} cannot be the issuer of both service account tokens and ID tokens`);
   }
-  const ca = await fromFile(flags.oidcCaFile, '--oidc-ca-file', certificates);
-  const usual = usernameClaim === 'email' ? '' : `${issuer}#`;
-  const prefix = flags.oidcUsernamePrefix;
+  const ca = await fromFile(settings.oidcCaFile, '--oidc-ca-file', certificates);
+  const defaultPrefix = usernameClaim === 'email' ? '' : `${issuer}#`;
+  const prefix = settings.oidcUsernamePrefix;
   const [{ OidcTokens }, { fetchJson }] = await Promise.all([
     import('../../../server/authn/oidc.ts'),
     import('./fetch-json.ts'),
@@ -71,25 +71,25 @@ async function issuerOfPeople({ flags, clock, log, tokens }: AuthenticationOptio
     issuer,
     clientId,
     usernameClaim,
-    usernamePrefix: prefix === '-' ? '' : (prefix ?? usual),
-    groupsClaim: flags.oidcGroupsClaim,
-    groupsPrefix: flags.oidcGroupsPrefix === '-' ? '' : flags.oidcGroupsPrefix,
-    requiredClaims: flags.oidcRequiredClaim ?? new Map(),
-    algorithms: flags.oidcSigningAlgs,
+    usernamePrefix: prefix === '-' ? '' : (prefix ?? defaultPrefix),
+    groupsClaim: settings.oidcGroupsClaim,
+    groupsPrefix: settings.oidcGroupsPrefix === '-' ? '' : settings.oidcGroupsPrefix,
+    requiredClaims: settings.oidcRequiredClaim ?? new Map(),
+    algorithms: settings.oidcSigningAlgs,
     fetch: (url) => fetchJson(url, ca),
     clock,
     log,
   });
 }
 
-/** Authorities that sign client certificates: our own, and those of the file. */
+/** Authorities that sign client certificates: the cluster's own, and those of the file. */
 export async function clientAuthorities(own: string, file: string | undefined): Promise<string> {
   const given = await fromFile(file, '--client-ca-file', certificates);
   return given === undefined ? own : `${own}${given}`;
 }
 
 function certificates(text: string): string {
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it holds no PEM certificate');
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no PEM certificate');
   return text;
 }
 

@@ -1,13 +1,12 @@
 import { get } from 'node:https';
 
-/** Milliseconds, and bytes: an issuer that says more is not one. */
-const PATIENCE = 10_000;
-const LARGEST = 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+const MAX_BODY_BYTES = 1024 * 1024;
 
-/** The JSON at an https address, read with the authorities given (PEM) or those that Node knows. */
+/** Fetches JSON from an https URL. `ca` are the authorities to trust, as PEM; default: those that Node trusts. */
 export function fetchJson(url: string, ca: string | undefined): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const call = get(url, { timeout: PATIENCE, ...(ca === undefined ? {} : { ca }) }, (response) => {
+    const call = get(url, { timeout: TIMEOUT_MS, ...(ca === undefined ? {} : { ca }) }, (response) => {
       if (response.statusCode !== 200) {
         response.resume();
         return reject(new Error(`${url} answered ${response.statusCode}`));
@@ -16,7 +15,7 @@ export function fetchJson(url: string, ca: string | undefined): Promise<unknown>
       let size = 0;
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > LARGEST) call.destroy(new Error(`${url} answered with more than ${LARGEST} bytes`));
+        if (size > MAX_BODY_BYTES) call.destroy(new Error(`${url} answered with more than ${MAX_BODY_BYTES} bytes`));
         else chunks.push(chunk);
       });
       response.on('error', reject);
@@ -28,7 +27,7 @@ export function fetchJson(url: string, ca: string | undefined): Promise<unknown>
         }
       });
     });
-    call.on('timeout', () => call.destroy(new Error(`${url} did not answer in ${PATIENCE} ms`)));
+    call.on('timeout', () => call.destroy(new Error(`${url} did not answer in ${TIMEOUT_MS} ms`)));
     call.on('error', reject);
   });
 }

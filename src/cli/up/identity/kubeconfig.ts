@@ -1,6 +1,6 @@
 /**
- * The admin's kubeconfig and where it goes: to one given file, or to the data directory and, as a context, into the
- * user's own. A file that says it already is left alone, and found to do so without reading YAML.
+ * Writes the administrator's kubeconfig: to the file of --kubeconfig, or to the data directory and, as a context, into the
+ * user's own. A file that is up to date is left alone, which is found out without parsing YAML.
  */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { explain } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import { readIfThere, writeWhole } from '../../process/files.ts';
 
-/** The cluster and its admin; certificates and keys are PEM. */
+/** What a kubeconfig needs; certificates and keys are PEM. */
 interface Access {
   readonly name: string;
   readonly server: string;
@@ -20,7 +20,7 @@ interface Access {
   readonly key: string;
 }
 
-/** Where a client on this machine reaches what listens on the address. */
+/** The URL under which a client on this machine reaches a listener. */
 export function serverUrl(host: string, port: number): string {
   if (host === '0.0.0.0') return `https://127.0.0.1:${port}`;
   if (host === '::') return `https://[::1]:${port}`;
@@ -29,16 +29,16 @@ export function serverUrl(host: string, port: number): string {
 
 interface Publication {
   readonly access: Access;
-  /** Where the person at the terminal wants it. */
-  readonly given: string | undefined;
+  /** From --kubeconfig. */
+  readonly file: string | undefined;
   /** The cluster's data directory. */
   readonly directory: string;
   readonly clock: Clock;
 }
 
-/** Resolves with the file that kubectl must be told of; undefined when its own has the cluster. */
+/** Resolves with the file to name to kubectl; undefined when its default one has the cluster. */
 export async function publishAccess(publication: Publication, say: Say): Promise<string | undefined> {
-  const { access, given, directory, clock } = publication;
+  const { access, file: given, directory, clock } = publication;
   const file = given === undefined ? join(directory, 'admin.kubeconfig') : resolve(given);
   await writeAccess(file, access, clock);
   say(file);
@@ -47,21 +47,21 @@ export async function publishAccess(publication: Publication, say: Say): Promise
   try {
     await writeAccess(users, access, clock);
   } catch (error) {
-    // The cluster can be used without: the person's own file is theirs, and may be kept from us.
-    say(`${file}; ${users} was left alone: ${explain(error)}`);
+    // The cluster can be used without it.
+    say(`${file}; ${users} could not be changed: ${explain(error)}`);
     return file;
   }
   say(`context "${access.name}" in ${users}`);
   return undefined;
 }
 
-/** Writes a file with this cluster alone; one that holds something is merged into. */
+/** Writes the kubeconfig, or merges the cluster into one that exists. */
 export async function writeAccess(file: string, access: Access, clock: Clock): Promise<void> {
   const text = (await readIfThere(file)) ?? '';
-  if (holds(text, access)) return;
+  if (isUpToDate(text, access)) return;
   if (text.trim() !== '') {
     const { writeContext } = await import('../../../client/kubeconfig/kubeconfig-file.ts');
-    // The cluster was there before under another address or certificate: the user may have chosen another context since.
+    // A cluster that was in the file before does not become the current context again.
     const current = !text.includes(base64(access.ca));
     await writeContext(file, { ...access, current }, clock);
     return;
@@ -70,14 +70,14 @@ export async function writeAccess(file: string, access: Access, clock: Clock): P
   await writeWhole(file, render(access));
 }
 
-/** The file that kubectl would change: of several in KUBECONFIG the first that exists, or else the last. */
+/** The file that kubectl would change: the first of $KUBECONFIG that exists, or else its last. */
 export function userFile(env: NodeJS.ProcessEnv, home: string): string {
   const files = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
   return resolve(files.find((file) => existsSync(file)) ?? files.at(-1) ?? join(home, '.kube', 'config'));
 }
 
-/** Certificates and keys are unlike all others. */
-function holds(text: string, { server, ca, cert, key }: Access): boolean {
+/** Whether the text has this cluster: certificates and keys are unique. */
+function isUpToDate(text: string, { server, ca, cert, key }: Access): boolean {
   return [`server: ${server}\n`, base64(ca), base64(cert), base64(key)].every((part) => text.includes(part));
 }
 

@@ -1,4 +1,4 @@
-/** How the tokens of service accounts are signed, and what others need to verify them. */
+/** How service account tokens are signed, and what is needed to verify them. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Random } from '../../../base/random.ts';
 import type { MintToken } from '../../../controllers/identity/service-account/observe.ts';
@@ -6,15 +6,15 @@ import { jwtSigner } from '../../../server/authn/jwt.ts';
 import { LASTING_ISSUER } from '../../../server/authn/service-account.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../../server/authn/token-issuer.ts';
 import type { Pki } from '../../pki/pki.ts';
-import type { IdentityFlags } from './identity-flags.ts';
+import type { IdentityFlags } from './flags.ts';
 
 const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 export interface TokenSettings {
-  /** The first signs. */
+  /** The first one is used for new tokens. */
   readonly issuers: readonly [string, ...string[]];
   readonly audiences: readonly string[];
-  /** Public keys, the one in use first. */
+  /** Public keys, the current one first. */
   readonly keys: readonly KeyObject[];
   readonly bound: TokenIssuer;
 }
@@ -46,7 +46,7 @@ export function tokenSettings(
   };
 }
 
-/** Signs tokens that are kept in Secrets: they last as long as the Secret and the account do. `key` is PEM. */
+/** Signs tokens that are kept in Secrets and are valid as long as the Secret and the account exist. `key` is PEM. */
 export function tokenSigner(key: string): MintToken {
   const sign = jwtSigner(createPrivateKey(key));
   return async ({ namespace, name, uid, secretName }) =>

@@ -1,41 +1,41 @@
-/** Which addresses and names a server on this machine goes by. */
+/** The addresses and names of the server. */
 import { hostname, networkInterfaces } from 'node:os';
 
-const EVERY = ['0.0.0.0', '::'];
+const UNSPECIFIED = ['0.0.0.0', '::'];
 
-/** The first address of a range: the one of the service `kubernetes`. */
+/** The first address of a service range, which belongs to the service `kubernetes`. */
 export function serviceAddress(range: string): string {
   const [base = ''] = range.split('/');
   const [a, b, c, d = 0] = base.split('.').map(Number);
   return `${a}.${b}.${c}.${d + 1}`;
 }
 
-/** What the serving certificate names. */
+/** The names and addresses in the serving certificate. */
 export function servingNames(bindAddress: string, serviceRange: string): string[] {
   const names = [
     ...['localhost', '127.0.0.1', '::1', hostname(), serviceAddress(serviceRange)],
     ...['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
-    ...(EVERY.includes(bindAddress) ? outsideAddresses() : [bindAddress]),
+    ...(UNSPECIFIED.includes(bindAddress) ? externalAddresses() : [bindAddress]),
   ];
   return [...new Set(names)].filter((name) => name !== '');
 }
 
 /**
- * Where others reach the server, for the endpoints of the service `kubernetes`. A loopback address may not stand there:
- * then it is this machine's first other address, or, on a machine that has none, the service's own.
+ * The address in the endpoints of the service `kubernetes`. Loopback addresses are not allowed there: in their stead it is
+ * the first other address of this machine, or, when there is none, the service's own.
  */
 export function advertisedAddress(bindAddress: string, serviceRange: string): string {
-  const isOutside = !EVERY.includes(bindAddress) && bindAddress !== '::1' && !bindAddress.startsWith('127.');
-  return isOutside ? bindAddress : (outsideAddresses()[0] ?? serviceAddress(serviceRange));
+  const isExternal = !UNSPECIFIED.includes(bindAddress) && bindAddress !== '::1' && !bindAddress.startsWith('127.');
+  return isExternal ? bindAddress : (externalAddresses()[0] ?? serviceAddress(serviceRange));
 }
 
-/** Where machines reach the server, if they can: one that listens on loopback alone is not for others. */
+/** The address under which other machines reach the server; a loopback address when it listens on loopback only. */
 export function reachableAddress(bindAddress: string, serviceRange: string): string {
-  return EVERY.includes(bindAddress) ? advertisedAddress(bindAddress, serviceRange) : bindAddress;
+  return UNSPECIFIED.includes(bindAddress) ? advertisedAddress(bindAddress, serviceRange) : bindAddress;
 }
 
-/** IPv4 first. Link-local addresses are left out: they mean something on their link alone. */
-function outsideAddresses(): string[] {
+/** Non-loopback addresses of this machine, IPv4 first, without link-local ones. */
+function externalAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const usable = all.filter(({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address));
   return [...usable.filter(({ family }) => family === 'IPv4'), ...usable.filter(({ family }) => family === 'IPv6')].map(

@@ -1,12 +1,12 @@
-/** Starts the thread with the sockets, so that TLS and HTTP have a processor of their own. */
+/** Starts the worker thread that owns the sockets, so that TLS and HTTP run on a processor of their own. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { remoteListeners } from '../../../server/http/front/back.ts';
+import { remoteListeners } from '../../../server/http/front/remote-listeners.ts';
 import type { Listeners, ListenersOptions } from '../../../server/http/listen/listeners.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 
-/** Put in by the build; absent where the sources themselves run. */
+/** Defined by the build; absent when the sources run directly. */
 declare const FRONT_NAME: string | undefined;
 
 /**

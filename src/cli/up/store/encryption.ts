@@ -1,7 +1,6 @@
-/** Secrets are encrypted before they reach the store, with the keys of a file that only its owner may read. */
+/** Encrypts Secrets before they reach the store, with keys from a file that only its owner may read. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { EncryptedStore } from '../../../store/encryption/encrypted-store.ts';
@@ -10,24 +9,13 @@ import type { Store } from '../../../store/index.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import { readIfThere, writeWhole } from '../../process/files.ts';
-import { ROTATED } from '../identity/renewing.ts';
-
-export interface EncryptionFlags {
-  readonly encryptionKeyFile?: string;
-}
-
-export function withEncryptionFlags(command: Command): Command {
-  return command.option(
-    '--encryption-key-file <file>',
-    'keys that Secrets are encrypted with in the store (default: DIR/encryption.key, made at first start)',
-  );
-}
+import { ROTATED_SIGNAL } from '../../process/signals.ts';
 
 const SECRETS = '/registry/core/secrets/';
 
 export const keyFileIn = (directory: string) => join(directory, 'encryption.key');
 
-interface Encrypting {
+interface EncryptionOptions {
   readonly file: string;
   readonly cleanup: Cleanup;
   readonly log: Logger;
@@ -36,12 +24,12 @@ interface Encrypting {
 
 interface Encryption {
   readonly store: Store;
-  /** Writes anew what is not under the newest key, beside other work. */
-  begin(): void;
+  /** Re-encrypts, in the background, what is not encrypted with the newest key. */
+  encryptStale(): void;
 }
 
-/** The store with Secrets encrypted. */
-export async function encrypting(inner: Store, { file, cleanup, log, random }: Encrypting): Promise<Encryption> {
+/** Wraps a store so that Secrets in it are encrypted. New keys are taken into use when the process is signalled. */
+export async function encrypting(inner: Store, { file, cleanup, log, random }: EncryptionOptions): Promise<Encryption> {
   let keys = await openKeys(file, random);
   const encrypted = new EncryptedStore(inner, { keys, prefixes: [SECRETS], random });
   const stop = new AbortController();
@@ -49,43 +37,44 @@ export async function encrypting(inner: Store, { file, cleanup, log, random }: E
   const after = (task: () => Promise<unknown>) => {
     work = work.then(task).then(
       () => undefined,
-      (error: unknown) => log.error('new keys were not taken into use', { error }),
+      (error: unknown) => log.error('new encryption keys could not be loaded', { error }),
     );
   };
   const onSignal = () =>
     after(async () => {
       const next = await readKeys(file);
-      // A key that is gone from the file is needed until nothing is left of what it encrypted.
+      // A key that was removed from the file is needed until nothing is encrypted with it any more.
       keys = [...next, ...keys.filter(({ id }) => !next.some((key) => key.id === id))];
       encrypted.useKeys(keys);
-      if (!(await anew(encrypted, log, stop.signal))) return;
+      if (!(await reencrypt(encrypted, log, stop.signal))) return;
       keys = next;
       encrypted.useKeys(keys);
     });
-  process.on(ROTATED, onSignal);
+  process.on(ROTATED_SIGNAL, onSignal);
   cleanup.add(async () => {
-    process.off(ROTATED, onSignal);
+    process.off(ROTATED_SIGNAL, onSignal);
     stop.abort();
     await work;
   });
-  const begin = () => after(() => anew(encrypted, log, stop.signal));
-  return { store: encrypted, begin };
+  const encryptStale = () => after(() => reencrypt(encrypted, log, stop.signal));
+  return { store: encrypted, encryptStale };
 }
 
 /**
- * Failing, it leaves values under older keys, which are still known: the next start tries again. History is forgotten
- * with what was written anew, so that nothing is left that an older key, or none at all, would open.
+ * Returns whether everything is encrypted with the newest key now. When it fails, values stay under older keys, which are
+ * still known, and the next start tries again. History is compacted, so that nothing remains that an older key, or no key
+ * at all, could read.
  */
-async function anew(store: EncryptedStore, log: Logger, signal: AbortSignal): Promise<boolean> {
+async function reencrypt(store: EncryptedStore, log: Logger, signal: AbortSignal): Promise<boolean> {
   try {
     const count = await store.encryptAnew(signal);
     if (signal.aborted) return false;
     if (count === 0) return true;
     await store.compact(await store.revision());
-    log.info('secrets were encrypted with the newest key', { count });
+    log.info('secrets re-encrypted with the newest key', { count });
     return true;
   } catch (error) {
-    if (!signal.aborted) log.error('secrets could not be encrypted with the newest key', { error });
+    if (!signal.aborted) log.error('secrets could not be re-encrypted with the newest key', { error });
     return false;
   }
 }
@@ -97,10 +86,10 @@ async function openKeys(file: string, random: Random): Promise<Keyring> {
 
 export async function readKeys(file: string): Promise<Keyring> {
   const text = await readIfThere(file);
-  if (text === undefined) throw new CliError(`${file} does not exist: there are no keys to read secrets with`);
+  if (text === undefined) throw new CliError(`${file} does not exist: Secrets cannot be decrypted without it`);
   const { mode } = await stat(file);
-  if (mode & 0o077) throw new CliError(`${file} can be read by others than its owner; chmod 600 it`);
+  if (mode & 0o077) throw new CliError(`${file} is readable by other users; run chmod 600 on it`);
   const keys = parseKeyring(text);
-  if (!keys) throw new CliError(`${file} is no key file; restore it from a copy, or secrets cannot be read`);
+  if (!keys) throw new CliError(`${file} is not a key file; restore it from a backup, or Secrets cannot be decrypted`);
   return keys;
 }

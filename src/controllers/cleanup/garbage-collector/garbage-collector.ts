@@ -33,6 +33,7 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
   };
   return defineController<never, Relations | undefined>({
     name: 'garbage-collector',
+    account: 'generic-garbage-collector',
     workers: WORKERS,
     feed: (tools) => {
       // It may run again, after another server did: what is known from before is not.

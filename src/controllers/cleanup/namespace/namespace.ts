@@ -32,6 +32,7 @@ export interface NamespaceControllerOptions {
 export function namespaceController({ kinds }: NamespaceControllerOptions): Controller {
   return defineController<Namespace, NamespaceContent>({
     name: 'namespace',
+    account: 'namespace-controller',
     watches: Namespace,
     observe: async (namespace, { key }, { client, signal }) =>
       isOurs(namespace) ? contentOf(key.name, { client, signal, kinds }) : NOTHING,

@@ -35,8 +35,8 @@ describe('a pod that was asked to go', () => {
     const world = new PlannerWorld();
     world.put(Pod, pod('p', { ...asked, status: { phase: 'Pending' } }));
     const plan = planStuckPod(undefined, { key, of: (kind) => world.of(kind) }, NOW);
-    expect(types(plan)).toEqual(['updateStatus', 'delete']);
-    expect(plan[0]).toMatchObject({ object: { status: { phase: 'Failed' } } });
+    expect(types(plan)).toEqual(['patch', 'delete']);
+    expect(plan[0]).toMatchObject({ subresource: 'status', patch: { changes: { status: { phase: 'Failed' } } } });
     expect(plan[1]).toMatchObject({ options: { gracePeriodSeconds: 0 } });
   });
 
@@ -47,7 +47,7 @@ describe('a pod that was asked to go', () => {
       'on a node that was given up',
       'Unknown',
       [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }],
-      ['updateStatus', 'delete'],
+      ['patch', 'delete'],
     ],
   ])('%s', (_, ready, taints, expected) => {
     const world = new PlannerWorld();

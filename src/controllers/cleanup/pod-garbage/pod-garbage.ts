@@ -4,11 +4,11 @@
  */
 import { isApiError } from '../../../base/errors.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
+import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
-import { type Action, type Plan, remove, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { type Action, type Plan, patchStatus, remove, requeueAfter } from '../../loop/plan.ts';
 import { type Condition, withConditions } from '../../shared/conditions.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsByNode } from '../../shared/pods/pods-by-node.ts';
@@ -28,6 +28,7 @@ export function orphanedPodsController(): Controller {
   const missing = new Map<string, number>();
   return defineController<Node, number | undefined>({
     name: 'orphaned-pods',
+    account: 'pod-garbage-collector',
     component: 'pod-garbage-collector',
     watches: Node,
     also: [
@@ -84,6 +85,7 @@ function planOrphanedPods(
 /** Pods that were asked to go, and no node will let them. */
 export const stuckPodsController: Controller = defineController<never>({
   name: 'stuck-pods',
+  account: 'pod-garbage-collector',
   component: 'pod-garbage-collector',
   also: [
     related(Pod, (pod) => (pod.metadata.deletionTimestamp ? [keyOf(pod)] : [])),
@@ -115,6 +117,7 @@ const terminal = (pod: SeenPod): readonly string[] => (isTerminal(pod) ? [ENDED]
 /** There is one key, for all of them together. */
 export const endedPodsController: Controller = defineController<never>({
   name: 'ended-pods',
+  account: 'pod-garbage-collector',
   component: 'pod-garbage-collector',
   also: [related(Pod, terminal, (pod, old) => isTerminal(pod) === isTerminal(old))],
   plan: (_, world) => planEndedPods(world),
@@ -136,10 +139,10 @@ export function planEndedPods({ of }: Pick<Snapshot, 'of'>, kept = KEPT): Plan {
 function ended(pod: SeenPod, conditions: readonly Condition[], now: Date): Action[] {
   const gone = remove(Pod, pod, { gracePeriodSeconds: 0 });
   if (isTerminal(pod)) return [gone];
+  const { uid, resourceVersion } = pod.metadata;
   const status = {
-    ...pod.status,
     phase: 'Failed',
     ...(conditions.length > 0 ? { conditions: withConditions(pod.status.conditions, conditions, now) } : {}),
   };
-  return [updateStatus(Pod, { ...pod, status } as Draft<Pod>), gone];
+  return [patchStatus(Pod, pod, { type: 'merge', changes: { metadata: { uid, resourceVersion }, status } }), gone];
 }

@@ -7,6 +7,7 @@ import { endOf } from '../../workloads/job/conditions.ts';
 
 export const ttlAfterFinishedController = defineController<Job>({
   name: 'ttl-after-finished',
+  account: 'ttl-after-finished-controller',
   watches: Job,
   plan: (job, _, now) => planTtl(job, now),
 });

@@ -8,6 +8,7 @@ import { expiryOf, isBootstrapSecret, NAMESPACE } from './token-secret.ts';
 
 export const tokenCleaningController: Controller = defineController({
   name: 'token-cleaning',
+  account: 'token-cleaner',
   watches: Namespace,
   also: [related(Secret, (secret) => (isBootstrapSecret(secret) ? [NAMESPACE] : []))],
   plan: (namespace, world, now) => planTokenCleaning(namespace, world, now.getTime()),

@@ -26,6 +26,7 @@ export interface ClusterInfoOptions {
 export function clusterInfoController(options: ClusterInfoOptions): Controller {
   return defineController({
     name: 'cluster-info',
+    account: 'bootstrap-signer',
     watches: Namespace,
     also: [
       related(ConfigMap, ({ metadata }) => (metadata.name === NAME && metadata.namespace === PUBLIC ? [PUBLIC] : [])),

@@ -31,6 +31,7 @@ export interface ApprovingOptions {
 export function approvingController({ reservedNames }: ApprovingOptions): Controller {
   return defineController<CertificateSigningRequest, Opinion | undefined>({
     name: 'csr-approving',
+    account: 'certificate-controller',
     watches: CertificateSigningRequest,
     also: [
       related(Node, ({ metadata }, listers) =>

@@ -57,7 +57,7 @@ beforeAll(async () => {
   const issuer = newIssuer(subject, privateKey);
   const certificate = issue({ subject, publicKey, usage: 'authority', ...validity }, issuer, systemRandom);
   authority = new X509Certificate(certificate);
-  sign = signingAuthority({ certificate, key: privateKey, longest: 365 * DAY, clock, random: systemRandom });
+  sign = signingAuthority({ certificate, key: privateKey, maxLifetime: 365 * DAY, clock, random: systemRandom });
 });
 
 const issued = async (asked: Asked) => {

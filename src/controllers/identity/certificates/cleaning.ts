@@ -12,6 +12,7 @@ const WAITING = 24 * HOUR;
 
 export const csrCleaningController: Controller = defineController<CertificateSigningRequest>({
   name: 'csr-cleaning',
+  account: 'certificate-controller',
   watches: CertificateSigningRequest,
   plan: (request, _, now) => planCleaning(request, now),
 });

@@ -28,6 +28,7 @@ export type Outcome = { readonly certificate: string } | { readonly failure: str
 export function signingController(sign: SignCertificate): Controller {
   return defineController<CertificateSigningRequest, Outcome | undefined>({
     name: 'csr-signing',
+    account: 'certificate-controller',
     watches: CertificateSigningRequest,
     observe: async (request) => (request && isWaiting(request) ? outcomeOf(request, sign) : undefined),
     plan: planSigning,

@@ -8,6 +8,7 @@ import { type Plan, update } from '../../loop/plan.ts';
 
 export const clusterRoleAggregationController: Controller = defineController({
   name: 'cluster-role-aggregation',
+  account: 'clusterrole-aggregation-controller',
   watches: ClusterRole,
   // Whoever changes may have been gathered, or may be from now on.
   also: [related(ClusterRole, (_, listers) => aggregatedNames(listers))],

@@ -13,6 +13,7 @@ const ABOUT = 'The authority that signed the certificate of this cluster: with i
 export function rootCaController(authority: string): Controller {
   return defineController({
     name: 'root-ca',
+    account: 'root-ca-cert-publisher',
     watches: Namespace,
     also: [related(ConfigMap, ({ metadata }) => (metadata.name === NAME ? [metadata.namespace ?? ''] : []))],
     plan: (namespace, world) => planRootCa(namespace, world, authority),

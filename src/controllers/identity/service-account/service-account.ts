@@ -3,6 +3,7 @@
  * secrets that users ask for, and removes those whose account is gone.
  */
 import { deepEqual } from '../../../base/tree.ts';
+import { CONTROLLER_MANAGER } from '../../../client/component-users.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
@@ -33,6 +34,8 @@ export interface ServiceAccountControllerOptions {
 export function serviceAccountController({ mintToken, authority }: ServiceAccountControllerOptions): Controller {
   return defineController<Namespace, TokenObservation>({
     name: 'service-account',
+    // Its role holds what service accounts and their tokens need, as in Kubernetes.
+    account: CONTROLLER_MANAGER,
     watches: Namespace,
     also: [
       related(ServiceAccount, ({ metadata }) => [metadata.namespace ?? '']),

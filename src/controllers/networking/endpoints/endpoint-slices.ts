@@ -38,6 +38,7 @@ const LIMIT = 100;
 
 export const endpointSliceController: Controller = defineController<Service>({
   name: 'endpoint-slice',
+  account: 'endpointslice-controller',
   watches: Service,
   also: [
     podsBehindServices,

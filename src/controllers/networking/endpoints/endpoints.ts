@@ -31,6 +31,7 @@ type SeenEndpoints = DeepReadonly<Endpoints>;
 
 export const endpointsController: Controller = defineController<Service>({
   name: 'endpoint',
+  account: 'endpoint-controller',
   watches: Service,
   also: [
     podsBehindServices,

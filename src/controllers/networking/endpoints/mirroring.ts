@@ -23,6 +23,7 @@ type SeenEndpoints = DeepReadonly<Endpoints>;
 
 export const endpointSliceMirroringController: Controller = defineController<Endpoints>({
   name: 'endpoint-slice-mirroring',
+  account: 'endpointslicemirroring-controller',
   watches: Endpoints,
   also: [related(Service, (service) => [keyOf(service)]), slicesManagedBy(NAME)],
   plan: planMirroring,

@@ -28,6 +28,7 @@ export function nodeIpamController(podRange: string): Controller {
   const given = new Map<string, string>();
   return defineController<Node, ReadonlyMap<string, string>>({
     name: 'node-ipam',
+    account: 'node-controller',
     component: 'cidrAllocator',
     watches: Node,
     workers: 1,

@@ -37,6 +37,7 @@ export function nodeLifecycleController(): Controller {
   const memory = new Memory();
   return defineController<Node, Watched | { readonly gone: SeenNode } | undefined>({
     name: 'node',
+    account: 'node-controller',
     component: 'node-controller',
     watches: Node,
     also: [

@@ -21,6 +21,7 @@ export function taintEvictionController(): Controller {
   const counting = new Map<string, { readonly uid: string | undefined; readonly since: number }>();
   return defineController<never, Countdown>({
     name: 'taint-eviction',
+    account: 'node-controller',
     component: 'taint-eviction-controller',
     // Pods of nodes without such taints, which is most of them, are never planned for.
     also: [

@@ -37,6 +37,7 @@ export interface DisruptionControllerOptions {
 export function disruptionController({ kinds }: DisruptionControllerOptions): Controller {
   return defineController<PodDisruptionBudget, OtherScales>({
     name: 'disruption',
+    account: 'disruption-controller',
     component: 'controllermanager',
     watches: PodDisruptionBudget,
     also: [related(Pod, budgetsOf, isSameForBudgets), ...SCALED.map(scaledOwners)],

@@ -14,6 +14,7 @@ type SeenPod = DeepReadonly<Pod>;
 
 export const staleDisruptionController: Controller = defineController<never>({
   name: 'stale-disruption',
+  account: 'disruption-controller',
   // Only pods of which it is said: they are few.
   also: [related(Pod, (pod) => (targetOf(pod) ? [keyOf(pod)] : []))],
   plan: planStaleTarget,

@@ -31,6 +31,7 @@ export interface ResourceQuotaControllerOptions {
 export function resourceQuotaController({ kinds }: ResourceQuotaControllerOptions): Controller {
   return defineController<ResourceQuota, readonly Counted[]>({
     name: 'resource-quota',
+    account: 'resourcequota-controller',
     watches: ResourceQuota,
     observe: async (quota, _, { client, signal }) => (quota ? look(quota, { client, signal, kinds }) : []),
     plan: planResourceQuota,

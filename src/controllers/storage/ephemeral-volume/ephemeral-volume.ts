@@ -14,6 +14,7 @@ type Ephemeral = NonNullable<NonNullable<SeenPod['spec']['volumes']>[number]['ep
 
 export const ephemeralVolumeController: Controller = defineController({
   name: 'ephemeral-volume',
+  account: 'ephemeral-volume-controller',
   component: 'ephemeral_volume',
   also: [
     // Which volumes a pod has never changes.

@@ -16,6 +16,7 @@ const MADE = 'storageclass.kubernetes.io/default-was-made';
 
 export const defaultClassController: Controller = defineController({
   name: 'default-storage-class',
+  account: 'default-storage-class-controller',
   also: [related(Namespace, ({ metadata }) => (metadata.name === HOME ? [HOME] : [])), related(StorageClass, () => [])],
   plan: (_, { of }) => planDefaultClass(of(Namespace).get(HOME), { of }),
 });

@@ -29,6 +29,7 @@ type Volume = DeepReadonly<PersistentVolume>;
 export function nodeDirectoryController({ volumesDirectory = USUAL_DIRECTORY }: NodeDirectoryOptions): Controller {
   return defineController<any, Observed>({
     name: 'node-directory-provisioner',
+    account: 'node-directory-provisioner',
     component: NODE_DIRECTORY,
     also: [
       related(PersistentVolumeClaim, (claim) => (isOurs(claim) ? [keyOf(claim)] : [])),

@@ -18,6 +18,7 @@ import { planVolume } from './volumes.ts';
 
 export const volumeBinderController: Controller = defineController<any, Missed>({
   name: 'persistentvolume-binder',
+  account: 'persistent-volume-binder',
   component: 'persistentvolume-controller',
   also: [
     related(PersistentVolumeClaim, keysOfClaim),

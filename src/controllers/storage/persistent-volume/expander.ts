@@ -9,6 +9,7 @@ import type { Claim } from './states.ts';
 
 export const volumeExpanderController: Controller = defineController({
   name: 'persistentvolume-expander',
+  account: 'expand-controller',
   component: 'volume_expand',
   also: [
     related(

@@ -24,6 +24,7 @@ type Class = DeepReadonly<VolumeAttributesClass>;
 
 export const claimProtectionController: Controller = defineController<PersistentVolumeClaim>({
   name: 'pvc-protection',
+  account: 'pvc-protection-controller',
   watches: PersistentVolumeClaim,
   also: [related(Pod, podsByClaim)],
   plan: planClaim,
@@ -31,12 +32,14 @@ export const claimProtectionController: Controller = defineController<Persistent
 
 export const volumeProtectionController: Controller = defineController<PersistentVolume>({
   name: 'pv-protection',
+  account: 'pv-protection-controller',
   watches: PersistentVolume,
   plan: planVolume,
 });
 
 export const classProtectionController: Controller = defineController<VolumeAttributesClass>({
   name: 'vac-protection',
+  account: 'volumeattributesclass-protection-controller',
   watches: VolumeAttributesClass,
   also: [related(PersistentVolumeClaim, classesOfClaim), related(PersistentVolume, classesOfVolume)],
   plan: planClass,

@@ -31,6 +31,7 @@ export function cronJobController(): Controller {
   const memory = new ScheduleMemory();
   return defineController<CronJob, Observed>({
     name: 'cronjob',
+    account: 'cronjob-controller',
     watches: CronJob,
     owns: [Job],
     observe: async (cronJob, world, { now, ...tools }) => {

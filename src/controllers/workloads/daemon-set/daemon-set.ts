@@ -46,6 +46,7 @@ export function daemonSetController(): Controller {
   const failedPods = new FailedPods();
   return defineController<DaemonSet, Adoption>({
     name: 'daemonset',
+    account: 'daemon-set-controller',
     watches: DaemonSet,
     owns: [Pod, ControllerRevision],
     also: [orphansOf(pods), orphansOf(revisions), related(Node, concerned)],

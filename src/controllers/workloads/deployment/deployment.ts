@@ -41,6 +41,7 @@ const replicaSets: Ownership<Deployment, ReplicaSet> = {
 
 export const deploymentController = defineController<Deployment, boolean>({
   name: 'deployment',
+  account: 'deployment-controller',
   watches: Deployment,
   owns: [ReplicaSet],
   also: [orphansOf(replicaSets), related(Pod, recreated)],

@@ -26,6 +26,7 @@ export function horizontalPodAutoscalerController(options: HorizontalPodAutoscal
   const memory = new Memory();
   return defineController<HorizontalPodAutoscaler, Look | number>({
     name: 'horizontal-pod-autoscaler',
+    account: 'horizontal-pod-autoscaler',
     component: 'horizontal-pod-autoscaler',
     workers: 5,
     watches: HorizontalPodAutoscaler,

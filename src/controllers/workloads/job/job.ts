@@ -39,6 +39,7 @@ export function jobController(): Controller {
   const memory = new FailureMemory();
   return defineController<Job, Observed>({
     name: 'job',
+    account: 'job-controller',
     watches: Job,
     owns: [Pod],
     also: [orphansOf(pods), trackedPods],

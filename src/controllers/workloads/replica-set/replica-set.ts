@@ -17,6 +17,7 @@ const pods: Ownership<ReplicaSet, Pod> = {
 
 export const replicaSetController = defineController<ReplicaSet, boolean>({
   name: 'replicaset',
+  account: 'replicaset-controller',
   watches: ReplicaSet,
   owns: [Pod],
   also: [orphansOf(pods)],

@@ -16,6 +16,7 @@ const pods: Ownership<ReplicationController, Pod> = {
 
 export const replicationControllerController = defineController<ReplicationController, boolean>({
   name: 'replication',
+  account: 'replication-controller',
   watches: ReplicationController,
   owns: [Pod],
   also: [orphansOf(pods)],

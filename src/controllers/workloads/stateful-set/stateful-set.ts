@@ -42,6 +42,7 @@ const pods: Ownership<StatefulSet, Pod> = {
 
 export const statefulSetController = defineController<StatefulSet, Adoption>({
   name: 'statefulset',
+  account: 'statefulset-controller',
   watches: StatefulSet,
   owns: [Pod, ControllerRevision],
   also: [orphansOf(pods), orphansOf(revisions), related(PersistentVolumeClaim, claimed)],

@@ -4,7 +4,7 @@ import { ControllerRevision } from './controller-revision.ts';
 
 const revision = (parts: object) => ({ metadata: { name: 'r' }, ...parts });
 
-test('what its owner wrote is kept as it is', () => {
+test('data is stored unchanged', () => {
   const data = { spec: { template: { $patch: 'replace', unknown: [1, null] } } };
   const { object, errors } = create(ControllerRevision, revision({ data }));
   expect(errors).toEqual([]);
@@ -20,7 +20,7 @@ test.each<[object, string[]]>([
   expect(create(ControllerRevision, revision(parts)).errors).toEqual(errors);
 });
 
-test('it can move in the order, but what it holds stays', () => {
+test('revision can change, data cannot', () => {
   const { object } = create(ControllerRevision, revision({ data: { a: 1 }, revision: 1 }));
   expect(update(ControllerRevision, object, revision({ data: { a: 1 }, revision: 2 })).errors).toEqual([]);
   expect(update(ControllerRevision, object, revision({ data: { a: 2 }, revision: 1 })).errors).toEqual([

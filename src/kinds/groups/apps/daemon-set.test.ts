@@ -37,7 +37,7 @@ describe('defaults belong to the version of the request', () => {
     });
   });
 
-  test('only in extensions/v1beta1 labels and selector follow from the template', () => {
+  test('labels and selector default to those of the template only in extensions/v1beta1', () => {
     const body = daemonSet({ selector: undefined });
     const { object, errors } = create(kind, body, { apiVersion: OLD });
     expect(errors).toEqual([]);
@@ -83,7 +83,7 @@ test.each<[object, string]>([
     'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in DaemonSet is not Supported',
   ],
   [{ revisionHistoryLimit: -1 }, 'spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0'],
-])('%j is refused', (spec, error) => {
+])('%j is rejected', (spec, error) => {
   expect(create(kind, daemonSet(spec)).errors).toEqual([error]);
 });
 
@@ -109,7 +109,7 @@ describe('the template generation', () => {
     expect(tooLow.metadata.annotations).toEqual({ [GENERATION]: '1' });
   });
 
-  test.each(['apps/v1', OLD])('grows with the template and with nothing else, in %s', (apiVersion) => {
+  test.each(['apps/v1', OLD])('grows with changes of the template only, in %s', (apiVersion) => {
     const changed = update(kind, old, daemonSet({ template: pods({ app: 'a', v: '2' }) }), { apiVersion }).object;
     expect(changed.metadata.annotations).toEqual({ [GENERATION]: '2' });
     const same = update(kind, old, daemonSet({ minReadySeconds: 3 }), { apiVersion }).object;
@@ -123,7 +123,7 @@ describe('the template generation', () => {
     expect(byAnnotation.metadata.annotations).toEqual({ [GENERATION]: '1' });
   });
 
-  test('is not changed by a write of the status', () => {
+  test('is not changed by a status update', () => {
     const { object } = update(kind, old, daemonSet({ templateGeneration: 9 }), {
       apiVersion: OLD,
       subresource: 'status',

@@ -10,22 +10,22 @@ function errorsOf(body: object): string[] {
   );
 }
 
-test('a rollback names its Deployment', () => {
+test('a rollback must name its Deployment', () => {
   expect(errorsOf({ name: 'a', rollbackTo: { revision: 2 } })).toEqual([]);
   expect(errorsOf({ rollbackTo: {} })).toEqual(['name: Required value: name is required']);
 });
 
-test('without a revision it goes to the last one', () => {
+test('without a revision it targets the previous one', () => {
   expect(decode(DeploymentRollback, { name: 'a' }).rollbackTo).toEqual({});
 });
 
-test('revisions are counted from 1', () => {
+test('a negative revision is rejected', () => {
   expect(errorsOf({ name: 'a', rollbackTo: { revision: -1 } })).toEqual([
     'rollback.version: Invalid value: -1: must be greater than or equal to 0',
   ]);
 });
 
-test('annotations that come with it are checked as those of any object', () => {
+test('annotations are validated like those of any object', () => {
   expect(errorsOf({ name: 'a', updatedAnnotations: { why: 'test' } })).toEqual([]);
   expect(errorsOf({ name: 'a', updatedAnnotations: { 'a/b/c': 'test' } })[0]).toMatch(
     /^updatedAnnotations: Invalid value: "a\/b\/c": a valid label key/,

@@ -43,25 +43,25 @@ describe('defaults belong to the version of the request', () => {
     ['extensions/v1beta1', true],
     ['apps/v1', false],
     ['apps/v1beta2', false],
-  ])('in %s labels and selector follow from the template: %s', (apiVersion, follow) => {
+  ])('in %s labels and selector default to those of the template: %s', (apiVersion, follow) => {
     const { object, errors } = create(kind, deployment({ selector: undefined }), { apiVersion });
     expect(object.metadata.labels).toEqual(follow ? { app: 'a' } : undefined);
     expect(object.spec.selector).toEqual(follow ? { matchLabels: { app: 'a' } } : undefined);
     expect(errors.includes('spec.selector: Required value')).toBe(!follow);
   });
 
-  test('labels that are there are left alone', () => {
+  test('existing labels are kept', () => {
     const { object } = create(kind, deployment({}, { labels: { tier: 'x' } }), { apiVersion: 'apps/v1beta1' });
     expect(object.metadata.labels).toEqual({ tier: 'x' });
   });
 
-  test('a strategy of Recreate has no numbers', () => {
+  test('Recreate gets no rollingUpdate defaults', () => {
     const { object, errors } = create(kind, deployment({ strategy: { type: 'Recreate' } }));
     expect(errors).toEqual([]);
     expect(object.spec.strategy).toEqual({ type: 'Recreate' });
   });
 
-  test('zero is not shown where it is the same as nothing', () => {
+  test('a zero that equals the absent value is omitted', () => {
     const { object } = create(kind, deployment({ minReadySeconds: 0, paused: false, replicas: 0 }));
     expect(object.spec).not.toHaveProperty('minReadySeconds');
     expect(object.spec).not.toHaveProperty('paused');
@@ -69,7 +69,7 @@ describe('defaults belong to the version of the request', () => {
   });
 });
 
-describe('what is wrong is said in the words of Kubernetes', () => {
+describe('errors have the messages of Kubernetes', () => {
   const mismatch = '`selector` does not match template `labels`';
   const percent =
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
@@ -149,7 +149,7 @@ describe('what is wrong is said in the words of Kubernetes', () => {
     expect(create(kind, deployment(spec)).errors).toEqual(errors);
   });
 
-  test.each(VERSIONS)('nothing at all, in %s', (apiVersion) => {
+  test.each(VERSIONS)('an empty object, in %s', (apiVersion) => {
     expect(create(kind, { metadata: { name: 'zz' } }, { apiVersion }).errors).toEqual([
       'spec.selector: Required value',
       `spec.template.metadata.labels: Invalid value: null: ${mismatch}`,
@@ -166,7 +166,7 @@ describe('what is wrong is said in the words of Kubernetes', () => {
   });
 });
 
-describe('the selector is for good, as in each version it was', () => {
+describe('the selector is immutable in the versions in which it is in Kubernetes', () => {
   const { object: old } = create(kind, deployment());
   const other = { matchLabels: { app: 'b' } };
 
@@ -183,7 +183,7 @@ describe('the selector is for good, as in each version it was', () => {
     );
   });
 
-  test('a new selector that does not fit either is told both', () => {
+  test('a changed selector that does not match the template gives both errors', () => {
     expect(update(kind, old, deployment({ selector: other })).errors).toEqual([
       'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
       'spec.selector: Invalid value: {"matchLabels":{"app":"b"}}: field is immutable',
@@ -196,7 +196,7 @@ describe('a status', () => {
   const write = (status: object, before = old) =>
     update(kind, before, { ...deployment(), status }, { subresource: 'status' });
 
-  test('may say that all is well', () => {
+  test('can report a healthy rollout', () => {
     const status = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2, observedGeneration: 1 };
     expect(write(status)).toMatchObject({ object: { status }, errors: [] });
   });
@@ -212,17 +212,17 @@ describe('a status', () => {
       { replicas: 2, availableReplicas: 2 },
       'status.availableReplicas: Invalid value: 2: cannot be greater than readyReplicas',
     ],
-  ])('%j is refused', (status, error) => {
+  ])('%j is rejected', (status, error) => {
     expect(write(status).errors).toEqual([error]);
   });
 
-  test('brings no labels', () => {
+  test('does not change labels', () => {
     const labelled = { ...deployment(), metadata: { ...deployment().metadata, labels: { via: 'status' } } };
     const { object } = update(kind, old, { ...labelled, status: {} }, { subresource: 'status' });
     expect(object.metadata.labels).toEqual(old.metadata.labels);
   });
 
-  test('never forgets a collision', () => {
+  test('never decreases collisionCount', () => {
     const before = write({ collisionCount: 2 }).object;
     expect(write({ collisionCount: 2 }, before).errors).toEqual([]);
     const error = 'status.collisionCount: Invalid value: 1: cannot be decremented';
@@ -230,7 +230,7 @@ describe('a status', () => {
   });
 });
 
-test('a rollback that an older version asks for is an annotation in the newer ones', () => {
+test('rollbackTo of an older version is an annotation in newer versions', () => {
   const { object } = create(kind, deployment({ rollbackTo: { revision: 3 } }), { apiVersion: 'apps/v1beta1' });
   expect(object.metadata.annotations).toEqual({ 'deprecated.deployment.rollback.to': '3' });
   expect(object.spec).not.toHaveProperty('rollbackTo');
@@ -240,20 +240,20 @@ test('a rollback that an older version asks for is an annotation in the newer on
   expect(old.metadata).not.toHaveProperty('annotations');
 });
 
-test('a rollback to the last revision is shown as an empty wish', () => {
+test('a rollback to the previous revision is shown as an empty rollbackTo', () => {
   const { object } = create(kind, deployment({ rollbackTo: { revision: 0 } }), { apiVersion: 'apps/v1beta1' });
   expect(object.metadata.annotations).toEqual({ 'deprecated.deployment.rollback.to': '0' });
   expect(shown(kind, object, 'apps/v1beta1').spec.rollbackTo).toEqual({});
 });
 
-test('a write of the status does not take the wish back', () => {
+test('a status update keeps the requested rollback', () => {
   const apiVersion = 'apps/v1beta1';
   const { object: old } = create(kind, deployment({ rollbackTo: { revision: 3 } }), { apiVersion });
   const { object } = update(kind, old, deployment(), { apiVersion, subresource: 'status' });
   expect(shown(kind, object, apiVersion).spec.rollbackTo).toEqual({ revision: 3 });
 });
 
-test.each(VERSIONS)('in %s a delete leaves the dependents, but not in the newest', (apiVersion) => {
+test.each(VERSIONS)('in %s a delete orphans dependents by default, but not in apps/v1', (apiVersion) => {
   const version = kind.versions.find((each) => each.apiVersion === apiVersion);
   expect(version?.orphansByDefault).toBe(apiVersion !== 'apps/v1');
 });

@@ -15,14 +15,14 @@ const replicaSet = (spec: object = {}, metadata: object = {}) => ({
   spec: { selector: { matchLabels: { app: 'a' } }, template: pods(), ...spec },
 });
 
-test('one pod is wanted where nothing is said, and none is there yet', () => {
+test('defaults to one replica, with an empty status', () => {
   const { object, errors } = create(kind, replicaSet());
   expect(errors).toEqual([]);
   expect(object.spec.replicas).toBe(1);
   expect(object.status).toEqual({ replicas: 0 });
 });
 
-describe('labels and selector follow from the template only in extensions/v1beta1', () => {
+describe('labels and selector default to those of the template only in extensions/v1beta1', () => {
   test.each([
     ['extensions/v1beta1', { app: 'a' }],
     ['apps/v1beta2', undefined],
@@ -34,7 +34,7 @@ describe('labels and selector follow from the template only in extensions/v1beta
     expect(errors[0]).toBe(labels ? undefined : 'spec.selector: Required value');
   });
 
-  test('a replace that takes the labels away gets them again', () => {
+  test('a replace without labels gets them from the template again', () => {
     const apiVersion = 'extensions/v1beta1';
     const old = create(kind, replicaSet({}, { labels: { tier: 'x' } }), { apiVersion }).object;
     expect(update(kind, old, replicaSet(), { apiVersion }).object.metadata.labels).toEqual({ app: 'a' });
@@ -54,7 +54,7 @@ test.each<[object, string]>([
     { template: pods(undefined, { restartPolicy: 'OnFailure' }) },
     'spec.template.spec.restartPolicy: Unsupported value: "OnFailure": supported values: "Always"',
   ],
-])('%j is refused', (spec, error) => {
+])('%j is rejected', (spec, error) => {
   expect(create(kind, replicaSet(spec)).errors).toEqual([error]);
 });
 
@@ -69,7 +69,7 @@ test.each([
   expect(update(kind, old, body, { apiVersion }).errors).toEqual(may ? [] : [error]);
 });
 
-test('no more pods have all labels than there are', () => {
+test('fullyLabeledReplicas cannot exceed replicas', () => {
   const old = create(kind, replicaSet()).object;
   const body = { ...replicaSet(), status: { replicas: 1, fullyLabeledReplicas: 2 } };
   expect(update(kind, old, body, { subresource: 'status' }).errors).toEqual([
@@ -77,6 +77,6 @@ test('no more pods have all labels than there are', () => {
   ]);
 });
 
-test('a field selector can ask for the number of pods', () => {
+test('status.replicas is a field selector', () => {
   expect(kind.selectable?.['status.replicas']?.({ status: { replicas: 3 } })).toBe('3');
 });

@@ -23,7 +23,7 @@ const errorsOf = (spec: object, apiVersion?: string) =>
   create(kind, set(spec), apiVersion ? { apiVersion } : {}).errors;
 
 describe('defaults', () => {
-  test('of the stored version', () => {
+  test('in the stored version', () => {
     const { object, errors } = create(kind, set());
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({
@@ -36,12 +36,12 @@ describe('defaults', () => {
     expect(object.status).toEqual({ replicas: 0, availableReplicas: 0 });
   });
 
-  test('a type that is said gets no numbers', () => {
+  test('an explicit type gets no rollingUpdate defaults', () => {
     const { updateStrategy } = create(kind, set({ updateStrategy: { type: 'RollingUpdate' } })).object.spec;
     expect(updateStrategy).toEqual({ type: 'RollingUpdate' });
   });
 
-  test('in apps/v1beta1 pods wait to be deleted, and labels and selector follow from the template', () => {
+  test('in apps/v1beta1 the strategy is OnDelete, and labels and selector default to those of the template', () => {
     const { object, errors } = create(kind, set({ selector: undefined }), { apiVersion: 'apps/v1beta1' });
     expect(errors).toEqual([]);
     expect(object.metadata.labels).toEqual(labels);
@@ -53,12 +53,12 @@ describe('defaults', () => {
     expect(object.spec.updateStrategy).not.toHaveProperty('rollingUpdate');
   });
 
-  test('in apps/v1beta2 they are as in apps/v1', () => {
+  test('apps/v1beta2 has the defaults of apps/v1', () => {
     const sent = set();
     expect(received(kind, sent, 'apps/v1beta2')).toEqual(received(kind, sent));
   });
 
-  test('claims are of their kind, and filled in like others', () => {
+  test('claim templates get their kind, their version and the defaults of claims', () => {
     const { object } = create(kind, set({ volumeClaimTemplates: [claim('data')] }));
     expect(object.spec.volumeClaimTemplates).toMatchObject([
       {
@@ -71,7 +71,7 @@ describe('defaults', () => {
   });
 });
 
-describe('a StatefulSet is refused', () => {
+describe('an invalid StatefulSet is rejected', () => {
   test.each<[object, string[]]>([
     [{ replicas: -1 }, ['spec.replicas: Invalid value: -1: must be greater than or equal to 0']],
     [
@@ -146,19 +146,19 @@ describe('the template', () => {
     template: template({ containers: [{ ...container, volumeMounts: [{ name: volumeName, mountPath: '/d' }] }] }),
   });
 
-  test('mounts what is claimed', () => {
+  test('can mount the volumes of claim templates', () => {
     expect(errorsOf({ ...mounting('data'), volumeClaimTemplates: [claim('data')] })).toEqual([]);
     expect(errorsOf({ ...mounting('other'), volumeClaimTemplates: [claim('data')] })).toEqual([
       'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "other"',
     ]);
   });
 
-  test('may mount a claim as a device', () => {
+  test('can use a claim as a block device', () => {
     const devices = { containers: [{ ...container, volumeDevices: [{ name: 'data', devicePath: '/d' }] }] };
     expect(errorsOf({ template: template(devices), volumeClaimTemplates: [claim('data')] })).toEqual([]);
   });
 
-  test('may name hosts as it likes, because nobody looks', () => {
+  test('may set any hostname and subdomain, which are ignored', () => {
     expect(errorsOf({ template: template({ hostname: 'A_b', subdomain: 'C_d' }) })).toEqual([]);
   });
 });
@@ -174,7 +174,7 @@ describe('a change', () => {
     [{ replicas: 3, ordinals: { start: 2 }, minReadySeconds: 4, revisionHistoryLimit: -1 }],
     [{ template: template({ terminationGracePeriodSeconds: 1 }), updateStrategy: { type: 'OnDelete' } }],
     [{ persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } }],
-  ])('of %j is fine', (spec) => {
+  ])('of %j is allowed', (spec) => {
     expect(changed(spec)).toEqual([]);
   });
 
@@ -184,13 +184,13 @@ describe('a change', () => {
     [{ volumeClaimTemplates: [claim('more')] }],
     [{ volumeClaimTemplates: undefined }],
     [{ selector: { matchLabels: { app: 'db', x: 'y' } }, template: template({}, { labels: { app: 'db', x: 'y' } }) }],
-  ])('of %j is not', (spec) => {
+  ])('of %j is rejected', (spec) => {
     expect(changed(spec)).toEqual([FORBIDDEN]);
     expect(changed(spec, 'apps/v1beta1')).toEqual([FORBIDDEN]);
   });
 });
 
-test('counters stay within each other', () => {
+test('counters are consistent with each other', () => {
   const old = create(kind, set()).object;
   const body = { ...old, status: { replicas: 1, readyReplicas: 2, availableReplicas: 3, collisionCount: -1 } };
   expect(update(kind, old, body, { subresource: 'status' }).errors).toEqual([
@@ -201,7 +201,7 @@ test('counters stay within each other', () => {
   ]);
 });
 
-test('its name can become that of pods', () => {
+test('the name must be usable in pod names', () => {
   expect(kind.name?.('db', false)).toEqual([]);
   expect(kind.name?.('db.example', false)).toEqual(['must not contain dots']);
 });

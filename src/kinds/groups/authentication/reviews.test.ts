@@ -5,19 +5,19 @@ import { SelfSubjectReview } from './self-subject-review.ts';
 import { TokenRequest } from './token-request.ts';
 import { TokenReview } from './token-review.ts';
 
-test('reviews can only be asked; a request for a token belongs to its service account', () => {
+test('reviews can only be created; a TokenRequest is a subresource body', () => {
   expect(TokenReview.verbs).toEqual(['create']);
   expect(SelfSubjectReview.verbs).toEqual(['create']);
   expect(TokenRequest.verbs).toEqual([]);
 });
 
-test('a review of a token has room for its answer', () => {
+test('a TokenReview starts with an empty status', () => {
   const { object, errors } = create(TokenReview as Kind, { spec: { token: 't', audiences: ['a'] } });
   expect(errors).toEqual([]);
   expect(object).toEqual({ metadata: {}, spec: { token: 't', audiences: ['a'] }, status: { user: {} } });
 });
 
-test('what somebody is may be more than a name', () => {
+test('UserInfo has groups, uid and extra fields', () => {
   const userInfo = { username: 'u', uid: '1', groups: ['g'], extra: { scopes: ['a', 'b'], none: [] } };
   const { object } = create(SelfSubjectReview as Kind, { status: { userInfo } });
   expect(object.status).toEqual({ userInfo });

@@ -40,7 +40,7 @@ describe.each<[string, Kind, object]>([
     expect(errorsOf(kind, { ...whom, ...spec })).toEqual(errors);
   });
 
-  test('has no name', () => {
+  test('must not have a name', () => {
     expect(errorsOf(kind, { ...whom, resourceAttributes }, { name: 'a' })).toEqual([
       'metadata: Invalid value: {"name":"a"}: must be empty',
     ]);
@@ -49,14 +49,14 @@ describe.each<[string, Kind, object]>([
   });
 });
 
-test('a question about nobody is none', () => {
+test('a review without user and groups is rejected', () => {
   expect(errorsOf(SubjectAccessReview, { resourceAttributes })).toEqual([
     'spec.user: Invalid value: "": at least one of user or group must be specified',
   ]);
   expect(errorsOf(SubjectAccessReview, { resourceAttributes, groups: ['g'] })).toEqual([]);
 });
 
-test('a question in a namespace stays there', () => {
+test('a local review must stay in its namespace', () => {
   const ask = (spec: object, metadata: object = { namespace: 'n' }) =>
     errorsOf(LocalSubjectAccessReview, { user: 'u', ...spec }, metadata);
   expect(ask({ resourceAttributes })).toEqual([]);
@@ -105,7 +105,7 @@ describe('selectors', () => {
   });
 });
 
-test('an answer is complete before it is given', () => {
+test('the status always has its required fields', () => {
   expect(create(SubjectAccessReview as Kind, { spec: {} }).object.status).toEqual({ allowed: false });
   expect(create(SelfSubjectRulesReview as Kind, {}).object).toMatchObject({
     spec: {},

@@ -37,19 +37,19 @@ const sent = (spec: object, annotations: object = {}, status: object = {}) => ({
   status,
 });
 
-describe('an autoscaler that is sent', () => {
-  test('with a use of the CPU has it as its metric', () => {
+describe('an autoscaler written in autoscaling/v1', () => {
+  test('with a CPU target gets it as its metric', () => {
     const { object, errors } = create(kind, sent({ targetCPUUtilizationPercentage: 50 }), { apiVersion: V1 });
     expect(errors).toEqual([]);
     expect(object.spec).toEqual({ scaleTargetRef: target, minReplicas: 1, maxReplicas: 3, metrics: [cpu(50)] });
   });
 
-  test('with nothing aims at four fifths of the CPU', () => {
+  test('without a target gets a CPU utilization of 80 percent', () => {
     expect(received(kind, sent({}), V1).spec.metrics).toEqual([cpu(80)]);
     expect(received(kind, { metadata: { name: 'a' } }, V1).spec.metrics).toEqual([cpu(80)]);
   });
 
-  test('with other metrics has those, and the CPU only when it is named', () => {
+  test('with other metrics gets those, and CPU only if it has a target', () => {
     const annotations = {
       [`${KEY}/metrics`]: '[{"type":"Resource","resource":{"name":"memory","targetAverageValue":"1Gi"}}]',
     };
@@ -59,7 +59,7 @@ describe('an autoscaler that is sent', () => {
     expect(both.metadata).toEqual({ name: 'a' });
   });
 
-  test('complains in the words of the stored version', () => {
+  test('gets the errors of the stored version', () => {
     const { errors } = create(kind, sent({ targetCPUUtilizationPercentage: 0 }), { apiVersion: V1 });
     expect(errors).toEqual([
       'spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0',
@@ -79,8 +79,8 @@ describe('an autoscaler that is sent', () => {
   );
 });
 
-describe('an autoscaler that is shown', () => {
-  test('has the use of the CPU in a field, and no annotations', () => {
+describe('an autoscaler read in autoscaling/v1', () => {
+  test('has CPU utilization in a field, and no annotations', () => {
     const object = seen({ metrics: [cpu(50)] }, { currentReplicas: 1, desiredReplicas: 2 });
     expect(object).toEqual({
       kind: 'HorizontalPodAutoscaler',
@@ -91,7 +91,7 @@ describe('an autoscaler that is shown', () => {
     });
   });
 
-  test('has other metrics in an annotation, in their old form', () => {
+  test('has other metrics in an annotation, in the older form', () => {
     const selector = { matchLabels: { a: 'b' } };
     const metrics = [
       { type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '7' } } },
@@ -114,7 +114,7 @@ describe('an autoscaler that is shown', () => {
     ]);
   });
 
-  test('has what was found, conditions and behavior in annotations', () => {
+  test('has current metrics, conditions and behavior in annotations', () => {
     const condition = { type: 'AbleToScale', status: 'True', lastTransitionTime: '2026-01-02T03:04:05Z' };
     const current = { averageUtilization: 40, averageValue: '400m' };
     const currentMetrics = [{ type: 'Resource', resource: { name: 'cpu', current } }];
@@ -132,11 +132,11 @@ describe('an autoscaler that is shown', () => {
   });
 });
 
-describe('what the old form cannot say', () => {
+describe('what the older form cannot express', () => {
   const metrics = [cpu(50), memory, cpu(60)];
   const object = seen({ metrics });
 
-  test('comes back as it was', () => {
+  test('round-trips unchanged', () => {
     expect(received(kind, object, V1).spec.metrics).toEqual(metrics);
   });
 
@@ -144,7 +144,7 @@ describe('what the old form cannot say', () => {
     ['the field', ({ spec }) => (spec.targetCPUUtilizationPercentage = 70), [memory, cpu(70)]],
     ['the absence of the field', ({ spec }) => delete spec.targetCPUUtilizationPercentage, [memory]],
     ['the annotation', ({ metadata }) => delete metadata.annotations[`${KEY}/metrics`], [cpu(50)]],
-  ])('gives way when a client changes it: %s counts', (_what, change, expected) => {
+  ])('is replaced when a client changes %s', (_what, change, expected) => {
     const changed = clone(object);
     change(changed);
     expect(received(kind, changed, V1).spec.metrics).toEqual(expected);
@@ -200,7 +200,7 @@ const anyStored = fc
   })
   .map(({ spec, status }) => stored(spec, status));
 
-test('nothing of a stored object is lost on the way out and back', () => {
+test('a stored object round-trips without loss', () => {
   fc.assert(
     fc.property(anyStored, (object) => {
       const view = JSON.parse(JSON.stringify(shown(kind, object, V1)));
@@ -210,7 +210,7 @@ test('nothing of a stored object is lost on the way out and back', () => {
   );
 });
 
-test('what is shown is the same when it has been stored again', () => {
+test('a shown object is the same after it was stored again', () => {
   fc.assert(
     fc.property(anyStored, (object) => {
       const view = decode(kind.versions[1]!.schema, shown(kind, object, V1));

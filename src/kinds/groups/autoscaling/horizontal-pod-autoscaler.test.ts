@@ -25,15 +25,15 @@ const queue = {
 const errorsOf = (spec: object) => create(kind, autoscaler(spec)).errors;
 const errorsOfMetric = (metric: object) => errorsOf({ metrics: [metric] });
 
-describe('where nothing is said', () => {
-  test('at least one pod, and four fifths of the CPU', () => {
+describe('defaults', () => {
+  test('one replica, and a CPU utilization of 80 percent', () => {
     const { object, errors } = create(kind, autoscaler());
     expect(errors).toEqual([]);
     expect(object.spec).toEqual({ scaleTargetRef: target, minReplicas: 1, maxReplicas: 3, metrics: [cpu(80)] });
     expect(object.status).toEqual({ desiredReplicas: 0 });
   });
 
-  test('the speed is not limited; but who limits a part gets the rest filled in', () => {
+  test('no behavior; a partial one is completed', () => {
     expect(create(kind, autoscaler()).object.spec).not.toHaveProperty('behavior');
     const { behavior } = create(kind, autoscaler({ behavior: { scaleDown: { selectPolicy: 'Disabled' } } })).object
       .spec;
@@ -194,14 +194,14 @@ describe('a metric', () => {
     expect(errorsOfMetric(metric)).toEqual(errors);
   });
 
-  test('of an object in no version may stay', () => {
+  test('of an object with a malformed apiVersion stays valid if it was stored', () => {
     const body = autoscaler({ metrics: [ofObject({ describedObject: { ...target, apiVersion: 'a/b/c' } })] });
     const old = create(kind, body).object;
     expect(update(kind, old, body).errors).toEqual([]);
   });
 });
 
-describe('the target names its group', () => {
+describe('the apiVersion of the target needs a group', () => {
   const missing = 'apiVersion must specify API group';
 
   test.each<[object, string[]]>([
@@ -220,14 +220,14 @@ describe('the target names its group', () => {
     expect(errorsOf({ scaleTargetRef })).toEqual(errors);
   });
 
-  test('one that was stored without it may stay', () => {
+  test('a target stored without a group stays valid', () => {
     const body = autoscaler({ scaleTargetRef: { kind: 'Deployment', name: 'a' } });
     const old = create(kind, body).object;
     expect(update(kind, old, body).errors).toEqual([]);
   });
 });
 
-test('who scales to zero already may go on, with a metric that needs no pods', () => {
+test('stored minReplicas of 0 stay valid with an Object or External metric', () => {
   const none = autoscaler({ minReplicas: 0, metrics: [queue] });
   expect(create(kind, none).errors).toEqual(['spec.minReplicas: Invalid value: 0: must be greater than or equal to 1']);
   const old = create(kind, none).object;
@@ -237,7 +237,7 @@ test('who scales to zero already may go on, with a metric that needs no pods', (
   ]);
 });
 
-test('annotations that only the older version has are not stored', () => {
+test('annotations of autoscaling/v1 are not stored', () => {
   const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': '[]', own: 'x' };
   const { object } = create(kind, autoscaler({}, { annotations }));
   expect(object.metadata.annotations).toEqual({ own: 'x' });

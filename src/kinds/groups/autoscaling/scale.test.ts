@@ -14,18 +14,18 @@ test.each(['apps/v1', 'v1', 'batch/v1', 'example.com/v1'])(
   },
 );
 
-test.each(OLDER)('a workload of %s has a Scale of its own', (version) => {
+test.each(OLDER)('workloads in %s have their own Scale', (version) => {
   expect(scaleShapeOf(version).apiVersion).toBe(version);
 });
 
-test('the selector is a text', () => {
+test('the selector is a string', () => {
   const { status } = scaleShapeOf('apps/v1');
   expect(status(2, labels)).toEqual({ replicas: 2, selector: 'a=1,b=2' });
   expect(status(2, { app: 'a' })).toEqual({ replicas: 2, selector: 'app=a' });
   expect(status(0, undefined)).toEqual({ replicas: 0 });
 });
 
-test.each(OLDER)('in %s it is also shown as labels, where they say all of it', (version) => {
+test.each(OLDER)('in %s it is also shown as labels, if equality is enough', (version) => {
   const { status } = scaleShapeOf(version);
   expect(status(2, labels)).toEqual({ replicas: 2, selector: { a: '1', b: '2' }, targetSelector: 'a=1,b=2' });
   expect(status(2, mixed)).toEqual({ replicas: 2, targetSelector: 'a=1,b in (x,y)' });
@@ -33,7 +33,7 @@ test.each(OLDER)('in %s it is also shown as labels, where they say all of it', (
   expect(status(0, undefined)).toEqual({ replicas: 0 });
 });
 
-test.each(['autoscaling/v1', ...OLDER])('%s: a size is not negative, and none is zero', (apiVersion) => {
+test.each(['autoscaling/v1', ...OLDER])('%s: replicas cannot be negative, and absent means 0', (apiVersion) => {
   const { schema } = scaleShapeOf(apiVersion);
   const read = (replicas?: number) => decode(schema, { apiVersion, kind: 'Scale', spec: { replicas } });
   const context = { operation: 'update', old: undefined, subresource: 'scale', apiVersion } as const;

@@ -15,7 +15,7 @@ const cronJob = (spec: object = {}, job: object = {}, metadata: object = {}) => 
 });
 
 describe('defaults', () => {
-  test.each(['batch/v1', 'batch/v1beta1'])('of %s', (apiVersion) => {
+  test.each(['batch/v1', 'batch/v1beta1'])('in %s', (apiVersion) => {
     const { object, errors } = create(kind, cronJob(), { apiVersion });
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({
@@ -26,7 +26,7 @@ describe('defaults', () => {
     });
   });
 
-  test('in batch/v2alpha1 an absent limit is none, and differs from zero', () => {
+  test('in batch/v2alpha1 an absent limit means no limit, unlike zero', () => {
     const apiVersion = 'batch/v2alpha1';
     const { object, errors } = create(kind, cronJob({ failedJobsHistoryLimit: 0 }), { apiVersion });
     expect(errors).toEqual([]);
@@ -36,14 +36,14 @@ describe('defaults', () => {
     expect(view.spec.failedJobsHistoryLimit).toBe(0);
   });
 
-  test('the Job in the template has none of its own yet', () => {
+  test('the Job template has no defaults', () => {
     const { spec } = create(kind, cronJob()).object.spec.jobTemplate;
     expect(Object.keys(spec)).toEqual(['template']);
     expect(spec.template.spec.dnsPolicy).toBe('ClusterFirst');
   });
 });
 
-describe('what is wrong is said in the words of Kubernetes', () => {
+describe('errors have the messages of Kubernetes', () => {
   test.each<[object, string[]]>([
     [{ schedule: '' }, ['spec.schedule: Required value']],
     [{ schedule: undefined }, ['spec.schedule: Required value']],
@@ -97,7 +97,7 @@ describe('what is wrong is said in the words of Kubernetes', () => {
     expect(create(kind, cronJob({}, job)).errors).toEqual([`spec.jobTemplate.spec.${error}`]);
   });
 
-  test('a name that leaves no room for those of the Jobs', () => {
+  test('a name too long for Job names is rejected', () => {
     const name = 'x'.repeat(53);
     expect(create(kind, cronJob({}, {}, { name })).errors).toEqual([
       `metadata.name: Invalid value: "${name}": must be no more than 52 characters`,
@@ -106,7 +106,7 @@ describe('what is wrong is said in the words of Kubernetes', () => {
   });
 });
 
-describe('what was stored before a rule was made', () => {
+describe('objects stored before a rule existed', () => {
   const stored = (spec: object, name = 'a') => ({ ...create(kind, cronJob(spec, {}, { name })).object });
 
   test('a long name can still be updated', () => {
@@ -114,7 +114,7 @@ describe('what was stored before a rule was made', () => {
     expect(update(kind, stored({}, name), cronJob({}, {}, { name })).errors).toEqual([]);
   });
 
-  test('a time zone in the schedule may stay, but not beside the field', () => {
+  test('a time zone in the schedule may stay, but not together with timeZone', () => {
     const schedule = 'CRON_TZ=UTC 0 * * * *';
     expect(update(kind, stored({ schedule }), cronJob({ schedule })).errors).toEqual([]);
     expect(update(kind, stored({ schedule }), cronJob({ schedule, timeZone: 'UTC' })).errors).toEqual([
@@ -122,7 +122,7 @@ describe('what was stored before a rule was made', () => {
     ]);
   });
 
-  test('a time zone that is gone may stay', () => {
+  test('a time zone that no longer exists may stay', () => {
     expect(update(kind, stored({ timeZone: 'Old/Zone' }), cronJob({ timeZone: 'Old/Zone' })).errors).toEqual([]);
   });
 });

@@ -69,7 +69,7 @@ test.each([
   expect(parseCronSchedule(text)).toEqual({ type: 'interval', every });
 });
 
-test('a time zone in front of the fields is read', () => {
+test('a time zone prefix is parsed', () => {
   expect(calendar('TZ=Europe/Berlin 0 3 * * *')).toMatchObject({ timeZone: 'Europe/Berlin', hours: new Set([3]) });
   expect(calendar('CRON_TZ=UTC @daily').timeZone).toBe('UTC');
 });

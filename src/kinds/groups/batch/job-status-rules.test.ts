@@ -37,7 +37,7 @@ test.each([
   expect(write(status)).toEqual([]);
 });
 
-describe('an end must be complete', () => {
+describe('a terminal condition needs a consistent status', () => {
   test.each<[string, object, string]>([
     [
       'no end and failure at once',
@@ -141,7 +141,7 @@ describe('indexes', () => {
   });
 });
 
-describe('what was said is not taken back', () => {
+describe('reported state is not reverted', () => {
   test.each<[string, object, object, string]>([
     ['failures', { failed: 2 }, { failed: 1 }, 'status.failed: Invalid value: 1: cannot decrease the failed counter'],
     ['successes', { succeeded: 2 }, {}, 'status.succeeded: Invalid value: 0: cannot decrease the succeeded counter'],
@@ -173,14 +173,14 @@ describe('what was said is not taken back', () => {
     expect(write(status, { before })).toContain(error);
   });
 
-  test('the start of a Job that goes on after a stop is new', () => {
+  test('a resumed Job gets a new start time', () => {
     const before = { startTime: START, conditions: conditions('Suspended') };
     const status = { startTime: LATER, conditions: [{ type: 'Suspended', status: 'False' }] };
     expect(write(status, { before })).toEqual([]);
   });
 });
 
-test('a fault that was there before does not stop other writes', () => {
+test('an existing inconsistency does not block other updates', () => {
   const before = { conditions: conditions('Complete'), active: 1 };
   expect(write({ ...before, terminating: 0 }, { before })).toEqual([]);
 });
@@ -192,7 +192,7 @@ test('pods are counted once', () => {
   ]);
 });
 
-test('no more pods are ready than active', () => {
+test('ready cannot exceed active', () => {
   expect(write({ ready: 2, active: 1 })).toEqual([
     'status.ready: Invalid value: 2: cannot set more ready pods than active',
   ]);

@@ -21,7 +21,7 @@ const created = (spec: object = {}, metadata: object = {}) => create(kind, job(s
 const changed = (old: any, spec: object) => update(kind, old, { ...old, spec: { ...old.spec, ...spec } }).errors;
 
 describe('defaults', () => {
-  test('where nothing is said', () => {
+  test('defaults', () => {
     const { object, errors } = create(kind, job());
     expect(errors).toEqual([]);
     expect(object.spec).toMatchObject({
@@ -36,22 +36,22 @@ describe('defaults', () => {
     expect(object.status).toEqual({});
   });
 
-  test('a Job with only parallelism ends with the first success', () => {
+  test('a Job with only parallelism has no completions', () => {
     const { spec } = created({ parallelism: 3 });
     expect(spec.parallelism).toBe(3);
     expect(spec).not.toHaveProperty('completions');
   });
 
-  test('a Job with only completions runs one pod at a time', () => {
+  test('a Job with only completions has a parallelism of 1', () => {
     expect(created({ completions: 3 }).spec).toMatchObject({ completions: 3, parallelism: 1 });
   });
 
-  test('a limit for each index replaces the limit for all', () => {
+  test('backoffLimitPerIndex removes the overall limit', () => {
     const { spec } = created({ completionMode: 'Indexed', completions: 2, backoffLimitPerIndex: 1 });
     expect(spec.backoffLimit).toBe(2147483647);
   });
 
-  test('a policy for failures waits until a pod has failed', () => {
+  test('with a podFailurePolicy, pods are replaced after they have failed', () => {
     const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] };
     const { spec } = created({ podFailurePolicy });
     expect(spec.podReplacementPolicy).toBe('Failed');
@@ -72,13 +72,13 @@ describe('the selector', () => {
     'job-name': 'a',
   };
 
-  test('is made from the uid, and the template gets the labels it needs', () => {
+  test('is generated from the UID, with labels in the template', () => {
     const { spec } = created({ template: pods({}, { app: 'x' }) });
     expect(spec.selector).toEqual({ matchLabels: { 'batch.kubernetes.io/controller-uid': 'uid-1' } });
     expect(spec.template.metadata.labels).toEqual({ app: 'x', ...own });
   });
 
-  test('of a client is taken with manualSelector', () => {
+  test('of a client is kept with manualSelector', () => {
     const selector = { matchLabels: { app: 'x' } };
     const { object, errors } = create(kind, job({ selector, manualSelector: true, template: pods({}, { app: 'x' }) }));
     expect(errors).toEqual([]);
@@ -86,14 +86,14 @@ describe('the selector', () => {
     expect(object.spec.template.metadata.labels).toEqual({ app: 'x' });
   });
 
-  test('must be there, and fit, with manualSelector', () => {
+  test('is required and must match with manualSelector', () => {
     expect(create(kind, job({ manualSelector: true })).errors).toEqual([
       'spec.selector: Required value',
       'spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`',
     ]);
   });
 
-  test('that a later version of the manifest leaves out is missing, and changed', () => {
+  test('that an update leaves out is reported as missing and as changed', () => {
     const { errors } = update(kind, created(), job());
     expect(errors).toEqual(
       expect.arrayContaining([
@@ -103,21 +103,21 @@ describe('the selector', () => {
     );
   });
 
-  test('of a client is refused without manualSelector', () => {
+  test('of a client is rejected without manualSelector', () => {
     const selector = { matchLabels: { app: 'x' } };
     expect(create(kind, job({ selector, template: pods({}, { app: 'x' }) })).errors).toEqual([
       'spec.selector: Invalid value: {"matchLabels":{"batch.kubernetes.io/controller-uid":"uid-1","app":"x"}}: `selector` not auto-generated',
     ]);
   });
 
-  test('labels that contradict it are refused', () => {
+  test('conflicting labels are rejected', () => {
     expect(create(kind, job({ template: pods({}, { 'job-name': 'b' }) })).errors).toEqual([
       expect.stringMatching(/^spec\.template\.metadata\.labels\[job-name\]: Invalid value: \{.*\}: must be 'a'$/),
     ]);
   });
 });
 
-describe('what is wrong is said in the words of Kubernetes', () => {
+describe('errors have the messages of Kubernetes', () => {
   const indexed = { completionMode: 'Indexed', completions: 5 };
   const byRule = (rule: object) => ({ podFailurePolicy: { rules: [rule] } });
   const exits = { operator: 'In', values: [1] };
@@ -263,7 +263,7 @@ describe('what is wrong is said in the words of Kubernetes', () => {
     expect(create(kind, job(spec)).errors).toEqual(errors);
   });
 
-  test('an indexed Job whose longest pod name is too long', () => {
+  test('an indexed Job whose longest pod name is too long is rejected', () => {
     const name = 'x'.repeat(62);
     expect(create(kind, job(indexed, { name })).errors).toEqual([
       `metadata.name: Invalid value: "${name}": will not able to create pod with invalid DNS label: ${name}-4`,
@@ -272,8 +272,8 @@ describe('what is wrong is said in the words of Kubernetes', () => {
   });
 });
 
-describe('what cannot change', () => {
-  test('parallelism, suspension and the like can', () => {
+describe('immutable fields', () => {
+  test('parallelism, suspend and similar fields can change', () => {
     expect(changed(created(), { parallelism: 5, suspend: true, activeDeadlineSeconds: 9, backoffLimit: 1 })).toEqual(
       [],
     );
@@ -297,17 +297,17 @@ describe('what cannot change', () => {
       { completionMode: 'NonIndexed' },
       /^spec\.completionMode: Invalid value: "NonIndexed": field is immutable$/,
     ],
-  ])('a Job with %j refuses %j', (spec, change, error) => {
+  ])('a Job with %j rejects %j', (spec, change, error) => {
     expect(changed(created(spec), change)).toContainEqual(expect.stringMatching(error));
   });
 
-  test('an indexed Job grows with as many pods at a time as indexes', () => {
+  test('an indexed Job can be resized if completions equals parallelism', () => {
     expect(changed(created({ completionMode: 'Indexed', completions: 1 }), { completions: 2, parallelism: 2 })).toEqual(
       [],
     );
   });
 
-  describe('but in a suspended Job without pods', () => {
+  describe('in a suspended Job without pods', () => {
     const idle = created({ suspend: true });
     const withSpec = (spec: object, metadata: object = {}) => ({
       template: {
@@ -320,22 +320,22 @@ describe('what cannot change', () => {
       [{ nodeSelector: { disk: 'ssd' } }],
       [{ tolerations: [{ key: 'gpu', operator: 'Exists' }] }],
       [{ containers: [{ ...idle.spec.template.spec.containers[0], resources: { requests: { cpu: '2' } } }] }],
-    ])('%j can', (spec) => {
+    ])('%j can change', (spec) => {
       expect(changed(idle, withSpec(spec))).toEqual([]);
     });
 
-    test('annotations of the pods can', () => {
+    test('pod annotations can change', () => {
       expect(changed(idle, withSpec({}, { annotations: { why: 'test' } }))).toEqual([]);
     });
 
-    test('the image cannot', () => {
+    test('the image cannot change', () => {
       const containers = [{ ...idle.spec.template.spec.containers[0], image: 'other:1' }];
       expect(changed(idle, withSpec({ containers }))).toEqual([
         expect.stringMatching(/^spec\.template\.spec: Invalid value: .*: field is immutable$/),
       ]);
     });
 
-    test('nothing can while pods are active', () => {
+    test('nothing can change while pods are active', () => {
       const busy = { ...idle, status: { active: 1, startTime: '2030-01-01T00:00:00Z' } };
       expect(changed(busy, withSpec({ nodeSelector: { disk: 'ssd' } }))).toEqual([
         expect.stringMatching(/^spec\.template: Invalid value: .*: field is immutable$/),
@@ -344,7 +344,7 @@ describe('what cannot change', () => {
   });
 });
 
-test('a field selector can ask for the successes', () => {
+test('status.successful is a field selector', () => {
   expect(kind.selectable?.['status.successful']?.({ status: { succeeded: 2 } })).toBe('2');
   expect(kind.selectable?.['status.successful']?.({ status: {} })).toBe('0');
 });

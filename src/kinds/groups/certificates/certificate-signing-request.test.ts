@@ -50,14 +50,14 @@ function approve(old: Csr, status: object) {
 const sign = (old: Csr, status: object) => update(Csr, old, withStatus(status), { subresource: 'status' });
 
 describe('a CertificateSigningRequest', () => {
-  it('waits for a decision, whatever it says of itself', () => {
+  it('starts without a status, whatever the client sends', () => {
     expect(create(Csr, withStatus({ conditions: [approved] }))).toEqual({
       object: { ...csr(), status: {} },
       errors: [],
     });
   });
 
-  it('says who asked, whatever it says itself', () => {
+  it('records the user who created it, whatever the client sends', () => {
     const claimed = { username: 'admin', uid: '1', groups: ['system:masters'], extra: { scope: ['all'] } };
     expect(create(Csr, csr(claimed)).object.spec).toEqual(spec);
     const object = received(Csr, csr(claimed));
@@ -65,7 +65,7 @@ describe('a CertificateSigningRequest', () => {
     expect(object.spec).toEqual({ ...spec, username: 'jane', groups: ['devs'], extra: { scope: ['some'] } });
   });
 
-  it('can be found by its signer', () => {
+  it('can be selected by its signer', () => {
     expect(Csr.selectable?.['spec.signerName']?.(create(Csr, csr()).object)).toBe('example.com/signer');
   });
 
@@ -107,7 +107,7 @@ describe('a CertificateSigningRequest', () => {
         'spec.usages[2]: Duplicate value: "client auth"',
       ],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(Csr, csr(parts)).errors).toEqual(errors);
   });
 
@@ -122,7 +122,7 @@ describe('a CertificateSigningRequest', () => {
 describe('an approval', () => {
   const { object: pending } = create(Csr, csr());
 
-  it('is noted with its time, and changes nothing else', () => {
+  it('gets a time, and changes nothing else', () => {
     const { object, errors } = approve(pending, { conditions: [approved], certificate });
     expect(errors).toEqual([]);
     expect(object).toEqual({
@@ -131,7 +131,7 @@ describe('an approval', () => {
     });
   });
 
-  it('keeps the time since when it holds', () => {
+  it('keeps its transition time', () => {
     const old = { ...clone(pending), status: { conditions: [{ ...approved, lastTransitionTime: EARLIER }] } } as Csr;
     const { object } = approve(old, { conditions: [{ ...approved, message: 'still' }] });
     expect(object.status.conditions).toEqual([
@@ -139,7 +139,7 @@ describe('an approval', () => {
     ]);
   });
 
-  it('is for good', () => {
+  it('cannot be reverted', () => {
     const { object: old } = approve(pending, { conditions: [approved] });
     expect(approve(old, {}).errors).toEqual([
       'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
@@ -165,7 +165,7 @@ describe('an approval', () => {
       ['status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"'],
     ],
     ['it twice', [approved, approved], ['status.conditions[1].type: Duplicate value: "Approved"']],
-  ])('that says %s is judged', (_what, conditions, errors) => {
+  ])('with %s is validated', (_what, conditions, errors) => {
     expect(approve(pending, { conditions }).errors).toEqual(errors);
   });
 });
@@ -174,14 +174,14 @@ describe('a signer', () => {
   const { object: decided } = approve(create(Csr, csr()).object, { conditions: [approved] });
   const { object: issued } = sign(decided, { conditions: [approved], certificate });
 
-  it('writes the certificate, and leaves the decision as it was', () => {
+  it('writes the certificate, and cannot change the decision', () => {
     const changed = { ...approved, message: 'because I say so' };
     const { object, errors } = sign(decided, { conditions: [changed], certificate });
     expect(errors).toEqual([]);
     expect(object.status).toEqual({ ...decided.status, certificate });
   });
 
-  it('may say that it failed', () => {
+  it('can report a failure', () => {
     const failed = { type: 'Failed', status: 'True' };
     const { object, errors } = sign(decided, { conditions: [approved, failed] });
     expect(errors).toEqual([]);
@@ -223,7 +223,7 @@ describe('a signer', () => {
     expect(sign(decided, status).errors).toEqual(errors);
   });
 
-  it('writes it once', () => {
+  it('cannot change an issued certificate', () => {
     const twice = base64(Buffer.from(certificate, 'base64').toString().repeat(2));
     const expected = ['status.certificate: Forbidden: updates may not modify existing certificate content'];
     expect(sign(issued, { conditions: [approved], certificate }).errors).toEqual([]);

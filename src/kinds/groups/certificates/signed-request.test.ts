@@ -22,7 +22,7 @@ describe('a request for a certificate', () => {
     expect(requestProblem(pem(forged(der)))).toBe(failure);
   });
 
-  it('is a request, in PEM', () => {
+  it('must be a certificate request in PEM', () => {
     const der = testRequest();
     const wrong = 'PEM block type must be CERTIFICATE REQUEST';
     expect(requestProblem('')).toBe(wrong);
@@ -36,11 +36,11 @@ describe('a request for a certificate', () => {
     ['half a length', Buffer.of(0x30), 'asn1: syntax error: truncated tag or length'],
     ['too few bytes', Buffer.of(0x30, 0x82, 0x01, 0x00, 0x30), 'asn1: syntax error: data truncated'],
     ['something else', Buffer.of(0x30, 0x03, 0x02, 0x01, 0x00), 'asn1: structure error: malformed certificate request'],
-  ])('that holds %s is refused', (_what, der, problem) => {
+  ])('that holds %s is rejected', (_what, der, problem) => {
     expect(requestProblem(pem(der))).toBe(problem);
   });
 
-  it('is refused with any bit changed, and cut anywhere', () => {
+  it('is rejected with any bit changed, and truncated anywhere', () => {
     const der = testRequest();
     for (let bit = 0; bit < der.length * 8; bit++) {
       const copy = Buffer.from(der);

@@ -7,7 +7,7 @@ const kind: Kind = Lease;
 
 const lease = (spec?: object) => ({ metadata: { name: 'a' }, spec });
 
-test('a lease that nobody holds is fine', () => {
+test('a lease without a holder is valid', () => {
   expect(create(kind, lease())).toMatchObject({ object: { spec: {} }, errors: [] });
 });
 
@@ -25,14 +25,14 @@ test.each<[object, string]>([
   [{ leaseTransitions: -1 }, 'spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0'],
   [{ strategy: 'Best' }, 'spec.strategy: Unsupported value: "Best": supported values: "OldestEmulationVersion"'],
   [{ preferredHolder: 'you' }, 'spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined'],
-])('%j is refused', (spec, error) => {
+])('%j is rejected', (spec, error) => {
   expect(create(kind, lease(spec)).errors).toEqual([error]);
 });
 
-test('strategies of others have a domain', () => {
+test('custom strategies need a domain prefix', () => {
   expect(create(kind, lease({ strategy: 'example.com/best', preferredHolder: 'you' })).errors).toEqual([]);
 });
 
-test('a replace may create it, because holders write without looking', () => {
+test('an update can create it', () => {
   expect(kind.createOnUpdate).toBe(true);
 });

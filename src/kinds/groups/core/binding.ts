@@ -3,7 +3,7 @@ import { type FieldError, notSupported, required } from '../../../schema/field-e
 import { defineKind } from '../../kind.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
 
-/** Puts a pod on a node. It can only be created, and is never stored. */
+/** Assigns a pod to a node. It can only be created and is never stored. */
 export const Binding = defineKind({
   group: '',
   kind: 'Binding',

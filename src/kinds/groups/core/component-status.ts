@@ -20,7 +20,7 @@ const fields = {
 
 export type ComponentStatus = KubeObject & ObjectType<typeof fields>;
 
-/** How a part of the control plane is. It is looked up when somebody asks, and never stored. */
+/** Computed on request and never stored. */
 export const ComponentStatus = defineKind({
   group: '',
   kind: 'ComponentStatus',
@@ -37,8 +37,8 @@ export const ComponentStatus = defineKind({
       const condition = healthOf(component);
       return condition ? (condition.status === 'True' ? 'Healthy' : 'Unhealthy') : 'Unknown';
     }),
-    text('Message', 'What the component answered.', (component) => healthOf(component)?.message ?? ''),
-    text('Error', 'What went wrong when it was asked.', (component) => healthOf(component)?.error ?? ''),
+    text('Message', 'Answer of the component to the health check.', (component) => healthOf(component)?.message ?? ''),
+    text('Error', 'Why the health check failed.', (component) => healthOf(component)?.error ?? ''),
   ],
 });
 

@@ -7,7 +7,7 @@ import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
 import { age, name, text } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
-/** What all keys of a ConfigMap, or of a Secret, may hold together. */
+/** Maximum total size of the values of a ConfigMap or Secret. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 
 /** Once `immutable` is set it stays, and what it guards stays with it. */
@@ -39,7 +39,7 @@ const fields = {
 
 export type ConfigMap = KubeObject & ObjectType<typeof fields>;
 
-/** Configuration for programs, apart from their images. */
+/** Configuration for programs, separate from their images. */
 export const ConfigMap = defineKind({
   group: '',
   kind: 'ConfigMap',
@@ -53,7 +53,7 @@ export const ConfigMap = defineKind({
   rules: [frozenOnceImmutable('data', 'binaryData'), keysInBoth, size],
   columns: [
     name,
-    text('Data', 'How many values it holds.', ({ data = {}, binaryData = {} }) => {
+    text('Data', 'Number of keys in data and binaryData.', ({ data = {}, binaryData = {} }) => {
       return Object.keys(data).length + Object.keys(binaryData).length;
     }),
     age,

@@ -66,7 +66,7 @@ const EndpointSubset = s.object(
   },
 );
 
-/** Where the traffic of a service goes. */
+/** The addresses behind a service. */
 export const Endpoints = defineKind({
   group: '',
   kind: 'Endpoints',
@@ -84,7 +84,7 @@ export const Endpoints = defineKind({
   },
   createOnUpdate: true,
   warnings: addressWarnings,
-  columns: [name, text('Endpoints', 'Addresses that are ready, with their ports.', endpointsText), age],
+  columns: [name, text('Endpoints', 'Ready addresses with their ports.', endpointsText), age],
 });
 export type Endpoints = ObjectOf<typeof Endpoints>;
 

@@ -2,18 +2,24 @@ import { type Column, name, text, wide } from '../../columns/column.ts';
 import { elapsed } from '../../columns/elapsed.ts';
 
 export const eventColumns: readonly Column[] = [
-  text('Last Seen', 'When it happened last.', lastSeen),
-  text('Type', 'Normal or Warning.', ({ type }) => type ?? ''),
-  text('Reason', 'What happened, in one word.', ({ reason }) => reason ?? ''),
-  text('Object', 'What it happened to.', ({ involvedObject }) => {
+  text('Last Seen', 'Time since the most recent occurrence.', lastSeen),
+  text('Type', 'Severity: Normal or Warning.', ({ type }) => type ?? ''),
+  text('Reason', 'Cause of the event, in one word.', ({ reason }) => reason ?? ''),
+  text('Object', 'Object that the event is about.', ({ involvedObject }) => {
     const kind = (involvedObject?.kind ?? '').toLowerCase();
     return involvedObject?.name ? `${kind}/${involvedObject.name}` : kind;
   }),
-  wide(text('Subobject', 'The part it happened to.', ({ involvedObject }) => involvedObject?.fieldPath ?? '')),
-  wide(text('Source', 'Who saw it, and where.', sourceText)),
-  text('Message', 'What happened, for people.', ({ message }) => (message ?? '').trim()),
-  wide(text('First Seen', 'When it happened first.', firstSeen)),
-  wide(text('Count', 'How often it has happened.', ({ series, count }) => (series ? (series.count ?? 0) : count || 1))),
+  wide(
+    text(
+      'Subobject',
+      'Part of the object that the event is about.',
+      ({ involvedObject }) => involvedObject?.fieldPath ?? '',
+    ),
+  ),
+  wide(text('Source', 'Component and node that reported the event.', sourceText)),
+  text('Message', 'Description of the event.', ({ message }) => (message ?? '').trim()),
+  wide(text('First Seen', 'Time since the first occurrence.', firstSeen)),
+  wide(text('Count', 'Number of occurrences.', ({ series, count }) => (series ? (series.count ?? 0) : count || 1))),
   wide(name),
 ];
 

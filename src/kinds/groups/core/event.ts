@@ -66,7 +66,7 @@ const selectable = {
   type: (event: Event) => event.type ?? '',
 };
 
-/** Something that happened in the cluster. */
+/** A report of something that happened to an object. */
 export const Event = defineKind({
   group: '',
   kind: 'Event',

@@ -44,7 +44,7 @@ const fields = {
 
 export type LimitRange = KubeObject & ObjectType<typeof fields>;
 
-/** How large one pod, container or claim in a namespace may be. */
+/** Limits single pods, containers and claims of a namespace. */
 export const LimitRange = defineKind({
   group: '',
   kind: 'LimitRange',

@@ -6,9 +6,9 @@ import { age, name, text } from '../../columns/column.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../kind.ts';
 import { conditionFields } from '../../shapes/workload/workload-status.ts';
 
-/** Every namespace carries its own name as a label, so that selectors can name it. */
+/** Label with the name of the namespace, so that selectors can select it. */
 const NAME_LABEL = 'kubernetes.io/metadata.name';
-/** Stands until everything inside the namespace is gone. */
+/** Finalizer that is removed when the namespace has no content left. */
 const CONTENT = 'kubernetes';
 const plainFinalizers = [CONTENT, 'orphan', 'foregroundDeletion'];
 
@@ -47,7 +47,7 @@ const fields = {
 
 export type Namespace = KubeObject & ObjectType<typeof fields>;
 
-/** A room for names. */
+/** A scope for names. */
 export const Namespace = defineKind({
   group: '',
   kind: 'Namespace',
@@ -72,7 +72,7 @@ export const Namespace = defineKind({
     labelWithName(namespace);
   },
   rules: [finalizerNames, phaseFollowsDeletion],
-  columns: [name, text('Status', 'Whether it is in use or being cleared.', ({ status }) => status?.phase ?? ''), age],
+  columns: [name, text('Status', 'Active or Terminating.', ({ status }) => status?.phase ?? ''), age],
 });
 
 function labelWithName({ metadata }: Namespace): void {

@@ -19,7 +19,7 @@ const labelsMatch: Rule = (metadata, { root }) =>
 
 const template = workloadTemplate('ReplicationController', [labelsMatch]);
 
-/** Keeps a fixed number of identical pods alive: the forerunner of the ReplicaSet. */
+/** Maintains a fixed number of identical pods; the predecessor of the ReplicaSet. */
 export const ReplicationController = defineKind({
   group: '',
   kind: 'ReplicationController',
@@ -94,13 +94,13 @@ export const ReplicationController = defineKind({
   warnings: workloadWarnings,
   columns: [
     name,
-    integer('Desired', 'How many pods there should be.', ({ spec }) => spec?.replicas),
-    integer('Current', 'How many pods there are.', ({ status }) => status?.replicas),
-    integer('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas),
+    integer('Desired', 'Desired number of pods.', ({ spec }) => spec?.replicas),
+    integer('Current', 'Current number of pods.', ({ status }) => status?.replicas),
+    integer('Ready', 'Number of ready pods.', ({ status }) => status?.readyReplicas),
     age,
     ...[
       ...containerColumns(),
-      text('Selector', 'Which pods belong to it.', ({ spec }) => labelsText(spec?.selector)),
+      text('Selector', 'Labels of the pods that it manages.', ({ spec }) => labelsText(spec?.selector)),
     ].map(wide),
   ],
 });

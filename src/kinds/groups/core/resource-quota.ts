@@ -73,7 +73,7 @@ const fields = {
 
 export type ResourceQuota = KubeObject & ObjectType<typeof fields>;
 
-/** How much a namespace may use altogether. */
+/** Limits the total usage of a namespace. */
 export const ResourceQuota = defineKind({
   group: '',
   kind: 'ResourceQuota',
@@ -87,8 +87,8 @@ export const ResourceQuota = defineKind({
   warnings: (quota, old) => (old ? [] : quotaWarnings(quota)),
   columns: [
     name,
-    text('Request', 'What is used of what may be asked for.', (quota) => usageText(quota, false)),
-    text('Limit', 'What is used of what may be had at most.', (quota) => usageText(quota, true)),
+    text('Request', 'Usage and limit of requests and object counts.', (quota) => usageText(quota, false)),
+    text('Limit', 'Usage and limit of resource limits.', (quota) => usageText(quota, true)),
     age,
   ],
 });

@@ -9,7 +9,7 @@ import { defineKind, type KubeObject } from '../../kind.ts';
 import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES } from './config-map.ts';
 import { secretWarnings } from './secret-warnings.ts';
 
-/** The account that a token secret belongs to. */
+/** Annotation with the service account that a token secret belongs to. */
 const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 
 const fields = {
@@ -58,8 +58,8 @@ export const Secret = defineKind({
   warnings: secretWarnings,
   columns: [
     name,
-    text('Type', 'What the secret is for.', ({ type }) => type ?? ''),
-    text('Data', 'How many values it holds.', ({ data = {} }) => Object.keys(data).length),
+    text('Type', 'Type of the secret.', ({ type }) => type ?? ''),
+    text('Data', 'Number of keys in data.', ({ data = {} }) => Object.keys(data).length),
     age,
   ],
 });

@@ -22,7 +22,7 @@ const fields = {
 
 export type ServiceAccount = KubeObject & ObjectType<typeof fields>;
 
-/** Who a program in a pod is. */
+/** The identity of processes in pods. */
 export const ServiceAccount = defineKind({
   group: '',
   kind: 'ServiceAccount',

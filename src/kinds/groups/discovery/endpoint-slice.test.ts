@@ -8,18 +8,18 @@ const of = (addressType: string, ...addresses: string[]) => ({ addressType, endp
 const UNSUPPORTED_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 describe('an EndpointSlice', () => {
-  it('has the lists that clients look at', () => {
+  it('always has its lists', () => {
     expect(create(EndpointSlice, slice({})).object).toEqual(slice({ endpoints: [], ports: [] }));
   });
 
-  it('names its ports, means TCP, and leaves open how its endpoints are', () => {
+  it('defaults to unnamed TCP ports, and leaves conditions unset', () => {
     const { object, errors } = create(EndpointSlice, slice({ ports: [{ port: 80 }], endpoints: [at('10.0.0.1')] }));
     expect(errors).toEqual([]);
     expect(object.ports).toEqual([{ name: '', port: 80, protocol: 'TCP' }]);
     expect(object.endpoints).toEqual([{ addresses: ['10.0.0.1'], conditions: {} }]);
   });
 
-  it('drops what an older version said', () => {
+  it('drops fields of older versions', () => {
     const endpoint = { ...at('10.0.0.1'), deprecatedTopology: { 'kubernetes.io/hostname': 'node' } };
     const { object: old } = create(EndpointSlice, slice({ endpoints: [endpoint] }));
     expect(old.endpoints[0]).not.toHaveProperty('deprecatedTopology');
@@ -97,11 +97,11 @@ describe('an EndpointSlice', () => {
       { endpoints: Array.from({ length: 1001 }, () => at('10.0.0.1')) },
       ['endpoints: Too many: 1001: must have at most 1000 items'],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(EndpointSlice, slice(parts)).errors).toEqual(errors);
   });
 
-  it('keeps the type of its addresses', () => {
+  it('has an immutable address type', () => {
     const { object: old } = create(EndpointSlice, slice({}));
     expect(update(EndpointSlice, old, slice({ addressType: 'IPv6' })).errors).toEqual([
       'addressType: Invalid value: "IPv6": field is immutable',

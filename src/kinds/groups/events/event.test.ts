@@ -21,7 +21,7 @@ const event = (parts: object = {}, name = 'e.1') => ({
 const errorsOf = (parts: object, name?: string) => create(Event, event(parts, name), { apiVersion }).errors;
 
 describe('names', () => {
-  test('are those of the core group where it is stored', () => {
+  test('are those of the core group in the stored version', () => {
     const { object, errors } = create(Event, event(), { apiVersion });
     expect(errors).toEqual([]);
     expect(object).toEqual({
@@ -38,7 +38,7 @@ describe('names', () => {
     });
   });
 
-  test('of an event of the older form say that they are old', () => {
+  test('of fields of the older form begin with deprecated', () => {
     const older = {
       kind: 'Event',
       apiVersion: 'v1',
@@ -64,14 +64,14 @@ describe('names', () => {
     });
   });
 
-  test('of the core group are unknown', () => {
+  test('of the core group are unknown in this version', () => {
     const unknown: string[] = [];
     const newer = Event.versions.find((version) => version.apiVersion === apiVersion)!;
     decode(newer.schema, { message: 'm', involvedObject: {} }, { unknown: (path) => unknown.push(path) });
     expect(unknown).toEqual(['message', 'involvedObject']);
   });
 
-  test('of field selectors follow them', () => {
+  test('of field selectors are renamed, too', () => {
     const newer = Event.versions.find((version) => version.apiVersion === apiVersion)!;
     const { object } = create(Event, event(), { apiVersion });
     const fields = Object.entries(newer.selectable ?? {}).map(([name, of]) => [name, of(object)]);
@@ -90,7 +90,7 @@ describe('names', () => {
   });
 });
 
-describe('an event that is told in this version', () => {
+describe('an event created in this version', () => {
   test.each<[object, string[]]>([
     [{ series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.500000Z' } }, []],
     [
@@ -119,7 +119,7 @@ describe('an event that is told in this version', () => {
     expect(errorsOf(parts)).toEqual(errors);
   });
 
-  test('has a name that fits into one of DNS', () => {
+  test('must have a DNS subdomain as its name', () => {
     expect(errorsOf({}, 'E_1')).toEqual([
       expect.stringMatching(/^metadata.name: Invalid value: "E_1": a lowercase RFC 1123 subdomain/),
     ]);
@@ -131,14 +131,14 @@ describe('a change', () => {
   const old = create(Event, event(), { apiVersion }).object;
   const changed = (parts: object) => update(Event, old, event(parts), { apiVersion }).errors;
 
-  test('of the series is what happens to an event', () => {
+  test('of the series is allowed', () => {
     expect(changed({ series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.500000Z' } })).toEqual([]);
     expect(changed({ series: { count: 0, lastObservedTime: '2026-01-01T00:00:01.500000Z' } })).toEqual([
       'series.count: Invalid value: "": should be at least 2',
     ]);
   });
 
-  test('of anything else is refused', () => {
+  test('of anything else is rejected', () => {
     expect(changed({ note: 'it walked', type: 'Warning', related: { name: 'q' }, reportingController: 'y' })).toEqual([
       'message: Invalid value: "it walked": field is immutable',
       'type: Invalid value: "Warning": field is immutable',
@@ -147,7 +147,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('is free in the core group', () => {
+  test('is unrestricted in the core group', () => {
     const { metadata, involvedObject } = old;
     expect(update(Event, old, { metadata, involvedObject, message: 'it walked', count: 2 }).errors).toEqual([]);
   });
@@ -159,7 +159,7 @@ const microTime = fc.constantFrom('2026-01-01T00:00:00.000001Z', undefined);
 const count = fc.nat(2);
 const reference = fc.record({ kind: text, name: text });
 
-test('nothing is lost on the way to one version or the other', () => {
+test('conversion in both directions loses nothing', () => {
   const anyEvent = fc.record({
     metadata: fc.constant({ name: 'e' }),
     involvedObject: reference,

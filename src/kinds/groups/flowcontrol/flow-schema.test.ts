@@ -14,7 +14,7 @@ const who = (...list: object[]) => rule({ subjects: list });
 const AT = 'spec.rules[0]';
 
 describe('a FlowSchema', () => {
-  it('stands in the middle unless it says otherwise', () => {
+  it('has a default precedence of 1000', () => {
     const { object, errors } = create(FlowSchema, schema({ matchingPrecedence: 0 }));
     expect(errors).toEqual([]);
     expect(object).toMatchObject({ spec: { matchingPrecedence: 1000 }, status: {} });
@@ -126,11 +126,11 @@ describe('a FlowSchema', () => {
         `${AT}.subjects[1].group.name: Required value`,
       ],
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, errors) => {
     expect(create(FlowSchema, schema(spec)).errors).toEqual(errors);
   });
 
-  it.each(['exempt', 'catch-all'])('called %s is as it is', (name) => {
+  it.each(['exempt', 'catch-all'])('called %s has a fixed spec', (name) => {
     const { object, errors } = create(FlowSchema, { metadata: { name }, spec: mandatoryFlowSchemas.get(name) });
     expect(errors).toEqual([]);
     const changed = { metadata: { name }, spec: { ...object.spec, matchingPrecedence: 500 } };
@@ -139,7 +139,7 @@ describe('a FlowSchema', () => {
     ]);
   });
 
-  it('has no two conditions of a type', () => {
+  it('has unique condition types', () => {
     const { object: old } = create(FlowSchema, schema({}));
     const status = { conditions: [{ type: 'Dangling', status: 'False' }, { type: 'Dangling' }, {}] };
     expect(update(FlowSchema, old, { ...schema({}), status }, { subresource: 'status' }).errors).toEqual([

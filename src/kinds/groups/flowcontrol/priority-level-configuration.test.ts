@@ -12,7 +12,7 @@ const OLD = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
 const AT = 'spec.limited';
 
 describe('a PriorityLevelConfiguration', () => {
-  it('has its share and its queues unless it says otherwise', () => {
+  it('has default shares and queues', () => {
     expect(create(PriorityLevelConfiguration, level(queues({ handSize: 0 })))).toMatchObject({
       object: {
         spec: {
@@ -28,7 +28,7 @@ describe('a PriorityLevelConfiguration', () => {
     });
   });
 
-  it('may have no share at all', () => {
+  it('may have zero shares', () => {
     const { object } = create(PriorityLevelConfiguration, level(limited({ nominalConcurrencyShares: 0 })));
     expect(object.spec.limited?.nominalConcurrencyShares).toBe(0);
   });
@@ -90,17 +90,17 @@ describe('a PriorityLevelConfiguration', () => {
         `${AT}.limitResponse.queuing.handSize: Invalid value: 8: required entropy bits of deckSize 10000001 and handSize 8 should not be greater than 60`,
       ],
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, errors) => {
     expect(create(PriorityLevelConfiguration, level(spec)).errors).toEqual(errors);
   });
 
-  it('keeps what an older version had in an annotation out', () => {
+  it('rejects the annotation of an older version', () => {
     expect(create(PriorityLevelConfiguration, level(limited({}), 'l', { [OLD]: '' })).errors).toEqual([
       `metadata.annotations: Forbidden: annotation '${OLD}' is forbidden`,
     ]);
   });
 
-  it('called exempt is never limited, but may lend', () => {
+  it('called exempt is never limited, but can lend seats', () => {
     const exempt = { nominalConcurrencyShares: 5, lendablePercent: 50 };
     expect(create(PriorityLevelConfiguration, level({ type: 'Exempt', exempt }, 'exempt')).errors).toEqual([]);
     expect(create(PriorityLevelConfiguration, level(limited({}), 'exempt')).errors).toEqual([
@@ -109,7 +109,7 @@ describe('a PriorityLevelConfiguration', () => {
     ]);
   });
 
-  it('called catch-all is as it is', () => {
+  it('called catch-all has a fixed spec', () => {
     expect(
       create(PriorityLevelConfiguration, level(limited({ nominalConcurrencyShares: 5 }), 'catch-all')).errors,
     ).toEqual([]);

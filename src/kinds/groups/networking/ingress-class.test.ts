@@ -10,7 +10,7 @@ const withParameters = (parameters: object) => ({
 });
 
 describe('an IngressClass', () => {
-  it('has its parameters in the cluster unless it says otherwise', () => {
+  it('has cluster-scoped parameters by default', () => {
     const { object } = create(IngressClass, ingressClass(withParameters({})));
     expect(object.spec.parameters?.scope).toBe('Cluster');
   });
@@ -53,11 +53,11 @@ describe('an IngressClass', () => {
       withParameters({ scope: 'World' }),
       ['spec.parameters.scope: Unsupported value: "World": supported values: "Cluster", "Namespace"'],
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, errors) => {
     expect(create(IngressClass, ingressClass(spec)).errors).toEqual(errors);
   });
 
-  it('keeps its controller', () => {
+  it('has an immutable controller', () => {
     const { object: old } = create(IngressClass, ingressClass({ controller }));
     expect(update(IngressClass, old, ingressClass({ controller: 'example.com/other' })).errors).toEqual([
       'spec.controller: Invalid value: "example.com/other": field is immutable',

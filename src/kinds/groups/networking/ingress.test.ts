@@ -15,7 +15,7 @@ const host = (name: string) => ({ rules: [{ host: name }] });
 const AT = 'spec.rules[0].http.paths[0]';
 
 describe('an Ingress', () => {
-  it('starts without an address', () => {
+  it('starts with an empty load balancer status', () => {
     const { object, errors } = create(Ingress, ingress(path({})));
     expect(errors).toEqual([]);
     expect(object.status).toEqual({ loadBalancer: {} });
@@ -104,11 +104,11 @@ describe('an Ingress', () => {
         expect.stringContaining('spec.tls[0].secretName: Invalid value: "S": a lowercase RFC 1123 subdomain'),
       ],
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, errors) => {
     expect(create(Ingress, ingress(spec)).errors).toEqual(errors);
   });
 
-  it('is of one class when it is made', () => {
+  it('must have matching class names when it is created', () => {
     const annotations = { 'kubernetes.io/ingress.class': 'old' };
     const body = ingress({ defaultBackend: backend, ingressClassName: 'new' }, annotations);
     expect(create(Ingress, body).errors).toEqual([
@@ -135,7 +135,7 @@ describe('an Ingress', () => {
       { hostname: '10.0.0.1' },
       ['status.loadBalancer.ingress[0].hostname: Invalid value: "10.0.0.1": must be a DNS name, not an IP address'],
     ],
-  ])('can be reached at %s', (_what, point, errors) => {
+  ])('with the status %s is validated', (_what, point, errors) => {
     const { object: old } = create(Ingress, ingress(path({})));
     const body = { ...ingress({}), status: { loadBalancer: { ingress: [point] } } };
     expect(update(Ingress, old, body, { subresource: 'status' }).errors).toEqual(errors);

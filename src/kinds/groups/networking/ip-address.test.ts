@@ -6,7 +6,7 @@ const parentRef = { resource: 'services', namespace: 'n', name: 'web' };
 const address = (spec: object) => ({ metadata: { name: '10.0.0.1' }, spec });
 
 describe('an IPAddress', () => {
-  it('is called what it is', () => {
+  it('has the address as its name', () => {
     expect(IPAddress.name?.('10.0.0.1', false)).toEqual([]);
     expect(IPAddress.name?.('2001:db8::1', false)).toEqual([]);
     expect(IPAddress.name?.('2001:DB8::1', false)).toEqual(['must be in canonical form ("2001:db8::1")']);
@@ -26,11 +26,11 @@ describe('an IPAddress', () => {
         'spec.parentRef.namespace: Invalid value: "a/b": may not contain \'/\'',
       ],
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, errors) => {
     expect(create(IPAddress, address(spec)).errors).toEqual(errors);
   });
 
-  it('keeps its owner', () => {
+  it('has an immutable parentRef', () => {
     const { object: old } = create(IPAddress, address({ parentRef }));
     expect(update(IPAddress, old, address({ parentRef: { ...parentRef, name: 'db' } })).errors).toEqual([
       'spec.parentRef: Invalid value: {"resource":"services","namespace":"n","name":"db"}: field is immutable',

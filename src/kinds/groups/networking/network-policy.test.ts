@@ -9,21 +9,21 @@ const block = (cidr: string, ...except: string[]) => from({ ipBlock: { cidr, exc
 const everyone = { podSelector: {} };
 
 describe('a NetworkPolicy', () => {
-  it('is for every pod and limits what comes in, unless it says otherwise', () => {
+  it('selects all pods and restricts ingress by default', () => {
     expect(create(NetworkPolicy, policy({})).object.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress'] });
   });
 
-  it('limits what goes out if it has rules for it', () => {
+  it('restricts egress if it has egress rules', () => {
     const { object } = create(NetworkPolicy, policy({ egress: [{ to: [everyone] }] }));
     expect(object.spec.policyTypes).toEqual(['Ingress', 'Egress']);
   });
 
-  it('lets in nothing and everything, which are not the same', () => {
+  it('tells no rule from an empty rule', () => {
     expect(create(NetworkPolicy, policy({ ingress: [] })).object.spec.ingress).toBeUndefined();
     expect(create(NetworkPolicy, policy({ ingress: [{}] })).object.spec.ingress).toEqual([{}]);
   });
 
-  it('means TCP where no protocol is said', () => {
+  it('defaults to TCP', () => {
     const { object, errors } = create(NetworkPolicy, policy(ports({ port: 80 }, { port: 'dns', protocol: 'UDP' }, {})));
     expect(errors).toEqual([]);
     expect(object.spec.ingress?.[0]?.ports).toEqual([
@@ -97,7 +97,7 @@ describe('a NetworkPolicy', () => {
       { policyTypes: ['Ingress', 'Egress', 'Ingress'] },
       ['spec.policyTypes: Invalid value: ["Ingress","Egress","Ingress"]: may not specify more than two policyTypes'],
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, errors) => {
     expect(create(NetworkPolicy, policy(spec)).errors).toEqual(errors);
   });
 });

@@ -28,7 +28,7 @@ describe('a ServiceCIDR', () => {
       ['2001:DB8::/64'],
       ['spec.cidrs[0]: Invalid value: "2001:DB8::/64": must be in canonical form ("2001:db8::/64")'],
     ],
-  ])('with %s is judged', (_what, cidrs, errors) => {
+  ])('with %s is validated', (_what, cidrs, errors) => {
     expect(create(ServiceCIDR, ranges(...cidrs)).errors).toEqual(errors);
   });
 
@@ -48,7 +48,7 @@ describe('a ServiceCIDR', () => {
     expect(update(ServiceCIDR, old, ranges(...after)).errors).toEqual(errors);
   });
 
-  it('says when it is ready', () => {
+  it('can report that it is ready', () => {
     const { object: old } = create(ServiceCIDR, ranges(FOUR));
     const status = { conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }] };
     const { object, errors } = update(ServiceCIDR, old, { ...ranges(SIX), status }, { subresource: 'status' });

@@ -39,11 +39,11 @@ describe('a RuntimeClass', () => {
       { scheduling: { nodeSelector: { a: 'b c' } } },
       [expect.stringContaining('scheduling.nodeSelector: Invalid value: "b c": a valid label must be')],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(RuntimeClass, runtime(parts)).errors).toEqual(errors);
   });
 
-  it('keeps its handler, and may be written without looking', () => {
+  it('has an immutable handler, and can be created by an update', () => {
     const { object: old } = create(RuntimeClass, runtime({}));
     expect(update(RuntimeClass, old, runtime({ handler: 'kata' })).errors).toEqual([
       'handler: Invalid value: "kata": field is immutable',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { decode } from '../../../schema/decode.ts';
 import { Eviction } from './eviction.ts';
 
-test('both versions carry the options of a delete', () => {
+test('both versions have deleteOptions', () => {
   expect(Eviction.versions.map(({ apiVersion }) => apiVersion)).toEqual(['policy/v1', 'policy/v1beta1']);
   for (const { schema } of Eviction.versions) {
     const body = { metadata: { name: 'a' }, deleteOptions: { gracePeriodSeconds: 5, preconditions: { uid: 'u' } } };

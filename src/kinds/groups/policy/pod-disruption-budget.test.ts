@@ -11,7 +11,7 @@ const MARK = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match';
 const budget = (spec: object) => ({ metadata: { name: 'b' }, spec });
 const errorsOf = (spec: object) => create(kind, budget(spec)).errors;
 
-test('a new budget has counted nothing yet', () => {
+test('a new budget has a status of zeros', () => {
   const { object, errors } = create(kind, budget({ minAvailable: 1, selector: { matchLabels: { app: 'a' } } }));
   expect(errors).toEqual([]);
   expect(object.status).toEqual({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 });
@@ -37,7 +37,7 @@ test.each<[object, string[]]>([
   expect(errorsOf(spec)).toEqual(errors);
 });
 
-test('everything in it may change', () => {
+test('the spec is mutable', () => {
   const old = create(kind, budget({ minAvailable: 1, selector: {} })).object;
   expect(update(kind, old, budget({ maxUnavailable: 2, selector: { matchLabels: { a: 'b' } } })).errors).toEqual([]);
 });
@@ -52,20 +52,20 @@ describe('an empty selector', () => {
     [all, {}],
     [named, named],
     [undefined, undefined],
-  ])('%j of the older version is %j in the stored one, and back', (older, stored) => {
+  ])('%j in policy/v1beta1 is %j in the stored version, and back', (older, stored) => {
     const { object } = create(kind, budget({ selector: older }), { apiVersion: OLDER });
     expect(object.spec.selector).toEqual(stored);
     expect(shown(kind, object, OLDER).spec.selector).toEqual(older);
   });
 
-  test.each(['policy/v1', OLDER])('the mark says nothing beside other labels, in %s', (apiVersion) => {
+  test.each(['policy/v1', OLDER])('the marker label is dropped beside other labels, in %s', (apiVersion) => {
     const mixed = { ...named, matchExpressions: [...all.matchExpressions, { key: 'x', operator: 'Exists' }] };
     const { object } = create(kind, budget({ selector: mixed }), { apiVersion });
     expect(object.spec.selector).toEqual({ ...named, matchExpressions: [{ key: 'x', operator: 'Exists' }] });
   });
 });
 
-test('a patch replaces the selector as a whole; in the older version it merges', () => {
+test('a patch replaces the selector; in policy/v1beta1 it is merged', () => {
   const patched = (apiVersion: string) => {
     const { schema } = kind.versions.find((version) => version.apiVersion === apiVersion)!;
     const object = received(kind, budget({ selector: { matchLabels: { a: 'b' } } }));
@@ -81,7 +81,7 @@ describe('the status', () => {
   const changed = (status: object, apiVersion = 'policy/v1') =>
     update(kind, old, { ...old, status }, { apiVersion, subresource: 'status' }).errors;
 
-  test('counts no pods below zero, but in the older version nobody looks', () => {
+  test('has no negative counters, which policy/v1beta1 does not check', () => {
     const status = { disruptionsAllowed: -1, expectedPods: -2 };
     expect(changed(status)).toEqual([
       'status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0',
@@ -90,7 +90,7 @@ describe('the status', () => {
     expect(changed(status, OLDER)).toEqual([]);
   });
 
-  test('has complete conditions', () => {
+  test('must have complete conditions', () => {
     const condition = {
       type: 'DisruptionAllowed',
       status: 'True',

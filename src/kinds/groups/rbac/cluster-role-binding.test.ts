@@ -24,11 +24,11 @@ describe('a ClusterRoleBinding', () => {
       { roleRef: { kind: 'Role', name: 'view' } },
       ['roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"'],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(ClusterRoleBinding, binding(parts)).errors).toEqual(errors);
   });
 
-  it('keeps its role', () => {
+  it('has an immutable role', () => {
     const { object: old } = create(ClusterRoleBinding, binding({}));
     const { errors } = update(ClusterRoleBinding, old, binding({ roleRef: { kind: 'ClusterRole', name: 'edit' } }));
     expect(errors).toEqual([expect.stringMatching(/^roleRef: Invalid value: .*: cannot change roleRef$/)]);

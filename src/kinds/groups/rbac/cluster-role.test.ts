@@ -35,7 +35,7 @@ describe('a ClusterRole', () => {
         'aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector.',
       ],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(ClusterRole, clusterRole(parts)).errors).toEqual(errors);
   });
 });

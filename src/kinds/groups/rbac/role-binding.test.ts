@@ -7,7 +7,7 @@ const roleRef = { kind: 'Role', name: 'reader' };
 const binding = (parts: object) => ({ metadata: { name: 'b', namespace: 'n' }, roleRef, ...parts });
 
 describe('a RoleBinding', () => {
-  it('knows the group of what it names', () => {
+  it('defaults the API groups of role and subjects', () => {
     const subjects = [
       { kind: 'User', name: 'jane' },
       { kind: 'Group', name: 'devs', apiGroup: '' },
@@ -55,11 +55,11 @@ describe('a RoleBinding', () => {
       { subjects: [{ kind: 'ServiceAccount', name: 'default', apiGroup: 'apps' }] },
       ['subjects[0].apiGroup: Unsupported value: "apps": supported values: ""'],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(RoleBinding, binding(parts)).errors).toEqual(errors);
   });
 
-  it('keeps its role, and may change whom it is for', () => {
+  it('has an immutable role, and mutable subjects', () => {
     const { object: old } = create(RoleBinding, binding({ subjects: [{ kind: 'User', name: 'jane' }] }));
     expect(update(RoleBinding, old, binding({ subjects: [{ kind: 'User', name: 'joe' }] })).errors).toEqual([]);
     expect(update(RoleBinding, old, binding({ roleRef: { kind: 'Role', name: 'writer' } })).errors).toEqual([
@@ -67,7 +67,7 @@ describe('a RoleBinding', () => {
     ]);
   });
 
-  it('says the same in its older version', () => {
+  it('is the same in v1beta1', () => {
     const apiVersion = `${GROUP}/v1beta1`;
     const { object } = create(RoleBinding, { ...binding({}), apiVersion, kind: 'RoleBinding' }, { apiVersion });
     expect(shown(RoleBinding, object, apiVersion)).toEqual({ ...object, apiVersion });

@@ -6,14 +6,14 @@ const role = (...rules: object[]) => ({ metadata: { name: 'reader', namespace: '
 const pods = { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] };
 
 describe('a Role', () => {
-  it('allows nothing unless it says so', () => {
+  it('defaults to no rules', () => {
     expect(create(Role, { metadata: { name: 'reader' } })).toEqual({
       object: { metadata: { name: 'reader' }, rules: [] },
       errors: [],
     });
   });
 
-  it('may have a name that is no DNS name', () => {
+  it('may have a name that is not a DNS name', () => {
     expect(Role.name?.('system:controller:Bootstrap', false)).toEqual([]);
     expect(Role.name?.('a/b', false)).toEqual(["may not contain '/'"]);
     expect(Role.name?.('..', false)).toEqual(["may not be '..'"]);
@@ -44,17 +44,17 @@ describe('a Role', () => {
         'rules[0].nonResourceURLs: Invalid value: ["*"]: rules cannot apply to both regular resources and non-resource URLs',
       ],
     ],
-  ])('with %s is judged', (_what, rule, errors) => {
+  ])('with %s is validated', (_what, rule, errors) => {
     expect(create(Role, role(rule)).errors).toEqual(errors);
   });
 
-  it('may change, and may be written without looking', () => {
+  it('is mutable, and can be created by an update', () => {
     const { object } = create(Role, role(pods));
     expect(update(Role, object, role()).errors).toEqual([]);
     expect(Role.createOnUpdate).toBe(true);
   });
 
-  it('says the same in its older version', () => {
+  it('is the same in v1beta1', () => {
     const apiVersion = 'rbac.authorization.k8s.io/v1beta1';
     const { object } = create(Role, { ...role(pods), apiVersion, kind: 'Role' }, { apiVersion });
     expect(object).toMatchObject({ apiVersion: 'rbac.authorization.k8s.io/v1', rules: [pods] });

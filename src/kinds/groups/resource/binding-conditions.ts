@@ -1,11 +1,11 @@
-/** What must be true of a device before the pod that got it is bound to a node, and what sends the pod back. */
+/** Conditions of a device that a pod waits for before it is bound to a node, and conditions that make binding fail. */
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import { named } from './device-names.ts';
 import { eachItem } from './list-rules.ts';
 
-const MOST_CONDITIONS = 4;
+const MAX_BINDING_CONDITIONS = 4;
 
 export const bindingConditionFields = {
   bindingConditions: s.list(s.string(), {
@@ -26,10 +26,10 @@ interface BindingConditions {
 export function bindingConditionRules({ bindingConditions = [], bindingFailureConditions = [] }: BindingConditions) {
   const overlap = 'bindingFailureConditions must not overlap with bindingConditions';
   const found: FieldError[] = [
-    ...eachItem('bindingConditions', bindingConditions, MOST_CONDITIONS, named(qualifiedName)),
-    ...eachItem('bindingFailureConditions', bindingFailureConditions, MOST_CONDITIONS, named(qualifiedName)),
-    ...repeated('bindingConditions', bindingConditions),
-    ...repeated('bindingFailureConditions', bindingFailureConditions),
+    ...eachItem('bindingConditions', bindingConditions, MAX_BINDING_CONDITIONS, named(qualifiedName)),
+    ...eachItem('bindingFailureConditions', bindingFailureConditions, MAX_BINDING_CONDITIONS, named(qualifiedName)),
+    ...duplicates('bindingConditions', bindingConditions),
+    ...duplicates('bindingFailureConditions', bindingFailureConditions),
   ];
   bindingFailureConditions.forEach((condition, index) => {
     if (bindingConditions.includes(condition)) {
@@ -47,6 +47,6 @@ export function bindingConditionRules({ bindingConditions = [], bindingFailureCo
   return found;
 }
 
-function repeated(field: string, list: readonly string[]): FieldError[] {
+function duplicates(field: string, list: readonly string[]): FieldError[] {
   return list.flatMap((each, index) => (list.indexOf(each) < index ? [duplicate(`${field}[${index}]`, each)] : []));
 }

@@ -1,10 +1,10 @@
-/** How the capacity of a device may be shared: the amounts that can be asked for. Paths are from the capacity. */
+/** Rules for a capacity of a device and for the amounts that requests can consume. Paths are from the capacity. */
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../../base/quantity.ts';
 import { type FieldError, forbidden, invalid, required, under } from '../../../schema/field-error.ts';
 import type { CapacityRequestPolicy, DeviceCapacity } from './device.ts';
 import { eachDistinct } from './list-rules.ts';
 
-const MOST_VALUES = 10;
+const MAX_VALID_VALUES = 10;
 
 export function capacityRules({ value, requestPolicy }: DeviceCapacity, shared: boolean): FieldError[] {
   if (!requestPolicy) return [];
@@ -32,13 +32,13 @@ function valueRules(values: readonly string[], preset: string, capacity: string)
   );
   found.push(
     ...eachDistinct('', values, {
-      limit: MOST_VALUES,
-      key: (each) => String(wholeUp(each)),
-      judge: (each) =>
+      limit: MAX_VALID_VALUES,
+      key: (each) => String(roundUp(each)),
+      check: (each) =>
         compare(each, capacity) > 0 ? [invalid('', each, `option is larger than capacity value: ${capacity}`)] : [],
     }),
   );
-  if (!values.slice(0, MOST_VALUES).some((each) => compare(each, preset) === 0)) {
+  if (!values.slice(0, MAX_VALID_VALUES).some((each) => compare(each, preset) === 0)) {
     found.push(invalid('', preset, 'default value is not valid according to the requestPolicy'));
   }
   return found;
@@ -47,7 +47,7 @@ function valueRules(values: readonly string[], preset: string, capacity: string)
 type Range = NonNullable<CapacityRequestPolicy['validRange']>;
 
 function rangeRules({ min, max, step }: Range, preset: string, capacity: string): FieldError[] {
-  // That it is missing is said elsewhere.
+  // A missing value is reported elsewhere.
   if (!min) return [];
   const found: FieldError[] = [];
   if (compare(min, capacity) > 0) found.push(invalid('min', min, `min is larger than capacity value: ${capacity}`));
@@ -63,24 +63,24 @@ function rangeRules({ min, max, step }: Range, preset: string, capacity: string)
       found.push(invalid('step', step, `one step ${first} is larger than capacity value: ${capacity}`));
     }
     for (const amount of [preset, ...(max ? [max] : [])]) {
-      if (isReached(amount, min, step)) continue;
+      if (isWholeStep(amount, min, step)) continue;
       found.push(invalid('step', amount, `value is not a multiple of a given step (${step}) from (${min})`));
     }
   }
   return found;
 }
 
-function isReached(amount: string, min: string, step: string): boolean {
-  const width = wholeUp(step);
-  return width !== 0n && (wholeUp(amount) - wholeUp(min)) % width === 0n;
+function isWholeStep(amount: string, min: string, step: string): boolean {
+  const width = roundUp(step);
+  return width !== 0n && (roundUp(amount) - roundUp(min)) % width === 0n;
 }
 
 function compare(a: string, b: string): number {
   return compareQuantities(parseQuantity(a), parseQuantity(b));
 }
 
-/** The next whole number, away from zero. */
-function wholeUp(text: string): bigint {
+/** Rounds to the next integer, away from zero. */
+function roundUp(text: string): bigint {
   const { mantissa, exponent } = parseQuantity(text);
   if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
   const divisor = 10n ** BigInt(-exponent);

@@ -1,4 +1,4 @@
-/** What must hold for the status of a claim for devices. Paths are from the status. */
+/** Rules for the status of a ResourceClaim. Paths are from the status. */
 import { deepEqual } from '../../../base/tree.ts';
 import {
   type FieldError,
@@ -20,50 +20,53 @@ import { configurationRules, driverData } from './device-configuration.ts';
 import { deviceKey, deviceRules } from './device-names.ts';
 import { eachDistinct, eachItem } from './list-rules.ts';
 
-const MOST_CONSUMERS = 256;
-const MOST_RESULTS = 32;
-/** Of the class and of the claim. */
-const MOST_CONFIGURATIONS = 64;
-const MOST_CONDITIONS = 8;
-const MOST_ADDRESSES = 16;
-const LONGEST_INTERFACE = 256;
-const LONGEST_HARDWARE_ADDRESS = 128;
+const MAX_CONSUMERS = 256;
+const MAX_RESULTS = 32;
+/** Configurations of classes and of the claim together. */
+const MAX_CONFIGURATIONS = 64;
+const MAX_CONDITIONS = 8;
+const MAX_ADDRESSES = 16;
+const MAX_INTERFACE_NAME_BYTES = 256;
+const MAX_HARDWARE_ADDRESS_BYTES = 128;
 
-interface Situation {
+interface StatusContext {
   readonly old: ResourceClaimStatus | undefined;
-  /** The requests of the claim, by the names that results may use. */
+  /** The names by which results may refer to requests. */
   readonly requests: ReadonlySet<string>;
   readonly isDeleted: boolean;
 }
 
-export function claimStatusRules(status: ResourceClaimStatus, { old, requests, isDeleted }: Situation): FieldError[] {
+export function claimStatusRules(
+  status: ResourceClaimStatus,
+  { old, requests, isDeleted }: StatusContext,
+): FieldError[] {
   const allocated = new Set((status.allocation?.devices.results ?? []).map(deviceKey));
   return [
     ...eachDistinct('reservedFor', status.reservedFor, {
-      limit: MOST_CONSUMERS,
+      limit: MAX_CONSUMERS,
       key: ({ uid }) => uid,
-      judge: (consumer) =>
+      check: (consumer) =>
         (['resource', 'name', 'uid'] as const).filter((field) => !consumer[field]).map((field) => required(field)),
     }),
     ...eachDistinct('devices', status.devices, {
       key: deviceKey,
-      judge: (device) => deviceStatusRules(device, allocated),
+      check: (device) => deviceStatusRules(device, allocated),
     }),
     ...reservations(status, isDeleted ? (old?.reservedFor ?? []) : undefined),
     ...allocationRules(status.allocation, old?.allocation, requests),
   ];
 }
 
-/** Where the claim is going, nobody new may use it: `left` are those that did. */
-function reservations({ allocation, reservedFor }: ResourceClaimStatus, left: readonly object[] | undefined) {
+/** A claim that is being deleted gets no new consumers; `existing` are the current ones. */
+function reservations({ allocation, reservedFor }: ResourceClaimStatus, existing: readonly object[] | undefined) {
   if (!reservedFor) return [];
   if (!allocation) return [forbidden('reservedFor', 'may not be specified when `allocated` is not set')];
-  if (!left || reservedFor.every((each) => left.some((other) => deepEqual(each, other)))) return [];
+  if (!existing || reservedFor.every((each) => existing.some((other) => deepEqual(each, other)))) return [];
   const detail = 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set';
   return [forbidden('reservedFor', detail)];
 }
 
-/** What was given can be given back, but not exchanged. */
+/** An allocation is immutable until it is removed. */
 function allocationRules(
   allocation: AllocationResult | undefined,
   old: AllocationResult | undefined,
@@ -73,12 +76,12 @@ function allocationRules(
   if (old) return deepEqual(allocation, old) ? [] : [invalid('allocation', allocation, 'field is immutable')];
   const { results, config } = allocation.devices;
   return under('allocation.devices', [
-    ...eachItem('results', results, MOST_RESULTS, (result) => [
+    ...eachItem('results', results, MAX_RESULTS, (result) => [
       ...under('request', requestName(result.request, requests)),
       ...deviceRules(result),
       ...bindingConditionRules(result),
     ]),
-    ...eachItem('config', config, MOST_CONFIGURATIONS, (each) => [
+    ...eachItem('config', config, MAX_CONFIGURATIONS, (each) => [
       ...sourceRules(each.source),
       ...namedRequests(each.requests, requests),
       ...configurationRules(each),
@@ -98,7 +101,7 @@ function deviceStatusRules(device: AllocatedDeviceStatus, allocated: ReadonlySet
   if (!allocated.has(deviceKey(device))) {
     found.push(invalid('', deviceKey(device), 'must be an allocated device in the claim'));
   }
-  if (conditions.length > MOST_CONDITIONS) found.push(tooMany('conditions', conditions.length, MOST_CONDITIONS));
+  if (conditions.length > MAX_CONDITIONS) found.push(tooMany('conditions', conditions.length, MAX_CONDITIONS));
   found.push(...under('conditions', completeConditions(conditions)));
   if (data !== undefined) found.push(...under('data', driverData(data)));
   if (networkData) found.push(...under('networkData', networkRules(networkData)));
@@ -111,17 +114,16 @@ function networkRules({
   ips,
 }: NonNullable<AllocatedDeviceStatus['networkData']>) {
   const found: FieldError[] = [];
-  if (Buffer.byteLength(interfaceName) > LONGEST_INTERFACE) found.push(tooLong('interfaceName', LONGEST_INTERFACE));
-  if (Buffer.byteLength(hardwareAddress) > LONGEST_HARDWARE_ADDRESS) {
-    found.push(tooLong('hardwareAddress', LONGEST_HARDWARE_ADDRESS));
+  if (Buffer.byteLength(interfaceName) > MAX_INTERFACE_NAME_BYTES)
+    found.push(tooLong('interfaceName', MAX_INTERFACE_NAME_BYTES));
+  if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE_ADDRESS_BYTES) {
+    found.push(tooLong('hardwareAddress', MAX_HARDWARE_ADDRESS_BYTES));
   }
-  found.push(
-    ...eachDistinct('ips', ips, { limit: MOST_ADDRESSES, key: (address) => address, judge: interfaceAddress }),
-  );
+  found.push(...eachDistinct('ips', ips, { limit: MAX_ADDRESSES, key: (address) => address, check: interfaceAddress }));
   return found;
 }
 
-/** An address with the length of its prefix, such as `10.9.8.7/24`, in the one form it has. */
+/** An interface address in canonical form, such as `10.9.8.7/24`. */
 function interfaceAddress(text: string): FieldError[] {
   const [address = '', length = '', ...more] = text.split('/');
   const bytes = parseIp(address);
@@ -130,7 +132,7 @@ function interfaceAddress(text: string): FieldError[] {
     const detail = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)';
     return [invalid('', text, detail)];
   }
-  // An IPv4 address in disguise is written as what it is.
+  // An IPv4-mapped IPv6 address must be written as IPv4.
   const hidden = isMapped(bytes) && bits > 32;
   const canonical = hidden ? `${formatIp(bytes.subarray(12))}/${bits - 96}` : `${formatIp(bytes)}/${bits}`;
   return text === canonical ? [] : [invalid('', text, `must be in canonical form ("${canonical}")`)];

@@ -1,4 +1,4 @@
-/** What a claim for devices got, and who uses it. */
+/** The status of a ResourceClaim: allocated devices, and who uses them. */
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { Condition } from '../../shapes/meta/condition.ts';

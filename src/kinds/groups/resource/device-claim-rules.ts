@@ -1,4 +1,4 @@
-/** What must hold for a claim for devices. Paths are from the claim. */
+/** Rules for the devices that a claim requests. Paths are from `devices`. */
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { DeviceClaim, DeviceRequest } from './device-claim.ts';
@@ -8,22 +8,22 @@ import { selectorRules } from './device-selector.ts';
 import { tolerationRules } from './device-taint.ts';
 import { eachDistinct, eachItem } from './list-rules.ts';
 
-const MOST = 32;
-const MOST_ALTERNATIVES = 8;
+const MAX_ENTRIES = 32;
+const MAX_ALTERNATIVES = 8;
 
 export function deviceClaimRules({ requests, constraints, config }: DeviceClaim): FieldError[] {
   const known = requestNames(requests);
   return [
-    ...eachDistinct('requests', requests, { limit: MOST, key: ({ name }) => name, judge: requestRules }),
-    ...eachItem('constraints', constraints, MOST, (constraint) => constraintRules(constraint, known)),
-    ...eachItem('config', config, MOST, (each) => [
+    ...eachDistinct('requests', requests, { limit: MAX_ENTRIES, key: ({ name }) => name, check: requestRules }),
+    ...eachItem('constraints', constraints, MAX_ENTRIES, (constraint) => constraintRules(constraint, known)),
+    ...eachItem('config', config, MAX_ENTRIES, (each) => [
       ...namedRequests(each.requests, known),
       ...configurationRules(each),
     ]),
   ];
 }
 
-/** Names that other parts of a claim may use: `request`, and `request/alternative`. */
+/** Names by which other parts of a claim may refer to requests: `request` and `request/alternative`. */
 export function requestNames(requests: readonly DeviceRequest[] = []): ReadonlySet<string> {
   return new Set(
     requests.flatMap(({ name, firstAvailable = [] }) => [
@@ -33,12 +33,12 @@ export function requestNames(requests: readonly DeviceRequest[] = []): ReadonlyS
   );
 }
 
-/** On a list of names of requests. */
+/** On a list of request names. */
 export function namedRequests(names: readonly string[] | undefined, known: ReadonlySet<string>): FieldError[] {
   return eachDistinct('requests', names, {
-    limit: MOST,
+    limit: MAX_ENTRIES,
     key: (name) => name,
-    judge: (name) => requestName(name, known),
+    check: (name) => requestName(name, known),
   });
 }
 
@@ -55,21 +55,27 @@ function requestRules({ name, exactly, firstAvailable }: DeviceRequest): FieldEr
   const found = under('name', shortName(name));
   const detail = 'exactly one of `exactly` or `firstAvailable` is required';
   if (exactly && firstAvailable) return [...found, invalid('', null, `${detail}, but multiple fields are set`)];
-  if (exactly) return [...found, ...under('exactly', wantedRules(exactly))];
+  if (exactly) return [...found, ...under('exactly', exactRequestRules(exactly))];
   if (!firstAvailable) return [...found, required('', detail)];
   return [
     ...found,
     ...eachDistinct('firstAvailable', firstAvailable, {
-      limit: MOST_ALTERNATIVES,
+      limit: MAX_ALTERNATIVES,
       key: (each) => each.name,
-      judge: (each) => [...under('name', shortName(each.name)), ...wantedRules(each)],
+      check: (each) => [...under('name', shortName(each.name)), ...exactRequestRules(each)],
     }),
   ];
 }
 
-type Wanted = NonNullable<DeviceRequest['exactly']>;
+type ExactRequest = NonNullable<DeviceRequest['exactly']>;
 
-function wantedRules({ deviceClassName, selectors, allocationMode, count = 0, tolerations }: Wanted): FieldError[] {
+function exactRequestRules({
+  deviceClassName,
+  selectors,
+  allocationMode,
+  count = 0,
+  tolerations,
+}: ExactRequest): FieldError[] {
   return [
     ...under('deviceClassName', deviceClassName ? named(dnsSubdomain)(deviceClassName) : [required('')]),
     ...selectorRules(selectors),
@@ -98,7 +104,7 @@ function constraintRules(constraint: Constraint, known: ReadonlySet<string>): Fi
   else if (distinctAttribute !== undefined) {
     found.push(...under('distinctAttribute', fullDeviceProperty(distinctAttribute)));
   } else {
-    // The words are those that clients know, although no field is set.
+    // The message is that of Kubernetes, although no field is set.
     const detail = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set';
     found.push(required('', detail));
   }

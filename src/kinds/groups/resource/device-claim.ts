@@ -1,11 +1,11 @@
-/** What a claim for devices asks for; a template for claims says the same. */
+/** The devices that a ResourceClaim or ResourceClaimTemplate requests. */
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { OpaqueDeviceConfiguration } from './device-configuration.ts';
 import { DeviceSelectors } from './device-selector.ts';
 import { DeviceTolerations } from './device-taint.ts';
 
-const wanted = {
+const requestFields = {
   deviceClassName: s.string({
     zero: true,
     description: 'Name of the DeviceClass the devices must belong to. Required.',
@@ -52,7 +52,7 @@ const DeviceRequest = s.object(
     }),
     exactly: s.object(
       'ExactDeviceRequest',
-      { ...wanted, adminAccess },
+      { ...requestFields, adminAccess },
       { description: 'Devices of one class. Exactly one of exactly and firstAvailable must be set.' },
     ),
     firstAvailable: s.list(
@@ -64,7 +64,7 @@ const DeviceRequest = s.object(
             description:
               'Name of the alternative. Others refer to it as `<request>/<subrequest>`. Must be a DNS label, unique in the list.',
           }),
-          ...wanted,
+          ...requestFields,
         },
         { description: 'One of several alternatives for a request.' },
       ),
@@ -78,7 +78,7 @@ const DeviceRequest = s.object(
 );
 export type DeviceRequest = TypeOf<typeof DeviceRequest>;
 
-/** Requests that a part of the claim is about. */
+/** References to requests of the claim. */
 const requests = s.list(s.string(), {
   description: 'Names of the requests this applies to, as `<request>` or `<request>/<subrequest>`. Empty means all.',
 });

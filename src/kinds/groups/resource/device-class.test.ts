@@ -32,7 +32,7 @@ test.each<[object, string[]]>([
   expect(create(kind, deviceClass(spec)).errors).toEqual(errors);
 });
 
-test('parameters that were stored before there was a limit may stay', () => {
+test('parameters stored before the limit existed stay valid', () => {
   const config = [{ opaque: { driver: 'd', parameters: { a: 'x'.repeat(20_000) } } }];
   const outcome = create(kind, deviceClass({ config }));
   expect(outcome.errors).toEqual(['spec.config[0].opaque.parameters: Too long: may not be more than 10240 bytes']);

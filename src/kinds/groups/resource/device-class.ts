@@ -9,7 +9,7 @@ import { configurationRules, OpaqueDeviceConfiguration } from './device-configur
 import { DeviceSelectors, selectorRules } from './device-selector.ts';
 import { eachItem } from './list-rules.ts';
 
-const MOST_CONFIGURATIONS = 32;
+const MAX_CONFIGURATIONS = 32;
 
 const spec = {
   selectors: DeviceSelectors,
@@ -41,7 +41,7 @@ const fields = {
 
 export type DeviceClass = KubeObject & ObjectType<typeof fields>;
 
-/** A sort of devices that claims can ask for. */
+/** A class of devices that claims can request. */
 export const DeviceClass = defineKind({
   group: 'resource.k8s.io',
   kind: 'DeviceClass',
@@ -59,7 +59,7 @@ function specRules({ selectors, config, extendedResourceName }: Spec, { old }: R
   const stored = old !== undefined && deepEqual(config, old.config);
   const found = [
     ...selectorRules(selectors),
-    ...eachItem('config', config, MOST_CONFIGURATIONS, (each) => configurationRules(each, stored)),
+    ...eachItem('config', config, MAX_CONFIGURATIONS, (each) => configurationRules(each, stored)),
   ];
   if (extendedResourceName !== undefined && !isExtended(extendedResourceName)) {
     found.push(invalid('extendedResourceName', extendedResourceName, 'must be a valid extended resource name'));

@@ -1,11 +1,11 @@
-/** What a driver is told about devices; only the driver understands it. */
+/** Configuration of devices that only their driver interprets. */
 import { isTree } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong, under } from '../../../schema/field-error.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { driverName } from './device-names.ts';
 
-const LONGEST_DATA = 10 * 1024;
+const MAX_DATA_BYTES = 10 * 1024;
 
 export const OpaqueDeviceConfiguration = s.object(
   'OpaqueDeviceConfiguration',
@@ -24,7 +24,7 @@ interface Configuration {
   readonly opaque?: OpaqueDeviceConfiguration;
 }
 
-/** `stored` parameters may be longer than new ones. */
+/** Parameters that are already `stored` may be longer. */
 export function configurationRules({ opaque }: Configuration, stored = false): FieldError[] {
   if (!opaque) return [required('opaque')];
   const { driver, parameters } = opaque;
@@ -34,8 +34,8 @@ export function configurationRules({ opaque }: Configuration, stored = false): F
   ]);
 }
 
-/** On data that is there. */
+/** On driver-specific data. */
 export function driverData(data: unknown, stored = false): FieldError[] {
-  if (!stored && Buffer.byteLength(JSON.stringify(data)) > LONGEST_DATA) return [tooLong('', LONGEST_DATA)];
+  if (!stored && Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES) return [tooLong('', MAX_DATA_BYTES)];
   return isTree(data) ? [] : [invalid('', '<value omitted>', 'must be a valid JSON object')];
 }

@@ -1,16 +1,16 @@
-/** What drivers, pools, devices and their properties may be called. Complaints are about the value itself. */
+/** Rules for the names of drivers, pools, devices and their properties. Errors have an empty path. */
 import { type FieldError, invalid, required, tooLong, under } from '../../../schema/field-error.ts';
 import { type Check, cIdentifier, dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
 import { csiDriverName } from '../../shapes/meta/csi-driver-name.ts';
 
-const LONGEST_POOL = 253;
-const LONGEST_DOMAIN = 63;
-const LONGEST_ID = 32;
+const MAX_POOL_BYTES = 253;
+const MAX_DOMAIN_BYTES = 63;
+const MAX_IDENTIFIER_BYTES = 32;
 
-/** How long a qualified name can be that is right. */
-export const LONGEST_QUALIFIED = LONGEST_DOMAIN + 1 + LONGEST_ID;
+/** Maximum length of a valid qualified name. */
+export const MAX_QUALIFIED_NAME_BYTES = MAX_DOMAIN_BYTES + 1 + MAX_IDENTIFIER_BYTES;
 
-/** A rule made of a check; an empty text is judged like any other. */
+/** Makes a rule of a check. Unlike in `matches`, empty strings are checked, too. */
 export const named =
   (check: Check) =>
   (text: string): FieldError[] =>
@@ -23,14 +23,14 @@ export function driverName(name: string): FieldError[] {
   return name ? csiDriverName(name) : [required('')];
 }
 
-/** One or more subdomains, with slashes between them. */
+/** One or more DNS subdomains, separated by slashes. */
 export function poolName(name: string): FieldError[] {
   if (!name) return [required('')];
-  const found = Buffer.byteLength(name) > LONGEST_POOL ? [tooLong('', LONGEST_POOL)] : [];
+  const found = Buffer.byteLength(name) > MAX_POOL_BYTES ? [tooLong('', MAX_POOL_BYTES)] : [];
   return [...found, ...name.split('/').flatMap(named(dnsSubdomain))];
 }
 
-/** Of an attribute or a capacity: an identifier, with the domain of whoever defines it where that is not the driver. */
+/** The name of an attribute or capacity: an identifier, with a domain if it is not defined by the driver itself. */
 export function deviceProperty(name: string): FieldError[] {
   const parts = name.split('/');
   const [domain = '', id = ''] = parts;
@@ -47,7 +47,7 @@ export function deviceProperty(name: string): FieldError[] {
   }
 }
 
-/** The same where the driver is not known, so that there is always a domain. */
+/** The same with a mandatory domain, for places where the driver is not known. */
 export function fullDeviceProperty(name: string): FieldError[] {
   const found = deviceProperty(name);
   if (!name.includes('/')) {
@@ -57,12 +57,12 @@ export function fullDeviceProperty(name: string): FieldError[] {
 }
 
 function identifier(id: string): FieldError[] {
-  const found = Buffer.byteLength(id) > LONGEST_ID ? [tooLong('', LONGEST_ID)] : [];
+  const found = Buffer.byteLength(id) > MAX_IDENTIFIER_BYTES ? [tooLong('', MAX_IDENTIFIER_BYTES)] : [];
   return [...found, ...named(cIdentifier)(id)];
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Also with a prefix, in braces, or without dashes. */
+/** Other notations: with a prefix, in braces, or without dashes. */
 const UUID_FORMS = [
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   /^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
@@ -71,7 +71,7 @@ const UUID_FORMS = [
 ];
 const UUID_LENGTHS = [36, 45, 38, 32];
 
-/** What tells apart the shares of a device that several claims use. */
+/** The identifier of a share of a device: a UUID in lower case. */
 function shareId(text: string): FieldError[] {
   if (UUID.test(text)) return [];
   if (!UUID_LENGTHS.includes(Buffer.byteLength(text))) {
@@ -85,7 +85,7 @@ function shareId(text: string): FieldError[] {
   return [invalid('', text, detail)];
 }
 
-/** One device, wherever it is named. */
+/** Identifies a device. */
 interface DeviceIdentity {
   readonly driver: string;
   readonly pool: string;
@@ -102,7 +102,7 @@ export function deviceRules({ driver, pool, device, shareID }: DeviceIdentity): 
   ];
 }
 
-/** Tells devices apart. */
+/** A key that is unique per device. */
 export function deviceKey({ driver, pool, device, shareID }: DeviceIdentity): string {
   return [driver, pool, device, ...(shareID === undefined ? [] : [shareID])].join('/');
 }

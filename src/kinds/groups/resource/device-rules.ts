@@ -1,4 +1,4 @@
-/** What must hold for the devices of a slice. Paths are from the device. */
+/** Rules for the devices of a ResourceSlice. Paths are from the device. */
 import { deepEqual } from '../../../base/tree.ts';
 import { type FieldError, invalid, notFound, required, tooLong, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
@@ -6,39 +6,39 @@ import { isNative } from '../../shapes/pod/resource-names.ts';
 import { bindingConditionRules } from './binding-conditions.ts';
 import { capacityRules } from './capacity-rules.ts';
 import type { Device, DeviceAttribute } from './device.ts';
-import { deviceProperty, LONGEST_QUALIFIED, named, shortName } from './device-names.ts';
+import { deviceProperty, MAX_QUALIFIED_NAME_BYTES, named, shortName } from './device-names.ts';
 import { taintRules } from './device-taint.ts';
 import { eachDistinct, eachEntry, eachItem } from './list-rules.ts';
 
-const MOST_PROPERTIES = 32;
-const MOST_VALUES = 48;
-const MOST_TAINTS = 16;
-const MOST_CONSUMPTIONS = 2;
-const MOST_COUNTERS = 32;
-const LONGEST_VALUE = 64;
-const LONGEST_LABEL = 63;
+const MAX_PROPERTIES = 32;
+const MAX_ATTRIBUTE_VALUES = 48;
+const MAX_TAINTS = 16;
+const MAX_COUNTER_CONSUMPTIONS = 2;
+const MAX_COUNTERS = 32;
+const MAX_VALUE_BYTES = 64;
+const MAX_LABEL_BYTES = 63;
 
-interface Situation {
-  /** What the device was. */
+interface DeviceContext {
+  /** The device before the update. */
   readonly old: Device | undefined;
-  /** Whether it is said of each device which nodes can use it. */
+  /** Whether each device names the nodes that can use it. */
   readonly perDevice: boolean;
 }
 
-export function deviceRules(device: Device, { old, perDevice }: Situation): FieldError[] {
+export function deviceRules(device: Device, { old, perDevice }: DeviceContext): FieldError[] {
   const { attributes = {}, capacity = {}, allowMultipleAllocations: shared = false } = device;
-  const property = { longestKey: LONGEST_QUALIFIED, judgeKey: deviceProperty };
+  const property = { maxKeyLength: MAX_QUALIFIED_NAME_BYTES, checkKey: deviceProperty };
   return [
     ...under('name', shortName(device.name)),
-    ...properties(attributes, Object.keys(capacity).length),
-    ...eachEntry('attributes', attributes, { ...property, judge: attributeRules }),
-    ...eachEntry('capacity', capacity, { ...property, judge: (each) => capacityRules(each, shared) }),
-    // Taints were once judged less strictly; those that are there already may stay.
-    ...(old && deepEqual(old.taints, device.taints) ? [] : eachItem('taints', device.taints, MOST_TAINTS, taintRules)),
+    ...propertyCounts(attributes, Object.keys(capacity).length),
+    ...eachEntry('attributes', attributes, { ...property, check: attributeRules }),
+    ...eachEntry('capacity', capacity, { ...property, check: (each) => capacityRules(each, shared) }),
+    // Stored taints stay valid: earlier rules were less strict.
+    ...(old && deepEqual(old.taints, device.taints) ? [] : eachItem('taints', device.taints, MAX_TAINTS, taintRules)),
     ...eachDistinct('consumesCounters', device.consumesCounters, {
-      limit: MOST_CONSUMPTIONS,
+      limit: MAX_COUNTER_CONSUMPTIONS,
       key: ({ counterSet }) => counterSet,
-      judge: ({ counterSet, counters }) => counterRules('counterSet', counterSet, counters),
+      check: ({ counterSet, counters }) => counterRules('counterSet', counterSet, counters),
     }),
     ...(perDevice ? nodesOfDevice(device) : nodesOfSlice(device)),
     ...bindingConditionRules(device),
@@ -46,30 +46,30 @@ export function deviceRules(device: Device, { old, perDevice }: Situation): Fiel
   ];
 }
 
-/** On a set of counters, or on what is taken from one; `field` is where its name stands. */
+/** On a counter set, or on what a device consumes from it. `field` is the one that holds the set's name. */
 export function counterRules(field: string, name: string, counters: Readonly<Record<string, unknown>>): FieldError[] {
   const found = under(field, name ? shortName(name) : [required('')]);
   if (Object.keys(counters).length === 0) return [...found, required('counters')];
-  const limits = { limit: MOST_COUNTERS, longestKey: LONGEST_LABEL };
-  return [...found, ...eachEntry('counters', counters, { ...limits, judgeKey: shortName, judge: () => [] })];
+  const limits = { limit: MAX_COUNTERS, maxKeyLength: MAX_LABEL_BYTES };
+  return [...found, ...eachEntry('counters', counters, { ...limits, checkKey: shortName, check: () => [] })];
 }
 
-function properties(attributes: Readonly<Record<string, DeviceAttribute>>, capacities: number): FieldError[] {
+function propertyCounts(attributes: Readonly<Record<string, DeviceAttribute>>, capacities: number): FieldError[] {
   const found: FieldError[] = [];
   const total = Object.keys(attributes).length + capacities;
-  if (total > MOST_PROPERTIES) {
-    const detail = `the total number of attributes and capacities must not exceed ${MOST_PROPERTIES}`;
+  if (total > MAX_PROPERTIES) {
+    const detail = `the total number of attributes and capacities must not exceed ${MAX_PROPERTIES}`;
     found.push(invalid('', total, detail));
   }
-  const values = Object.values(attributes).reduce((sum, each) => sum + (listed(each) || 1), 0);
-  if (values > MOST_VALUES) {
-    found.push(invalid('', values, `the total number of attribute values must not exceed ${MOST_VALUES}`));
+  const values = Object.values(attributes).reduce((sum, each) => sum + (listedValues(each) || 1), 0);
+  if (values > MAX_ATTRIBUTE_VALUES) {
+    found.push(invalid('', values, `the total number of attribute values must not exceed ${MAX_ATTRIBUTE_VALUES}`));
   }
   return found;
 }
 
-/** How many values an attribute has in lists. */
-export function listed({ ints = [], bools = [], strings = [], versions = [] }: DeviceAttribute): number {
+/** Number of values in the lists of an attribute. */
+export function listedValues({ ints = [], bools = [], strings = [], versions = [] }: DeviceAttribute): number {
   return ints.length + bools.length + strings.length + versions.length;
 }
 
@@ -79,9 +79,9 @@ const VERSION =
 function attributeRules(attribute: DeviceAttribute): FieldError[] {
   const { string, version, strings = [], versions = [] } = attribute;
   const found = [
-    ...(string === undefined ? [] : under('string', short(string))),
+    ...(string === undefined ? [] : under('string', valueLength(string))),
     ...(version === undefined ? [] : under('version', versionRules(version))),
-    ...strings.flatMap((each, index) => under(`strings[${index}]`, short(each))),
+    ...strings.flatMap((each, index) => under(`strings[${index}]`, valueLength(each))),
     ...versions.flatMap((each, index) => under(`versions[${index}]`, versionRules(each))),
   ];
   const set = Object.values(attribute).filter((value) => value !== undefined).length;
@@ -89,15 +89,15 @@ function attributeRules(attribute: DeviceAttribute): FieldError[] {
   return [...found, invalid('', set === 0 ? '' : attribute, 'exactly one value must be specified')];
 }
 
-function short(text: string): FieldError[] {
-  return Buffer.byteLength(text) > LONGEST_VALUE ? [tooLong('', LONGEST_VALUE)] : [];
+function valueLength(text: string): FieldError[] {
+  return Buffer.byteLength(text) > MAX_VALUE_BYTES ? [tooLong('', MAX_VALUE_BYTES)] : [];
 }
 
 function versionRules(text: string): FieldError[] {
-  // What is far too long is not searched: the pattern would take its time.
-  const fits = text.length <= 4 * LONGEST_VALUE && VERSION.test(text);
+  // Text that is far too long is not matched, because the pattern would be slow.
+  const fits = text.length <= 4 * MAX_VALUE_BYTES && VERSION.test(text);
   const found = fits ? [] : [invalid('', text, 'must be a string compatible with semver.org spec 2.0.0')];
-  return [...found, ...short(text)];
+  return [...found, ...valueLength(text)];
 }
 
 const CAN_ONLY =

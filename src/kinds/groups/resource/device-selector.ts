@@ -1,11 +1,11 @@
-/** Which devices will do, told by an expression over their attributes. */
+/** Selectors of devices: CEL expressions over their attributes. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { eachItem } from './list-rules.ts';
 
-const MOST_SELECTORS = 32;
-const LONGEST_EXPRESSION = 10 * 1024;
+const MAX_SELECTORS = 32;
+const MAX_EXPRESSION_BYTES = 10 * 1024;
 
 const DeviceSelector = s.object(
   'DeviceSelector',
@@ -30,12 +30,12 @@ export const DeviceSelectors = s.list(DeviceSelector, {
   description: 'Conditions that a device must fulfil, all of them. At most 32.',
 });
 
-/** Whether an expression makes sense is for whoever evaluates it. */
+/** Checks lengths only: expressions are not compiled. */
 export function selectorRules(selectors: readonly DeviceSelector[] | undefined): FieldError[] {
-  return eachItem('selectors', selectors, MOST_SELECTORS, ({ cel }) => {
+  return eachItem('selectors', selectors, MAX_SELECTORS, ({ cel }) => {
     if (!cel) return [required('cel')];
     const { expression } = cel;
-    if (Buffer.byteLength(expression) > LONGEST_EXPRESSION) return [tooLong('cel.expression', LONGEST_EXPRESSION)];
+    if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [tooLong('cel.expression', MAX_EXPRESSION_BYTES)];
     return expression.trim()
       ? []
       : [invalid('cel.expression', expression, 'compilation failed: the expression is empty')];

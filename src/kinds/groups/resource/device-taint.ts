@@ -1,4 +1,4 @@
-/** What keeps pods from a device, and what lets them use it all the same. */
+/** Taints of devices, and the tolerations of claims. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { labelValue, qualifiedName } from '../../../schema/names.ts';

@@ -1,16 +1,16 @@
-/** A device that a driver offers, with what is known of it. */
+/** A device in a ResourceSlice. */
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { NodeSelector } from '../../shapes/pod/node-selector.ts';
 import { bindingConditionFields } from './binding-conditions.ts';
 import { DeviceTaint } from './device-taint.ts';
 
-/** One value, or a list of values of one type. */
+/** A value of one type, or a list of such values. */
 const DeviceAttribute = s.object(
   'DeviceAttribute',
   {
-    int: s.int64({ description: 'An integer.' }),
-    bool: s.boolean({ description: 'A boolean.' }),
+    int: s.int64({ description: 'Value of an integer attribute.' }),
+    bool: s.boolean({ description: 'Value of a boolean attribute.' }),
     string: s.string({ description: 'A string of at most 64 bytes.' }),
     version: s.string({ description: 'A semantic version (semver.org, 2.0.0).' }),
     ints: s.list(s.int64(), { description: 'A list of integers. Must not be empty.' }),
@@ -67,11 +67,11 @@ const DeviceCapacity = s.object(
 );
 export type DeviceCapacity = TypeOf<typeof DeviceCapacity>;
 
-/** Amounts by the name of the counter. */
+/** Amounts by counter name. */
 export const Counters = s.map(
   s.object(
     'Counter',
-    { value: s.quantity({ zero: true, description: 'The amount.' }) },
+    { value: s.quantity({ zero: true, description: 'Amount of the counter, as a quantity.' }) },
     { description: 'An amount that devices share.' },
   ),
   { zero: true },

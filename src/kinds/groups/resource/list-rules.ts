@@ -1,25 +1,25 @@
-/** How lists and maps of devices are judged: one that is too long is told so, and nothing else. */
+/** Checks of lists and maps. One that is too long is reported as such, and its items are not checked. */
 import { duplicate, type FieldError, tooMany, under } from '../../../schema/field-error.ts';
 
-type Judge<T> = (item: T) => readonly FieldError[];
+type Check<T> = (item: T) => readonly FieldError[];
 
-/** Every item of a list that may be absent. */
-export function eachItem<T>(field: string, list: readonly T[] = [], limit: number, judge: Judge<T>): FieldError[] {
+/** Checks every item of an optional list. */
+export function eachItem<T>(field: string, list: readonly T[] = [], limit: number, check: Check<T>): FieldError[] {
   if (list.length > limit) return [tooMany(field, list.length, limit)];
-  return list.flatMap((item, index) => under(`${field}[${index}]`, judge(item)));
+  return list.flatMap((item, index) => under(`${field}[${index}]`, check(item)));
 }
 
 interface Distinct<T> {
-  /** None where absent. */
+  /** Absent means no limit. */
   readonly limit?: number;
   readonly key: (item: T) => string;
-  readonly judge: Judge<T>;
+  readonly check: Check<T>;
 }
 
-/** The same for a list in which no key may stand twice. */
-export function eachDistinct<T>(field: string, list: readonly T[] = [], { limit = Infinity, key, judge }: Distinct<T>) {
+/** The same for a list whose items have unique keys. */
+export function eachDistinct<T>(field: string, list: readonly T[] = [], { limit = Infinity, key, check }: Distinct<T>) {
   if (list.length > limit) return [tooMany(field, list.length, limit)];
-  const found = eachItem(field, list, limit, judge);
+  const found = eachItem(field, list, limit, check);
   const seen = new Set<string>();
   list.forEach((item, index) => {
     const each = key(item);
@@ -31,20 +31,20 @@ export function eachDistinct<T>(field: string, list: readonly T[] = [], { limit 
 
 interface Entries<T> {
   readonly limit?: number;
-  /** Longer keys are cut in messages. */
-  readonly longestKey: number;
-  readonly judgeKey: Judge<string>;
-  readonly judge: Judge<T>;
+  /** Longer keys are shortened in error paths. */
+  readonly maxKeyLength: number;
+  readonly checkKey: Check<string>;
+  readonly check: Check<T>;
 }
 
-/** Every entry of a map; what is wrong with a key is said of the map. */
+/** Checks every entry of a map. Errors about a key have the path of the map. */
 export function eachEntry<T>(field: string, map: Readonly<Record<string, T>> = {}, entries: Entries<T>): FieldError[] {
-  const { limit = Infinity, longestKey, judgeKey, judge } = entries;
+  const { limit = Infinity, maxKeyLength, checkKey, check } = entries;
   const keys = Object.keys(map);
   if (keys.length > limit) return [tooMany(field, keys.length, limit)];
   return keys.flatMap((key) => [
-    ...under(field, judgeKey(key)),
-    ...under(`${field}[${shortened(key, longestKey)}]`, judge(map[key]!)),
+    ...under(field, checkKey(key)),
+    ...under(`${field}[${shortened(key, maxKeyLength)}]`, check(map[key]!)),
   ]);
 }
 

@@ -11,13 +11,13 @@ const template = (metadata: object = {}, devices: object = { requests }) => ({
   spec: { metadata, spec: { devices } },
 });
 
-test('claims get labels, annotations and what they ask for', () => {
+test('a template has labels, annotations and a spec', () => {
   const { object, errors } = create(kind, template({ labels: { a: 'b' }, annotations: { a: 'b' } }));
   expect(errors).toEqual([]);
   expect(object.spec.spec.devices.requests[0].exactly).toMatchObject({ allocationMode: 'ExactCount', count: 1 });
 });
 
-test('they get nothing else, and what they ask for is judged', () => {
+test('a template has no other metadata, and its spec is validated', () => {
   const metadata = { name: 'x', finalizers: ['a.example/b'], labels: { 'a b': 'c' } };
   expect(create(kind, template(metadata, { requests: [{ name: 'x' }] })).errors).toEqual([
     expect.stringMatching(/^spec\.metadata\.labels: Invalid value: "a b": name part must consist of/),
@@ -27,7 +27,7 @@ test('they get nothing else, and what they ask for is judged', () => {
   ]);
 });
 
-test('it stays as it is', () => {
+test('the spec is immutable', () => {
   const { object } = create(kind, template());
   expect(update(kind, object, template()).errors).toEqual([]);
   expect(update(kind, object, template({ labels: { a: 'b' } })).errors).toEqual([

@@ -25,7 +25,7 @@ const fields = {
 
 export type ResourceClaimTemplate = KubeObject & ObjectType<typeof fields>;
 
-/** What claims for devices are made from, one for each pod. */
+/** Template for ResourceClaims, one per pod. */
 export const ResourceClaimTemplate = defineKind({
   group: 'resource.k8s.io',
   kind: 'ResourceClaimTemplate',

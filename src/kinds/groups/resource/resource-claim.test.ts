@@ -15,15 +15,15 @@ const many = <T>(count: number, of: (index: number) => T) => Array.from({ length
 const REFERENCE =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
-describe('where nothing is said', () => {
-  test('one device is wanted', () => {
+describe('defaults', () => {
+  test('one device is requested', () => {
     const { object, errors } = create(kind, claim({ requests: [exactly()] }));
     expect(errors).toEqual([]);
     expect(object.spec.devices.requests).toEqual([exactly({ allocationMode: 'ExactCount', count: 1 })]);
     expect(object.status).toEqual({});
   });
 
-  test('who wants all devices names no number; tolerations compare', () => {
+  test('All has no count, and tolerations default to Equal', () => {
     const tolerations = [{ key: 'a', value: 'b' }];
     const { object } = create(kind, claim({ requests: [exactly({ allocationMode: 'All', tolerations })] }));
     expect(object.spec.devices.requests[0].exactly).toEqual({
@@ -33,7 +33,7 @@ describe('where nothing is said', () => {
     });
   });
 
-  test('nothing is wanted', () => {
+  test('an empty claim is valid', () => {
     const { object, errors } = create(kind, { metadata: { name: 'c' } });
     expect(errors).toEqual([]);
     expect(object.spec).toEqual({ devices: {} });
@@ -102,7 +102,7 @@ describe('a request', () => {
     expect(errorsOfRequest(...requests)).toEqual(errors);
   });
 
-  test('too many are not even looked at', () => {
+  test('items of a list that is too long are not checked', () => {
     expect(errorsOfRequest(...many(33, () => ({})))).toEqual([
       'spec.devices.requests: Too many: 33: must have at most 32 items',
     ]);
@@ -173,8 +173,8 @@ test.each<[object, string[]]>([
   expect(errorsOf({ config: [config] })).toEqual(errors);
 });
 
-describe('what a claim asks for', () => {
-  test('stays, and is not judged again', () => {
+describe('the spec of a claim', () => {
+  test('is immutable, and validated on create only', () => {
     const old = create(kind, claim({ requests: [{ name: 'x' }] })).object;
     expect(update(kind, old, claim({ requests: [{ name: 'x' }] })).errors).toEqual([]);
     expect(update(kind, old, claim({ requests: [{ name: 'y' }] })).errors).toEqual([
@@ -183,7 +183,7 @@ describe('what a claim asks for', () => {
   });
 });
 
-describe('what a claim got', () => {
+describe('the status of a claim', () => {
   const device = { driver: 'example.com', pool: 'node-1', device: 'gpu-0' };
   const result = (parts: object = {}) => ({ request: 'gpu', ...device, ...parts });
   const allocation = (...results: object[]) => ({ devices: { results } });
@@ -193,7 +193,7 @@ describe('what a claim got', () => {
   const written = (status: object, before: any = old) =>
     update(kind, before, { ...clone(before), status }, { subresource: 'status' });
 
-  test('is a device for each request', () => {
+  test('holds a device for each request', () => {
     const { object, errors } = written({
       allocation: allocation(result()),
       reservedFor: [pod('1')],
@@ -250,7 +250,7 @@ describe('what a claim got', () => {
         'status.allocation.devices.results[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use bindingConditions',
       ],
     ],
-  ])('is complete, case %#', (status, errors) => {
+  ])('must be complete, case %#', (status, errors) => {
     expect(written(status).errors).toEqual(errors);
   });
 
@@ -259,12 +259,12 @@ describe('what a claim got', () => {
     ['9D9F8B1C-2F5E-4F0A-9B7C-0A1B2C3D4E5F', ['uid must be in RFC 4122 normalized form']],
     ['{9d9f8b1c-2f5e-4f0a-9b7c-0a1b2c3d4e5f}', ['uid must be in RFC 4122 normalized form']],
     ['9d9f8b1c-2f5e-4f0a-9b7c-0a1b2c3d4e5g', ['error validating uid: invalid UUID format']],
-  ])('has shares that are told apart: %s', (shareID, complaints) => {
+  ])('needs valid share IDs: %s', (shareID, complaints) => {
     const { errors } = written({ allocation: allocation(result({ shareID })) });
     expect(errors).toEqual(complaints.map((complaint) => expect.stringContaining(complaint)));
   });
 
-  test('stays until it is given back', () => {
+  test('has an immutable allocation until it is removed', () => {
     expect(written({ ...given.status }, given).errors).toEqual([]);
     expect(written({}, given).errors).toEqual([]);
     expect(written({ allocation: allocation(result({ device: 'gpu-1' })) }, given).errors).toEqual([
@@ -272,7 +272,7 @@ describe('what a claim got', () => {
     ]);
   });
 
-  test('is not for newcomers once the claim is to go', () => {
+  test('takes no new consumers while the claim is being deleted', () => {
     const going = { ...clone(given), metadata: { ...given.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } };
     expect(written({ allocation: allocation(result()) }, going).errors).toEqual([]);
     expect(written({ allocation: allocation(result()), reservedFor: [pod('1'), pod('2')] }, going).errors).toEqual([
@@ -280,14 +280,14 @@ describe('what a claim got', () => {
     ]);
   });
 
-  test('takes with it what drivers said', () => {
+  test('drops the status of deallocated devices', () => {
     const told = { ...clone(given), status: { allocation: allocation(result()), devices: [device] } };
     const { object, errors } = written({ devices: [device] }, told);
     expect(errors).toEqual([]);
     expect(object.status).toEqual({});
   });
 
-  test('can be reached in the network', () => {
+  test('can hold network data', () => {
     const networked = (networkData: object) =>
       written({ allocation: allocation(result()), devices: [{ ...device, networkData }] }).errors;
     const at = 'status.devices[0].networkData';
@@ -302,7 +302,7 @@ describe('what a claim got', () => {
     ]);
   });
 
-  test('is told in conditions and data', () => {
+  test('can hold conditions and data', () => {
     const conditions = many(9, (index) => ({
       type: `T${index}`,
       status: 'True',

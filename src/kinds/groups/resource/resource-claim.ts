@@ -13,7 +13,7 @@ const fields = { spec: s.use(ResourceClaimSpec, { zero: true, immutable: true })
 
 export type ResourceClaim = KubeObject & ObjectType<typeof fields>;
 
-/** A request for devices. */
+/** Requests devices for pods. */
 export const ResourceClaim = defineKind({
   group: 'resource.k8s.io',
   kind: 'ResourceClaim',
@@ -24,12 +24,12 @@ export const ResourceClaim = defineKind({
   versions: { 'resource.k8s.io/v1': {} },
   fields,
   subresources: { status: true },
-  onStatusUpdate: forgetGivenBack,
+  onStatusUpdate: dropDeallocatedDevices,
   rules: [specRules, statusRules],
-  columns: [name, text('State', 'Whether devices were found, and whether they are in use.', stateText), age],
+  columns: [name, text('State', 'Whether devices are allocated, and reserved for pods.', stateText), age],
 });
 
-/** What cannot be changed is judged once. */
+/** Checked on create only, because the spec is immutable. */
 function specRules({ spec }: ResourceClaim, { operation }: RuleContext): FieldError[] {
   return operation === 'create' ? under('spec.devices', deviceClaimRules(spec.devices)) : [];
 }
@@ -41,17 +41,17 @@ function statusRules({ metadata, spec, status }: ResourceClaim, { oldRoot, subre
   return under('status', claimStatusRules(status, { old: oldRoot?.status, requests, isDeleted }));
 }
 
-/** What drivers said of devices that were given back is of no interest any more. */
-function forgetGivenBack(claim: ResourceClaim, old: ResourceClaim): void {
+/** A hook: drops the status of devices that are no longer allocated. */
+function dropDeallocatedDevices(claim: ResourceClaim, old: ResourceClaim): void {
   const { devices, ...status } = claim.status;
   if (!devices) return;
-  const now = new Set(givenKeys(claim));
-  const gone = new Set(givenKeys(old).filter((key) => !now.has(key)));
+  const now = new Set(allocatedKeys(claim));
+  const gone = new Set(allocatedKeys(old).filter((key) => !now.has(key)));
   const left = devices.filter((device) => !gone.has(deviceKey(device)));
   claim.status = left.length ? { ...status, devices: left } : status;
 }
 
-function givenKeys({ status }: ResourceClaim): string[] {
+function allocatedKeys({ status }: ResourceClaim): string[] {
   return (status.allocation?.devices.results ?? []).map(deviceKey);
 }
 

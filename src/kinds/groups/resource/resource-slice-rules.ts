@@ -1,24 +1,24 @@
-/** What must hold for a slice of devices. Paths are from its spec. */
+/** Rules for the spec of a ResourceSlice. Paths are from the spec. */
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import type { Device } from './device.ts';
 import { driverName, named, poolName } from './device-names.ts';
-import { counterRules, deviceRules, listed } from './device-rules.ts';
+import { counterRules, deviceRules, listedValues } from './device-rules.ts';
 import { eachDistinct } from './list-rules.ts';
 import type { ResourceSliceSpec } from './resource-slice.ts';
 
-const MOST_DEVICES = 128;
-/** Where one of them has taints, counters or lists of values, which make it larger. */
-const MOST_LARGE_DEVICES = 64;
-const MOST_COUNTER_SETS = 8;
+const MAX_DEVICES = 128;
+/** Limit for slices in which a device has taints, counters or lists of values. */
+const MAX_LARGE_DEVICES = 64;
+const MAX_COUNTER_SETS = 8;
 
 export function sliceRules(spec: ResourceSliceSpec, { old }: RuleContext<ResourceSliceSpec>): FieldError[] {
   const { devices, sharedCounters } = spec;
   const found = [
     ...under('driver', driverName(spec.driver)),
     ...under('pool', poolRules(spec.pool)),
-    ...(old ? kept(spec, old) : []),
+    ...(old ? immutableFields(spec, old) : []),
     ...nodeRules(spec),
   ];
   if (sharedCounters && devices) found.push(invalid('', '', 'only one of `sharedCounters` or `devices` is allowed'));
@@ -27,21 +27,23 @@ export function sliceRules(spec: ResourceSliceSpec, { old }: RuleContext<Resourc
   return [
     ...found,
     ...eachDistinct('devices', devices, {
-      limit: devices?.some(isLarge) ? MOST_LARGE_DEVICES : MOST_DEVICES,
+      limit: devices?.some(isLarge) ? MAX_LARGE_DEVICES : MAX_DEVICES,
       key: ({ name }) => name,
-      judge: (device) => deviceRules(device, { old: before.get(device.name), perDevice }),
+      check: (device) => deviceRules(device, { old: before.get(device.name), perDevice }),
     }),
     ...eachDistinct('sharedCounters', sharedCounters, {
-      limit: MOST_COUNTER_SETS,
+      limit: MAX_COUNTER_SETS,
       key: ({ name }) => name,
-      judge: ({ name, counters }) => counterRules('name', name, counters),
+      check: ({ name, counters }) => counterRules('name', name, counters),
     }),
   ];
 }
 
 function isLarge({ taints, consumesCounters, attributes = {} }: Device): boolean {
   return (
-    taints !== undefined || consumesCounters !== undefined || Object.values(attributes).some((each) => listed(each) > 0)
+    taints !== undefined ||
+    consumesCounters !== undefined ||
+    Object.values(attributes).some((each) => listedValues(each) > 0)
   );
 }
 
@@ -54,7 +56,7 @@ function poolRules({ name, resourceSliceCount, generation }: ResourceSliceSpec['
   return found;
 }
 
-function kept(spec: ResourceSliceSpec, old: ResourceSliceSpec): FieldError[] {
+function immutableFields(spec: ResourceSliceSpec, old: ResourceSliceSpec): FieldError[] {
   const found: FieldError[] = [];
   const changed = (field: string, value: unknown) => found.push(invalid(field, value, 'field is immutable'));
   if (spec.pool.name !== old.pool?.name) changed('pool.name', spec.pool.name);
@@ -63,9 +65,10 @@ function kept(spec: ResourceSliceSpec, old: ResourceSliceSpec): FieldError[] {
   return found;
 }
 
-const WAYS = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
+const EXACTLY_ONE_DETAIL =
+  'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
 
-/** Which nodes can use the devices is said in one way. */
+/** Exactly one field says which nodes can use the devices. */
 function nodeRules(spec: ResourceSliceSpec): FieldError[] {
   const { nodeName, nodeSelector } = spec;
   const found: FieldError[] = [];
@@ -87,7 +90,8 @@ function nodeRules(spec: ResourceSliceSpec): FieldError[] {
     if (spec[field]) said.push(`\`${field}\``);
     else if (spec[field] === false) found.push(invalid(field, false, 'must be either unset or set to true'));
   }
-  if (said.length === 0) found.push(required('', WAYS));
-  if (said.length > 1) found.push(invalid('', `{${said.join(', ')}}`, `${WAYS}, but multiple fields are set`));
+  if (said.length === 0) found.push(required('', EXACTLY_ONE_DETAIL));
+  if (said.length > 1)
+    found.push(invalid('', `{${said.join(', ')}}`, `${EXACTLY_ONE_DETAIL}, but multiple fields are set`));
   return found;
 }

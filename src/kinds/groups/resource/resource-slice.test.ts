@@ -72,7 +72,7 @@ describe('a slice', () => {
     expect(errorsOf(spec)).toEqual(errors);
   });
 
-  test('has so many devices, and fewer where they are large', () => {
+  test('has a limit on devices, which is lower for large ones', () => {
     expect(errorsOf({ devices: many(129, (index) => ({ name: `d${index}` })) })).toEqual([
       'spec.devices: Too many: 129: must have at most 128 items',
     ]);
@@ -82,13 +82,13 @@ describe('a slice', () => {
     ]);
   });
 
-  test('is found by its node and its driver', () => {
+  test('can be selected by node and driver', () => {
     const { object } = create(kind, slice());
     const fields = Object.entries(kind.selectable ?? {}).map(([name, of]) => [name, of(object)]);
     expect(Object.fromEntries(fields)).toEqual({ 'spec.nodeName': 'node-1', 'spec.driver': 'gpu.example.com' });
   });
 
-  test('stays with its node, its pool and its driver', () => {
+  test('has an immutable node, pool and driver', () => {
     const { object } = create(kind, slice());
     const spec = { driver: 'x', pool: { ...pool, name: 'y', generation: 2 }, nodeName: undefined, allNodes: true };
     expect(update(kind, object, slice(spec)).errors).toEqual([
@@ -173,7 +173,7 @@ describe('a device', () => {
     expect(errorsOfDevice(device)).toEqual(errors);
   });
 
-  test('can say for itself where it can be used', () => {
+  test('can name its own nodes', () => {
     const ONE_WAY =
       'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
     const judged = (device: object) => errorsOfDevice(device, { nodeName: undefined, perDeviceNodeSelection: true });
@@ -188,7 +188,7 @@ describe('a device', () => {
     ]);
   });
 
-  test('is tainted from the moment on that somebody says so', () => {
+  test('gets the time at which it was tainted', () => {
     const devices = [{ name: 'd', taints: [{ key: 'a', effect: 'None' }] }, { name: 'e' }];
     const { object } = create(kind, slice({ devices }));
     expect(object.spec.devices).toEqual([
@@ -197,13 +197,13 @@ describe('a device', () => {
     ]);
   });
 
-  test('keeps taints that were taken once', () => {
+  test('keeps taints that are already stored', () => {
     const devices = [{ name: 'd', taints: [{ key: 'a', effect: 'Old', timeAdded: '2026-01-01T00:00:00Z' }] }];
     const { object } = create(kind, slice({ devices }));
     expect(update(kind, object, slice({ devices })).errors).toEqual([]);
   });
 
-  test('takes from the node what it says', () => {
+  test('can account for node resources', () => {
     const mappings = { cpu: { capacityKey: 'cores' } };
     const capacity = { cores: { value: '4' } };
     const { object } = create(
@@ -216,7 +216,7 @@ describe('a device', () => {
   });
 });
 
-describe('a capacity that is shared', () => {
+describe('a shared capacity', () => {
   const at = 'spec.devices[0].capacity[m].requestPolicy';
   const judged = (requestPolicy: object) =>
     errorsOfDevice({ allowMultipleAllocations: true, capacity: { m: { value: '10', requestPolicy } } });

@@ -72,7 +72,7 @@ const fields = {
 
 export type ResourceSlice = KubeObject & ObjectType<typeof fields>;
 
-/** Devices that a driver offers. */
+/** Devices of a driver. */
 export const ResourceSlice = defineKind({
   group: 'resource.k8s.io',
   kind: 'ResourceSlice',
@@ -87,26 +87,26 @@ export const ResourceSlice = defineKind({
     'spec.driver': ({ spec: { driver } }: ResourceSlice) => driver,
   },
   generation: true,
-  onCreate: (slice: ResourceSlice, { now }: HookContext) => dateTaints(slice, now),
-  onUpdate: (slice: ResourceSlice, _old: ResourceSlice, { now }: HookContext) => dateTaints(slice, now),
+  onCreate: (slice: ResourceSlice, { now }: HookContext) => setTaintTimes(slice, now),
+  onUpdate: (slice: ResourceSlice, _old: ResourceSlice, { now }: HookContext) => setTaintTimes(slice, now),
   warnings: driverWarnings,
   columns: [
     name,
-    text('Node', 'Where the devices are.', ({ spec }) => spec?.nodeName ?? ''),
-    text('Driver', 'Who offers them.', ({ spec }) => spec?.driver ?? ''),
-    text('Pool', 'The pool they belong to.', ({ spec }) => spec?.pool?.name ?? ''),
+    text('Node', 'Node that offers the devices.', ({ spec }) => spec?.nodeName ?? ''),
+    text('Driver', 'Driver of the devices.', ({ spec }) => spec?.driver ?? ''),
+    text('Pool', 'Pool the devices belong to.', ({ spec }) => spec?.pool?.name ?? ''),
     age,
   ],
 });
 
-/** A taint that does not say since when it is there is new. */
-function dateTaints(slice: ResourceSlice, now: string): void {
+/** Sets the time of taints that have none. */
+function setTaintTimes(slice: ResourceSlice, now: string): void {
   const { devices } = slice.spec;
   if (!devices?.some(({ taints }) => taints?.some(({ timeAdded }) => !timeAdded))) return;
-  slice.spec = { ...slice.spec, devices: devices.map((device) => withDates(device, now)) };
+  slice.spec = { ...slice.spec, devices: devices.map((device) => withTaintTimes(device, now)) };
 }
 
-function withDates(device: Device, now: string): Device {
+function withTaintTimes(device: Device, now: string): Device {
   if (!device.taints) return device;
   return { ...device, taints: device.taints.map((taint) => ({ ...taint, timeAdded: taint.timeAdded ?? now })) };
 }

@@ -6,7 +6,7 @@ const priority = (name: string, parts: object) => ({ metadata: { name }, ...part
 const RESERVED = "Forbidden: priority class names with 'system-' prefix are reserved for system use only. error:";
 
 describe('a PriorityClass', () => {
-  it('pushes out pods of lower priority unless it says otherwise', () => {
+  it('preempts lower priorities by default', () => {
     expect(create(PriorityClass, priority('a', {}))).toEqual({
       object: priority('a', { value: 0, preemptionPolicy: 'PreemptLowerPriority' }),
       errors: [],
@@ -39,11 +39,11 @@ describe('a PriorityClass', () => {
       [`metadata.name: ${RESERVED} globalDefault of system-node-critical PriorityClass must be false`],
     ],
     ['system-mine', { value: 1 }, [`metadata.name: ${RESERVED} system-mine is not a known system priority class`]],
-  ])('called %s with %j is judged', (name, parts, errors) => {
+  ])('called %s with %j is validated', (name, parts, errors) => {
     expect(create(PriorityClass, priority(name, parts)).errors).toEqual(errors);
   });
 
-  it('keeps what pods were placed by', () => {
+  it('has an immutable value and preemption policy', () => {
     const { object: old } = create(PriorityClass, priority('a', { value: 1 }));
     expect(update(PriorityClass, old, priority('a', { value: 1, description: 'for me' })).errors).toEqual([]);
     expect(update(PriorityClass, old, priority('a', { value: 2, preemptionPolicy: 'Never' })).errors).toEqual([

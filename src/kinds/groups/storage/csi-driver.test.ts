@@ -6,7 +6,7 @@ const driver = (spec: object) => ({ metadata: { name: 'disks.example.com' }, spe
 const tokens = (...tokenRequests: object[]) => ({ tokenRequests });
 
 describe('a CSIDriver', () => {
-  it('attaches persistent volumes and asks for nothing, unless it says otherwise', () => {
+  it('has defaults', () => {
     expect(create(CSIDriver, driver({}))).toEqual({
       object: driver({
         attachRequired: true,
@@ -21,7 +21,7 @@ describe('a CSIDriver', () => {
     });
   });
 
-  it('drops what is not in use yet', () => {
+  it('drops unsupported fields', () => {
     const { object } = create(CSIDriver, driver({ preventPodSchedulingIfMissing: true }));
     expect(object.spec).not.toHaveProperty('preventPodSchedulingIfMissing');
   });
@@ -63,11 +63,11 @@ describe('a CSIDriver', () => {
       { nodeAllocatableUpdatePeriodSeconds: 9 },
       ['spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater than or equal to 10 seconds'],
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, errors) => {
     expect(create(CSIDriver, driver(spec)).errors).toEqual(errors);
   });
 
-  it('keeps how its volumes live', () => {
+  it('has immutable attachRequired and lifecycle modes', () => {
     const { object: old } = create(CSIDriver, driver({}));
     expect(update(CSIDriver, old, driver({ podInfoOnMount: true })).errors).toEqual([]);
     const changed = driver({ attachRequired: false, volumeLifecycleModes: ['Ephemeral'] });

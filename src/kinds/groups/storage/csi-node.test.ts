@@ -6,7 +6,7 @@ const node = (...drivers: object[]) => ({ metadata: { name: 'node-1' }, spec: { 
 const driver = { name: 'disks.example.com', nodeID: 'i-1', topologyKeys: ['zone'] };
 
 describe('a CSINode', () => {
-  it('lists its drivers, also when there are none', () => {
+  it('always has a list of drivers', () => {
     expect(create(CSINode, { metadata: { name: 'node-1' } })).toEqual({ object: node(), errors: [] });
   });
 
@@ -37,7 +37,7 @@ describe('a CSINode', () => {
         expect.stringContaining('spec.drivers[0]: Invalid value: "": name part must consist of'),
       ],
     ],
-  ])('with %s is judged', (_what, drivers, errors) => {
+  ])('with %s is validated', (_what, drivers, errors) => {
     expect(create(CSINode, node(...drivers)).errors).toEqual(errors);
   });
 

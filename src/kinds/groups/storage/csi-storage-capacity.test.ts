@@ -20,11 +20,11 @@ describe('a CSIStorageCapacity', () => {
       { nodeTopology: { matchExpressions: [{ key: 'a', operator: 'Like' }] } },
       ['nodeTopology.matchExpressions[0].operator: Invalid value: "Like": not a valid selector operator'],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(CSIStorageCapacity, capacity(parts)).errors).toEqual(errors);
   });
 
-  it('changes only how much there is', () => {
+  it('has an immutable class and topology', () => {
     const { object: old } = create(CSIStorageCapacity, capacity({ nodeTopology, capacity: '10Gi' }));
     expect(update(CSIStorageCapacity, old, capacity({ nodeTopology, capacity: '9Gi' })).errors).toEqual([]);
     expect(update(CSIStorageCapacity, old, capacity({ storageClassName: 'slow' })).errors).toEqual([

@@ -7,7 +7,7 @@ const storageClass = (parts: object) => ({ metadata: { name: 'fast' }, provision
 const zones = (...values: string[]) => ({ matchLabelExpressions: [{ key: 'zone', values }] });
 
 describe('a StorageClass', () => {
-  it('deletes volumes and makes them at once, unless it says otherwise', () => {
+  it('deletes volumes and binds them immediately by default', () => {
     expect(create(StorageClass, storageClass({}))).toEqual({
       object: storageClass({ reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
       errors: [],
@@ -58,11 +58,11 @@ describe('a StorageClass', () => {
         'allowedTopologies[0].matchLabelExpressions[1].key: Duplicate value: "zone"',
       ],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(StorageClass, storageClass(parts)).errors).toEqual(errors);
   });
 
-  it('keeps what its volumes were made by', () => {
+  it('has immutable provisioner settings', () => {
     const { object: old } = create(StorageClass, storageClass({ parameters: { type: 'ssd' } }));
     const changed = { provisioner: 'b.io/x', reclaimPolicy: 'Retain', volumeBindingMode: 'WaitForFirstConsumer' };
     expect(update(StorageClass, old, storageClass({ ...changed, allowVolumeExpansion: true })).errors).toEqual([

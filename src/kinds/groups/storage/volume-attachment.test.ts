@@ -11,7 +11,7 @@ const accessModes = ['ReadWriteOnce'];
 const AT = 'spec.source.inlineVolumeSpec';
 
 describe('a VolumeAttachment', () => {
-  it('starts as a wish', () => {
+  it('starts as not attached', () => {
     expect(create(VolumeAttachment, attachment({}))).toEqual({
       object: { metadata, spec, status: { attached: false } },
       errors: [],
@@ -74,11 +74,11 @@ describe('a VolumeAttachment', () => {
         `${AT}.volumeMode: Forbidden: may not specify volumeMode other than Filesystem in the context of inline volumes`,
       ],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(VolumeAttachment, attachment(parts)).errors).toEqual(errors);
   });
 
-  it('is for one volume and one node', () => {
+  it('has an immutable spec', () => {
     const { object: old } = create(VolumeAttachment, attachment({}));
     expect(update(VolumeAttachment, old, attachment({})).errors).toEqual([]);
     expect(update(VolumeAttachment, old, attachment({ nodeName: 'node-2' })).errors).toEqual([

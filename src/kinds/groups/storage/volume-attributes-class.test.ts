@@ -17,11 +17,11 @@ describe('a VolumeAttributesClass', () => {
       { driverName: undefined, parameters: {} },
       ['driverName: Required value', 'parameters: Required value: must contain at least one key/value pair'],
     ],
-  ])('with %s is judged', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, errors) => {
     expect(create(VolumeAttributesClass, attributes(parts)).errors).toEqual(errors);
   });
 
-  it('stays as it is', () => {
+  it('is immutable', () => {
     const { object: old } = create(VolumeAttributesClass, attributes({}));
     expect(update(VolumeAttributesClass, old, attributes({})).errors).toEqual([]);
     const changed = attributes({ driverName: 'b.example.com', parameters: { iops: '1' } });

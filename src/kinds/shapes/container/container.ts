@@ -101,9 +101,7 @@ const container = {
   livenessProbe: LivenessProbe,
   readinessProbe: ReadinessProbe,
   startupProbe: StartupProbe,
-  lifecycle: s.use(Lifecycle, {
-    description: 'Actions that run after the container has started and before it is stopped.',
-  }),
+  lifecycle: Lifecycle,
   terminationMessagePath: s.string({
     default: '/dev/termination-log',
     description:

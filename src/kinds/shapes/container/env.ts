@@ -57,9 +57,7 @@ const EnvVarSource = s.object(
         "metadata.annotations['<key>'], spec.nodeName, spec.serviceAccountName, status.hostIP, status.hostIPs, " +
         'status.podIP or status.podIPs.',
     }),
-    resourceFieldRef: s.use(EnvResourceSelector, {
-      description: 'Resource request or limit of a container, such as limits.cpu.',
-    }),
+    resourceFieldRef: EnvResourceSelector,
     configMapKeyRef: s.object('ConfigMapKeySelector', keySelector, {
       atomic: true,
       description: 'Selects the value of a key of a ConfigMap.',
@@ -70,7 +68,7 @@ const EnvVarSource = s.object(
       description: 'Selects the value of a key of a Secret.',
       rules: [named],
     }),
-    fileKeyRef: s.use(FileKeySelector, { description: 'Variable from a file in a volume of the pod.' }),
+    fileKeyRef: FileKeySelector,
   },
   { description: 'Source of the value of an environment variable. Exactly one of its fields must be set.' },
 );

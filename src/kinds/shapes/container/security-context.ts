@@ -8,9 +8,9 @@ import { WindowsSecurityContextOptions } from './windows-options.ts';
 const SELinuxOptions = s.object(
   'SELinuxOptions',
   {
-    user: s.string({ omitZero: true, description: 'SELinux user label.' }),
-    role: s.string({ omitZero: true, description: 'SELinux role label.' }),
-    type: s.string({ omitZero: true, description: 'SELinux type label.' }),
+    user: s.string({ omitZero: true, description: 'SELinux user label, such as system_u.' }),
+    role: s.string({ omitZero: true, description: 'SELinux role label, such as system_r.' }),
+    type: s.string({ omitZero: true, description: 'SELinux type label, such as container_t.' }),
     level: s.string({ omitZero: true, description: 'SELinux level label, such as s0:c123,c456.' }),
   },
   { description: 'SELinux labels of the processes and files of a container.' },
@@ -198,7 +198,7 @@ const pod = {
     description:
       'Group ID that owns the files in volumes that support it; it is also an additional group of all ' + 'containers.',
   }),
-  sysctls: s.list(s.object('Sysctl', sysctl, { description: 'A kernel parameter.' }), {
+  sysctls: s.list(s.object('Sysctl', sysctl, { description: 'A kernel parameter of the namespaces of a pod.' }), {
     description:
       "Kernel parameters of the pod's namespaces. Names must be unique, and the node may reject parameters " +
       'that it does not allow.',

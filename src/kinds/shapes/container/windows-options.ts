@@ -14,7 +14,7 @@ const forbiddenInUser = /["/\\:;|=,+*?<>@[\]]/;
 const control = /[\x00-\x1f\x7f]/;
 
 const options = {
-  gmsaCredentialSpecName: s.string({ description: 'Name of the GMSA credential spec to use.' }),
+  gmsaCredentialSpecName: s.string({ description: 'GMSA credential spec that the container uses, by name.' }),
   gmsaCredentialSpec: s.string({
     description:
       'Contents of the GMSA credential spec. Usually filled in by an admission webhook from ' +

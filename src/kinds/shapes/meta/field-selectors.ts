@@ -59,14 +59,14 @@ export const FileFieldSelector = s.object('ObjectFieldSelector', fieldSelector, 
 
 export const EnvResourceSelector = s.object('ResourceFieldSelector', resourceSelector, {
   atomic: true,
-  description: 'Selects a resource request or limit of a container.',
+  description: 'Selects a resource request or limit of a container, such as limits.cpu or requests.memory.',
   rules: [resource],
 });
 
 /** For files, which belong to no container and so have to name one. */
 export const FileResourceSelector = s.object('ResourceFieldSelector', resourceSelector, {
   atomic: true,
-  description: 'Selects a resource request or limit of a container.',
+  description: 'Selects a resource request or limit of a container, such as limits.cpu or requests.memory.',
   rules: [
     (selector: ResourceFieldSelector) =>
       selector.containerName ? resource(selector) : [required('containerName'), ...divisor(selector)],

@@ -94,8 +94,8 @@ export const ObjectMeta = s.object(
     }),
     generateName: s.string({
       description:
-        'Prefix from which the server generates a unique name when name is empty, by appending random ' +
-        'characters. If the generated name is already taken, the request fails and can be retried.',
+        'Prefix from which the server generates a unique name when name is empty, by appending five random ' +
+        'characters. Prefixes of more than 58 characters are truncated.',
     }),
     namespace: s.string({
       description:

@@ -182,9 +182,7 @@ const spec = {
       'domain>. It resolves if there is a headless service of that name.',
     rules: [matches(dnsLabel)],
   }),
-  affinity: s.use(Affinity, {
-    description: 'Scheduling constraints: nodes and pods that the pod should be near to or away from.',
-  }),
+  affinity: Affinity,
   schedulerName: s.string({
     default: 'default-scheduler',
     description: 'Scheduler that assigns the pod to a node. Defaults to default-scheduler.',
@@ -254,14 +252,14 @@ const spec = {
     rules: [matches(dnsSubdomain)],
   }),
   schedulingGroup: s.use(PodSchedulingGroup, {
-    description: 'Group of pods that this one is scheduled together with. Cannot be changed.',
+    description: 'Group that the pod is scheduled together with. Cannot be changed.',
   }),
 };
 export type PodSpec = ObjectType<typeof spec>;
 
 /** A write of the status leaves the spec as it was, so it is not checked again. */
 export const PodSpec = s.object('PodSpec', spec, {
-  description: 'Desired behaviour of a pod: its containers, volumes, placement and security.',
+  description: 'Containers, volumes, placement and security settings of a pod.',
   rules: [
     (value: PodSpec, { subresource }: RuleContext) =>
       subresource === 'status' ? [] : [...containerRules(value), ...podRules(value)],

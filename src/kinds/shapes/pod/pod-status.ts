@@ -150,9 +150,7 @@ export const PodStatus = s.object(
       retainKeys: true,
       description: 'ResourceClaims that belong to the entries of spec.resourceClaims.',
     }),
-    extendedResourceClaimStatus: s.use(PodExtendedResourceClaimStatus, {
-      description: 'ResourceClaim that provides the extended resources of the pod.',
-    }),
+    extendedResourceClaimStatus: PodExtendedResourceClaimStatus,
     allocatedResources: s.use(ResourceList, {
       description: 'Total requests that the node has admitted for the pod, if the pod sets resources as a whole.',
     }),

@@ -63,11 +63,7 @@ export const PersistentVolumeClaimTemplate = s.object(
       description: 'Labels and annotations of the claim. Other fields are not allowed.',
       rules: [onlyLabelsAndAnnotations],
     }),
-    spec: s.use(PersistentVolumeClaimSpec, {
-      zero: true,
-      description: 'Storage that the claim requests.',
-      rules: [claimSpec],
-    }),
+    spec: s.use(PersistentVolumeClaimSpec, { zero: true, rules: [claimSpec] }),
   },
   { description: 'Template of the claim of an ephemeral volume.' },
 );

@@ -137,7 +137,7 @@ const GlusterfsPersistentVolumeSource = s.object(
 const ISCSIPersistentVolumeSource = s.object(
   'ISCSIPersistentVolumeSource',
   { ...iscsiFields, secretRef: s.use(SecretReference, { description: 'Secret with the CHAP credentials.' }) },
-  { description: 'An iSCSI disk.', rules: [chapSecret] },
+  { description: 'An iSCSI disk that is attached to the node of the pod.', rules: [chapSecret] },
 );
 
 const LocalVolumeSource = s.object(

@@ -40,9 +40,12 @@ const keyToPath = {
   mode,
 };
 
-export const KeysToPaths = s.list(s.object('KeyToPath', keyToPath, { description: 'Maps a key to a file.' }), {
-  description: 'Keys to project, and the paths of their files. If empty, every key becomes a file of its own name.',
-});
+export const KeysToPaths = s.list(
+  s.object('KeyToPath', keyToPath, { description: 'Maps a key of a ConfigMap or Secret to a file.' }),
+  {
+    description: 'Keys to project, and the paths of their files. If empty, every key becomes a file of its own name.',
+  },
+);
 
 const file = {
   path,
@@ -51,9 +54,7 @@ const file = {
       'Field of the pod: metadata.name, metadata.namespace, metadata.uid, metadata.labels or ' +
       'metadata.annotations, or one label or annotation by key.',
   }),
-  resourceFieldRef: s.use(FileResourceSelector, {
-    description: 'Resource request or limit of a container, such as limits.memory.',
-  }),
+  resourceFieldRef: FileResourceSelector,
   mode,
 };
 type DownwardAPIVolumeFile = ObjectType<typeof file>;

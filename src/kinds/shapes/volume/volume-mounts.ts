@@ -38,7 +38,9 @@ type VolumeMount = ObjectType<typeof mount>;
 const device = {
   name: s.string({
     zero: true,
-    description: 'Name of a volume in spec.volumes that uses a PersistentVolumeClaim with volumeMode Block.',
+    description:
+      'Name of a volume in spec.volumes that uses a PersistentVolumeClaim, or an ephemeral claim, with ' +
+      'volumeMode Block.',
   }),
   devicePath: s.string({
     zero: true,

@@ -82,7 +82,6 @@ const volume = {
   }),
   ...sources,
   emptyDir: s.use(EmptyDirVolumeSource, {
-    description: 'An empty directory that is deleted together with the pod. This is the default when no source is set.',
     default: (holder: Readonly<Record<string, unknown>>): object | undefined =>
       sourceNames.some((name) => holder[name] !== undefined) ? undefined : {},
   }),

@@ -45,7 +45,7 @@ const iscsi = {
 };
 
 export const ISCSIVolumeSource = s.object('ISCSIVolumeSource', iscsi, {
-  description: 'An iSCSI disk.',
+  description: 'An iSCSI disk that is attached to the node of the pod.',
   rules: [secretForChap],
 });
 

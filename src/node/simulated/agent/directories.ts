@@ -4,19 +4,18 @@
  */
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { Client } from '../../../client/client.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import type { Lister } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { isToRemove, NODE, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
+import type { SimulatedNode } from './node.ts';
 
 export interface DirectoriesOptions {
-  readonly client: Client;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Whether the node is one of ours, and answers. */
-  readonly isUp: (node: string) => boolean;
+  /** A simulated node by its name; undefined for any other. */
+  readonly nodeOf: (name: string) => SimulatedNode | undefined;
 }
 
 type Volume = DeepReadonly<PersistentVolume>;
@@ -57,13 +56,14 @@ export class Directories {
   #look(volume: Volume): void {
     if (!isToRemove(volume)) return;
     const directory = nodeDirectory(volume);
-    if (!directory || !this.#options.isUp(directory.node)) return;
-    const work = this.#letGo(volume).finally(() => this.#under.delete(work));
+    const node = directory && this.#options.nodeOf(directory.node);
+    if (!node?.isUp) return;
+    const work = this.#letGo(volume, node).finally(() => this.#under.delete(work));
     this.#under.add(work);
   }
 
-  async #letGo({ metadata: { name = '', uid } }: Volume): Promise<void> {
-    const { client, log, signal } = this.#options;
+  async #letGo({ metadata: { name = '', uid } }: Volume, { client }: SimulatedNode): Promise<void> {
+    const { log, signal } = this.#options;
     const changes = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [REMOVAL] } };
     try {
       await client.of(PersistentVolume).patch(name, { type: 'strategic', changes }, { signal });

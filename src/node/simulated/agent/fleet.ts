@@ -17,7 +17,6 @@ import { type Machine, nodeConditions, nodeOf, rulesFor } from './machine.ts';
 import { SimulatedNode } from './node.ts';
 
 const DOWN = `${ANNOTATION_PREFIX}down`;
-const NOT_READY = 'node.kubernetes.io/not-ready';
 /** How many nodes register at once. */
 const AT_ONCE = 128;
 /** Leases are renewed at multiples of this, in milliseconds: those of one moment share a flush of the disk. */
@@ -26,7 +25,10 @@ const MOMENT = 2_000;
 const RETRY = 10_000;
 
 export interface FleetOptions {
+  /** Acts as the simulation, for what a node may not do itself. */
   readonly client: Client;
+  /** Acts as the node of this name. */
+  readonly clientOf: (node: string) => Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -52,10 +54,10 @@ export class Fleet {
   readonly #under = new Set<Promise<void>>();
 
   constructor(options: FleetOptions) {
-    const { client, clock, machines } = options;
+    const { clock, machines } = options;
     this.#options = options;
     this.#interval = renewalInterval(machines.length);
-    this.#leases = new Leases(client, clock, machines.length);
+    this.#leases = new Leases(clock, machines.length);
     for (const machine of machines) this.#nodes.set(machine.name, this.#made(machine));
   }
 
@@ -84,7 +86,7 @@ export class Fleet {
   }
 
   #made(machine: Machine): SimulatedNode {
-    const node: SimulatedNode = new SimulatedNode(machine, {
+    const node: SimulatedNode = new SimulatedNode(machine, this.#options.clientOf(machine.name), {
       renewal: () => this.#renew(node),
       outage: () => this.#outage(node),
     });
@@ -103,19 +105,19 @@ export class Fleet {
     const range = known.spec.podCIDR;
     if (range !== undefined && range !== node.machine.podRange) node.pool = new AddressPool(range);
     if (known.metadata.annotations?.[DOWN] === 'true') node.downBy.add('annotation');
-    else await this.#leases.renew(node.name, node.uid, signal);
+    else await this.#leases.renew(node, signal);
     agenda.set(node.renewal, together(now + this.#interval * share));
     const down = rulesFor(node.name, rules).find((rule) => rule.down)?.down;
     if (down) agenda.set(node.outage, now + draw(down.after, random));
   }
 
-  /** New nodes are kept free of pods until somebody sees that they are ready. These are when they come. */
+  /** Registers as the node itself. Labels that only administrators may set are added by the simulation. */
   async #create(node: SimulatedNode, now: number): Promise<DeepReadonly<Node>> {
     const { client, rules, signal } = this.#options;
-    const made = await client.of(Node).create(nodeOf(node.machine, rules, now), { signal });
-    const taints = made.spec.taints?.filter(({ key }) => key !== NOT_READY) ?? [];
-    if (taints.length === (made.spec.taints?.length ?? 0)) return made;
-    return client.of(Node).patch(node.name, { type: 'merge', changes: { spec: { taints } } }, { signal });
+    const { own, others } = nodeOf(node.machine, rules, now);
+    const made = await node.client.of(Node).create(own, { signal });
+    if (Object.keys(others).length === 0) return made;
+    return client.of(Node).patch(node.name, { type: 'merge', changes: { metadata: { labels: others } } }, { signal });
   }
 
   #onChange(type: 'add' | 'update' | 'delete', object: DeepReadonly<Node>): void {
@@ -159,7 +161,7 @@ export class Fleet {
     if (node.isUp === wasUp) return;
     if (!node.isUp) {
       agenda.set(node.renewal, undefined);
-      this.#say(node, () => this.#leases.release(node.name, node.uid, signal));
+      this.#say(node, () => this.#leases.release(node, signal));
       return;
     }
     this.#renew(node);
@@ -174,7 +176,7 @@ export class Fleet {
     agenda.set(node.renewal, together(clock.now() + this.#interval));
     this.#say(node, async () => {
       try {
-        await this.#leases.renew(node.name, node.uid, signal);
+        await this.#leases.renew(node, signal);
       } catch (error) {
         if (this.#nodes.has(node.name)) agenda.set(node.renewal, clock.now() + RETRY);
         throw error;
@@ -184,13 +186,13 @@ export class Fleet {
 
   /** Somebody thought that the node was gone: it is well. */
   #report(node: SimulatedNode, known: DeepReadonly<Node>): void {
-    const { client, clock, signal, tell } = this.#options;
+    const { clock, signal, tell } = this.#options;
     if (known.status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True' || node.isReporting) return;
     const changes = { status: { conditions: nodeConditions(clock.now()) } };
     node.isReporting = true;
     this.#say(node, async () => {
       try {
-        await client.of(Node).patchStatus(node.name, { type: 'strategic', changes }, { signal });
+        await node.client.of(Node).patchStatus(node.name, { type: 'strategic', changes }, { signal });
         tell(known, 'NodeReady');
       } finally {
         node.isReporting = false;

@@ -5,8 +5,8 @@
  */
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError } from '../../../base/errors.ts';
-import type { Client } from '../../../client/client.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
+import type { SimulatedNode } from './node.ts';
 
 const NAMESPACE = 'kube-node-lease';
 /** A lease lasts so many renewals. */
@@ -23,39 +23,36 @@ export function renewalInterval(nodes: number): number {
 }
 
 export class Leases {
-  readonly #client: Client;
   readonly #clock: Clock;
   readonly #seconds: number;
 
-  constructor(client: Client, clock: Clock, nodes: number) {
-    this.#client = client;
+  constructor(clock: Clock, nodes: number) {
     this.#clock = clock;
     this.#seconds = Math.ceil((renewalInterval(nodes) * RENEWALS) / 1_000);
   }
 
-  /** Renews it, or makes it for a node that has this uid. */
-  async renew(node: string, uid: string | undefined, signal: AbortSignal): Promise<void> {
-    await this.#say(node, uid, { seconds: this.#seconds, signal });
+  /** Renews the node's lease, or creates it. */
+  async renew(node: SimulatedNode, signal: AbortSignal): Promise<void> {
+    await this.#write(node, { seconds: this.#seconds, signal });
   }
 
-  /** The last renewal. */
-  async release(node: string, uid: string | undefined, signal: AbortSignal): Promise<void> {
-    await this.#say(node, uid, { seconds: Math.min(USUAL_SECONDS, this.#seconds), signal });
+  /** Renews the lease of a node that goes down for the last time. */
+  async release(node: SimulatedNode, signal: AbortSignal): Promise<void> {
+    await this.#write(node, { seconds: Math.min(USUAL_SECONDS, this.#seconds), signal });
   }
 
-  async #say(
-    node: string,
-    uid: string | undefined,
+  async #write(
+    { client, name, uid }: SimulatedNode,
     { seconds, signal }: { seconds: number; signal: AbortSignal },
   ): Promise<void> {
-    const leases = this.#client.of(Lease).in(NAMESPACE);
-    const spec = { holderIdentity: node, leaseDurationSeconds: seconds, renewTime: microTime(this.#clock.now()) };
+    const leases = client.of(Lease).in(NAMESPACE);
+    const spec = { holderIdentity: name, leaseDurationSeconds: seconds, renewTime: microTime(this.#clock.now()) };
     try {
-      await leases.patch(node, { type: 'merge', changes: { spec } }, { signal });
+      await leases.patch(name, { type: 'merge', changes: { spec } }, { signal });
     } catch (error) {
       if (!isApiError(error, 'NotFound')) throw error;
-      const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid: uid ?? '' };
-      const metadata = { name: node, namespace: NAMESPACE, ...(uid ? { ownerReferences: [owner] } : {}) };
+      const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' };
+      const metadata = { name, namespace: NAMESPACE, ...(uid ? { ownerReferences: [owner] } : {}) };
       await leases.create({ metadata, spec }, { signal });
     }
   }

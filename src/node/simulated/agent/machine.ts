@@ -3,6 +3,7 @@
 import { timestamp } from '../../../base/timestamp.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
+import { isNodeOwnLabel } from '../../../kinds/groups/core/node/own-labels.ts';
 import { RUNTIME } from '../lifecycle/ids.ts';
 import { fitsAny } from '../rules/pattern.ts';
 import type { NodeRule } from '../rules/rules.ts';
@@ -27,14 +28,22 @@ export interface Machine {
   readonly version: string;
 }
 
-/** The node as it registers. Of several rules that speak of the same, the first counts. */
-export function nodeOf(machine: Machine, rules: readonly NodeRule[], now: number): Draft<Node> {
+export interface Registration {
+  /** The node as it registers. */
+  readonly own: Draft<Node>;
+  /** Labels that it may not put on itself. */
+  readonly others: Readonly<Record<string, string>>;
+}
+
+/** Of several rules that set the same, the first counts. */
+export function nodeOf(machine: Machine, rules: readonly NodeRule[], now: number): Registration {
   const { name, podRange } = machine;
   const mine = rulesFor(name, rules);
   const merged = <T>(pick: (rule: NodeRule) => Readonly<Record<string, T>> | undefined) =>
     Object.assign({}, ...mine.map(pick).reverse()) as Record<string, T>;
   const taints = mine.find((rule) => rule.taints)?.taints;
-  return {
+  const labels = Object.entries(merged((rule) => rule.labels));
+  const own = {
     metadata: {
       name,
       labels: {
@@ -44,7 +53,7 @@ export function nodeOf(machine: Machine, rules: readonly NodeRule[], now: number
         'kubernetes.io/arch': 'amd64',
         'kubernetes.io/hostname': name,
         'kubernetes.io/os': 'linux',
-        ...merged((rule) => rule.labels),
+        ...Object.fromEntries(labels.filter(([key]) => isNodeOwnLabel(key))),
       },
       annotations: { 'node.alpha.kubernetes.io/ttl': '0', ...merged((rule) => rule.annotations) },
     },
@@ -55,6 +64,7 @@ export function nodeOf(machine: Machine, rules: readonly NodeRule[], now: number
       now,
     ),
   } as Draft<Node>;
+  return { own, others: Object.fromEntries(labels.filter(([key]) => !isNodeOwnLabel(key))) };
 }
 
 export function rulesFor(name: string, rules: readonly NodeRule[]): readonly NodeRule[] {

@@ -1,10 +1,13 @@
 /** One simulated node as the fleet keeps it. */
+import type { Client } from '../../../client/client.ts';
 import { AddressPool } from './addresses.ts';
 import type { Sleeper } from './agenda.ts';
 import type { Machine } from './machine.ts';
 
 export class SimulatedNode {
   readonly machine: Machine;
+  /** Acts as the node itself, with the rights of a node. */
+  readonly client: Client;
   pool: AddressPool;
   uid: string | undefined;
   /** Whether it takes no new pods. */
@@ -16,8 +19,9 @@ export class SimulatedNode {
   readonly renewal: Sleeper;
   readonly outage: Sleeper;
 
-  constructor(machine: Machine, wakes: { renewal: () => void; outage: () => void }) {
+  constructor(machine: Machine, client: Client, wakes: { renewal: () => void; outage: () => void }) {
     this.machine = machine;
+    this.client = client;
     this.pool = new AddressPool(machine.podRange);
     this.renewal = { wakesAt: undefined, wake: wakes.renewal };
     this.outage = { wakesAt: undefined, wake: wakes.outage };

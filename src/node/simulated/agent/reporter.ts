@@ -6,7 +6,6 @@ import type { Clock } from '../../../base/clock.ts';
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import { deepEqual } from '../../../base/tree.ts';
-import type { Client } from '../../../client/client.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { restartAnnotations } from '../../../kinds/groups/core/pod/restart-counts.ts';
@@ -20,7 +19,6 @@ const AT_ONCE = 128;
 const RETRY = 1_000;
 
 export interface ReporterOptions {
-  readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
   readonly agenda: Agenda;
@@ -124,8 +122,11 @@ export class Reporter {
   }
 
   async #writeStatus(resident: Resident): Promise<void> {
-    const { client, signal } = this.#options;
-    const { life } = resident;
+    const { signal } = this.#options;
+    const {
+      life,
+      node: { client },
+    } = resident;
     const { namespace = '', name = '', uid } = life.pod.metadata;
     const known = this.#known(resident);
     const status = this.#statusOf(resident, known.status);
@@ -148,8 +149,8 @@ export class Reporter {
     return podStatus({ pod, phase, runs, sandbox, now, startTime, hostIP, podIP: address, verdict }, conditions);
   }
 
-  async #remove({ life }: Resident): Promise<void> {
-    const { client, signal } = this.#options;
+  async #remove({ life, node: { client } }: Resident): Promise<void> {
+    const { signal } = this.#options;
     const { namespace = '', name = '', uid = '' } = life.pod.metadata;
     await client.of(Pod).in(namespace).delete(name, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
   }

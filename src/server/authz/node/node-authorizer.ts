@@ -5,6 +5,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ResourceSlice } from '../../../kinds/groups/resource/resource-slice.ts';
 import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachment.ts';
 import type { Kind } from '../../../kinds/kind.ts';
+import { NODE as DIRECTORY_NODE, nodeDirectory } from '../../../kinds/volumes/node-directory.ts';
 import type { User } from '../../api.ts';
 import type { Cache } from '../../cache/cache.ts';
 import {
@@ -16,6 +17,7 @@ import {
   NO_RULES,
   type ResourceAttributes,
   type Rules,
+  type SelectorRequirement,
 } from '../authorizer.ts';
 import { systemRules } from '../rbac/policy/system.ts';
 import { ruleAllows } from '../rbac/rule.ts';
@@ -65,7 +67,7 @@ export class NodeAuthorizer implements Authorizer {
           this.#needed(node, 'persistentvolumeclaims', attributes)
         );
       case 'persistentvolumes':
-        return getting(attributes) ?? this.#volume(node, attributes);
+        return this.#directory(node, attributes) ?? getting(attributes) ?? this.#volume(node, attributes);
       case 'resourceclaims.resource.k8s.io':
         return getting(attributes) ?? this.#needed(node, 'resourceclaims', attributes);
       case 'volumeattachments.storage.k8s.io':
@@ -119,6 +121,15 @@ export class NodeAuthorizer implements Authorizer {
     if (!claimRef) return unrelated(node);
     const at = { namespace: claimRef.namespace ?? '', name: claimRef.name ?? '' };
     return this.#pods.needs(node, 'persistentvolumeclaims', at) ? ALLOW : unrelated(node);
+  }
+
+  /** Volumes that are directories of the node: it finds them by label, and writes when their data is gone. */
+  #directory(node: string, attributes: ResourceAttributes): Decision | undefined {
+    const { verb, name, labelSelector = [] } = attributes;
+    if ((verb === 'list' || verb === 'watch') && isOnly(labelSelector, DIRECTORY_NODE, node)) return ALLOW;
+    if (verb !== 'get' && verb !== 'update' && verb !== 'patch') return undefined;
+    const volume = this.#read(PersistentVolume, '', name);
+    return volume && nodeDirectory(volume)?.node === node ? ALLOW : undefined;
   }
 
   /** An object that says in its spec which node it is for. */
@@ -243,7 +254,12 @@ function itself(node: string, { verb, subresource, name }: ResourceAttributes): 
 }
 
 function selectsNode({ fieldSelector = [] }: ResourceAttributes, field: string, node: string): boolean {
-  return fieldSelector.some(
-    ({ key, operator, values = [] }) => key === field && operator === 'In' && values.length === 1 && values[0] === node,
+  return isOnly(fieldSelector, field, node);
+}
+
+/** Whether a selector lets only objects through that have this value. */
+function isOnly(selector: readonly SelectorRequirement[], name: string, value: string): boolean {
+  return selector.some(
+    ({ key, operator, values = [] }) => key === name && operator === 'In' && values.length === 1 && values[0] === value,
   );
 }

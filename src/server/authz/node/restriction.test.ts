@@ -103,6 +103,51 @@ describe('a node', () => {
   );
 });
 
+describe('a volume that is a directory of the node', () => {
+  const REMOVAL = 'external-provisioner.volume.kubernetes.io/finalizer';
+  const volume = (node: string) => ({
+    metadata: {
+      name: 'v',
+      finalizers: [REMOVAL],
+      labels: { 'volume.kubernetes.io/node': node },
+      annotations: { 'pv.kubernetes.io/provisioned-by': 'quarterdeck.io/node-directory' },
+    },
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      persistentVolumeReclaimPolicy: 'Delete',
+      local: { path: '/volumes/v' },
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }] },
+          ],
+        },
+      },
+    },
+  });
+  const change = (body: object, at: object = {}) => api.patch('persistentvolumes', 'v', body, { ...cluster, ...at });
+  const released = { metadata: { finalizers: null } };
+  const refused = forbidden('can only remove the finalizer');
+
+  it('is released by the node when it is to go, and changed in no other way', async () => {
+    await api.create('persistentvolumes', volume('n1'), master);
+    await expect(change(released)).rejects.toMatchObject(refused);
+    await api.delete('persistentvolumes', 'v', master);
+    await expect(change({ spec: { persistentVolumeReclaimPolicy: 'Retain' } })).rejects.toMatchObject(refused);
+    await expect(change({ metadata: { ...released.metadata, labels: { a: 'b' } } })).rejects.toMatchObject(refused);
+    await expect(change({ status: { phase: 'Bound' } }, { subresource: 'status' })).rejects.toMatchObject(refused);
+    await change({ status: { phase: 'Failed', message: 'busy' } }, { subresource: 'status' });
+    await change(released);
+    await expect(api.get('persistentvolumes', 'v', master)).rejects.toMatchObject({ code: 404 });
+  });
+
+  it('of another node is the authorizer’s business', async () => {
+    await api.create('persistentvolumes', volume('n2'), master);
+    await change({ metadata: { labels: { a: 'b' } } });
+  });
+});
+
 it('holds leases and CSI nodes of its own name', async () => {
   const at = { user, apiVersion: 'coordination.k8s.io/v1', namespace: 'kube-node-lease' };
   await api.create('leases', { metadata: { name: 'n1' } }, at);

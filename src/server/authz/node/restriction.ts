@@ -8,6 +8,7 @@ import { parseRequest } from '../../../base/x509/request.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import { isToRemove, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';
 import type { Core } from '../../core.ts';
@@ -28,6 +29,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   pods: checkPod,
   nodes: checkNode,
   persistentvolumeclaims: checkClaim,
+  persistentvolumes: checkDirectory,
   serviceaccounts: checkToken,
   'leases.coordination.k8s.io': checkLease,
   'csinodes.storage.k8s.io': (_, request, node) =>
@@ -171,6 +173,34 @@ function checkClaim(_core: Core, request: AdmissionRequest, node: string): void 
     `node "${node}" is not allowed to update fields other than status.quantity and status.conditions`,
   );
 }
+
+const REMOVAL_FAILURE = ['phase', 'message', 'reason'];
+
+/**
+ * A node reports of a volume that is a directory of its own whether the data is gone: by taking the finalizer away, or by a
+ * failure in the status. Rights to other volumes, which Kubernetes' node authorizer does not give, are not looked at here.
+ */
+function checkDirectory(_core: Core, request: AdmissionRequest, node: string): void {
+  const { operation, object, old } = request as AdmissionRequest & { readonly object: any; readonly old: any };
+  if (operation !== 'UPDATE' || nodeDirectory(old)?.node !== node) return;
+  const isStatus = request.subresource === 'status';
+  const rest = (volume: any) => {
+    const { resourceVersion: _, selfLink: __, managedFields: ___, finalizers = [], ...metadata } = volume.metadata;
+    const kept = isStatus ? finalizers : finalizers.filter((each: string) => each !== REMOVAL);
+    const status = Object.entries(volume.status ?? {}).filter(
+      ([field]) => !isStatus || !REMOVAL_FAILURE.includes(field),
+    );
+    return { ...volume, metadata: { ...metadata, finalizers: kept }, status };
+  };
+  const isAllowed = isStatus ? object.status?.phase === 'Failed' : !isHeld(object);
+  if (isToRemove(old) && isAllowed && deepEqual(rest(object), rest(old))) return;
+  throw refused(
+    request,
+    `node "${node}" can only remove the finalizer of a volume whose data is gone, or say that it failed`,
+  );
+}
+
+const isHeld = ({ metadata }: KubeObject) => metadata.finalizers?.includes(REMOVAL) ?? false;
 
 /** Tokens for pods that run here, bound to them. */
 async function checkToken(core: Core, request: AdmissionRequest, node: string): Promise<void> {

@@ -5,7 +5,7 @@ import { Registry } from '../../registry.ts';
 import { defaultLimits as limits } from '../limits.ts';
 import { decodeObject, decodeOptions, decodePatch } from './decode-body.ts';
 
-const protobuf = new ProtobufBodies(new Registry(allKinds), limits.depth);
+const protobuf = new ProtobufBodies(new Registry(allKinds), limits.maxDepth);
 const purpose = { kind: 'Pod', apiVersion: 'v1', limits, protobuf };
 
 const object = async (text: string, format: 'json' | 'yaml' = 'json') =>

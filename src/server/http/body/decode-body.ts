@@ -110,7 +110,7 @@ export function decodePatch(bytes: Buffer, type: PatchType, { limits, duplicates
 type Reading = Pick<Purpose, 'limits' | 'duplicates'>;
 
 function readJson(bytes: Buffer, { limits, duplicates }: Reading): unknown {
-  const value = decodeJson(bytes, limits.depth);
+  const value = decodeJson(bytes, limits.maxDepth);
   const twice = duplicates && duplicateKeys(bytes, value);
   if (twice) duplicates(twice);
   return value;
@@ -121,7 +121,7 @@ function decode(bytes: Buffer, format: Format, purpose: Purpose): object | Promi
   if (format === 'protobuf') return purpose.protobuf.decode(bytes, purpose);
   if (format === 'yaml') {
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
-    const decoding = decodeYaml(bytes.toString('utf8'), { depth: limits.depth, size: limits.body, duplicates });
+    const decoding = decodeYaml(bytes.toString('utf8'), { ...limits, duplicates });
     return decoding.then((value) => identified(value, kind));
   }
   try {

@@ -14,7 +14,7 @@ export class RequestBodies {
 
   constructor(registry: Registry, limits: Limits) {
     this.#limits = limits;
-    this.#protobuf = new ProtobufBodies(registry, limits.depth);
+    this.#protobuf = new ProtobufBodies(registry, limits.maxDepth);
   }
 
   /** Puts into the call what its verb takes. */

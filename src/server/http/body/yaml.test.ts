@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DecodeError } from './decode-error.ts';
 import { decodeYaml, encodeYaml } from './yaml.ts';
 
-const decode = (text: string, size = 1_000_000) => decodeYaml(text, { depth: 500, size });
+const decode = (text: string, maxBodyBytes = 1_000_000) => decodeYaml(text, { maxDepth: 500, maxBodyBytes });
 
 it('reads manifests the way their authors mean them', async () => {
   const text = `

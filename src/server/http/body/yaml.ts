@@ -1,7 +1,7 @@
 import type * as Yaml from 'yaml';
 import { DecodeError } from './decode-error.ts';
 
-/** Loaded with the first body that needs it: most servers never see one, and every start would pay. */
+/** Loaded with the first body that needs it: most servers never see YAML, and loading it slows every start. */
 let loading: Promise<typeof Yaml> | undefined;
 
 function library(): Promise<typeof Yaml> {
@@ -10,16 +10,16 @@ function library(): Promise<typeof Yaml> {
 }
 
 export interface YamlLimits {
-  readonly depth: number;
-  /** Of what aliases expand to, in characters. */
-  readonly size: number;
-  /** Told of keys that stand twice in one map, where somebody wants to know. */
+  readonly maxDepth: number;
+  /** Characters of the document after its aliases were expanded. */
+  readonly maxBodyBytes: number;
+  /** Called with the paths of duplicate keys; without it they are ignored. */
   readonly duplicates?: ((paths: readonly string[]) => void) | undefined;
 }
 
 /**
- * Reads the first document of a body as the JSON it stands for: keys are strings, aliases become copies. What only looks
- * like a date or a sexagesimal number stays text, as in the manifests people write.
+ * Decodes the first YAML document of a body into the equivalent JSON value: keys are strings, and aliases become copies.
+ * Dates and sexagesimal numbers stay strings, as Kubernetes manifests expect.
  */
 export async function decodeYaml(text: string, limits: YamlLimits): Promise<unknown> {
   const yaml = await library();
@@ -27,26 +27,26 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
   try {
     const document = firstDocument(yaml, text, lines);
     const error = document?.errors[0];
-    if (error) throw new DecodeError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${wordsOf(error)}`);
-    if (limits.duplicates && document) tellDuplicates(yaml, document, limits.duplicates);
-    return new Plain(limits).copy(document?.toJS({ maxAliasCount: 100 }) ?? null, 0);
+    if (error) throw new DecodeError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${messageOf(error)}`);
+    if (limits.duplicates && document) reportDuplicates(yaml, document, limits.duplicates);
+    return new TreeCopier(limits).copy(document?.toJS({ maxAliasCount: 100 }) ?? null, 0);
   } catch (cause) {
-    const words = cause instanceof DecodeError ? cause.message : `yaml: ${wordsOf(cause)}`;
-    throw new DecodeError(`error converting YAML to JSON: ${words}`, cause);
+    const message = cause instanceof DecodeError ? cause.message : `yaml: ${messageOf(cause)}`;
+    throw new DecodeError(`error converting YAML to JSON: ${message}`, cause);
   }
 }
 
-function tellDuplicates(
+function reportDuplicates(
   yaml: typeof Yaml,
   { contents }: Yaml.Document,
-  tell: (paths: readonly string[]) => void,
+  report: (paths: readonly string[]) => void,
 ): void {
   const found = new Set<string>();
-  look(contents, '');
-  if (found.size > 0) tell([...found]);
+  search(contents, '');
+  if (found.size > 0) report([...found]);
 
-  function look(node: unknown, path: string): void {
-    if (yaml.isSeq(node)) node.items.forEach((item, i) => void look(item, `${path}[${i}]`));
+  function search(node: unknown, path: string): void {
+    if (yaml.isSeq(node)) node.items.forEach((item, i) => void search(item, `${path}[${i}]`));
     if (!yaml.isMap(node)) return;
     const keys = new Set<string>();
     for (const { key, value } of node.items) {
@@ -54,15 +54,15 @@ function tellDuplicates(
       const at = path ? `${path}.${name}` : name;
       if (keys.has(name)) found.add(at);
       keys.add(name);
-      look(value, at);
+      search(value, at);
     }
   }
 }
 
-/** Parsing takes microseconds a lexeme and nothing else runs meanwhile: this is most of a second. */
-const LEXEMES = 200_000;
+/** Parsing takes microseconds per lexeme and blocks the event loop: this many take most of a second. */
+const MAX_LEXEMES = 200_000;
 
-/** Later documents of the text are not even looked at. */
+/** Parses the first document of the text and ignores the rest. */
 function firstDocument(yaml: typeof Yaml, text: string, lines: Yaml.LineCounter): Yaml.Document | undefined {
   const lexer = new yaml.Lexer();
   const parser = new yaml.Parser(lines.addNewLine);
@@ -70,7 +70,7 @@ function firstDocument(yaml: typeof Yaml, text: string, lines: Yaml.LineCounter)
   function* tokens() {
     let count = 0;
     for (const lexeme of lexer.lex(text)) {
-      if (++count > LEXEMES) throw new DecodeError('yaml: document has too many values');
+      if (++count > MAX_LEXEMES) throw new DecodeError('yaml: document has too many values');
       yield* parser.next(lexeme);
     }
     yield* parser.end();
@@ -80,7 +80,7 @@ function firstDocument(yaml: typeof Yaml, text: string, lines: Yaml.LineCounter)
   return undefined;
 }
 
-function wordsOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (message.startsWith('Maximum call stack')) return 'nested too deeply';
   if (cause instanceof ReferenceError && message.startsWith('Excessive alias'))
@@ -88,7 +88,7 @@ function wordsOf(cause: unknown): string {
   return message.length > 200 ? `${message.slice(0, 200)}…` : message;
 }
 
-/** YAML 1.1 without what JSON cannot say. */
+/** The tags of YAML 1.1 that have an equivalent in JSON. */
 function jsonTags(tags: Yaml.Tags): Yaml.Tags {
   return tags.filter(
     (tag) => typeof tag !== 'object' || (!NOT_JSON.has(tag.tag) && !('format' in tag && tag.format === 'TIME')),
@@ -97,12 +97,12 @@ function jsonTags(tags: Yaml.Tags): Yaml.Tags {
 
 const NOT_JSON = new Set(['timestamp', 'binary', 'omap', 'pairs', 'set'].map((name) => `tag:yaml.org,2002:${name}`));
 
-/** Copies a tree, so that no part of it is shared, and refuses what is no JSON or has grown too large. */
-class Plain {
+/** Copies a tree so that no part of it is shared, and rejects values that JSON lacks and trees that are too large. */
+class TreeCopier {
   #left: number;
 
   constructor(private readonly limits: YamlLimits) {
-    this.#left = limits.size;
+    this.#left = limits.maxBodyBytes;
   }
 
   copy(value: unknown, depth: number): unknown {
@@ -110,7 +110,7 @@ class Plain {
     if (typeof value === 'number' && !Number.isFinite(value))
       throw new DecodeError(`yaml: unsupported value: ${value}`);
     if (typeof value !== 'object' || value === null) return value;
-    if (depth >= this.limits.depth) throw new DecodeError(`yaml: nested deeper than ${this.limits.depth} levels`);
+    if (depth >= this.limits.maxDepth) throw new DecodeError(`yaml: nested deeper than ${this.limits.maxDepth} levels`);
     this.#spend(2);
     if (Array.isArray(value)) return value.map((item) => this.copy(item, depth + 1));
     const copy: Record<string, unknown> = {};
@@ -128,13 +128,13 @@ class Plain {
   }
 }
 
-/** A plain `<<` would be read as a merge of what stands under it: where there is such a key, all are quoted. */
+/** An unquoted `<<` key would be parsed as a merge: if there is one, all keys are quoted. */
 const QUOTED = {
   defaultKeyType: 'QUOTE_DOUBLE',
   customTags: (tags: Yaml.Tags) => tags.filter((tag) => typeof tag !== 'object' || !tag.tag.endsWith(':merge')),
 } as const;
 
-/** What a client that prefers YAML gets. */
+/** Encodes a response for a client that prefers YAML. */
 export async function encodeYaml(value: unknown): Promise<Buffer> {
   const { stringify } = await library();
   const options = { version: '1.1', sortMapEntries: true, aliasDuplicateObjects: false, lineWidth: 0 } as const;

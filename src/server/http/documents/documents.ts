@@ -1,9 +1,9 @@
 import { methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
+import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import { aggregatedForms } from '../../discovery/aggregated.ts';
 import type { Discovery, VersionInfo } from '../../discovery/discovery.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { PublishedDocument } from '../../openapi/openapi.ts';
-import type { Registry } from '../../registry.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { negotiate } from '../respond/accept.ts';
 import { sendDocument } from '../respond/respond.ts';
@@ -20,7 +20,7 @@ export interface JsonDocument {
 }
 
 export interface DocumentsOptions {
-  readonly registry: Registry;
+  readonly backends: BackendRegistry;
   readonly discovery: Discovery;
   readonly metrics: Metrics;
   readonly version: VersionInfo;
@@ -36,12 +36,12 @@ const AGGREGATED = ['/api', '/apis'];
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #schemas: SchemaDocuments;
-  /** By tree: discovery hands out the same one until the kinds change. */
+  /** By tree: discovery hands out the same one until the backends change. */
   readonly #written = new WeakMap<object, PublishedDocument>();
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
-    this.#schemas = new SchemaDocuments(options.registry);
+    this.#schemas = new SchemaDocuments(options.backends);
   }
 
   /** Answers where there is something at the path; says whether there was. `pretty`: for people to read. */
@@ -74,7 +74,7 @@ export class Documents {
       return true;
     }
     const [, root, group] = parts;
-    if (root === 'api' || (root === 'apis' && group && discovery.hasGroup(group))) throw noSuchPath();
+    if (root === 'api' || (root === 'apis' && group && this.#options.backends.hasGroup(group))) throw noSuchPath();
     return false;
   }
 

@@ -1,4 +1,4 @@
-/** A request that the other thread works on, and its reply. */
+/** A request that the API thread is handling, and its response, as the front thread keeps it. */
 import type { Writable } from 'node:stream';
 import { isApiError } from '../../../base/errors.ts';
 import { HttpError } from '../errors.ts';
@@ -6,47 +6,47 @@ import {
   type EventBytes,
   type EventWriter,
   type Exchange,
-  type ExtraHeaders,
-  LARGE_REPLY,
+  type HeaderList,
+  LARGE_RESPONSE_BYTES,
 } from '../protocol/exchange.ts';
-import type { FrontWord } from './protocol.ts';
+import type { FrontMessage } from './messages.ts';
 
-/** Who hears of it. */
-export interface Hearer {
-  say(word: FrontWord, bytes?: Uint8Array): void;
-  /** It has bytes that wait for its client, and wants to be looked at again. */
-  behind(exchange: OpenExchange): void;
-  /** No more is heard of it. */
-  over(id: number): void;
+/** What an open exchange needs of its thread. */
+export interface OpenExchangeHost {
+  send(message: FrontMessage, bytes?: Uint8Array): void;
+  /** Calls `reportSent` until everything that was written has been sent. */
+  reportProgress(exchange: OpenExchange): void;
+  /** No more messages about this exchange are sent or expected. */
+  closed(id: number): void;
 }
 
 export class OpenExchange {
   #watch: EventWriter | undefined;
   #text: Writable | undefined;
-  /** Bytes that were to be written, and how many of them the other thread knows to have left. */
+  /** Bytes of a streamed response: written, and reported to the API thread as sent. */
   #written = 0;
   #reported = 0;
-  #isOver = false;
+  #isClosed = false;
 
   constructor(
     readonly id: number,
     readonly exchange: Exchange,
-    private readonly hearer: Hearer,
+    private readonly host: OpenExchangeHost,
   ) {}
 
-  /** Hears of its client's end from now on: at once, where that has come already. */
-  follow(): void {
-    this.exchange.whenGone(() => this.#gone());
+  /** Reports from now on when the client disconnects; at once, if it already has. */
+  followClient(): void {
+    this.exchange.onClose(() => this.#onClose());
   }
 
-  reply(code: number, contentType: string, { body, extra }: { body: Buffer; extra: ExtraHeaders }): void {
+  reply(code: number, contentType: string, { body, extra }: { body: Buffer; extra: HeaderList }): void {
     this.exchange.reply(code, contentType, body, extra);
-    // A large one is over when it has left: until then the other thread may give the client up.
-    if (body.length <= LARGE_REPLY) this.#end();
+    // A large response stays open until it was sent: until then the API thread may abort it.
+    if (body.length <= LARGE_RESPONSE_BYTES) this.#close();
   }
 
-  watch(extra: ExtraHeaders): void {
-    const started = this.exchange.startWatch(extra, () => this.#gone());
+  watch(extra: HeaderList): void {
+    const started = this.exchange.startWatch(extra, () => this.#onClose());
     if (!(started instanceof Promise)) {
       this.#watch = started;
       return;
@@ -54,28 +54,27 @@ export class OpenExchange {
     started.then(
       (watch) => {
         this.#watch = watch;
-        this.hearer.say(['started', this.id]);
+        this.host.send(['watch-started', this.id]);
       },
-      () => this.#gone(),
+      () => this.#onClose(),
     );
   }
 
   events(batch: EventBytes, bytes: number): void {
     this.#watch?.events(batch);
     this.#written += bytes;
-    this.hearer.behind(this);
+    this.host.reportProgress(this);
   }
 
-  text(contentType: string, extra: ExtraHeaders): void {
-    const text = this.exchange.startText(contentType, extra);
-    this.#text = text;
+  text(contentType: string, extra: HeaderList): void {
+    this.#text = this.exchange.startText(contentType, extra);
   }
 
-  piece(bytes: Buffer): void {
+  chunk(bytes: Buffer): void {
     this.#written += bytes.length;
     const total = this.#written;
     this.#text?.write(bytes, (error) => {
-      if (!error) this.hearer.say(['taken', this.id, total]);
+      if (!error) this.host.send(['sent', this.id, total]);
     });
   }
 
@@ -84,39 +83,39 @@ export class OpenExchange {
     this.#text?.end();
   }
 
-  read(): void {
+  readBody(): void {
     this.exchange.body().then(
-      (body) => this.hearer.say(['body', this.id, body.length], body),
-      (error: unknown) => this.hearer.say(bodyless(this.id, error)),
+      (body) => this.host.send(['body', this.id, body.length], body),
+      (error: unknown) => this.host.send(bodyFailed(this.id, error)),
     );
   }
 
-  /** Tells what has left meanwhile; says whether that was everything. */
-  report(): boolean {
-    if (!this.#watch || this.#isOver) return true;
+  /** Reports how much of a watch has been sent; returns whether that is everything. */
+  reportSent(): boolean {
+    if (!this.#watch || this.#isClosed) return true;
     const backlog = this.#watch.backlog();
     const total = this.#written - backlog;
     if (total !== this.#reported) {
       this.#reported = total;
-      this.hearer.say(['taken', this.id, total]);
+      this.host.send(['sent', this.id, total]);
     }
     return backlog === 0;
   }
 
-  #gone(): void {
-    if (this.#isOver) return;
-    this.hearer.say(['gone', this.id]);
-    this.#end();
+  #onClose(): void {
+    if (this.#isClosed) return;
+    this.host.send(['closed', this.id]);
+    this.#close();
   }
 
-  #end(): void {
-    this.#isOver = true;
-    this.hearer.over(this.id);
+  #close(): void {
+    this.#isClosed = true;
+    this.host.closed(this.id);
   }
 }
 
-/** Says why a body could not be read. */
-export function bodyless(id: number, error: unknown): FrontWord {
+/** The message that a body could not be read, and why. */
+export function bodyFailed(id: number, error: unknown): FrontMessage {
   const code = error instanceof HttpError ? error.code : isApiError(error) ? error.toStatus().code : 0;
-  return ['bodyless', id, code, error instanceof Error ? error.message : String(error)];
+  return ['body-failed', id, code, error instanceof Error ? error.message : String(error)];
 }

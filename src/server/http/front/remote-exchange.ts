@@ -1,4 +1,4 @@
-/** A request whose client is connected to the other thread. */
+/** A request whose client is connected to the front thread. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Writable } from 'node:stream';
 import { ApiError, badRequest } from '../../../base/errors.ts';
@@ -7,23 +7,23 @@ import {
   type EventBytes,
   type EventWriter,
   type Exchange,
-  type ExtraHeaders,
-  LARGE_REPLY,
+  type HeaderList,
+  LARGE_RESPONSE_BYTES,
   NO_HEADERS,
   type Peer,
-  type WatchForm,
+  type WatchFraming,
 } from '../protocol/exchange.ts';
 import { ExchangeBase } from '../protocol/exchange-base.ts';
-import type { Mailbox } from './mailbox.ts';
-import type { Asked, BackWord, FrontWord } from './protocol.ts';
+import type { BatchedPort } from './batched-port.ts';
+import type { ApiMessage, FrontMessage, RequestHead } from './messages.ts';
 
-/** What an exchange needs of its surroundings. */
-export interface Line {
-  readonly mailbox: Mailbox<BackWord, FrontWord>;
-  /** The same events for several watches are said once. */
+/** The connection to the front thread, as exchanges use it. */
+export interface FrontConnection {
+  readonly port: BatchedPort<ApiMessage, FrontMessage>;
+  /** Sends events of a watch; the same events for several watches are sent once. */
   events(id: number, batch: EventBytes): void;
-  /** Nothing more is heard or said of it. */
-  over(id: number): void;
+  /** No more messages about this exchange are sent or expected. */
+  closed(id: number): void;
 }
 
 interface Settling<T> {
@@ -31,196 +31,194 @@ interface Settling<T> {
   reject(error: Error): void;
 }
 
-/** When nothing has been written. */
 const NO_BYTES = Buffer.alloc(0);
-const SWITCHING = 101;
+const SWITCHING_PROTOCOLS = 101;
 
 export class RemoteExchange extends ExchangeBase implements Exchange {
   code = 0;
-  isGone = false;
-  isUnsent = false;
+  isDisconnected = false;
+  hasUnsentResponse = false;
   readonly id: number;
-  readonly #asked: Asked;
-  readonly #line: Line;
+  readonly #head: RequestHead;
+  readonly #front: FrontConnection;
   #body: Buffer | Error | undefined;
   #reading: Settling<Buffer> | undefined;
   #starting: Settling<EventWriter> | undefined;
-  /** Bytes of a reply that goes on: said, and taken by the client. */
-  #said = 0;
-  #taken = 0;
-  #onTaken: (() => void) | undefined;
-  #whenGone: (() => void)[] | undefined;
-  /** Nothing more is heard of it: the client has left, or has its whole answer. */
-  #isOver = false;
+  /** Bytes of a streamed response: written here, and sent to the client by the front thread. */
+  #written = 0;
+  #sent = 0;
+  #onSent: (() => void) | undefined;
+  #onClose: (() => void)[] | undefined;
+  /** The client has disconnected or has its whole response: no more messages come from the front thread. */
+  #isClosed = false;
 
   constructor(
-    { id, asked, body }: { readonly id: number; readonly asked: Asked; readonly body: Buffer | undefined },
+    { id, head, body }: { readonly id: number; readonly head: RequestHead; readonly body: Buffer | undefined },
     peer: Peer,
-    line: Line,
+    front: FrontConnection,
   ) {
     super(peer);
     this.id = id;
-    this.#asked = asked;
+    this.#head = head;
     this.#body = body;
-    this.#line = line;
+    this.#front = front;
   }
 
   get method(): string {
-    return this.#asked.method;
+    return this.#head.method;
   }
 
   get url(): string {
-    return this.#asked.url;
+    return this.#head.url;
   }
 
   get headers(): IncomingHttpHeaders {
-    return this.#asked.headers;
+    return this.#head.headers;
   }
 
   override get token(): string | undefined {
-    return this.#asked.token;
+    return this.#head.token;
   }
 
-  override get watchForm(): WatchForm {
-    return this.#asked.watchForm;
+  override get watchFraming(): WatchFraming {
+    return this.#head.watchFraming;
   }
 
   hasBody(): boolean {
-    return this.#asked.body !== 'none';
+    return this.#head.body !== 'none';
   }
 
   body(): Promise<Buffer> {
     if (this.#body instanceof Error) return Promise.reject(this.#body);
     if (this.#body) return Promise.resolve(this.#body);
-    if (this.#isOver) return Promise.reject(new Disconnected('the client left before its request was read'));
-    if (this.#asked.body === 'none') return Promise.resolve(NO_BYTES);
-    this.#say(['read', this.id]);
+    if (this.#isClosed) return Promise.reject(new Disconnected('the client disconnected before its request was read'));
+    if (this.#head.body === 'none') return Promise.resolve(NO_BYTES);
+    this.#send(['read-body', this.id]);
     return new Promise((resolve, reject) => {
       this.#reading = { resolve, reject };
     });
   }
 
-  reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
-    if (this.code !== 0 || this.isGone) return;
+  reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
+    if (this.code !== 0 || this.isDisconnected) return;
     this.code = code;
-    this.isUnsent = body.length > LARGE_REPLY;
-    this.#line.mailbox.say(['reply', this.id, code, contentType, this.allHeaders(extra), body.length], body);
-    if (!this.isUnsent) this.#end();
+    this.hasUnsentResponse = body.length > LARGE_RESPONSE_BYTES;
+    this.#front.port.send(['reply', this.id, code, contentType, this.allHeaders(extra), body.length], body);
+    if (!this.hasUnsentResponse) this.#close();
   }
 
-  startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {
-    const isFramed = this.watchForm === 'frames';
-    this.code = isFramed ? SWITCHING : 200;
-    this.whenGone(gone);
-    this.#say(['watch', this.id, this.allHeaders(extra)]);
+  startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter> {
+    const isFramed = this.watchFraming === 'frames';
+    this.code = isFramed ? SWITCHING_PROTOCOLS : 200;
+    this.onClose(onClose);
+    this.#send(['watch', this.id, this.allHeaders(extra)]);
     if (!isFramed) return this.#watch();
-    if (this.isGone) return Promise.reject(new Disconnected('the WebSocket could not be opened'));
+    if (this.isDisconnected) return Promise.reject(new Disconnected('the WebSocket could not be opened'));
     return new Promise((resolve, reject) => {
       this.#starting = { resolve, reject };
     });
   }
 
-  startText(contentType: string, extra: ExtraHeaders): Writable {
+  startText(contentType: string, extra: HeaderList): Writable {
     this.code = 200;
     const text = new Writable({
-      write: (piece: Buffer, _encoding, written) => {
-        this.#said += piece.length;
-        this.#onTaken = () => written();
-        this.#line.mailbox.say(['piece', this.id, piece.length], piece);
+      write: (chunk: Buffer, _encoding, done) => {
+        this.#written += chunk.length;
+        this.#onSent = () => done();
+        this.#front.port.send(['chunk', this.id, chunk.length], chunk);
       },
-      final: (ended) => {
-        this.#say(['end', this.id]);
-        ended();
+      final: (done) => {
+        this.#send(['end', this.id]);
+        done();
       },
     });
-    this.whenGone(() => text.destroy());
-    this.#say(['text', this.id, contentType, this.allHeaders(extra)]);
+    this.onClose(() => text.destroy());
+    this.#send(['text', this.id, contentType, this.allHeaders(extra)]);
     return text;
   }
 
-  whenGone(listener: () => void): void {
-    if (this.#isOver) listener();
-    else if (this.#whenGone) this.#whenGone.push(listener);
-    else this.#whenGone = [listener];
+  onClose(listener: () => void): void {
+    if (this.#isClosed) listener();
+    else if (this.#onClose) this.#onClose.push(listener);
+    else this.#onClose = [listener];
   }
 
-  lastOne(): void {
-    this.#say(['last', this.id]);
+  closeAfterResponse(): void {
+    this.#send(['close-after-response', this.id]);
   }
 
-  abandon(): void {
-    this.#say(['abandon', this.id]);
+  abort(): void {
+    this.#send(['abort', this.id]);
   }
 
-  /** What the other thread says of it, beside its first word. */
-  heard(word: FrontWord, body: Buffer | undefined): void {
-    switch (word[0]) {
+  /** Handles a message about this exchange. */
+  handle(message: FrontMessage, body: Buffer | undefined): void {
+    switch (message[0]) {
       case 'body':
         this.#body = body;
         this.#reading?.resolve(body!);
         break;
-      case 'bodyless':
-        this.#body = unread(word[2], word[3]);
+      case 'body-failed':
+        this.#body = bodyError(message[2], message[3]);
         this.#reading?.reject(this.#body);
         break;
-      case 'started':
+      case 'watch-started':
         this.#starting?.resolve(this.#watch());
         this.#starting = undefined;
         break;
-      case 'taken':
-        this.#taken = word[2];
-        if (this.#taken >= this.#said) this.#wake();
+      case 'sent':
+        this.#sent = message[2];
+        if (this.#sent >= this.#written) this.#continueWriting();
         break;
-      case 'gone':
-        this.#leave();
+      case 'closed':
+        this.#disconnect();
         break;
     }
   }
 
-  #leave(): void {
-    this.isGone = true;
-    this.isUnsent = false;
-    this.#end();
-    this.#wake();
+  #disconnect(): void {
+    this.isDisconnected = true;
+    this.hasUnsentResponse = false;
+    this.#close();
+    this.#continueWriting();
   }
 
-  /** Whoever still waits for something of the client waits in vain: also where it was answered before that came. */
-  #end(): void {
-    this.#isOver = true;
-    this.#line.over(this.id);
-    this.#reading?.reject(new Disconnected('the client left before its request was complete'));
+  /** Fails whatever still waits for the client, also if it was answered before its body had arrived. */
+  #close(): void {
+    this.#isClosed = true;
+    this.#front.closed(this.id);
+    this.#reading?.reject(new Disconnected('the client disconnected before its request was complete'));
     this.#starting?.reject(new Disconnected('the WebSocket could not be opened'));
-    if (!this.#whenGone) return;
-    for (const listener of this.#whenGone) listener();
-    this.#whenGone = undefined;
+    if (!this.#onClose) return;
+    for (const listener of this.#onClose) listener();
+    this.#onClose = undefined;
   }
 
-  #wake(): void {
-    const onTaken = this.#onTaken;
-    this.#onTaken = undefined;
-    onTaken?.();
+  #continueWriting(): void {
+    const onSent = this.#onSent;
+    this.#onSent = undefined;
+    onSent?.();
   }
 
-  /** Events are written as long as somebody is there. */
   #watch(): EventWriter {
     return {
       events: (batch) => {
-        if (this.isGone) return;
-        this.#said += batch.json().length;
-        this.#line.events(this.id, batch);
+        if (this.isDisconnected) return;
+        this.#written += batch.json().length;
+        this.#front.events(this.id, batch);
       },
-      backlog: () => this.#said - this.#taken,
-      end: () => this.#say(['end', this.id]),
+      backlog: () => this.#written - this.#sent,
+      end: () => this.#send(['end', this.id]),
     };
   }
 
-  /** To nobody, when the client has left. */
-  #say(word: BackWord): void {
-    if (!this.isGone) this.#line.mailbox.say(word);
+  /** Sends nothing once the client has disconnected. */
+  #send(message: ApiMessage): void {
+    if (!this.isDisconnected) this.#front.port.send(message);
   }
 }
 
-function unread(code: number, message: string): Error {
+function bodyError(code: number, message: string): Error {
   switch (code) {
     case 0:
       return new Disconnected(message);

@@ -2,23 +2,23 @@ import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
 import { ControlledClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
-import { Held } from './backlog-limiter.ts';
+import { BacklogLimiter } from './backlog-limiter.ts';
 
 const KB = 1024;
 
-function setUp(limit: number) {
+function setUp(maxBytes: number) {
   const clock = new ControlledClock();
-  const held = new Held({ limit, complaint: '', clock, log: silent });
+  const limiter = new BacklogLimiter({ maxBytes, warning: '', clock, log: silent });
   const closed: string[] = [];
   const reply = (name: string, bytes: number) => {
     const emitter = new EventEmitter();
-    held.add(bytes, emitter, { destroy: () => closed.push(name) });
+    limiter.add(bytes, emitter, { destroy: () => closed.push(name) });
     return { taken: () => emitter.emit('close') };
   };
   return { clock, closed, reply };
 }
 
-it('closes whoever has kept a reply waiting for long, once a share of the limit is waiting', async () => {
+it('closes slow connections once a fraction of the limit is pending', async () => {
   const { clock, closed, reply } = setUp(100 * KB);
   reply('slow', 20 * KB);
   await clock.advance(5_000);
@@ -28,7 +28,7 @@ it('closes whoever has kept a reply waiting for long, once a share of the limit 
   expect(closed).toEqual(['slow']);
 });
 
-it('closes the oldest beyond the limit, and those who take what they get never', async () => {
+it('above the limit, closes the connections that have been pending longest, and never those that read their replies', async () => {
   const { closed, reply } = setUp(100 * KB);
   for (let i = 0; i < 1000; i++) reply('fast', 50 * KB).taken();
   reply('first', 60 * KB);
@@ -38,18 +38,18 @@ it('closes the oldest beyond the limit, and those who take what they get never',
   expect(closed).toEqual(['first']);
 });
 
-it('counts a reply no more when it has left, or its connection is closed', () => {
+it('stops counting a reply when it was sent or its connection is closed', () => {
   const { closed, reply } = setUp(100 * KB);
   const first = reply('first', 60 * KB);
   reply('second', 60 * KB);
   expect(closed).toEqual(['first']);
-  // Its connection's end is told as well.
+  // Its stream closes with the connection.
   first.taken();
   reply('third', 39 * KB);
   expect(closed).toEqual(['first']);
 });
 
-it('does not count what is small', () => {
+it('ignores small replies', () => {
   const { closed, reply } = setUp(10 * KB);
   for (let i = 0; i < 100; i++) reply('small', 1000);
   expect(closed).toEqual([]);

@@ -1,110 +1,100 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import { type RawSocket, unsentBytes } from '../node-internals.ts';
 
-export interface HeldOptions {
-  /** Bytes of all clients together. */
-  readonly limit: number;
-  /** What is said of those who are closed. */
-  readonly complaint: string;
+export interface BacklogLimiterOptions {
+  /** Of all clients together. */
+  readonly maxBytes: number;
+  /** Logged when connections are closed. */
+  readonly warning: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A reply that its client has not taken yet, or a body that it has not finished. */
-interface Waiting {
-  readonly connection: Connection;
+/** A reply that its client has not read yet, or a body that it has not finished sending. */
+interface Pending {
+  readonly connection: RawSocket;
   readonly bytes: number;
   readonly since: number;
-  /** Of a reply: all of it is with TLS, which may still have some of it. */
-  isOver: boolean;
+  /** The reply's stream has closed. TLS may still hold some of it. */
+  isClosed: boolean;
 }
 
-/** A socket, as far as it matters here. Node shows what TLS still has only to those who know where to look. */
-interface Connection {
-  readonly _handle?: { readonly writeQueueSize?: number } | null;
-  destroy(): unknown;
-}
-
-/** What is so small is not worth counting. */
-const SMALL = 1024;
-/** Bytes that TLS may have without anybody being slow. */
-const SLACK = 256 * 1024;
-/** Milliseconds after which something has been held for long. */
-const LONG = 5_000;
-/** Of the limit, what may be held for long. */
-const SHARE = 0.25;
-/** Milliseconds between two words about it. */
-const QUIET = 60_000;
+/** Smaller replies and bodies are not counted. */
+const MIN_COUNTED_BYTES = 1024;
+/** How much may be in TLS' write queue without the client counting as slow. */
+const TLS_QUEUE_ALLOWANCE_BYTES = 256 * 1024;
+/** Something that is pending for longer than this is closed first. */
+const SLOW_AFTER_MS = 5_000;
+/** The fraction of the limit above which slow connections are closed. */
+const SLOW_FRACTION = 0.25;
+const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * Memory that waits for clients: replies that they have not taken, or bodies that they have not finished. TLS encrypts what it
- * is given, whether the client reads or not, so that clients who ask and do not read could have as much as they like; and so
- * could those who begin many bodies. Beyond a share of the limit those are closed who have kept something for long, and beyond
- * the limit those who have kept something for longest.
+ * Limits the memory that waits for clients: replies that they do not read, or request bodies that they do not finish.
+ * TLS accepts and encrypts whatever it is given, so without a limit a client that sends requests and never reads the
+ * replies could take any amount; so could one that starts many bodies. Above a fraction of the limit, connections on which
+ * something has been pending for long are closed; above the limit, those that have been pending longest.
  */
-export class Held {
-  readonly #options: HeldOptions;
-  /** The oldest first. */
-  readonly #waiting = new Set<Waiting>();
+export class BacklogLimiter {
+  readonly #options: BacklogLimiterOptions;
+  /** Oldest first. */
+  readonly #pending = new Set<Pending>();
   #bytes = 0;
-  #saidAt = Number.NEGATIVE_INFINITY;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+  /** By HTTP/2 session. A session cannot be used to close its socket: it first waits for its bytes to be sent. */
+  readonly #sockets = new WeakMap<object, RawSocket>();
 
-  /** Of HTTP/2: a session that is destroyed waits for its bytes to leave, and does not let others touch its socket. */
-  readonly #sockets = new WeakMap<object, Connection>();
-
-  constructor(options: HeldOptions) {
+  constructor(options: BacklogLimiterOptions) {
     this.#options = options;
   }
 
-  carries(socket: Connection, session: object): void {
+  /** Names the socket beneath an HTTP/2 session. */
+  setSocket(session: object, socket: RawSocket): void {
     this.#sockets.set(session, socket);
   }
 
-  /** Counts it until it is over and TLS has none of it any more, or its connection is closed. */
-  add(bytes: number, held: { once(event: 'close', listener: () => void): unknown }, connection: Connection): void {
-    if (bytes < SMALL) return;
+  /** Counts the bytes until `stream` is closed and they have left TLS' queue, or until the connection is closed. */
+  add(bytes: number, stream: { once(event: 'close', listener: () => void): unknown }, connection: RawSocket): void {
+    if (bytes < MIN_COUNTED_BYTES) return;
     const socket = this.#sockets.get(connection) ?? connection;
-    const waiting: Waiting = { connection: socket, bytes, since: this.#options.clock.now(), isOver: false };
-    this.#waiting.add(waiting);
+    const pending: Pending = { connection: socket, bytes, since: this.#options.clock.now(), isClosed: false };
+    this.#pending.add(pending);
     this.#bytes += bytes;
-    held.once('close', () => {
-      waiting.isOver = true;
-      if (hasLeft(waiting)) this.#forget(waiting);
+    stream.once('close', () => {
+      pending.isClosed = true;
+      if (isSent(pending)) this.#remove(pending);
     });
-    if (this.#bytes > this.#options.limit * SHARE) this.#makeRoom();
+    if (this.#bytes > this.#options.maxBytes * SLOW_FRACTION) this.#makeRoom();
   }
 
-  /** Whether nothing waits of a reply over HTTP/1 that was just written: most are with the kernel by then. */
-  hasLeft(response: { readonly writableLength: number }, connection: Connection): boolean {
-    return response.writableLength === 0 && backlogOf(connection) === 0;
+  /** Whether an HTTP/1 reply that was just written has left this process entirely, as most have by then. */
+  isSent(response: { readonly writableLength: number }, connection: RawSocket): boolean {
+    return response.writableLength === 0 && unsentBytes(connection) === 0;
   }
 
-  #forget(waiting: Waiting): void {
-    if (this.#waiting.delete(waiting)) this.#bytes -= waiting.bytes;
+  #remove(pending: Pending): void {
+    if (this.#pending.delete(pending)) this.#bytes -= pending.bytes;
   }
 
   #makeRoom(): void {
-    const { limit, complaint, clock, log } = this.#options;
-    for (const waiting of this.#waiting) if (hasLeft(waiting)) this.#forget(waiting);
+    const { maxBytes, warning, clock, log } = this.#options;
+    for (const pending of this.#pending) if (isSent(pending)) this.#remove(pending);
     const now = clock.now();
     let closed = 0;
-    for (const waiting of this.#waiting) {
-      const isLong = now - waiting.since >= LONG;
-      if (this.#bytes <= limit * SHARE || (this.#bytes <= limit && !isLong)) break;
+    for (const pending of this.#pending) {
+      const isSlow = now - pending.since >= SLOW_AFTER_MS;
+      if (this.#bytes <= maxBytes * SLOW_FRACTION || (this.#bytes <= maxBytes && !isSlow)) break;
       closed++;
-      this.#forget(waiting);
-      waiting.connection.destroy();
+      this.#remove(pending);
+      pending.connection.destroy();
     }
-    if (closed === 0 || now - this.#saidAt < QUIET) return;
-    this.#saidAt = now;
-    log.warn(complaint, { closed, bytes: this.#bytes });
+    if (closed === 0 || now - this.#warnedAt < WARNING_INTERVAL_MS) return;
+    this.#warnedAt = now;
+    log.warn(warning, { closed, bytes: this.#bytes });
   }
 }
 
-function hasLeft({ isOver, connection }: Waiting): boolean {
-  return isOver && backlogOf(connection) <= SLACK;
-}
-
-function backlogOf({ _handle: handle }: Connection): number {
-  return handle?.writeQueueSize ?? 0;
+function isSent({ isClosed, connection }: Pending): boolean {
+  return isClosed && unsentBytes(connection) <= TLS_QUEUE_ALLOWANCE_BYTES;
 }

@@ -1,17 +1,16 @@
 import type { Duplex } from 'node:stream';
+import { hasReceivedFin } from '../node-internals.ts';
 
 /**
- * Closes a socket that nobody reads yet when its client leaves: of that one hears only by reading. What comes meanwhile is
- * kept, up to what a stream keeps. The result gives the socket free, for whoever reads it next.
+ * Destroys a socket that nothing reads yet as soon as its client closes it. What arrives in the meantime stays in the
+ * stream's buffer, up to its high-water mark. The result stops watching and leaves the socket to its next reader.
  */
-export function closeWhenLeft(socket: Duplex): () => void {
-  const { _readableState: state } = socket as unknown as { readonly _readableState: { readonly ended: boolean } };
-  const look = () => {
-    // The stream itself says so only when all that came before has been read.
-    if (state.ended) socket.destroy();
+export function closeOnDisconnect(socket: Duplex): () => void {
+  const check = () => {
+    if (hasReceivedFin(socket)) socket.destroy();
   };
-  socket.on('readable', look);
+  socket.on('readable', check);
   return () => {
-    socket.off('readable', look);
+    socket.off('readable', check);
   };
 }

@@ -64,7 +64,7 @@ it('ends watches cleanly and lets requests in flight finish', async () => {
 
 it('breaks off what does not finish in time', async () => {
   const clock = new ControlledClock();
-  const { server, core, port, authority } = await startServer({ clock, limits: { drain: 1000 } });
+  const { server, core, port, authority } = await startServer({ clock, limits: { drainTimeoutMs: 1000 } });
   const reached = new Promise<void>((resolve) => {
     core.answer = () => {
       resolve();
@@ -84,7 +84,7 @@ it('breaks off what does not finish in time', async () => {
 });
 
 it('closes connections that are idle, and no others', async () => {
-  const { server, core, port, authority } = await startServer({ limits: { idle: 50 } });
+  const { server, core, port, authority } = await startServer({ limits: { idleTimeoutMs: 50 } });
   const open = () => connect(`https://127.0.0.1:${port}`, { ca: authority.ca });
   const idleClosed = new Promise((resolve) => open().once('close', resolve));
   const watching = open();
@@ -99,7 +99,7 @@ it('closes connections that are idle, and no others', async () => {
 });
 
 it('closes an HTTP/2 connection whose client broke the protocol, whatever is open on it', async () => {
-  const { server, core, port, authority } = await startServer({ limits: { idle: 50 } });
+  const { server, core, port, authority } = await startServer({ limits: { idleTimeoutMs: 50 } });
   const socket = connectTls({ host: '127.0.0.1', port, ca: authority.ca, ALPNProtocols: ['h2'] });
   socket.on('error', () => undefined).resume();
   const closed = new Promise((resolve) => socket.once('close', resolve));

@@ -11,7 +11,7 @@ it.each(['resets', 'closes'])('one whose client %s it while it waits for its tur
     go = resolve;
   });
   const connections = new Connections({
-    limits: { connections: 10, connectionsPerAddress: 10 },
+    limits: { maxConnections: 10, maxConnectionsPerAddress: 10 },
     clock: systemClock,
     log: silent,
     pace: () => turn,

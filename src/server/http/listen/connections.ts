@@ -4,68 +4,68 @@ import type { Logger } from '../../../base/log.ts';
 import { networkOf } from '../../fairness/network.ts';
 import { head } from '../../metrics/text.ts';
 import type { Limits } from '../limits.ts';
-import { closeWhenLeft } from './close-on-disconnect.ts';
+import { closeOnDisconnect } from './close-on-disconnect.ts';
 
 export interface ConnectionsOptions {
-  readonly limits: Pick<Limits, 'connections' | 'connectionsPerAddress'>;
+  readonly limits: Pick<Limits, 'maxConnections' | 'maxConnectionsPerAddress'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Makes one wait who opens connections faster than others; undefined where he need not. */
+  /** Delays a client that opens connections too fast; undefined when no delay is needed. */
   readonly pace?: ((address: string) => Promise<void> | undefined) | undefined;
-  /** Told whenever they change. */
-  readonly counted?: ((counts: ConnectionCounts) => void) | undefined;
+  /** Called whenever the counts change. */
+  readonly onCounts?: ((counts: ConnectionCounts) => void) | undefined;
 }
 
-/** How many are open, and how many were closed because of a limit. */
+/** How many connections are open, and how many were refused because of a limit. */
 export interface ConnectionCounts {
   readonly open: number;
   readonly refused: number;
 }
 
-export function* connectionLines({ open, refused }: ConnectionCounts): Generator<string> {
-  yield head('apiserver_open_connections', 'gauge', 'Connections that are open.');
+export function* connectionMetrics({ open, refused }: ConnectionCounts): Generator<string> {
+  yield head('apiserver_open_connections', 'gauge', 'Number of open connections.');
   yield `apiserver_open_connections ${open}`;
-  yield head('apiserver_refused_connections_total', 'counter', 'Connections that were closed because of a limit.');
+  yield head('apiserver_refused_connections_total', 'counter', 'Number of connections refused because of a limit.');
   yield `apiserver_refused_connections_total ${refused}`;
 }
 
-/** Milliseconds between two words about refusals: there may be thousands a second. */
-const QUIET = 60_000;
+/** Refusals may come by the thousand per second; they are logged at most this often. */
+const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * Who is connected. A connection too many is closed before anything is read of it: a handshake costs as much as ten
- * requests, and a connection that is open as much memory as a hundred objects.
+ * Counts and limits open connections. One above a limit is closed before anything is read from it: a TLS handshake costs as
+ * much as ten requests, and an open connection as much memory as a hundred objects.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Socket>();
-  readonly #byNetwork = new Map<string, number>();
+  readonly #countByNetwork = new Map<string, number>();
   #refused = 0;
-  #saidAt = Number.NEGATIVE_INFINITY;
+  #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
   }
 
-  /** Runs `serve` for a connection that may stay, at once or when it is its turn. */
+  /** Runs `serve` for a connection within the limits, at once or after the delay that `pace` asks for. */
   admit(socket: Socket, serve: () => void): void {
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);
-    const count = this.#byNetwork.get(network) ?? 0;
+    const count = this.#countByNetwork.get(network) ?? 0;
     const { limits, pace } = this.#options;
-    if (this.#open.size >= limits.connections || count >= limits.connectionsPerAddress) {
+    if (this.#open.size >= limits.maxConnections || count >= limits.maxConnectionsPerAddress) {
       this.#refuse(socket, address);
       return;
     }
     this.#add(socket, network, count);
-    const waiting = pace?.(address);
-    if (!waiting) {
+    const delay = pace?.(address);
+    if (!delay) {
       serve();
       return;
     }
-    const free = closeWhenLeft(socket);
-    void waiting.then(() => {
-      free();
+    const release = closeOnDisconnect(socket);
+    void delay.then(() => {
+      release();
       if (!socket.destroyed) serve();
     });
   }
@@ -74,38 +74,39 @@ export class Connections {
     for (const socket of this.#open) socket.destroy();
   }
 
+  /** Metrics, line by line. */
   lines(): Iterable<string> {
-    return connectionLines({ open: this.#open.size, refused: this.#refused });
+    return connectionMetrics({ open: this.#open.size, refused: this.#refused });
   }
 
   #add(socket: Socket, network: string, count: number): void {
     this.#open.add(socket);
-    // One that waits for its turn has nobody else who listens, and whoever breaks it off would end the program.
+    // A delayed connection has no other listener yet, and an unhandled error event would end the process.
     socket.on('error', () => undefined);
-    this.#byNetwork.set(network, count + 1);
-    this.#count();
+    this.#countByNetwork.set(network, count + 1);
+    this.#reportCounts();
     socket.once('close', () => {
       this.#open.delete(socket);
-      this.#count();
-      const left = (this.#byNetwork.get(network) ?? 1) - 1;
-      if (left > 0) this.#byNetwork.set(network, left);
-      else this.#byNetwork.delete(network);
+      this.#reportCounts();
+      const left = (this.#countByNetwork.get(network) ?? 1) - 1;
+      if (left > 0) this.#countByNetwork.set(network, left);
+      else this.#countByNetwork.delete(network);
     });
   }
 
   #refuse(socket: Socket, address: string): void {
     this.#refused++;
-    this.#count();
+    this.#reportCounts();
     const { clock, log } = this.#options;
-    if (clock.now() - this.#saidAt >= QUIET) {
-      this.#saidAt = clock.now();
-      log.warn('connections are refused: too many are open', { address, refused: this.#refused });
+    if (clock.now() - this.#warnedAt >= WARNING_INTERVAL_MS) {
+      this.#warnedAt = clock.now();
+      log.warn('refusing connections: too many are open', { address, refused: this.#refused });
     }
     socket.on('error', () => undefined);
     socket.destroy();
   }
 
-  #count(): void {
-    this.#options.counted?.({ open: this.#open.size, refused: this.#refused });
+  #reportCounts(): void {
+    this.#options.onCounts?.({ open: this.#open.size, refused: this.#refused });
   }
 }

@@ -1,33 +1,33 @@
 import type { ServerHttp2Session } from 'node:http2';
 
-/** Milliseconds that a client has for saying that it is still there. */
-const PATIENCE = 15_000;
+/** How long a client has to answer a PING. */
+const PING_TIMEOUT_MS = 15_000;
 
 /**
- * Ends a session of HTTP/2 that nobody has used for so many milliseconds, or whose client is there no more. Node stops
- * reading a session whose client has broken the protocol, and tells nobody: what was asked for on it would stay open for good.
+ * Closes an HTTP/2 session that had no traffic for `idleMs` milliseconds, or whose client no longer answers a PING. Node
+ * stops reading a session whose client has violated the protocol and reports nothing, so its streams would stay open forever.
  */
-export function endWhenIdle(session: ServerHttp2Session, socket: { destroy(): unknown }, idle: number): void {
-  let open = 0;
-  let isAsked = false;
+export function closeWhenIdle(session: ServerHttp2Session, socket: { destroy(): unknown }, idleMs: number): void {
+  let openStreams = 0;
+  let isPinging = false;
   session.on('stream', (stream) => {
-    open++;
-    stream.once('close', () => open--);
+    openStreams++;
+    stream.once('close', () => openStreams--);
   });
   session.on('timeout', () => {
-    if (isAsked) {
+    if (isPinging) {
       session.destroy();
-      // A session waits for its bytes to leave, and these never will.
+      // A destroyed session first waits for its pending bytes to be sent, which may never happen.
       socket.destroy();
-    } else if (open === 0) session.close();
+    } else if (openStreams === 0) session.close();
     else {
-      isAsked = true;
-      session.setTimeout(Math.min(idle, PATIENCE));
+      isPinging = true;
+      session.setTimeout(Math.min(idleMs, PING_TIMEOUT_MS));
       session.ping(() => {
-        isAsked = false;
-        if (!session.destroyed) session.setTimeout(idle);
+        isPinging = false;
+        if (!session.destroyed) session.setTimeout(idleMs);
       });
     }
   });
-  session.setTimeout(idle);
+  session.setTimeout(idleMs);
 }

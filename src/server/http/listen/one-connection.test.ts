@@ -4,6 +4,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type RunningServer, startServer, TOKEN } from '../../../../test/support/http-server.ts';
 import type { Reply } from '../../api.ts';
+import { UPGRADE_HANDLING } from '../node-internals.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const WATCH = `${PODS}?watch=true`;
@@ -60,9 +61,15 @@ function holdGets(): () => void {
   return go;
 }
 
-it('an upgrade to what is not spoken here is an ordinary request, with its body, and others may follow', async () => {
+it('an upgrade to an unsupported protocol is an ordinary request, with its body', async () => {
   socket.write(post('{"metadata":{"name":"first"}}', upgrade('h2c')) + get(`${PODS}/missing`));
-  expect(await codes(2)).toEqual([200, 404]);
+  // Node releases that decline upgrades lose what follows, so the client must be told to send it again.
+  if (UPGRADE_HANDLING === 'replay') expect(await codes(2)).toEqual([200, 404]);
+  else {
+    await once(socket, 'close');
+    expect(await codes(1)).toEqual([200]);
+    expect(received).toContain('Connection: close');
+  }
   expect(received).toContain('"first"');
 });
 

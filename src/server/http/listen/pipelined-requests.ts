@@ -1,63 +1,57 @@
+/** Requests that a client sends on one HTTP/1 connection without waiting for the responses to earlier ones. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { closeQueued, currentResponse, whenCurrent } from '../node-internals.ts';
 
-/** The reply that a client of HTTP/1 gets next: being written, or still worked on. Node keeps it at the socket. */
-export function nextReply(socket: Duplex): ServerResponse | undefined {
-  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
-}
-
-/** Runs when every request that came before has its reply; not at all when the connection ends before that. */
+/** Runs when every earlier request on the connection has its response; not at all if the connection ends before that. */
 export function whenAllAnswered(socket: Duplex, then: () => void): void {
-  const reply = nextReply(socket);
-  if (!reply) then();
+  const response = currentResponse(socket);
+  if (!response) then();
   else
-    reply.once('close', () => {
+    response.once('close', () => {
       if (!socket.destroyed) whenAllAnswered(socket, then);
     });
 }
 
-/** Replies that wait for their turn. */
-class Queue {
-  readonly replies = new Set<ServerResponse>();
-  /** How many of them are to requests that change something. */
-  changing = 0;
+/** Responses that wait for earlier ones on the same connection. */
+class ResponseQueue {
+  readonly responses = new Set<ServerResponse>();
+  /** How many of them belong to requests that may change something. */
+  unsafe = 0;
 }
 
-const queues = new WeakMap<Duplex, Queue>();
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+const queues = new WeakMap<Duplex, ResponseQueue>();
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Runs `serve` when a request behind others may be worked on: at the same time as they where none of them changes anything,
- * else when they have their replies. A reply that waits for its turn is closed with its connection: Node tells only the one
- * whose turn it is, and the others would be kept for a client that is there no more.
+ * Runs `serve` for a request behind others on its connection: at once if neither it nor any of them changes anything,
+ * otherwise when they have their responses. A queued response is closed with its connection, so that nothing keeps working
+ * for a client that has left.
  */
-export function inTurn(reply: ServerResponse, socket: Duplex, serve: () => void): void {
-  const before = nextReply(socket);
+export function serveInOrder(response: ServerResponse, socket: Duplex, serve: () => void): void {
+  const current = currentResponse(socket);
   const queue = queues.get(socket) ?? newQueue(socket);
-  const isSafe = !changes(reply);
-  if (!isSafe) queue.changing++;
-  const isFree = isSafe && queue.changing === 0 && !(before && changes(before));
-  queue.replies.add(reply);
-  reply.once('socket', () => {
-    queue.replies.delete(reply);
-    if (!isSafe) queue.changing--;
-    if (!isFree) serve();
+  const isSafe = isSafeRequest(response);
+  if (!isSafe) queue.unsafe++;
+  const isConcurrent = isSafe && queue.unsafe === 0 && (!current || isSafeRequest(current));
+  queue.responses.add(response);
+  whenCurrent(response, () => {
+    queue.responses.delete(response);
+    if (!isSafe) queue.unsafe--;
+    if (!isConcurrent) serve();
   });
-  if (isFree) serve();
+  if (isConcurrent) serve();
 }
 
-function changes({ req }: ServerResponse): boolean {
-  return !SAFE.has(req.method ?? '');
+function isSafeRequest({ req }: ServerResponse): boolean {
+  return SAFE_METHODS.has(req.method ?? '');
 }
 
-function newQueue(socket: Duplex): Queue {
-  const queue = new Queue();
+function newQueue(socket: Duplex): ResponseQueue {
+  const queue = new ResponseQueue();
   queues.set(socket, queue);
   socket.once('close', () => {
-    for (const reply of queue.replies) {
-      reply.destroy();
-      reply.emit('close');
-    }
+    for (const response of queue.responses) closeQueued(response);
   });
   return queue;
 }

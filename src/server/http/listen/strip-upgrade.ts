@@ -1,26 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Headers that ask for another protocol, and the words in `Connection` that point at them. */
-const ASKING = new Set(['upgrade', 'http2-settings']);
+/** Headers that ask for another protocol, and the tokens in `Connection` that name them. */
+const UPGRADE_HEADERS = new Set(['upgrade', 'http2-settings']);
 
-/** A request's bytes as they came, with `head` behind its headers, but for what asks for another protocol. */
-export function withoutUpgrade(request: IncomingMessage, head: Buffer): Buffer {
+/** The request's bytes as they were received, followed by `rest`, without the headers that ask for another protocol. */
+export function stripUpgrade(request: IncomingMessage, rest: Buffer): Buffer {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
     const value = rawHeaders[i + 1]!;
     const key = name.toLowerCase();
-    if (key === 'connection') lines.push(`${name}: ${otherWords(value)}`);
-    else if (!ASKING.has(key)) lines.push(`${name}: ${value}`);
+    if (key === 'connection') lines.push(`${name}: ${withoutUpgradeTokens(value)}`);
+    else if (!UPGRADE_HEADERS.has(key)) lines.push(`${name}: ${value}`);
   }
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]);
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), rest]);
 }
 
-function otherWords(connection: string): string {
+function withoutUpgradeTokens(connection: string): string {
   return connection
     .split(',')
-    .map((word) => word.trim())
-    .filter((word) => !ASKING.has(word.toLowerCase()))
+    .map((token) => token.trim())
+    .filter((token) => !UPGRADE_HEADERS.has(token.toLowerCase()))
     .join(', ');
 }

@@ -11,6 +11,7 @@ import { attributesOfPath, RequestAttributes } from '../../authz/attributes.ts';
 import type { Attributes, Authorizer } from '../../authz/authorizer.ts';
 import { Gate } from '../../authz/gate.ts';
 import { wantedUser } from '../../authz/impersonation/wanted.ts';
+import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import type { Discovery, VersionInfo } from '../../discovery/discovery.ts';
 import type { Admitting } from '../../fairness/admitting.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
@@ -37,6 +38,7 @@ import { Visit, type Visitors } from './request-lifecycle.ts';
 
 export interface PipelineOptions {
   readonly handle: Handle;
+  readonly backends: BackendRegistry;
   readonly registry: Registry;
   readonly authenticate: Authenticate;
   readonly authorizer: Authorizer;
@@ -80,13 +82,13 @@ export class Pipeline {
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.#documents = new Documents(options);
-    this.#routes = new Routes(options.registry);
+    this.#routes = new Routes(options.backends);
     this.#gate = new Gate(options.authorizer);
     options.metrics.add(this.#gate.impersonation);
     const { audit, admitting, clock, limits, registry, checks, isReady } = options;
     this.#bodies = new RequestBodies(registry, limits);
     this.#health = new Health({ checks, isReady, isDraining: () => this.#draining });
-    const deadlines = new Deadlines(clock, limits.requestTimeout);
+    const deadlines = new Deadlines(clock, limits.requestTimeoutMs);
     const late: Visitors['late'] = (exchange, error) => this.#fail(exchange, error, { query: NO_QUERY });
     this.#visitors = { audit, admitting, deadlines, sorts: new PerRoute(), late };
   }
@@ -98,7 +100,8 @@ export class Pipeline {
     let query = NO_QUERY;
     try {
       const { url } = exchange;
-      if (url.length > limits.url) throw new HttpError(414, `the URL is longer than ${limits.url} characters`);
+      if (url.length > limits.maxUrlLength)
+        throw new HttpError(414, `the URL is longer than ${limits.maxUrlLength} characters`);
       const mark = url.indexOf('?');
       const path = mark < 0 ? url : url.slice(0, mark);
       const search = mark < 0 ? '' : url.slice(mark + 1);
@@ -118,6 +121,11 @@ export class Pipeline {
       const routed = this.#routeOf(exchange, { path, query, user, visit });
       const route = routed instanceof Promise ? await routed : routed;
       if (route) return await this.#serveRoute(exchange, { route, query, user, visit });
+      const proxied = this.#routes.proxyOf(path);
+      if (proxied) {
+        await proxied(exchange, { user, path, goesOn: () => visit.goesOn(exchange.code) });
+        return visit.ended();
+      }
       const isDocument = await this.#documents.serve(exchange, path, isPretty(exchange, query));
       if (!isDocument) exchange.reply(404, TEXT, NO_PAGE, NO_SNIFF);
       visit.ended();
@@ -215,7 +223,7 @@ export class Pipeline {
 
   async #fail(exchange: Exchange, error: unknown, { query, warnings }: Failing): Promise<void> {
     const { method, url } = exchange;
-    if (this.#draining) exchange.lastOne();
+    if (this.#draining) exchange.closeAfterResponse();
     const own = await sendError(exchange, error, { pretty: isPretty(exchange, query), warnings });
     if (own) this.#options.log.error('a request failed', { method, url: url.slice(0, 200), error: own });
   }
@@ -246,7 +254,7 @@ export class Pipeline {
     noteAnnotations(visit, notes);
     const { warnings } = notes;
     const reply = shape ? shapeReply(plain, shape) : plain;
-    if (this.#draining) exchange.lastOne();
+    if (this.#draining) exchange.closeAfterResponse();
     if (reply.type === 'watch') {
       const over = () => {
         visit.ended();

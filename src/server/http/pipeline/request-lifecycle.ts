@@ -107,7 +107,7 @@ export class Visit extends Deadline {
     this.#visitors.deadlines.clear(this);
     this.#leave();
     this.record?.ended(this.#outcome ?? { code: this.client.code });
-    if (this.client.isUnsent) this.#visitors.deadlines.set(new Unsent(this.client));
+    if (this.client.hasUnsentResponse) this.#visitors.deadlines.set(new Unsent(this.client));
   }
 
   /** An error is about to be answered. What nobody got as far as looking at is noted as well. */
@@ -128,7 +128,7 @@ export class Visit extends Deadline {
     const { address } = this.client.peer;
     if (this.sender || !admitting) return undefined;
     if (!admitting.isCrowded(address)) return admitting.stranger(address, 1);
-    this.client.abandon();
+    this.client.abort();
     return undefined;
   }
 
@@ -139,19 +139,19 @@ export class Visit extends Deadline {
     const isOther = sender !== undefined && attributes.user !== sender;
     const asked = isOther ? { client, sender, attributes: { ...attributes, user: sender }, memo: undefined } : this;
     this.record = this.#visitors.audit?.open(asked);
-    if (this.record) client.standing = ['Audit-ID', this.record.id];
+    if (this.record) client.responseHeaders = ['Audit-ID', this.record.id];
   }
 
   /** Who has left meanwhile would be worked on for nothing, and his body never comes. */
   #sitLate(seat: Seat): void {
     this.#sit(seat);
-    if (this.client.isGone) throw new Disconnected('the client left while its request waited');
+    if (this.client.isDisconnected) throw new Disconnected('the client left while its request waited');
   }
 
   #sit(seat: Seat): void {
     this.#seat = seat;
-    const { standing } = this.client;
-    this.client.standing = standing === NO_HEADERS ? seat.headers : [...standing, ...seat.headers];
+    const { responseHeaders } = this.client;
+    this.client.responseHeaders = responseHeaders === NO_HEADERS ? seat.headers : [...responseHeaders, ...seat.headers];
   }
 
   #leave(): void {
@@ -173,7 +173,7 @@ class Unsent extends Deadline {
   }
 
   override expire(): void {
-    if (this.exchange.isUnsent) this.exchange.abandon();
+    if (this.exchange.hasUnsentResponse) this.exchange.abort();
   }
 }
 

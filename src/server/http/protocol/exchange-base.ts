@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ClientCertificate } from '../../authn/certificate.ts';
-import { type ExtraHeaders, NO_HEADERS, type Peer, type WatchForm } from './exchange.ts';
+import { type HeaderList, NO_HEADERS, type Peer, type WatchFraming } from './exchange.ts';
 
-/** What is the same of every request, whatever it came through. */
+/** What all exchanges share, independent of the protocol. */
 export abstract class ExchangeBase {
-  standing = NO_HEADERS;
+  responseHeaders = NO_HEADERS;
   #abort: AbortController | undefined;
   abstract readonly headers: IncomingHttpHeaders;
 
   constructor(readonly peer: Peer) {}
 
-  abstract whenGone(listener: () => void): void;
+  abstract onClose(listener: () => void): void;
 
   get authorization(): string | undefined {
     return this.headers.authorization;
@@ -20,7 +20,7 @@ export abstract class ExchangeBase {
     return undefined;
   }
 
-  get watchForm(): WatchForm {
+  get watchFraming(): WatchFraming {
     return 'lines';
   }
 
@@ -32,13 +32,13 @@ export abstract class ExchangeBase {
     if (!this.#abort) {
       const abort = new AbortController();
       this.#abort = abort;
-      this.whenGone(() => abort.abort());
+      this.onClose(() => abort.abort());
     }
     return this.#abort.signal;
   }
 
-  /** Those of every reply to this request, and those of this one. */
-  protected allHeaders(extra: ExtraHeaders): ExtraHeaders {
-    return extra.length === 0 ? this.standing : [...this.standing, ...extra];
+  /** The headers of every response to this request, and those of this one. */
+  protected allHeaders(extra: HeaderList): HeaderList {
+    return extra.length === 0 ? this.responseHeaders : [...this.responseHeaders, ...extra];
   }
 }

@@ -4,26 +4,27 @@ import type { WatchConsumer } from '../../api.ts';
 import type { Credentials } from '../../authn/authenticator.ts';
 import type { ClientCertificate } from '../../authn/certificate.ts';
 
-/** Header names and values in turn, beyond those that every reply has. */
-export type ExtraHeaders = readonly string[];
+/** Alternating header names and values. */
+export type HeaderList = readonly string[];
 
-export const NO_HEADERS: ExtraHeaders = Object.freeze([]);
+export const NO_HEADERS: HeaderList = Object.freeze([]);
 
-/** A reply of so many bytes that not taking it holds memory. */
-export const LARGE_REPLY = 64 * 1024;
+/** A larger response holds memory as long as its client does not read it. */
+export const LARGE_RESPONSE_BYTES = 64 * 1024;
 
-/** Every reply is one client's view at one moment. */
+/** Sent with every response: each is one client's view at one moment. */
 export const CACHE_CONTROL = 'no-cache, private';
 
-export type WatchForm = 'lines' | 'frames';
+/** How watch events are framed: as lines of one response, or as WebSocket frames. */
+export type WatchFraming = 'lines' | 'frames';
 
-/** Events as they are written: each for itself, and all of them as lines in one piece. */
+/** Encoded watch events: one by one, and all of them as lines in one buffer. */
 export interface EventBytes {
   readonly events: readonly { json(): Buffer }[];
   json(): Buffer;
 }
 
-/** Whoever writes a watch to its client: it need not know what the bytes are about. */
+/** Writes watch events to a client without knowing what they contain. */
 export interface EventWriter extends WatchConsumer {
   events(batch: EventBytes): void;
 }
@@ -32,42 +33,41 @@ export interface EventWriter extends WatchConsumer {
 export interface Peer {
   readonly address: string;
   readonly certificate: ClientCertificate | undefined;
-  /** Whether it came through the port without TLS, where nobody is asked who he is. */
+  /** Whether it connected to the port without TLS, which does not authenticate. */
   readonly isUnsecured: boolean;
 }
 
-/** One request and its reply, whatever the protocol beneath: HTTP/1, HTTP/2 or a WebSocket. */
+/** One request and its response, independent of the protocol: HTTP/1, HTTP/2 or WebSocket. */
 export interface Exchange extends Credentials {
   readonly method: string;
   /** Path and query, as sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
-  /** Headers that the reply has, whatever it is. */
-  standing: ExtraHeaders;
-  /** Whether the client has left. */
-  readonly isGone: boolean;
-  /** Whether a large part of the reply still waits for the client to take it. */
-  readonly isUnsent: boolean;
-  /** How events are written, if it is a watch: as lines, or as the frames of a WebSocket. */
-  readonly watchForm: WatchForm;
-  /** Aborted when the client goes before it has its reply. Made when somebody asks for it. */
+  /** Headers that the response gets, whatever it is. */
+  responseHeaders: HeaderList;
+  /** Whether the client has disconnected. */
+  readonly isDisconnected: boolean;
+  /** Whether a large part of the response has not been read by the client. */
+  readonly hasUnsentResponse: boolean;
+  readonly watchFraming: WatchFraming;
+  /** Aborted when the client disconnects before it has its response. Created on first use. */
   readonly signal: AbortSignal;
-  /** Of the reply; 0 as long as there is none. */
+  /** Status code of the response; 0 as long as there is none. */
   readonly code: number;
-  /** Whether a body came, or is still to come. */
+  /** Whether the request has a body, received or not. */
   hasBody(): boolean;
-  /** The whole body. Fails when it is too large, too slow, or the client goes. */
+  /** Reads the whole body. Fails if it is too large or too slow, or if the client disconnects. */
   body(): Promise<Buffer>;
-  reply(code: number, contentType: string, body: Buffer, extra?: ExtraHeaders): void;
-  /** Starts a reply that goes on; `gone` runs once when the client has left or the reply has ended. */
-  startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter>;
-  /** Starts a reply of text, which whoever asked for it writes and ends. */
-  startText(contentType: string, extra: ExtraHeaders): Writable;
-  /** Runs once, when the client has left or has all of its reply. Of a WebSocket nothing is heard here. */
-  whenGone(listener: () => void): void;
-  /** The reply must be the last one on its connection. */
-  lastOne(): void;
-  /** Gives the client up, and what it was to get. */
-  abandon(): void;
+  reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
+  /** Starts a watch. `onClose` runs once, when the client has disconnected or the watch has ended. */
+  startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter>;
+  /** Starts a streamed text response, which the caller writes and ends. */
+  startText(contentType: string, extra: HeaderList): Writable;
+  /** Runs once, when the client has disconnected or has its whole response. Not called for an open WebSocket. */
+  onClose(listener: () => void): void;
+  /** Closes the connection, or the HTTP/2 session, after this response. */
+  closeAfterResponse(): void;
+  /** Drops the client and whatever it was to receive. */
+  abort(): void;
 }

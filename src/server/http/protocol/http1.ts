@@ -1,36 +1,37 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Limits } from '../limits.ts';
-import type { Held } from '../listen/backlog-limiter.ts';
-import { answeredEarly } from '../listen/malformed-request.ts';
+import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
+import { noteAnsweredEarly } from '../listen/malformed-request.ts';
+import { rawChunkSocket } from '../node-internals.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
   type EventWriter,
   type Exchange,
-  type ExtraHeaders,
-  LARGE_REPLY,
+  type HeaderList,
+  LARGE_RESPONSE_BYTES,
   NO_HEADERS,
   type Peer,
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
-import { discardBody, readBody, sizeOf } from './read-body.ts';
+import { discardBody, maxSizeOf, readBody } from './read-body.ts';
 
 export interface Http1Options {
-  readonly limits: Pick<Limits, 'body'>;
-  readonly outgoing: Held;
-  readonly incoming: Held;
+  readonly limits: Pick<Limits, 'maxBodyBytes'>;
+  readonly outgoing: BacklogLimiter;
+  readonly incoming: BacklogLimiter;
 }
 
 const SLASH = 47;
-const SMALL_BODY = 16 * 1024;
+const SMALL_BODY_BYTES = 16 * 1024;
 
-/** Who takes this server for a proxy names it with every path. Whoever names another one is not meant for it. */
+/** The path of a request target. A client that uses this server as a proxy sends an absolute URL; only our own host is accepted. */
 function pathOf(url: string, host = ''): string {
-  const named = /^https?:\/\/([^/?#]*)/i.exec(url);
-  return named && named[1]!.toLowerCase() === host.toLowerCase() ? url.slice(named[0].length) : url;
+  const origin = /^https?:\/\/([^/?#]*)/i.exec(url);
+  return origin && origin[1]!.toLowerCase() === host.toLowerCase() ? url.slice(origin[0].length) : url;
 }
 
-/** A request over HTTP/1.1. One that comes too slowly is ended by Node's own server. */
+/** A request over HTTP/1. Node itself enforces the timeouts of headers and body. */
 export class Http1Exchange extends ExchangeBase implements Exchange {
   #isLarge = false;
 
@@ -56,11 +57,11 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     return this.request.headers;
   }
 
-  get isGone(): boolean {
+  get isDisconnected(): boolean {
     return this.response.destroyed;
   }
 
-  get isUnsent(): boolean {
+  get hasUnsentResponse(): boolean {
     return this.#isLarge && !this.response.writableFinished && !this.response.destroyed;
   }
 
@@ -75,33 +76,33 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
   }
 
   body(): Promise<Buffer> {
-    const { request, response: reply } = this;
+    const { request, response } = this;
     const { limits, incoming } = this.options;
     const declared = request.headers['content-length'];
-    const size = sizeOf(declared, limits.body);
-    // A connection has one body at a time: a small one is less than what the connection itself takes.
-    if (size > SMALL_BODY) incoming.add(size, request, request.socket);
-    return readBody(request, declared, { limit: limits.body, reply });
+    const size = maxSizeOf(declared, limits.maxBodyBytes);
+    // A connection has one body at a time; a small one takes less memory than the connection itself.
+    if (size > SMALL_BODY_BYTES) incoming.add(size, request, request.socket);
+    return readBody(request, declared, { maxBytes: limits.maxBodyBytes, response });
   }
 
-  reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
+  reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, 'Content-Length', String(body.length)];
-    if (this.standing.length > 0) head.push(...this.standing);
+    if (this.responseHeaders.length > 0) head.push(...this.responseHeaders);
     if (extra.length > 0) head.push(...extra);
-    this.#isLarge = body.length > LARGE_REPLY;
+    this.#isLarge = body.length > LARGE_RESPONSE_BYTES;
     response.writeHead(code, head);
     response.end(body);
     const { outgoing, limits } = this.options;
-    if (!outgoing.hasLeft(response, this.request.socket)) outgoing.add(body.length, response, this.request.socket);
-    if (!this.request.complete) answeredEarly(this.request);
-    if (code >= 400 && this.hasBody()) discardBody(this.request, limits.body);
+    if (!outgoing.isSent(response, this.request.socket)) outgoing.add(body.length, response, this.request.socket);
+    if (!this.request.complete) noteAnsweredEarly(this.request);
+    if (code >= 400 && this.hasBody()) discardBody(this.request, limits.maxBodyBytes);
   }
 
-  startWatch(extra: ExtraHeaders, gone: () => void): EventWriter | Promise<EventWriter> {
+  startWatch(extra: HeaderList, onClose: () => void): EventWriter | Promise<EventWriter> {
     const { response } = this;
-    this.whenGone(gone);
+    this.onClose(onClose);
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', 'application/json', ...this.allHeaders(extra)];
     response.writeHead(200, head);
     response.flushHeaders();
@@ -109,7 +110,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     return new ChunkedWatch(response);
   }
 
-  startText(contentType: string, extra: ExtraHeaders): ServerResponse {
+  startText(contentType: string, extra: HeaderList): ServerResponse {
     const { response } = this;
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, ...this.allHeaders(extra)];
     response.writeHead(200, head);
@@ -118,36 +119,36 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     return response;
   }
 
-  whenGone(listener: () => void): void {
+  onClose(listener: () => void): void {
     if (this.response.destroyed) listener();
     else this.response.once('close', listener);
   }
 
-  lastOne(): void {
+  closeAfterResponse(): void {
     this.response.shouldKeepAlive = false;
   }
 
-  /** A body that nobody reads would keep the socket from being read, and its client's leaving from being heard of. */
+  /** While a body is unread the socket is not read either, and a disconnect would go unnoticed. */
   #discardRest(): void {
-    if (!this.request.complete) discardBody(this.request, this.options.limits.body);
+    if (!this.request.complete) discardBody(this.request, this.options.limits.maxBodyBytes);
   }
 
-  abandon(): void {
+  abort(): void {
     this.request.socket.destroy();
   }
 }
 
-/** Events as lines, those of one turn in one chunk. */
+/** Events as lines; a batch is one chunk. */
 class ChunkedWatch implements EventWriter {
   constructor(private readonly response: ServerResponse) {}
 
   events(batch: EventBytes): void {
     const { response } = this;
     if (response.writableEnded) return;
-    // Node would frame the chunk for every watcher anew, and encrypt three pieces in place of one.
-    if (response.chunkedEncoding && response.socket && response.writableLength === response.socket.writableLength) {
-      response.socket.write(chunkOf(batch));
-    } else response.write(batch.json());
+    // Node would frame the chunk again for every watcher, and TLS would encrypt three pieces instead of one.
+    const socket = rawChunkSocket(response);
+    if (socket) socket.write(chunkOf(batch));
+    else response.write(batch.json());
   }
 
   backlog(): number {
@@ -161,7 +162,7 @@ class ChunkedWatch implements EventWriter {
 
 const chunks = new WeakMap<EventBytes, Buffer>();
 
-/** The events as one chunk of a reply, the same for all who watch. */
+/** The events as one chunk of HTTP/1, shared by all watchers. */
 function chunkOf(batch: EventBytes): Buffer {
   let chunk = chunks.get(batch);
   if (!chunk) {

@@ -3,28 +3,28 @@ import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'nod
 import type { Clock } from '../../../base/clock.ts';
 import { HttpError } from '../errors.ts';
 import type { Limits } from '../limits.ts';
-import type { Held } from '../listen/backlog-limiter.ts';
+import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
   type EventWriter,
   type Exchange,
-  type ExtraHeaders,
-  LARGE_REPLY,
+  type HeaderList,
+  LARGE_RESPONSE_BYTES,
   NO_HEADERS,
   type Peer,
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
-import { readBody, sizeOf } from './read-body.ts';
+import { maxSizeOf, readBody } from './read-body.ts';
 
 export interface Http2Options {
   readonly limits: Limits;
   readonly clock: Clock;
-  readonly outgoing: Held;
-  readonly incoming: Held;
+  readonly outgoing: BacklogLimiter;
+  readonly incoming: BacklogLimiter;
 }
 
-/** A request over HTTP/2, on the stream itself: the layer that looks like HTTP/1 costs a third of the speed. */
+/** A request over HTTP/2, directly on its stream: Node's compatibility layer costs a third of the throughput. */
 export class Http2Exchange extends ExchangeBase implements Exchange {
   #code = 0;
   #isLarge = false;
@@ -36,7 +36,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     private readonly options: Http2Options,
   ) {
     super(peer);
-    // Resets arrive as errors; whoever waits hears of the close.
+    // A reset arrives as an error; the close event that follows is what callers wait for.
     stream.on('error', () => undefined);
   }
 
@@ -48,12 +48,12 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     return (this.headers[':path'] as string | undefined) ?? '';
   }
 
-  /** One that was reset is closed at once, and destroyed only when what it brought has been read. */
-  get isGone(): boolean {
+  /** A reset stream is closed at once, but destroyed only when the data received on it has been read. */
+  get isDisconnected(): boolean {
     return this.stream.destroyed || this.stream.closed;
   }
 
-  get isUnsent(): boolean {
+  get hasUnsentResponse(): boolean {
     return this.#isLarge && !this.stream.writableFinished && !this.stream.destroyed;
   }
 
@@ -68,21 +68,21 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
   body(): Promise<Buffer> {
     const { clock, limits, incoming } = this.options;
     const declared = this.headers['content-length'];
-    if (this.stream.session) incoming.add(sizeOf(declared, limits.body), this.stream, this.stream.session);
+    if (this.stream.session) incoming.add(maxSizeOf(declared, limits.maxBodyBytes), this.stream, this.stream.session);
     return new Promise((resolve, reject) => {
-      const late = () => reject(new HttpError(408, 'the body of the request did not arrive in time'));
-      const timer = clock.timer(limits.bodyTimeout, late);
-      const reading = readBody(this.stream, declared, { limit: limits.body });
+      const onTimeout = () => reject(new HttpError(408, 'the body of the request did not arrive in time'));
+      const timer = clock.timer(limits.bodyTimeoutMs, onTimeout);
+      const reading = readBody(this.stream, declared, { maxBytes: limits.maxBodyBytes });
       reading.then(resolve, reject).finally(() => timer.cancel());
     });
   }
 
-  reply(code: number, contentType: string, body: Buffer, extra: ExtraHeaders = NO_HEADERS): void {
+  reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
     const { stream } = this;
-    if (stream.headersSent || this.isGone) return;
+    if (stream.headersSent || this.isDisconnected) return;
     this.#code = code;
     const endStream = this.method === 'HEAD';
-    this.#isLarge = body.length > LARGE_REPLY;
+    this.#isLarge = body.length > LARGE_RESPONSE_BYTES;
     const headers = headersOf(code, contentType, this.allHeaders(extra));
     headers['content-length'] = body.length;
     stream.respond(headers, { endStream });
@@ -91,41 +91,41 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     this.#discardRest();
   }
 
-  startWatch(extra: ExtraHeaders, gone: () => void): EventWriter {
+  startWatch(extra: HeaderList, onClose: () => void): EventWriter {
     const { stream } = this;
-    if (this.isGone) gone();
+    if (this.isDisconnected) onClose();
     else {
-      stream.once('close', gone);
+      stream.once('close', onClose);
       stream.respond(headersOf(200, 'application/json', this.allHeaders(extra)));
       this.#discardRest();
     }
     return new StreamWatch(stream);
   }
 
-  startText(contentType: string, extra: ExtraHeaders): ServerHttp2Stream {
+  startText(contentType: string, extra: HeaderList): ServerHttp2Stream {
     const { stream } = this;
     this.#code = 200;
-    if (!this.isGone) {
+    if (!this.isDisconnected) {
       stream.respond(headersOf(200, contentType, this.allHeaders(extra)));
       this.#discardRest();
     }
     return stream;
   }
 
-  whenGone(listener: () => void): void {
-    if (this.isGone) listener();
+  onClose(listener: () => void): void {
+    if (this.isDisconnected) listener();
     else this.stream.once('close', listener);
   }
 
-  lastOne(): void {
+  closeAfterResponse(): void {
     this.stream.session?.close();
   }
 
-  abandon(): void {
+  abort(): void {
     this.stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** What the client still sends is of no interest: without this, it would fill the connection's window. */
+  /** Discards what the client still sends: unread, it would fill the connection's flow-control window. */
   #discardRest(): void {
     const { stream } = this;
     if (stream.endAfterHeaders || stream.readableEnded) return;
@@ -134,7 +134,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
   }
 }
 
-function headersOf(code: number, contentType: string, extra: ExtraHeaders): OutgoingHttpHeaders {
+function headersOf(code: number, contentType: string, extra: HeaderList): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ':status': code,
     'cache-control': CACHE_CONTROL,
@@ -148,7 +148,7 @@ function headersOf(code: number, contentType: string, extra: ExtraHeaders): Outg
   return headers;
 }
 
-/** Events as lines, those of one turn in one write. */
+/** Events as lines; a batch is one write. */
 class StreamWatch implements EventWriter {
   constructor(private readonly stream: ServerHttp2Stream) {}
 

@@ -2,25 +2,24 @@ import type { Readable } from 'node:stream';
 import { badRequest } from '../../../base/errors.ts';
 import { Disconnected, tooLarge } from '../errors.ts';
 
-interface ReadOptions {
-  /** Bytes. */
-  readonly limit: number;
-  /** Once this is closed, nobody wants the body any more: the client was answered before it came, or has left. */
-  readonly reply?: { once(event: 'close', listener: () => void): unknown } | undefined;
+interface ReadBodyOptions {
+  readonly maxBytes: number;
+  /** When this closes, the body is no longer needed: the request was answered early, or the client has disconnected. */
+  readonly response?: { once(event: 'close', listener: () => void): unknown } | undefined;
 }
 
 /**
- * Collects a request's body. `declared` is its Content-Length: a body that says it is too large is refused unread. Rejects
- * with 413, or with Disconnected; what still comes after that is discarded.
+ * Reads a request's body into memory. `declared` is its Content-Length: a body that declares too many bytes is refused
+ * unread. Rejects with 413 or Disconnected, and discards what still arrives after that.
  */
 export function readBody(
   source: Readable,
   declared: string | undefined,
-  { limit, reply }: ReadOptions,
+  { maxBytes, response }: ReadBodyOptions,
 ): Promise<Buffer> {
-  if (declared !== undefined && Number(declared) > limit) return Promise.reject(tooLarge(limit));
-  if (source.destroyed) return Promise.reject(new Disconnected('the client left before its request was read'));
-  // Node ends a stream without content by itself, perhaps before anybody came to read it.
+  if (declared !== undefined && Number(declared) > maxBytes) return Promise.reject(tooLarge(maxBytes));
+  if (source.destroyed) return Promise.reject(new Disconnected('the client disconnected before its request was read'));
+  // Node ends an empty stream by itself, possibly before anything reads it.
   if (source.readableEnded) return Promise.resolve(Buffer.alloc(0));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -28,10 +27,10 @@ export function readBody(
     let ended = false;
     source.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
+      if (size <= maxBytes) chunks.push(chunk);
       else {
         chunks.length = 0;
-        reject(tooLarge(limit));
+        reject(tooLarge(maxBytes));
       }
     });
     source.on('end', () => {
@@ -40,31 +39,31 @@ export function readBody(
         reject(badRequest(`the body has ${size} bytes and not the ${declared} that were announced`));
       } else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
-    const left = () => {
-      if (!ended) reject(new Disconnected('the client left before its request was complete'));
+    const onClose = () => {
+      if (!ended) reject(new Disconnected('the client disconnected before its request was complete'));
     };
-    source.on('close', left);
-    reply?.once('close', left);
-    source.on('error', (cause) => reject(new Disconnected('the request broke off', { cause })));
+    source.on('close', onClose);
+    response?.once('close', onClose);
+    source.on('error', (cause) => reject(new Disconnected('the request was aborted', { cause })));
   });
 }
 
-/** Bytes that a body may come to have. */
-export function sizeOf(declared: string | undefined, limit: number): number {
-  return declared === undefined ? limit : Math.min(Number(declared) || 0, limit);
+/** The largest size that a body with this Content-Length may have. */
+export function maxSizeOf(declared: string | undefined, maxBytes: number): number {
+  return declared === undefined ? maxBytes : Math.min(Number(declared) || 0, maxBytes);
 }
 
-/** How much more than the limit is read away: clients who send a little too much keep their connection. */
-const PATIENCE = 4;
+/** A body of up to this many times the limit is read and discarded, so that its client keeps the connection. */
+const DISCARD_FACTOR = 4;
 
 /**
- * Reads away what a client still sends of a body that nobody wants: a connection that is closed at once would be reset
- * under it, and the answer lost. Who goes on and on is closed.
+ * Reads and discards the rest of a body that is not needed: closing the connection at once would reset it, and the client
+ * would never see the response. A client that sends far too much is disconnected.
  */
-export function discardBody(source: Readable & { readonly socket: { destroy(): unknown } }, limit: number): void {
+export function discardBody(source: Readable & { readonly socket: { destroy(): unknown } }, maxBytes: number): void {
   let size = 0;
   source.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > PATIENCE * limit) source.socket.destroy();
+    if (size > DISCARD_FACTOR * maxBytes) source.socket.destroy();
   });
 }

@@ -1,15 +1,16 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { Disconnected } from '../errors.ts';
-import { nextReply } from '../listen/pipelined-requests.ts';
-import type { EventBytes, EventWriter, ExtraHeaders, Peer, WatchForm } from './exchange.ts';
+import { currentResponse, releaseSocket, responseToUpgrade } from '../node-internals.ts';
+import type { EventBytes, EventWriter, HeaderList, Peer, WatchFraming } from './exchange.ts';
 import { Http1Exchange, type Http1Options } from './http1.ts';
 
-/** A subprotocol that carries a bearer token, base64url behind it: browsers have no other place for it. */
-const BEARER = 'base64url.bearer.authorization.k8s.io.';
+/** Prefix of a subprotocol that carries a bearer token in base64url: a browser cannot set an Authorization header. */
+const BEARER_PREFIX = 'base64url.bearer.authorization.k8s.io.';
+const MAX_MESSAGE_BYTES = 1024;
 
-/** Loaded with the first upgrade. */
+/** Loaded on the first upgrade. */
 let loading: Promise<WebSocketServer> | undefined;
 
 function server(): Promise<WebSocketServer> {
@@ -18,9 +19,9 @@ function server(): Promise<WebSocketServer> {
       new WebSocketServer({
         noServer: true,
         perMessageDeflate: false,
-        // Watchers have nothing to say.
-        maxPayload: 1024,
-        handleProtocols: (offered) => [...offered].find((protocol) => !protocol.startsWith(BEARER)) ?? false,
+        // Clients of a watch send nothing.
+        maxPayload: MAX_MESSAGE_BYTES,
+        handleProtocols: (offered) => [...offered].find((protocol) => !protocol.startsWith(BEARER_PREFIX)) ?? false,
       }),
   );
   return loading;
@@ -29,28 +30,27 @@ function server(): Promise<WebSocketServer> {
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** What came behind the request's headers. */
+  /** What was received after the request's headers. */
   readonly head: Buffer;
 }
 
 /**
- * Whether the client can have a WebSocket. Any other protocol is none that is spoken here, and a request behind others
- * cannot have the connection for itself: both are read as if it had not been asked for.
+ * Whether an upgrade request gets a WebSocket. Other protocols are not supported, and a request behind others cannot have
+ * the connection for itself: both are served as if they had not asked for an upgrade.
  */
-export function isWebSocket({ request, socket }: Upgrade): boolean {
-  return request.headers.upgrade?.toLowerCase() === 'websocket' && request.method === 'GET' && !nextReply(socket);
+export function isWebSocket(request: IncomingMessage, socket: Duplex): boolean {
+  const { method, headers } = request;
+  return headers.upgrade?.toLowerCase() === 'websocket' && method === 'GET' && !currentResponse(socket);
 }
 
-/** A request that may become a WebSocket: a watch does; everything else is answered as HTTP. */
+/** A request that asks for a WebSocket. A watch gets one; everything else is answered over HTTP. */
 export class UpgradeExchange extends Http1Exchange {
   readonly #upgrade: Upgrade;
 
   constructor(upgrade: Upgrade, peer: Peer, options: Http1Options) {
     const { request, socket } = upgrade;
-    const response = new ServerResponse(request);
-    response.shouldKeepAlive = false;
-    response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
-    // Nobody reads on, and would hear that the client has closed its side.
+    const response = responseToUpgrade(request, socket);
+    // Nothing reads the socket any more, so the client's close would go unnoticed.
     response.once('finish', () => request.socket.destroySoon());
     super(request, response, peer, options);
     this.#upgrade = upgrade;
@@ -58,29 +58,29 @@ export class UpgradeExchange extends Http1Exchange {
   }
 
   override get token(): string | undefined {
-    const carrier = this.#protocols().find((protocol) => protocol.startsWith(BEARER));
-    return carrier && (Buffer.from(carrier.slice(BEARER.length), 'base64url').toString('utf8') || undefined);
+    const protocol = this.#protocols().find((offered) => offered.startsWith(BEARER_PREFIX));
+    return protocol && (Buffer.from(protocol.slice(BEARER_PREFIX.length), 'base64url').toString('utf8') || undefined);
   }
 
-  override get watchForm(): WatchForm {
+  override get watchFraming(): WatchFraming {
     return 'frames';
   }
 
-  override startWatch(_extra: ExtraHeaders, gone: () => void): Promise<EventWriter> {
-    return this.#accept(gone);
+  override startWatch(_extra: HeaderList, onClose: () => void): Promise<EventWriter> {
+    return this.#accept(onClose);
   }
 
-  async #accept(gone: () => void): Promise<EventWriter> {
+  async #accept(onClose: () => void): Promise<EventWriter> {
     const { request, socket, head } = this.#upgrade;
     const sockets = await server();
-    this.response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
+    releaseSocket(this.response, socket);
     return new Promise((resolve, reject) => {
-      const onClose = () => reject(new Disconnected('the WebSocket could not be opened'));
-      socket.once('close', onClose);
+      const onDisconnect = () => reject(new Disconnected('the WebSocket could not be opened'));
+      socket.once('close', onDisconnect);
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        socket.off('close', onClose);
+        socket.off('close', onDisconnect);
         webSocket.on('error', () => webSocket.terminate());
-        webSocket.once('close', gone);
+        webSocket.once('close', onClose);
         resolve(new FramedWatch(webSocket, socket));
       });
     });
@@ -92,7 +92,7 @@ export class UpgradeExchange extends Http1Exchange {
   }
 }
 
-/** Each event is a text frame of its own; those of one turn leave together. */
+/** Each event is a text frame; those of a batch are written together. */
 class FramedWatch implements EventWriter {
   constructor(
     private readonly webSocket: WebSocket,

@@ -4,7 +4,7 @@ import { type ApiError, isApiError, type Status } from '../../../base/errors.ts'
 import type { ListReply, ObjectReply, StatusReply } from '../../api.ts';
 import { encodeYaml } from '../body/yaml.ts';
 import { Disconnected, HttpError } from '../errors.ts';
-import { type Exchange, type ExtraHeaders, NO_HEADERS } from '../protocol/exchange.ts';
+import { type Exchange, type HeaderList, NO_HEADERS } from '../protocol/exchange.ts';
 import { negotiate, type Representation } from './accept.ts';
 
 const JSON_TYPE = 'application/json';
@@ -12,7 +12,7 @@ const YAML_TYPE = 'application/yaml';
 
 /** Below this, compressing costs more than it saves. */
 export const LARGE = 128 * 1024;
-const GZIPPED: ExtraHeaders = ['Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding'];
+const GZIPPED: HeaderList = ['Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding'];
 const compress = promisify(gzip);
 
 /** How the client wants its reply. */
@@ -25,7 +25,7 @@ type WholeReply = ObjectReply | ListReply | StatusReply;
 /** What stands in front of a body. */
 interface Head {
   readonly code: number;
-  readonly extra: ExtraHeaders;
+  readonly extra: HeaderList;
 }
 
 /** Answers with an object, a list or a status; at once, where nothing has to be compressed or written anew. */
@@ -151,7 +151,7 @@ export function acceptsGzip({ headers }: Exchange): boolean {
 const ALL_WARNINGS = 4096;
 const ONE_OF_MANY = 256;
 
-export function warningHeaders(warnings: readonly string[]): ExtraHeaders {
+export function warningHeaders(warnings: readonly string[]): HeaderList {
   const whole = warnings.reduce((sum, { length }) => sum + length, 0) <= ALL_WARNINGS;
   let room = ALL_WARNINGS;
   return warnings.flatMap((warning) => {
@@ -167,7 +167,7 @@ function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, ' ').replace(/["\\]/g, (char) => `\\${char}`);
 }
 
-function retryHeaders({ code, details }: Status): ExtraHeaders {
+function retryHeaders({ code, details }: Status): HeaderList {
   if (details?.retryAfterSeconds) return ['Retry-After', String(details.retryAfterSeconds)];
   return code === 429 || code === 503 ? ['Retry-After', '1'] : NO_HEADERS;
 }

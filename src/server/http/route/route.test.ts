@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { smallRegistry } from '../../../../test/support/http-server.ts';
+import { BackendRegistry } from '../../backends/backend-registry.ts';
 import { findRoute, Routes, verbOf } from './route.ts';
 
-const registry = smallRegistry();
+const backends = new BackendRegistry(smallRegistry());
 
 function routed(method: string, path: string, watch = false): string {
-  const route = findRoute(path, registry);
+  const route = findRoute(path, backends);
   if (!route) return 'no route';
   const { resource, namespace, name, subresource } = route;
   const where = [resource.version.apiVersion, namespace ?? '*', resource.kind.plural, name, subresource?.name];
@@ -90,7 +91,7 @@ describe('paths', () => {
   it('sees kinds come and go', () => {
     const live = smallRegistry();
     const pods = live.resource('v1', 'pods')!.kind;
-    const routes = new Routes(live);
+    const routes = new Routes(new BackendRegistry(live));
     const find = (url = '/api/v1/pods') => routes.find('/api/v1/pods', url);
     expect(find()?.resource.kind).toBe(pods);
     expect(find()).toBe(find());
@@ -101,7 +102,7 @@ describe('paths', () => {
   });
 
   it('are remembered up to a number and a length, and without a query', () => {
-    const routes = new Routes(registry);
+    const routes = new Routes(backends);
     const find = (path: string, query = '') => routes.find(path, path + query);
     const first = find('/api/v1/namespaces/a/pods/first');
     expect(find('/api/v1/namespaces/a/pods/first', '?pretty=true')).toBe(first);

@@ -1,7 +1,9 @@
 import { badRequest, methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
 import type { Verb } from '../../../kinds/kind.ts';
+import type { ServeProxied } from '../../backends/backend.ts';
+import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import { type Subresource, subresourcesOf } from '../../discovery/subresources.ts';
-import type { Registry, Resource } from '../../registry.ts';
+import type { Resource } from '../../registry.ts';
 import { decodeComponent } from './percent-decode.ts';
 
 /** A path that names objects. */
@@ -17,22 +19,31 @@ export interface Route {
 /** What follows a namespace's name and is not a resource inside it. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
+/** The group and version that a path is below, and where in the path they end; undefined for any other path. */
+function versionOf(parts: readonly string[]): { apiVersion: string; end: number } | undefined {
+  if (parts[1] === 'api') return { apiVersion: parts[2] ?? '', end: 3 };
+  if (parts[1] === 'apis') return { apiVersion: `${parts[2]}/${parts[3]}`, end: 4 };
+  return undefined;
+}
+
+/** What serves a path whose group and version is proxied; undefined for any other path. */
+export function findProxy(path: string, backends: BackendRegistry): ServeProxied | undefined {
+  const found = versionOf(splitPath(path));
+  const serving = found && backends.find(found.apiVersion)?.serving;
+  return serving?.type === 'proxy' ? serving.serve : undefined;
+}
+
 /**
- * Finds what a path names; undefined when it does not have the form of an object's path, or its group is unknown. A path
- * inside a known group that leads nowhere is a 404 in the API's own words.
+ * Finds the objects that a path names; undefined when it does not have the form of an object's path, its group is unknown,
+ * or its group and version is proxied. A path inside a known group that leads nowhere is a 404 with the API's own message.
  */
-export function findRoute(path: string, registry: Registry): Route | undefined {
+export function findRoute(path: string, backends: BackendRegistry): Route | undefined {
   const parts = splitPath(path);
-  let at: number;
-  let apiVersion: string;
-  if (parts[1] === 'api') {
-    apiVersion = parts[2] ?? '';
-    at = 3;
-  } else if (parts[1] === 'apis') {
-    apiVersion = `${parts[2]}/${parts[3]}`;
-    at = 4;
-  } else return undefined;
-  if (parts.length <= at) return undefined;
+  const found = versionOf(parts);
+  if (!found || parts.length <= found.end) return undefined;
+  const serving = backends.find(found.apiVersion)?.serving;
+  if (serving?.type === 'proxy') return undefined;
+  let at = found.end;
 
   const watch = parts[at] === 'watch';
   if (watch) at++;
@@ -41,9 +52,9 @@ export function findRoute(path: string, registry: Registry): Route | undefined {
     namespace = parts[at + 1];
     at += 2;
   }
-  const resource = registry.resource(apiVersion, parts[at] ?? '');
+  const resource = serving?.resource(parts[at] ?? '');
   if (!resource) {
-    if (parts[1] === 'apis' && !hasGroup(registry, parts[2]!)) return undefined;
+    if (parts[1] === 'apis' && !backends.hasGroup(parts[2]!)) return undefined;
     throw noSuchPath();
   }
   const name = parts[at + 1];
@@ -56,32 +67,35 @@ export function findRoute(path: string, registry: Registry): Route | undefined {
   return { resource, namespace, name, subresource, watch };
 }
 
-/** So many routes are remembered, and none of a longer path. */
-const MOST = 1000;
-const LONGEST = 256;
+const MAX_ROUTES = 1000;
+const MAX_PATH_LENGTH = 256;
 
-/** Finds routes, and remembers them until a kind comes or goes: clients ask for the same paths again and again. */
+/** Finds routes, and remembers them until the backends change: clients request the same paths again and again. */
 export class Routes {
-  readonly #registry: Registry;
+  readonly #backends: BackendRegistry;
   readonly #known = new Map<string, Route>();
   #generation = 0;
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
+  constructor(backends: BackendRegistry) {
+    this.#backends = backends;
   }
 
-  /** `url` is what the path is the beginning of. A part of a text keeps the whole of it: only whole ones are remembered. */
+  /** `url` begins with the path. A substring keeps the whole string alive, so that only whole URLs are remembered. */
   find(path: string, url: string): Route | undefined {
-    const { generation } = this.#registry;
-    if (generation !== this.#generation || this.#known.size >= MOST) {
+    const { generation } = this.#backends;
+    if (generation !== this.#generation || this.#known.size >= MAX_ROUTES) {
       this.#known.clear();
       this.#generation = generation;
     }
     const known = this.#known.get(path);
     if (known) return known;
-    const route = findRoute(path, this.#registry);
-    if (route && path.length <= LONGEST && path.length === url.length) this.#known.set(path, route);
+    const route = findRoute(path, this.#backends);
+    if (route && path.length <= MAX_PATH_LENGTH && path.length === url.length) this.#known.set(path, route);
     return route;
+  }
+
+  proxyOf(path: string): ServeProxied | undefined {
+    return findProxy(path, this.#backends);
   }
 }
 
@@ -116,13 +130,6 @@ function namedVerb(method: string, route: Route, watch: boolean): Verb | undefin
     default:
       return undefined;
   }
-}
-
-function hasGroup(registry: Registry, group: string): boolean {
-  for (const apiVersion of registry.apiVersions) {
-    if (apiVersion.startsWith(group) && apiVersion[group.length] === '/') return true;
-  }
-  return false;
 }
 
 /** The segments of a path behind the first, which is empty; a slash at the end does not count. */

@@ -5,18 +5,18 @@ const ROLE_LABEL = 'kubernetes.io/role';
 
 export const nodeColumns: readonly Column[] = [
   name,
-  text('Status', 'Whether the node is ready, and whether pods may be put onto it.', statusText),
-  text('Roles', 'What the node is for, by its labels.', rolesText),
+  text('Status', 'Whether the node is ready, and whether scheduling is disabled.', statusText),
+  text('Roles', 'Roles of the node, from its labels.', rolesText),
   age,
-  text('Version', 'The version of the node agent.', ({ status }) => status?.nodeInfo?.kubeletVersion ?? ''),
+  text('Version', 'Version of the kubelet.', ({ status }) => status?.nodeInfo?.kubeletVersion ?? ''),
   ...[
-    text('Internal-IP', 'The address inside the cluster.', (node) => addressOf(node, 'InternalIP')),
-    text('External-IP', 'The address outside the cluster.', (node) => addressOf(node, 'ExternalIP')),
-    text('OS-Image', 'The operating system.', ({ status }) => status?.nodeInfo?.osImage || UNKNOWN),
-    text('Kernel-Version', 'The kernel, and the architecture.', kernelText),
+    text('Internal-IP', 'Address of the node inside the cluster.', (node) => addressOf(node, 'InternalIP')),
+    text('External-IP', 'Address of the node outside the cluster.', (node) => addressOf(node, 'ExternalIP')),
+    text('OS-Image', 'Operating system of the node.', ({ status }) => status?.nodeInfo?.osImage || UNKNOWN),
+    text('Kernel-Version', 'Kernel version and architecture.', kernelText),
     text(
       'Container-Runtime',
-      'What runs the containers.',
+      'Container runtime and its version.',
       ({ status }) => status?.nodeInfo?.containerRuntimeVersion || UNKNOWN,
     ),
   ].map(wide),

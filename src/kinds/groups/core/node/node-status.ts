@@ -1,4 +1,4 @@
-/** What a node's agent says of its machine. */
+/** Status of a node, as its kubelet reports it. */
 import { s } from '../../../../schema/builders.ts';
 import { duplicate, type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
 import { configMapKey, dnsLabel, dnsSubdomain } from '../../../../schema/names.ts';
@@ -26,10 +26,10 @@ const ConfigMapNodeConfigSource = s.object(
   { description: 'ConfigMap with the configuration of a kubelet. Obsolete.', rules: [pinnedInStatusOnly] },
 );
 
-/** Where an agent's configuration once could come from. Kept for objects that still have it. */
+/** Source of a kubelet's dynamic configuration. Obsolete; kept for objects that still have it. */
 export const NodeConfigSource = s.object(
   'NodeConfigSource',
-  { configMap: s.use(ConfigMapNodeConfigSource, { description: 'ConfigMap with the configuration.' }) },
+  { configMap: ConfigMapNodeConfigSource },
   {
     description: 'Source of the configuration of a kubelet. Obsolete: kept only on objects that already have it.',
     rules: [
@@ -71,7 +71,7 @@ const NodeSystemInfo = s.object(
       { description: 'Swap space of the node.' },
     ),
   },
-  { description: 'Identity, operating system and software versions of a node.' },
+  { description: 'Identity, operating system and software versions of the node.' },
 );
 
 const NodeRuntimeHandler = s.object(
@@ -152,10 +152,7 @@ export const NodeStatus = s.object(
       },
       { default: {}, description: 'Ports on which the components of a node listen.' },
     ),
-    nodeInfo: s.use(NodeSystemInfo, {
-      default: {},
-      description: 'Identity, operating system and software versions of the node.',
-    }),
+    nodeInfo: s.use(NodeSystemInfo, { default: {} }),
     images: s.list(
       s.object(
         'ContainerImage',

@@ -89,11 +89,8 @@ const NodeSpec = s.object(
 type NodeSpec = TypeOf<typeof NodeSpec>;
 
 const fields = {
-  spec: s.use(NodeSpec, { default: {}, description: 'Desired state of the node.' }),
-  status: s.use(NodeStatus, {
-    default: {},
-    description: 'Observed state of the node, as reported by its kubelet. Read-only.',
-  }),
+  spec: s.use(NodeSpec, { default: {} }),
+  status: s.use(NodeStatus, { default: {} }),
 };
 
 export type Node = KubeObject & ObjectType<typeof fields>;

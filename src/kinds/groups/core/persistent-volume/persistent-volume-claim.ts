@@ -78,16 +78,13 @@ const fields = {
       'Storage that the claim requests. Only the size, the volume attributes class and, once, the volume name ' +
       'can be changed.',
   }),
-  status: s.use(PersistentVolumeClaimStatus, {
-    default: {},
-    description: 'Observed state of the claim and its volume. Read-only.',
-  }),
+  status: s.use(PersistentVolumeClaimStatus, { default: {} }),
 };
 
 export type PersistentVolumeClaim = KubeObject & ObjectType<typeof fields>;
 type Spec = PersistentVolumeClaim['spec'];
 
-/** A pod's request for storage. */
+/** A request for storage. */
 export const PersistentVolumeClaim = defineKind({
   group: '',
   kind: 'PersistentVolumeClaim',
@@ -105,22 +102,22 @@ export const PersistentVolumeClaim = defineKind({
   warnings: claimWarnings,
   columns: [
     name,
-    text('Status', 'Whether it has its volume.', phaseText),
-    text('Volume', 'The volume it has.', ({ spec }) => spec?.volumeName ?? ''),
-    text('Capacity', 'How much the volume holds.', ({ spec, status }) => {
+    text('Status', 'Pending, Bound or Lost.', phaseText),
+    text('Volume', 'Bound volume.', ({ spec }) => spec?.volumeName ?? ''),
+    text('Capacity', 'Size of the bound volume.', ({ spec, status }) => {
       return spec?.volumeName ? storageText(status?.capacity) : '';
     }),
-    text('Access Modes', 'How the volume may be mounted.', ({ spec, status }) => {
+    text('Access Modes', 'Access modes of the bound volume.', ({ spec, status }) => {
       return spec?.volumeName ? accessModesText(status?.accessModes) : '';
     }),
-    text('StorageClass', 'The class it asks for.', storageClassText),
+    text('StorageClass', 'Requested storage class.', storageClassText),
     text(
       'VolumeAttributesClass',
-      'The class of its attributes.',
+      'Requested volume attributes class.',
       ({ spec }) => spec?.volumeAttributesClassName ?? UNSET,
     ),
     age,
-    wide(text('VolumeMode', 'Whether it wants files or a bare device.', ({ spec }) => spec?.volumeMode ?? UNSET)),
+    wide(text('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? UNSET)),
   ],
 });
 

@@ -79,7 +79,7 @@ const PersistentVolumeSpec = s.object(
 type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
 
 const fields = {
-  spec: s.use(PersistentVolumeSpec, { default: {}, description: 'Properties of the volume and where its storage is.' }),
+  spec: s.use(PersistentVolumeSpec, { default: {} }),
   status: s.object(
     'PersistentVolumeStatus',
     {
@@ -118,27 +118,27 @@ export const PersistentVolume = defineKind({
   warnings: persistentVolumeWarnings,
   columns: [
     name,
-    text('Capacity', 'How much it holds.', ({ spec }) => storageText(spec?.capacity)),
-    text('Access Modes', 'How it may be mounted.', ({ spec }) => accessModesText(spec?.accessModes)),
+    text('Capacity', 'Size of the volume.', ({ spec }) => storageText(spec?.capacity)),
+    text('Access Modes', 'Access modes that the volume supports.', ({ spec }) => accessModesText(spec?.accessModes)),
     text(
       'Reclaim Policy',
-      'What becomes of it after its claim.',
+      'What happens to the volume when its claim is deleted.',
       ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
     ),
-    text('Status', 'Whether it is bound, free or given up.', phaseText),
-    text('Claim', 'Whose it is.', ({ spec }) => {
+    text('Status', 'Pending, Available, Bound, Released or Failed.', phaseText),
+    text('Claim', 'Claim that the volume is bound to.', ({ spec }) => {
       const { namespace = '', name: claim = '' } = spec?.claimRef ?? {};
       return spec?.claimRef ? `${namespace}/${claim}` : '';
     }),
-    text('StorageClass', 'The class it belongs to.', storageClassText),
+    text('StorageClass', 'Storage class of the volume.', storageClassText),
     text(
       'VolumeAttributesClass',
-      'The class of its attributes.',
+      'Volume attributes class of the volume.',
       ({ spec }) => spec?.volumeAttributesClassName ?? UNSET,
     ),
-    text('Reason', 'Why it is in its state, in one word.', ({ status }) => status?.reason ?? ''),
+    text('Reason', 'Why the volume is in its current state.', ({ status }) => status?.reason ?? ''),
     age,
-    wide(text('VolumeMode', 'Whether it holds files or is a bare device.', ({ spec }) => spec?.volumeMode ?? UNSET)),
+    wide(text('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? UNSET)),
   ],
 });
 

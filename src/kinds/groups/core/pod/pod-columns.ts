@@ -5,21 +5,25 @@ import { podState } from './pod-state.ts';
 
 export const podColumns: readonly Column[] = [
   name,
-  text('Ready', 'How many containers are ready, of how many that should be.', (pod) => {
+  text('Ready', 'Number of ready containers, and number of containers.', (pod) => {
     const { ready, containers } = podState(pod);
     return `${ready}/${containers}`;
   }),
-  text('Status', 'What the pod is about, or why it is not: its containers in one word.', (pod) => podState(pod).reason),
-  text('Restarts', 'How often containers were started again, and when the last time was.', (pod, now) => {
+  text('Status', 'State of the pod and its containers, in one word.', (pod) => podState(pod).reason),
+  text('Restarts', 'Number of container restarts, and time since the last one.', (pod, now) => {
     const { restarts, lastRestart } = podState(pod);
     return restarts > 0 && lastRestart ? `${restarts} (${elapsed(lastRestart, now)} ago)` : String(restarts);
   }),
   age,
   ...[
-    text('IP', 'The address of the pod.', ({ status }) => status?.podIPs?.[0]?.ip || NONE),
-    text('Node', 'Where the pod runs.', ({ spec }) => spec?.nodeName || NONE),
-    text('Nominated Node', 'Where room is made for the pod.', ({ status }) => status?.nominatedNodeName || NONE),
-    text('Readiness Gates', 'How many of the conditions hold that the pod waits for.', gates),
+    text('IP', 'IP address of the pod.', ({ status }) => status?.podIPs?.[0]?.ip || NONE),
+    text('Node', 'Node that the pod runs on.', ({ spec }) => spec?.nodeName || NONE),
+    text(
+      'Nominated Node',
+      'Node on which other pods are preempted for this one.',
+      ({ status }) => status?.nominatedNodeName || NONE,
+    ),
+    text('Readiness Gates', 'Number of readiness gates that are met, and number of gates.', gates),
   ].map(wide),
 ];
 

@@ -16,7 +16,7 @@ const fields = {
 
 export type PodTemplate = KubeObject & ObjectType<typeof fields>;
 
-/** The description of a pod, kept for whoever wants to make one. */
+/** A named template for pods. */
 export const PodTemplate = defineKind({
   group: '',
   kind: 'PodTemplate',
@@ -30,6 +30,6 @@ export const PodTemplate = defineKind({
   columns: [
     name,
     ...containerColumns(({ template }) => template),
-    text('Pod Labels', 'The labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
+    text('Pod Labels', 'Labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
   ],
 });

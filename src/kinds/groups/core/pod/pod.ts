@@ -24,10 +24,7 @@ const fields = {
       'Desired behaviour of the pod. After creation only images, tolerations (additions), ' +
       'activeDeadlineSeconds and scheduling gates (removals) can be changed.',
   }),
-  status: s.use(PodStatus, {
-    default: {},
-    description: 'Most recently observed status of the pod. Read-only; it may lag behind.',
-  }),
+  status: s.use(PodStatus, { default: {} }),
 };
 
 export type Pod = KubeObject & ObjectType<typeof fields>;
@@ -39,7 +36,7 @@ export const Pod = defineKind({
   short: ['po'],
   categories: ['all'],
   scope: 'Namespaced',
-  description: 'A group of containers that run together on one node and share its network address and volumes.',
+  description: 'A group of containers that run together on one node and share an IP address and volumes.',
   versions: { v1: {} },
   fields,
   subresources: {

@@ -4,12 +4,12 @@ import { labelsText } from '../../../columns/selector.ts';
 
 export const serviceColumns: readonly Column[] = [
   name,
-  text('Type', 'How the service is reached.', ({ spec }) => spec?.type ?? ''),
-  text('Cluster-IP', 'Its address inside the cluster.', ({ spec }) => spec?.clusterIPs?.[0] ?? NONE),
-  text('External-IP', 'Where it is reached from outside the cluster.', externalAddress),
-  text('Port(s)', 'Its ports, each with the port on the nodes where it has one.', portsText),
+  text('Type', 'Type of the service.', ({ spec }) => spec?.type ?? ''),
+  text('Cluster-IP', 'IP address of the service inside the cluster.', ({ spec }) => spec?.clusterIPs?.[0] ?? NONE),
+  text('External-IP', 'Addresses of the service outside the cluster.', externalAddress),
+  text('Port(s)', 'Ports of the service, with their node ports.', portsText),
   age,
-  wide(text('Selector', 'Which pods stand behind it.', ({ spec }) => labelsText(spec?.selector))),
+  wide(text('Selector', 'Labels of the pods that receive the traffic.', ({ spec }) => labelsText(spec?.selector))),
 ];
 
 function externalAddress({ spec, status }: any): string {

@@ -79,10 +79,10 @@ const SessionAffinityConfig = s.object(
       { default: {}, description: 'Settings of session affinity by client IP.' },
     ),
   },
-  { description: 'Settings of session affinity.' },
+  { description: 'Settings of session affinity. Only for sessionAffinity ClientIP.' },
 );
 
-/** Parts of a spec that other parts follow from. */
+/** Fields of a spec that the defaults of other fields depend on. */
 interface Given {
   type?: string;
   sessionAffinity?: string;
@@ -137,10 +137,7 @@ const ServiceSpec = s.object(
       default: 'None',
       description: 'ClientIP sends all connections of a client to the same pod; None does not. Defaults to None.',
     }),
-    sessionAffinityConfig: s.use(SessionAffinityConfig, {
-      derive: affinityConfig,
-      description: 'Settings of session affinity. Only for sessionAffinity ClientIP.',
-    }),
+    sessionAffinityConfig: s.use(SessionAffinityConfig, { derive: affinityConfig }),
     loadBalancerIP: s.string({
       omitZero: true,
       description:
@@ -204,7 +201,7 @@ const ServiceSpec = s.object(
         'PreferSameNode those on its node. If absent, all endpoints are equal.',
     }),
   },
-  { description: 'Desired state of a service.' },
+  { description: 'Desired state of the service: its ports, its pods and how it is reached.' },
 );
 export type ServiceSpec = TypeOf<typeof ServiceSpec>;
 
@@ -248,20 +245,17 @@ const ServiceStatus = s.object(
     ),
     conditions: s.listMap(Condition, { keys: ['type'], description: 'Conditions of the service.' }),
   },
-  { description: 'Observed state of a service. Read-only.' },
+  { description: 'Observed state of the service. Read-only.' },
 );
 
 const fields = {
-  spec: s.use(ServiceSpec, {
-    default: {},
-    description: 'Desired state of the service: its ports, its pods and how it is reached.',
-  }),
-  status: s.use(ServiceStatus, { default: {}, description: 'Observed state of the service. Read-only.' }),
+  spec: s.use(ServiceSpec, { default: {} }),
+  status: s.use(ServiceStatus, { default: {} }),
 };
 
 export type Service = KubeObject & ObjectType<typeof fields>;
 
-/** One name and one address for a set of pods. */
+/** A stable name and address for a set of pods. */
 export const Service = defineKind({
   group: '',
   kind: 'Service',

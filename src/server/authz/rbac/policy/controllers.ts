@@ -17,6 +17,8 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('certificates.k8s.io', 'certificatesigningrequests', 'delete get list watch'),
     on('certificates.k8s.io', 'certificatesigningrequests/approval certificatesigningrequests/status', 'update'),
     on('certificates.k8s.io', 'signers', 'approve', 'kubernetes.io/kube-apiserver-client-kubelet'),
+    // Not in Kubernetes, which leaves serving certificates to people: a node gets one for its own name.
+    on('certificates.k8s.io', 'signers', 'approve', 'kubernetes.io/kubelet-serving'),
     on(
       'certificates.k8s.io',
       'signers',
@@ -46,6 +48,11 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('core', 'pods/binding', 'create'),
     on('apps', 'controllerrevisions', 'create delete get list patch update watch'),
     EVENTS,
+  ],
+  // Not in Kubernetes: creates the first StorageClass of a cluster, and notes on the namespace that it was created.
+  'default-storage-class-controller': [
+    on('core', 'namespaces', 'patch', 'kube-system'),
+    on('storage.k8s.io', 'storageclasses', 'create'),
   ],
   'deployment-controller': [
     on('apps extensions', 'deployments', 'get list update watch'),
@@ -139,6 +146,14 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('core', 'pods', 'delete get list watch'),
     EVENTS,
   ],
+  // Not in Kubernetes: provisions, resizes and deletes volumes that are directories of a node.
+  'node-directory-provisioner': [
+    on('core', 'nodes', 'get'),
+    on('core', 'persistentvolumes', 'create delete update'),
+    on('core', 'persistentvolumeclaims', 'update'),
+    on('core', 'persistentvolumeclaims/status', 'update'),
+    EVENTS,
+  ],
   'persistent-volume-binder': [
     on('core', 'persistentvolumes', 'create delete get list update watch'),
     on('core', 'persistentvolumes/status', 'update'),
@@ -186,7 +201,12 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('resource.k8s.io', 'resourceclaims/binding', 'patch update'),
   ],
   'resourcequota-controller': [on('*', '*', 'list watch'), on('core', 'resourcequotas/status', 'update'), EVENTS],
-  'root-ca-cert-publisher': [on('core', 'configmaps', 'create update'), EVENTS],
+  'root-ca-cert-publisher': [
+    on('core', 'configmaps', 'create update'),
+    EVENTS,
+    // Not in Kubernetes: an immutable one with other content is replaced.
+    on('core', 'configmaps', 'delete', 'kube-root-ca.crt'),
+  ],
   'route-controller': [on('core', 'nodes', 'list watch'), on('core', 'nodes/status', 'patch'), EVENTS],
   'selinux-warning-controller': [
     EVENTS,

@@ -12,7 +12,13 @@ export const namespacedRoles: readonly NamespacedRole[] = [
   {
     namespace: 'kube-public',
     name: 'system:controller:bootstrap-signer',
-    rules: [on('core', 'configmaps', READ), on('core', 'configmaps', 'update', 'cluster-info'), EVENTS],
+    rules: [
+      on('core', 'configmaps', READ),
+      on('core', 'configmaps', 'update', 'cluster-info'),
+      EVENTS,
+      // Not in Kubernetes, where kubeadm creates `cluster-info`.
+      on('core', 'configmaps', 'create'),
+    ],
   },
   {
     namespace: 'kube-system',

@@ -107,6 +107,7 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:node-proxier': [user('system:kube-proxy')],
   'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
+  'system:simulated-nodes': [user('system:simulated-nodes')],
   'system:volume-scheduler': [user('system:kube-scheduler')],
 };
 

@@ -137,6 +137,8 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
       'get',
     ),
   ],
+  // Not in Kubernetes: what simulated nodes do together. Each of them writes as itself, under the node authorizer.
+  'simulated-nodes': [on('core', 'nodes persistentvolumes pods', 'list watch'), on('core', 'nodes', 'patch')],
   'volume-scheduler': [
     on('core', 'persistentvolumes', READ_UPDATE),
     on('storage.k8s.io', 'storageclasses', READ),

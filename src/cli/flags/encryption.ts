@@ -1,0 +1,7 @@
+import { flag } from '../../base/flag.ts';
+
+/** Used by every command that reads or changes the keys. */
+export const encryptionKeyFileFlag = flag('--encryption-key-file <file>', {
+  help: 'file with the keys that Secrets are encrypted with at rest',
+  defaultText: 'DIR/encryption.key, created at the first start',
+});

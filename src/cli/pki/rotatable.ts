@@ -1,0 +1,11 @@
+import { FlagError } from '../../base/flag.ts';
+
+/** What `qd certs rotate` can replace. */
+export const rotatable = ['serving', 'admin', 'service-account-key', 'authority'] as const;
+export type Rotatable = (typeof rotatable)[number];
+
+export function parseRotatable(text: string): Rotatable {
+  const found = rotatable.find((each) => each === text);
+  if (!found) throw new FlagError(`It must be one of ${rotatable.join(', ')}.`);
+  return found;
+}

@@ -1,0 +1,27 @@
+/** The command `qd snapshot`. Its work is loaded when it runs. */
+import { Command } from 'commander';
+import { addFlags } from '../flags/add-flags.ts';
+import { type ClusterFlags, clusterFlags } from '../flags/cluster.ts';
+import { type RestoreFlags, restoreFlags } from './flags.ts';
+
+const WRITTEN = 'a file written by qd snapshot save';
+
+export function snapshotCommand(): Command {
+  const save = new Command('save')
+    .description('Writes all objects, as of one moment, into a file. The cluster may be running.')
+    .argument('<file>', 'the file to write')
+    .action(async (file: string, flags: ClusterFlags) => (await import('./snapshot.ts')).saveSnapshot(file, flags));
+  const restore = new Command('restore')
+    .description('Replaces all objects with those of a snapshot. The cluster must be stopped.')
+    .argument('<file>', WRITTEN)
+    .action(async (file: string, flags: RestoreFlags) => (await import('./snapshot.ts')).restoreSnapshot(file, flags));
+  const check = new Command('check')
+    .description('Verifies that a snapshot is complete and undamaged.')
+    .argument('<file>', WRITTEN)
+    .action(async (file: string) => (await import('./snapshot.ts')).checkSnapshot(file));
+  return new Command('snapshot')
+    .description('Saves and restores the objects of a cluster.')
+    .addCommand(addFlags(save, clusterFlags))
+    .addCommand(addFlags(restore, restoreFlags))
+    .addCommand(check);
+}

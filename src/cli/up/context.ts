@@ -1,0 +1,22 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Steps } from '../output/steps.ts';
+import type { Cleanup } from '../process/cleanup.ts';
+import type { Settings } from './flags.ts';
+
+/** What the process gives to a start. */
+export interface Environment {
+  readonly steps: Steps;
+  readonly cleanup: Cleanup;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** What every step of a start works with, once the settings are known. */
+export interface StartContext extends Environment {
+  readonly settings: Settings;
+  /** Path of the data directory. */
+  readonly directory: string;
+}

@@ -1,0 +1,70 @@
+/** The ports that the API is served on. */
+import type { Audit } from '../../../server/audit/audit.ts';
+import { issuerDocuments, KEYS_PATH } from '../../../server/authn/issuer-documents.ts';
+import type { HealthCheck } from '../../../server/http/documents/health.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../server/http/server.ts';
+import type { Server } from '../../../server/index.ts';
+import type { Metrics } from '../../../server/metrics/metrics.ts';
+import type { Say } from '../../output/steps.ts';
+import type { Pki } from '../../pki/pki.ts';
+import { explainListening } from '../../process/listen.ts';
+import { apiVersion } from '../../version.ts';
+import { limits } from '../api/load.ts';
+import type { StartContext } from '../context.ts';
+import { authentication, clientAuthorities } from '../identity/authentication.ts';
+import { serverUrl } from '../identity/kubeconfig.ts';
+import type { TokenSettings } from '../identity/service-account-tokens.ts';
+import { reachableAddress } from './addresses.ts';
+
+interface HttpsDependencies {
+  readonly server: Server;
+  readonly pki: Pki;
+  readonly tokens: TokenSettings;
+  readonly metrics: Metrics;
+  readonly audit: Audit | undefined;
+  readonly checks: readonly HealthCheck[];
+  readonly isReady: () => boolean;
+  readonly openListeners: HttpServerOptions['open'];
+}
+
+/** Serves the API over HTTPS. */
+export async function listenHttps(
+  { settings, cleanup, clock, log }: StartContext,
+  dependencies: HttpsDependencies,
+  say: Say,
+): Promise<HttpServer> {
+  const { server, pki, tokens, metrics, audit, checks, isReady, openListeners } = dependencies;
+  const { handle, registry, backends, authorizer, admitting } = server;
+  const { bindAddress, port } = settings;
+  const { authenticate, identify } = await authentication({ settings, clock, log, tokens, find: server.find });
+  server.identifyBy(identify);
+  const [issuer] = tokens.issuers;
+  const url = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
+  const http = createHttpServer({
+    ...{ handle, registry, backends, authorizer, log, clock, version: apiVersion, metrics, checks, audit, admitting },
+    limits: limits(settings),
+    tls: {
+      key: pki.serving.key,
+      cert: pki.serving.certificate,
+      ca: await clientAuthorities(pki.authority, settings.clientCaFile),
+    },
+    documents: issuerDocuments({ issuer, keysUrl: `${url}${KEYS_PATH}`, keys: tokens.keys }),
+    authenticate,
+    open: openListeners,
+    isReady,
+  });
+  cleanup.add(() => http.close());
+  await explainListening({ host: bindAddress, port }, () => http.listen(port, bindAddress));
+  say(serverUrl(bindAddress, port));
+  return http;
+}
+
+/** Serves the API over plain HTTP, without authentication, on loopback. */
+export async function listenInsecure({ settings, log }: StartContext, http: HttpServer, say: Say): Promise<void> {
+  const port = settings.insecurePort;
+  const host = '127.0.0.1';
+  await explainListening({ host, port, portFlag: '--insecure-port' }, () => http.listenInsecure(port, host));
+  const address = `http://${host}:${port}`;
+  log.warn('the API is served without authentication: every user of this machine is an administrator', { address });
+  say(`${address}, WITHOUT AUTHENTICATION: every user of this machine is an administrator`);
+}

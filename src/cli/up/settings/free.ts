@@ -1,0 +1,41 @@
+/** Ports and service ranges that no other cluster of this machine has. */
+import { createServer } from 'node:net';
+import { CliError } from '../../output/cli-error.ts';
+
+/** What another cluster has. */
+export interface Taken {
+  readonly port?: number;
+  readonly serviceClusterIpRange?: string;
+}
+
+const FIRST_PORT = 6443;
+const MAX_PORTS = 1_000;
+const MAX_RANGES = 16;
+const rangeAt = (index: number) => `10.${96 + index}.0.0/16`;
+
+/** What the cluster of the default name has. */
+export const WELL_KNOWN: Taken = { port: FIRST_PORT, serviceClusterIpRange: rangeAt(0) };
+
+/** The first port that no cluster has and nobody listens on; the well-known one when there are no other clusters. */
+export async function nextPort(bindAddress: string, taken: readonly Taken[]): Promise<number> {
+  if (taken.length === 0) return FIRST_PORT;
+  for (let port = FIRST_PORT; port < FIRST_PORT + MAX_PORTS; port++) {
+    if (!taken.some((other) => other.port === port) && (await isFree(bindAddress, port))) return port;
+  }
+  throw new CliError(`no free port from ${FIRST_PORT} on; choose one with --port`);
+}
+
+export function nextServiceRange(taken: readonly Taken[]): string {
+  for (let index = 0; index < MAX_RANGES; index++) {
+    if (!taken.some((other) => other.serviceClusterIpRange === rangeAt(index))) return rangeAt(index);
+  }
+  throw new CliError('no free range of service addresses; choose one with --service-cluster-ip-range');
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { type Remembered, rememberedOf, settle } from './settle.ts';
+
+const none = async () => [];
+
+test('the default cluster has the well-known port and range', async () => {
+  expect(rememberedOf(await settle({}, {}, none))).toEqual({
+    bindAddress: '127.0.0.1',
+    port: 6443,
+    store: 'embedded',
+    serviceClusterIpRange: '10.96.0.0/16',
+    serviceNodePortRange: { first: 30_000, last: 32_767 },
+  });
+});
+
+test('what is given stands before what is remembered, and that before the defaults', async () => {
+  const remembered: Remembered = {
+    port: 7000,
+    bindAddress: '127.0.0.2',
+    serviceClusterIpRange: '10.99.0.0/24',
+  };
+  expect(await settle({ port: 7001 }, remembered, none)).toMatchObject({ ...remembered, port: 7001 });
+});
+
+test('another name takes the next port and range that no cluster remembers and nobody listens on', async () => {
+  const others: Remembered[] = [{ port: 6444, serviceClusterIpRange: '10.97.0.0/16' }];
+  const listener = createServer().listen(6445, '127.0.0.1');
+  await once(listener, 'listening').catch(() => undefined);
+  const { port, serviceClusterIpRange } = await settle({ name: 'two' }, {}, async () => others);
+  listener.close();
+  expect(port).toBeGreaterThan(6445);
+  expect(serviceClusterIpRange).toBe('10.98.0.0/16');
+});
+
+test('a directory keeps its store and its service addresses', async () => {
+  const remembered: Remembered = { store: 'embedded', serviceClusterIpRange: '10.96.0.0/16' };
+  await expect(settle({ store: 'etcd' }, remembered, none)).rejects.toThrow(
+    'stored in embedded: --store etcd needs another --data-dir',
+  );
+  await expect(settle({ serviceClusterIpRange: '10.9.0.0/16' }, remembered, none)).rejects.toThrow('cannot change');
+});
+
+test('etcd and its addresses must be given together', async () => {
+  await expect(settle({ store: 'etcd' }, {}, none)).rejects.toThrow('--store etcd needs --etcd-servers');
+  await expect(settle({ etcdServers: ['http://a:1'] }, {}, none)).rejects.toThrow('needs --store etcd');
+  expect(await settle({ store: 'etcd', etcdServers: ['http://a:1'] }, {}, none)).toMatchObject({
+    store: 'etcd',
+    etcdServers: ['http://a:1'],
+  });
+});
+
+test('the certificates for etcd go with it, are remembered, and a certificate goes with its key', async () => {
+  const tls = { etcdCafile: '/ca', etcdCertfile: '/cert', etcdKeyfile: '/key' };
+  await expect(settle({ etcdCafile: '/ca' }, {}, none)).rejects.toThrow('--etcd-cafile needs --store etcd');
+  const half = { store: 'etcd', etcdServers: ['https://a:1'], etcdCertfile: '/cert' } as const;
+  await expect(settle(half, {}, none)).rejects.toThrow('--etcd-certfile and --etcd-keyfile must be given together');
+  const first = await settle({ store: 'etcd', etcdServers: ['https://a:1'], ...tls }, {}, none);
+  expect(first).toMatchObject(tls);
+  expect(await settle({}, rememberedOf(first), none)).toEqual(first);
+});
+
+test('settings that are not remembered come from the command line or their defaults', async () => {
+  const remembered = { insecurePort: 1, authorizationMode: ['AlwaysAllow'] } as const;
+  expect(await settle({ maxConnections: 7 }, remembered, none)).toMatchObject({
+    ...{ name: 'quarterdeck', maxConnections: 7, maxConnectionsPerAddress: 2_000 },
+    ...{ insecurePort: 0, authorizationMode: ['Node', 'RBAC'] },
+  });
+});
+
+test('objects that are gone with the process fix nothing', async () => {
+  const remembered: Remembered = { store: 'memory', serviceClusterIpRange: '10.96.0.0/16' };
+  const given = { store: 'embedded', serviceClusterIpRange: '10.9.0.0/16' } as const;
+  expect(await settle(given, remembered, none)).toMatchObject(given);
+});
+
+test('a value that only another release knows is refused', async () => {
+  const remembered = { store: 'cloud' } as unknown as Remembered;
+  await expect(settle({}, remembered, none)).rejects.toThrow('cluster.json says --store cloud, which this qd does not');
+});

@@ -1,0 +1,91 @@
+/** Settings of a cluster: from the command line, else from its data directory, else the default. */
+import { FlagError, longName, propertyOf } from '../../../base/flag.ts';
+import { defaultStore, storeDriver, storeDrivers } from '../../../store/drivers.ts';
+import { DEFAULT_NAME } from '../../flags/cluster.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { type Settings, upFlags } from '../flags.ts';
+import { nextPort, nextServiceRange, type Taken, WELL_KNOWN } from './free.ts';
+
+/** What the command line says. */
+export type GivenFlags = Partial<Settings>;
+
+/** What the data directory keeps, so that the next start is the same cluster at the same address. */
+export type Remembered = Partial<Settings>;
+
+/**
+ * Resolves with the settings, and rejects before anything is created when they do not go together. The cluster of the
+ * default name has the well-known port and service range. Any other gets the next ones that no cluster of this machine
+ * remembers; `others` says what those are.
+ */
+export async function settle(
+  given: GivenFlags,
+  remembered: Remembered,
+  others: () => Promise<readonly Taken[]>,
+): Promise<Settings> {
+  checkRemembered(remembered);
+  checkUnchanged(given, remembered);
+  const known = { ...defaults(), ...present(rememberedOf(remembered)), ...present(given) } as Settings;
+  const settings = forStore(given, known);
+  const { bindAddress, port, serviceClusterIpRange } = settings;
+  const isKnown = port !== undefined && serviceClusterIpRange !== undefined;
+  const taken = isKnown || settings.name === DEFAULT_NAME ? [] : [WELL_KNOWN, ...(await others())];
+  return {
+    ...settings,
+    port: port ?? (await nextPort(bindAddress, taken)),
+    serviceClusterIpRange: serviceClusterIpRange ?? nextServiceRange(taken),
+  };
+}
+
+/** The settings that the data directory keeps. */
+export function rememberedOf(settings: Partial<Settings>): Remembered {
+  const names = upFlags.filter(({ remembered }) => remembered).map(propertyOf);
+  return pick(settings, names);
+}
+
+function defaults(): Partial<Settings> {
+  return Object.fromEntries(upFlags.map((flag) => [propertyOf(flag), flag.default]));
+}
+
+function checkRemembered(remembered: Remembered): void {
+  for (const flag of upFlags) {
+    const value = remembered[propertyOf(flag) as keyof Settings];
+    if (value === undefined || !flag.choices || flag.choices.includes(value)) continue;
+    throw new CliError(`cluster.json says ${longName(flag)} ${value}, which this qd does not know`);
+  }
+}
+
+/** Objects that outlive the process are in one store, and hold addresses of one range. */
+function checkUnchanged(given: GivenFlags, remembered: Remembered): void {
+  if (!storeDriver(remembered.store ?? defaultStore).durable) return;
+  for (const flag of upFlags) {
+    const name = propertyOf(flag) as keyof Settings;
+    const [from, to] = [remembered[name], given[name]];
+    if (flag.fixed && from !== undefined && to !== undefined && from !== to) throw new CliError(flag.fixed(from, to));
+  }
+}
+
+/** Drops what only other stores use, and checks what the chosen one needs. */
+function forStore(given: GivenFlags, settings: Settings): Settings {
+  const driver = storeDriver(settings.store);
+  const foreign = storeDrivers.filter((other) => other !== driver);
+  for (const { name, flags } of foreign) {
+    const misplaced = flags.find((flag) => given[propertyOf(flag) as keyof Settings] !== undefined);
+    if (misplaced) throw new CliError(`${longName(misplaced)} needs --store ${name}`);
+  }
+  const names = new Set(foreign.flatMap(({ flags }) => flags.map(propertyOf)));
+  const own = Object.fromEntries(Object.entries(settings).filter(([name]) => !names.has(name))) as Settings;
+  try {
+    driver.check(own);
+  } catch (error) {
+    throw error instanceof FlagError ? new CliError(error.message, { cause: error }) : error;
+  }
+  return own;
+}
+
+function pick<T extends object>(values: T, names: readonly string[]): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name))) as Partial<T>;
+}
+
+function present<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,33 @@
+/** The users that the components of a control plane act as. Their rights are in the default roles. */
+
+/** What the server needs to know of a user. */
+interface ComponentUser {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+const AUTHENTICATED = 'system:authenticated';
+/** The namespace of the controllers' service accounts. */
+const NAMESPACE = 'kube-system';
+
+export const SCHEDULER: ComponentUser = { name: 'system:kube-scheduler', groups: [AUTHENTICATED] };
+
+/** What simulated nodes do together: they share informers. */
+export const SIMULATED_NODES: ComponentUser = { name: 'system:simulated-nodes', groups: [AUTHENTICATED] };
+
+/** The account of the controller manager itself, for what controllers do together: informers and leader election. */
+export const CONTROLLER_MANAGER = 'kube-controller-manager';
+
+/** A controller by the name of its service account, whose role is `system:controller:ACCOUNT`. */
+export function controllerUser(account: string): ComponentUser {
+  if (account === CONTROLLER_MANAGER) return { name: `system:${account}`, groups: [AUTHENTICATED] };
+  return {
+    name: `system:serviceaccount:${NAMESPACE}:${account}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${NAMESPACE}`, AUTHENTICATED],
+  };
+}
+
+/** The agent of a node. */
+export function nodeUser(node: string): ComponentUser {
+  return { name: `system:node:${node}`, groups: ['system:nodes', AUTHENTICATED] };
+}

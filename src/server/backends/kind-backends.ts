@@ -1,0 +1,75 @@
+/** The backends of the kinds that this server stores and serves itself: one for each group and version that they have. */
+import { splitApiVersion } from '../../kinds/kind.ts';
+import { subresourcesOf, verbsOf } from '../discovery/subresources.ts';
+import type { KindSchemas } from '../openapi/kind-schemas.ts';
+import type { Registry, Resource } from '../registry.ts';
+import type { Backend, BackendPriority, DiscoveredResource } from './backend.ts';
+
+/** Kinds stand in this group that have moved to others. Clients take the first group that lists a resource: never this. */
+const LAST_GROUP = 'extensions';
+
+const GROUP_PRIORITIES = { builtIn: 17_000, custom: 1000, last: 0 } as const;
+
+/** All versions alike, so that stable ones come first, and newer ones before older. */
+const VERSION_PRIORITY = 15;
+
+export class KindBackends {
+  readonly #registry: Registry;
+  readonly #backends = new Map<string, Backend>();
+  #schemas: Promise<KindSchemas> | undefined;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  find(apiVersion: string): Backend | undefined {
+    if (!this.#registry.hasVersion(apiVersion)) return undefined;
+    let backend = this.#backends.get(apiVersion);
+    if (!backend) {
+      backend = this.#create(apiVersion);
+      this.#backends.set(apiVersion, backend);
+    }
+    return backend;
+  }
+
+  all(): readonly Backend[] {
+    return [...this.#registry.apiVersions].map((apiVersion) => this.find(apiVersion)!);
+  }
+
+  #create(apiVersion: string): Backend {
+    const registry = this.#registry;
+    return {
+      apiVersion,
+      priority: priorityOf(splitApiVersion(apiVersion)[0]),
+      resources: () => registry.resourcesOf(apiVersion).map(discovered),
+      schemas: async () => (await this.#loadSchemas()).of(apiVersion),
+      serving: { type: 'objects', resource: (plural) => registry.resource(apiVersion, plural) },
+    };
+  }
+
+  #loadSchemas(): Promise<KindSchemas> {
+    this.#schemas ??= import('../openapi/kind-schemas.ts').then(({ KindSchemas }) => new KindSchemas(this.#registry));
+    return this.#schemas;
+  }
+}
+
+function priorityOf(group: string): BackendPriority {
+  const isCustom = group.includes('.') && !group.endsWith('.k8s.io');
+  const { builtIn, custom, last } = GROUP_PRIORITIES;
+  return { group: group === LAST_GROUP ? last : isCustom ? custom : builtIn, version: VERSION_PRIORITY };
+}
+
+function discovered(resource: Resource): DiscoveredResource {
+  const { kind, version } = resource;
+  return {
+    plural: kind.plural,
+    singular: kind.singular,
+    kind: kind.kind,
+    namespaced: kind.scope === 'Namespaced',
+    verbs: verbsOf(resource),
+    shortNames: kind.short,
+    categories: kind.categories,
+    hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
+    subresources: [...subresourcesOf(resource).values()],
+  };
+}

@@ -1,0 +1,216 @@
+/** The front thread: owns the sockets, reads requests and writes responses, and does not know what they mean. */
+import type { Clock } from '../../../base/clock.ts';
+import type { LogFields, Logger } from '../../../base/log.ts';
+import { PassingMap } from '../../../base/passing-map.ts';
+import { Disconnected } from '../errors.ts';
+import type { ConnectionCounts } from '../listen/connections.ts';
+import { type Listeners, openListeners } from '../listen/listeners.ts';
+import type { EventBytes, Exchange, Peer } from '../protocol/exchange.ts';
+import { AnnouncedPeers } from './announced-peers.ts';
+import { BatchedPort, type Port, type TakeBytes } from './batched-port.ts';
+import type { ApiMessage, BodyLocation, FrontMessage } from './messages.ts';
+import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange.ts';
+
+/**
+ * Smaller bodies are read before the request is announced, and sent with it: most are, and each saves a round trip between
+ * the threads. Larger ones are read on request, when the client is known to be allowed to send them.
+ */
+const MAX_INCLUDED_BODY_BYTES = 64 * 1024;
+
+/** How often watches with unsent events are checked for progress. */
+const PROGRESS_INTERVAL_MS = 20;
+
+/** Runs until the API thread closes it. `port` leads to a thread that uses `remoteListeners`. */
+export function serveFront(port: Port, clock: Clock): void {
+  new FrontThread(port, clock);
+}
+
+class FrontThread implements OpenExchangeHost {
+  readonly #port: BatchedPort<FrontMessage, ApiMessage>;
+  readonly #clock: Clock;
+  readonly #exchanges = new PassingMap<number, OpenExchange>();
+  readonly #peers = new AnnouncedPeers(
+    (message) => this.#port.send(message),
+    () => ++this.#lastId,
+  );
+  /** Connections that wait for the API thread to let them proceed. */
+  readonly #paced = new Map<number, () => void>();
+  /** Watches with events that their clients have not read. */
+  readonly #unsent = new Set<OpenExchange>();
+  #listeners: Listeners | undefined;
+  #lastId = 0;
+  #isChecking = false;
+
+  constructor(port: Port, clock: Clock) {
+    this.#clock = clock;
+    this.#port = new BatchedPort(port);
+    this.#port.onMessage((message, take) => this.#handle(message, take));
+  }
+
+  #handle(message: ApiMessage, take: TakeBytes): void {
+    switch (message[0]) {
+      case 'reply': {
+        const [, id, code, contentType, extra, bytes] = message;
+        const body = take(bytes);
+        this.#exchanges.get(id)?.reply(code, contentType, { body, extra });
+        return;
+      }
+      case 'events':
+        this.#writeEvents(message[1], message[2], take);
+        return;
+      case 'chunk': {
+        const chunk = take(message[2]);
+        this.#exchanges.get(message[1])?.chunk(chunk);
+        return;
+      }
+      case 'open': {
+        const [, tls, limits, isPaced] = message;
+        const pace = isPaced ? (address: string) => this.#pace(address) : undefined;
+        const serve = (exchange: Exchange) => this.#serve(exchange);
+        const onCounts = ({ open, refused }: ConnectionCounts) => this.#port.send(['counts', open, refused]);
+        const onDisconnect = (peer: Peer) => this.#peers.disconnected(peer);
+        const tools = { clock: this.#clock, log: this.#log({}) };
+        this.#listeners = openListeners({ tls, limits, pace, serve, onCounts, onDisconnect, ...tools });
+        return;
+      }
+      case 'listen': {
+        const [, command, port, host, isUnsecured] = message;
+        const listeners = this.#opened();
+        const listening = isUnsecured ? listeners.listenInsecure(port, host) : listeners.listen(port, host);
+        listening.then(
+          (address) => this.#port.send(['done', command, address]),
+          (error: NodeJS.ErrnoException) => this.#port.send(['failed', command, error.message, error.code]),
+        );
+        return;
+      }
+      case 'renew':
+        this.#opened().renew(message[1]);
+        return;
+      case 'close': {
+        const [, command] = message;
+        void this.#opened()
+          .close()
+          .then(() => this.#port.send(['done', command, undefined]));
+        return;
+      }
+      case 'proceed': {
+        const proceed = this.#paced.get(message[1]);
+        this.#paced.delete(message[1]);
+        proceed?.();
+        return;
+      }
+      case 'turn': {
+        const [, request] = message;
+        setImmediate(() => this.#port.send(['turned', request]));
+        return;
+      }
+      case 'watch':
+        this.#exchanges.get(message[1])?.watch(message[2]);
+        return;
+      case 'text':
+        this.#exchanges.get(message[1])?.text(message[2], message[3]);
+        return;
+      case 'end':
+        this.#exchanges.get(message[1])?.end();
+        return;
+      case 'read-body':
+        this.#exchanges.get(message[1])?.readBody();
+        return;
+      case 'close-after-response':
+        this.#exchanges.get(message[1])?.exchange.closeAfterResponse();
+        return;
+      case 'abort':
+        this.#exchanges.get(message[1])?.exchange.abort();
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  /** Announces a request to the API thread, with its body if that is small. */
+  #serve(exchange: Exchange): void {
+    if (!exchange.hasBody()) this.#announce(exchange, 'none');
+    else if (!isSmall(exchange.headers['content-length'])) this.#announce(exchange, 'unread');
+    else {
+      exchange.body().then(
+        (body) => this.#announce(exchange, 'included', body),
+        (error: unknown) => {
+          if (error instanceof Disconnected) return;
+          this.#port.send(bodyFailed(this.#announce(exchange, 'unread'), error));
+        },
+      );
+    }
+  }
+
+  #announce(exchange: Exchange, body: BodyLocation, bytes?: Buffer): number {
+    const { method, url, headers, token, watchFraming, peer } = exchange;
+    const id = ++this.#lastId;
+    const connection = this.#peers.idOf(peer);
+    this.#port.send(
+      ['request', id, connection, { method, url, headers, token, body, watchFraming }, bytes?.length ?? 0],
+      bytes,
+    );
+    this.#peers.requestSent(peer);
+    const open = new OpenExchange(id, exchange, this);
+    this.#exchanges.set(id, open);
+    open.followClient();
+    return id;
+  }
+
+  #writeEvents(ids: readonly number[], lengths: readonly number[], take: TakeBytes): void {
+    const whole = take(lengths.reduce((sum, length) => sum + length, 0));
+    let end = 0;
+    const events = lengths.map((length) => {
+      end += length;
+      const event = whole.subarray(end - length, end);
+      return { json: () => event };
+    });
+    const batch: EventBytes = { events, json: () => whole };
+    for (const id of ids) this.#exchanges.get(id)?.events(batch, whole.length);
+  }
+
+  send(message: FrontMessage, bytes?: Uint8Array): void {
+    this.#port.send(message, bytes);
+  }
+
+  closed(id: number): void {
+    this.#exchanges.delete(id);
+  }
+
+  reportProgress(exchange: OpenExchange): void {
+    this.#unsent.add(exchange);
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    setImmediate(() => this.#checkProgress());
+  }
+
+  #checkProgress(): void {
+    for (const exchange of this.#unsent) if (exchange.reportSent()) this.#unsent.delete(exchange);
+    if (this.#unsent.size === 0) this.#isChecking = false;
+    else this.#clock.timer(PROGRESS_INTERVAL_MS, () => this.#checkProgress());
+  }
+
+  #pace(address: string): Promise<void> {
+    const request = ++this.#lastId;
+    return new Promise((proceed) => {
+      this.#paced.set(request, proceed);
+      this.#port.send(['pace', request, address]);
+    });
+  }
+
+  #log(fields: LogFields): Logger {
+    const log = (level: 'debug' | 'info' | 'warn' | 'error') => (message: string, more?: LogFields) =>
+      this.#port.send(['log', level, message, { ...fields, ...more }]);
+    const [debug, info, warn, error] = [log('debug'), log('info'), log('warn'), log('error')];
+    return { debug, info, warn, error, with: (more) => this.#log({ ...fields, ...more }) };
+  }
+
+  #opened(): Listeners {
+    if (!this.#listeners) throw new Error('the front thread has not been opened');
+    return this.#listeners;
+  }
+}
+
+function isSmall(declared: string | undefined): boolean {
+  return declared !== undefined && Number(declared) <= MAX_INCLUDED_BODY_BYTES;
+}

@@ -1,0 +1,163 @@
+/**
+ * Everything in this program that relies on undocumented behaviour of Node's http, http2, net and stream modules. Nothing
+ * else reads underscored fields or calls methods that Node does not document.
+ *
+ * Tested with Node 20, 22, 24 and 26. `node-internals.test.ts` checks every assumption made here, and
+ * `test/node-releases/` runs it, together with the built program, on each release that `engines` allows.
+ */
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+
+/** A plain HTTP/1 server, or a TLS server for HTTP/2 that also accepts HTTP/1. */
+export type NodeServer = Server | Http2SecureServer;
+
+// ── Sockets
+
+/** A socket, or a stand-in that has sent everything. */
+export interface RawSocket {
+  destroy(): unknown;
+  readonly _handle?: { readonly writeQueueSize?: number } | null;
+}
+
+/**
+ * Bytes in the write queues of TLS and of the operating system's socket. `writableLength` does not always include them: TLS
+ * accepts and encrypts whatever it is given, also when the peer does not read. Right after a write, Node 26 has not handed
+ * it to TLS yet and still counts it in `writableLength`.
+ */
+export function unsentBytes({ _handle: handle }: RawSocket): number {
+  return handle?.writeQueueSize ?? 0;
+}
+
+/**
+ * Whether the peer has closed its side, known as soon as the FIN arrives. The public `readableEnded` turns true only after
+ * everything that came before has been read.
+ */
+export function hasReceivedFin(socket: Duplex): boolean {
+  return (socket as unknown as { readonly _readableState: { readonly ended: boolean } })._readableState.ended;
+}
+
+// ── Connections of a server
+
+/**
+ * Stops Node from serving new connections by itself. The result serves one the way Node would have; calling it again for
+ * an HTTP/1 socket without TLS starts a new parser on it.
+ */
+export function interceptConnections(server: NodeServer): (socket: Socket | Duplex) => void {
+  const listeners = server.listeners('connection');
+  server.removeAllListeners('connection');
+  return (socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+}
+
+/** Starts a new HTTP/1 parser on a TLS connection that the server has already accepted. Not used from Node 26 on. */
+export function restartHttp1(server: Http2SecureServer, socket: Duplex): void {
+  server.emit('secureConnection', socket);
+}
+
+/**
+ * The socket beneath each HTTP/2 session. `session.socket` is a proxy that refuses `destroy()`. Node creates the session
+ * while it handles `secureConnection`, so the socket of the latest such event is the session's own.
+ */
+export function trackSessionSockets(server: Http2SecureServer): (session: ServerHttp2Session) => TLSSocket {
+  let latest: TLSSocket | undefined;
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    latest = socket;
+  });
+  return (session) => latest ?? (session.socket as TLSSocket);
+}
+
+/**
+ * Removes the compatibility layer that a `request` listener puts onto every HTTP/2 stream, which costs a third of the
+ * throughput. `request` events then come from HTTP/1 only. To be called after the `request` listener was added.
+ */
+export function removeHttp2Compatibility(server: Http2SecureServer): void {
+  server.removeAllListeners('stream');
+}
+
+/** Settings of the HTTP/1 parser, in Node's own names. */
+export interface Http1Settings {
+  /** Bytes. */
+  readonly maxHeaderSize: number;
+  /** The following are in milliseconds. */
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly connectionsCheckingInterval: number;
+  readonly keepAliveTimeout: number;
+  readonly requireHostHeader: boolean;
+}
+
+/** Sets them as properties: for HTTP/1 on a TLS server for HTTP/2, Node reads them but offers no options. */
+export function configureHttp1(server: NodeServer, settings: Partial<Http1Settings>): void {
+  Object.assign(server, settings);
+}
+
+// ── Upgrades
+
+/**
+ * How an upgrade that the server does not support can be served as an ordinary request.
+ *
+ * - `replay` (before Node 26): Node always emits `upgrade` and gives up its parser. Everything after the headers comes as
+ *   `head`, the body included, so the request can be put back into the socket and parsed again without those headers.
+ * - `decline` (from Node 26 on): the body stays with the request, so there is nothing to put back, but Node can be told to
+ *   ignore the upgrade. It then drops what the client has sent after the request in the same segment, so the response
+ *   must be the last one on its connection.
+ */
+export const UPGRADE_HANDLING: 'replay' | 'decline' =
+  Number.parseInt(process.versions.node, 10) < 26 ? 'replay' : 'decline';
+
+/** Makes Node treat upgrade requests as ordinary ones unless `accepts` says otherwise. */
+export function declineUpgrades(server: NodeServer, accepts: (request: IncomingMessage) => boolean): void {
+  Object.assign(server, { shouldUpgradeCallback: accepts });
+}
+
+/** A response to a request that was emitted as `upgrade`, for which Node creates none. It owns the socket. */
+export function responseToUpgrade(request: IncomingMessage, socket: Duplex): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket as Socket);
+  return response;
+}
+
+/** Takes the socket away from a response that has written nothing. */
+export function releaseSocket(response: ServerResponse, socket: Duplex): void {
+  response.detachSocket(socket as Socket);
+}
+
+// ── Pipelined requests of HTTP/1
+
+/** The response that the client gets next on this connection: being written, or not yet begun. */
+export function currentResponse(socket: Duplex): ServerResponse | undefined {
+  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+}
+
+/** Calls the listener when a response that is queued behind others gets the socket. */
+export function whenCurrent(response: ServerResponse, listener: () => void): void {
+  response.once('socket', listener);
+}
+
+/** Closes a response that never got the socket. When a connection ends, Node before 24 closes only the one that has it. */
+export function closeQueued(response: ServerResponse): void {
+  if (response.closed) return;
+  response.destroy();
+  if (!response.closed) response.emit('close');
+}
+
+/** Stops feeding the parser, which has reported an error. What still arrives is discarded. */
+export function discardInput(socket: Duplex): void {
+  socket.removeAllListeners('data');
+  socket.on('data', () => undefined);
+}
+
+/**
+ * The socket of a chunked response of which nothing waits in Node: chunks that are already framed may be written to it
+ * directly. Undefined where they would overtake something, or where the response is not chunked.
+ */
+export function rawChunkSocket(response: ServerResponse): Socket | undefined {
+  const { socket } = response;
+  if (!socket || !response.chunkedEncoding || response.writableLength !== socket.writableLength) return undefined;
+  return socket;
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { defineStore } from '../driver.ts';
+
+const pathIn = (directory: string) => join(directory, 'store');
+
+export const embeddedDriver = defineStore({
+  name: 'embedded',
+  location: 'the data directory',
+  durable: true,
+  shared: false,
+  exclusive: true,
+  flags: [],
+  check() {},
+  async open(_, { directory, ...options }) {
+    const { openEmbeddedStore } = await import('./open.ts');
+    return openEmbeddedStore({ ...options, directory: pathIn(directory) });
+  },
+  async inspect(_, { directory }) {
+    const { visitValues } = await import('./values.ts');
+    return {
+      visit: (visit) => visitValues(pathIn(directory), visit),
+      async forgetUnreadableHistory() {},
+      async close() {},
+    };
+  },
+  snapshots: {
+    pathIn,
+    async copy(path, target) {
+      const { copyStore, DATA_FILE } = await import('./snapshot.ts');
+      const { revision } = await copyStore(path, target);
+      return { revision, file: join(target, DATA_FILE) };
+    },
+    async create(path) {
+      const { newStore } = await import('./snapshot.ts');
+      return newStore(path);
+    },
+    async resume(path) {
+      const { continueFrom } = await import('./snapshot.ts');
+      return continueFrom(path);
+    },
+  },
+});

@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
+import type { TlsOptions } from '../../base/grpc/client.ts';
+import { defineStore, type StoreContext, type StoredValue } from '../driver.ts';
+import type { Store } from '../store.ts';
+
+const flags = [
+  flag('--etcd-servers <urls>', {
+    help: 'URLs of the etcd servers, separated by commas',
+    parse: urls,
+    remembered: true,
+  }),
+  flag('--etcd-cafile <file>', {
+    help: "certificate authorities that sign etcd's certificates",
+    defaultText: 'those that Node trusts',
+    parse: absolute,
+    remembered: true,
+  }),
+  flag('--etcd-certfile <file>', {
+    help: 'client certificate to present to etcd; needs --etcd-keyfile',
+    parse: absolute,
+    remembered: true,
+  }),
+  flag('--etcd-keyfile <file>', {
+    help: 'private key of that certificate',
+    parse: absolute,
+    remembered: true,
+  }),
+] as const;
+
+type EtcdSettings = ValuesOf<typeof flags>;
+
+export const etcdDriver = defineStore({
+  name: 'etcd',
+  location: 'etcd',
+  durable: true,
+  shared: true,
+  exclusive: false,
+  flags,
+  check({ etcdServers, etcdCertfile, etcdKeyfile }) {
+    if (!etcdServers) throw new FlagError('--store etcd needs --etcd-servers');
+    if ((etcdCertfile === undefined) !== (etcdKeyfile === undefined)) {
+      throw new FlagError('--etcd-certfile and --etcd-keyfile must be given together');
+    }
+  },
+  open,
+  async inspect(settings, context) {
+    const store = await open(settings, context);
+    let revision = 0;
+    return {
+      async visit(visit) {
+        revision = await visitNewest(store, visit);
+      },
+      // etcd cannot list past values.
+      forgetUnreadableHistory: () => store.compact(revision),
+      close: () => store.close(),
+    };
+  },
+  snapshots: { instead: 'etcdctl snapshot save and restore do this for etcd' },
+});
+
+async function open(settings: EtcdSettings, { directory: _, ...options }: StoreContext): Promise<Store> {
+  const [{ EtcdStore }, tls] = await Promise.all([import('./etcd-store.ts'), tlsOf(settings)]);
+  return EtcdStore.open({ ...options, endpoints: settings.etcdServers ?? [], ...(tls && { tls }) });
+}
+
+const PAGE_ROWS = 500;
+
+async function visitNewest(store: Store, visit: (stored: StoredValue) => void): Promise<number> {
+  let page = await store.list('', { limit: PAGE_ROWS });
+  const { revision } = page;
+  for (;;) {
+    for (const { key, value } of page.rows) visit({ key, value, isNewest: true });
+    const after = page.rows.at(-1)?.key;
+    if (!page.more || after === undefined) return revision;
+    page = await store.list('', { limit: PAGE_ROWS, revision, after });
+  }
+}
+
+/** Undefined when no file is named. */
+async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdSettings): Promise<TlsOptions | undefined> {
+  if (etcdCafile === undefined && etcdCertfile === undefined) return undefined;
+  const [ca, cert, key] = await Promise.all([
+    contentOf('--etcd-cafile', etcdCafile),
+    contentOf('--etcd-certfile', etcdCertfile),
+    contentOf('--etcd-keyfile', etcdKeyfile),
+  ]);
+  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+}
+
+async function contentOf(name: string, file: string | undefined): Promise<Buffer | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    throw new FlagError(`${name} ${file} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** The data directory keeps the path, and the next start may be from another working directory. */
+function absolute(file: string): string {
+  return resolve(file);
+}
+
+function urls(text: string): readonly string[] {
+  const list = text.split(',').map((part) => part.trim());
+  for (const url of list) {
+    if (!/^https?:\/\/[^/,\s]+\/?$/.test(url) || !URL.canParse(url)) {
+      throw new FlagError('It must be URLs such as http://127.0.0.1:2379, separated by commas.');
+    }
+  }
+  return list.map((url) => url.replace(/\/$/, ''));
+}
