@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Programs of other people that suites drive, by the Debian package that holds them. */
-const DEBIAN = { etcd: 'etcd-server', kubectl: 'kubernetes-client', wrk: 'wrk' };
+const DEBIAN = { etcd: 'etcd-server', wrk: 'wrk' };
 
 /** Installs npm packages when node_modules is not what package-lock.json says. */
 export function ensurePackages() {

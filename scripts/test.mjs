@@ -3,20 +3,18 @@
  * the tests that they name (`npm test -- src/store`).
  */
 import { build } from './build.mjs';
-import { ensureNewestKubectl } from './newest-kubectl.mjs';
+import { ensureKubectls } from './kubectl.mjs';
 import { ensurePackages, ensureTools, local, run } from './setup.mjs';
 
 ensurePackages();
-const missing = ensureTools(['etcd', 'kubectl']);
+const missing = [...ensureTools(['etcd']).map((name) => `${name} is not installed`), ...ensureKubectls()];
 if (missing.length > 0) {
-  console.log(`setup: ${missing.join(' and ')} not found; suites that drive them are skipped`);
+  for (const reason of missing) console.log(`setup: suites are skipped: ${reason}`);
   if (process.env.CI === 'true') {
     console.error('setup: nothing may be skipped with CI=true');
     process.exit(1);
   }
 }
-const reason = ensureNewestKubectl();
-if (reason) console.log(`setup: no newer kubectl, ${reason}; suites that drive it are skipped`);
 
 const filters = process.argv.slice(2);
 await step('build', () => build());

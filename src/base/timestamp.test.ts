@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timestamp } from './timestamp.ts';
+import { microTimestamp, timestamp } from './timestamp.ts';
 
 test('a timestamp is the second that has begun, whatever was asked before', () => {
   const time = Date.parse('2030-01-01T12:34:56.999Z');
@@ -7,4 +7,8 @@ test('a timestamp is the second that has begun, whatever was asked before', () =
   expect(timestamp(time + 1)).toBe('2030-01-01T12:34:57Z');
   expect(timestamp(new Date(time))).toBe('2030-01-01T12:34:56Z');
   expect(timestamp(-1)).toBe('1969-12-31T23:59:59Z');
+});
+
+test('leases carry microseconds', () => {
+  expect(microTimestamp(Date.parse('2030-01-01T12:34:56.789Z'))).toBe('2030-01-01T12:34:56.789000Z');
 });

@@ -10,3 +10,8 @@ export function timestamp(time: Date | number): string {
   }
   return text;
 }
+
+/** The time as leases carry it: RFC 3339 in UTC, with microseconds. */
+export function microTimestamp(time: number): string {
+  return `${new Date(time).toISOString().slice(0, -1)}000Z`;
+}

@@ -79,7 +79,7 @@ describe('requests', () => {
     expect(last()).toMatchObject({ apiVersion: 'extensions/v1beta1', body: { apiVersion: 'extensions/v1beta1' } });
   });
 
-  it('passes a namespace over for a kind of the whole cluster', async () => {
+  it('ignores the namespace of a cluster-scoped kind', async () => {
     await client.of(Node).in('x').get('n');
     expect(last()).toEqual({ verb: 'get', apiVersion: 'v1', plural: 'nodes', name: 'n', options: {} });
   });
@@ -91,9 +91,9 @@ describe('requests', () => {
   });
 
   it('refuses to name an object without its namespace, or without a name', () => {
-    expect(() => client.of(ReplicaSet).get('a')).toThrow('say in(namespace) first');
-    expect(() => sets.get('')).toThrow('a name that is not empty');
-    expect(() => sets.update({ spec: {} })).toThrow('a name that is not empty');
+    expect(() => client.of(ReplicaSet).get('a')).toThrow('call in(namespace) first');
+    expect(() => sets.get('')).toThrow('must not be empty');
+    expect(() => sets.update({ spec: {} })).toThrow('must not be empty');
   });
 
   it('hands the signal to the transport', async () => {
@@ -129,7 +129,7 @@ describe('deletes', () => {
     });
   });
 
-  it('takes an object for an answer too', async () => {
+  it('accepts an object as the answer', async () => {
     await recording({ type: 'object', object }).client.of(ReplicaSet).in('x').delete('a');
   });
 });
@@ -179,7 +179,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('asks for all in one piece when the pages expire', async () => {
+  it('lists in one request when the continue token expires', async () => {
     const api = filled(5);
     api.refuse(({ options }) => (options?.continue ? new ApiError('Expired', 'too late') : undefined));
     const all = await createClient(api).of(Pod).listAll({ limit: 2 });

@@ -3,11 +3,11 @@ import { Resource } from './resource.ts';
 import type { Transport } from './transport/transport.ts';
 
 /**
- * The API, typed by kind: `client.of(Pod).in('default').get('web')`. Every call fails with an ApiError, or with the
- * reason of its signal.
+ * The API, typed by kind: `client.of(Pod).in('default').get('web')`. Every call rejects with an ApiError, or with the reason
+ * of its signal.
  */
 export interface Client {
-  /** In the stored version, whose type the kind has. */
+  /** In the stored version, which the kind's type describes. */
   of<T>(kind: KindRef<T>): Resource<T>;
   /** In any served version. */
   of(kind: KindRef, apiVersion: string): Resource<AnyObject>;

@@ -1,6 +1,6 @@
 /** The users that the components of a control plane act as. Their rights are in the default roles. */
 
-/** What the server needs to know of a user. */
+/** The fields of the server's user that components need. */
 interface ComponentUser {
   readonly name: string;
   readonly groups: readonly string[];
@@ -12,7 +12,7 @@ const NAMESPACE = 'kube-system';
 
 export const SCHEDULER: ComponentUser = { name: 'system:kube-scheduler', groups: [AUTHENTICATED] };
 
-/** What simulated nodes do together: they share informers. */
+/** What simulated nodes do together: shared informers. */
 export const SIMULATED_NODES: ComponentUser = { name: 'system:simulated-nodes', groups: [AUTHENTICATED] };
 
 /** The account of the controller manager itself, for what controllers do together: informers and leader election. */

@@ -76,7 +76,7 @@ function candidate(identity: string): Candidate {
 const lease = () => api.get('leases', 'kube-system', 'manager')?.spec;
 
 describe('an election', () => {
-  it('has one leader, who stays it as long as he renews', async () => {
+  it('has one leader, as long as it renews the lease', async () => {
     candidate('a');
     await clock.advance(0);
     candidate('b');
@@ -92,7 +92,7 @@ describe('an election', () => {
     });
   });
 
-  it('gives one of two who stand at once the lease', async () => {
+  it('gives the lease to one of two candidates that try at once', async () => {
     candidate('a');
     candidate('b');
     await clock.advance(5000);
@@ -100,7 +100,7 @@ describe('an election', () => {
     expect(most).toBe(1);
   });
 
-  it('goes to the next at once when the leader stops', async () => {
+  it('passes to the next candidate at once when the leader stops', async () => {
     const a = candidate('a');
     await clock.advance(0);
     candidate('b');
@@ -130,7 +130,7 @@ describe('an election', () => {
     expect(most).toBe(1);
   });
 
-  it('ends a leader who reads that another has taken the lease', async () => {
+  it('ends the term of a leader that sees another holder', async () => {
     candidate('a');
     await clock.advance(0);
     const held = api.get('leases', 'kube-system', 'manager');

@@ -1,11 +1,12 @@
 /**
- * One leader among several candidates, by a Lease that the leader renews. What others wrote is judged by the time at which
- * it was seen here, so the candidates' clocks need not agree.
+ * Elects a leader among several candidates by a Lease that the leader renews. Times that others wrote are compared with when
+ * they were seen here, so that clocks need not agree.
  */
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { microTimestamp } from '../base/timestamp.ts';
 import { Lease } from '../kinds/groups/coordination/lease.ts';
 import type { Client } from './client.ts';
 import type { DeepReadonly, Draft } from './object-types.ts';
@@ -15,24 +16,24 @@ export interface LeaderElectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Ends the candidacy; a lease that is held is given up. */
+  /** Ends the candidacy; a held lease is released. */
   readonly signal: AbortSignal;
   /** The lease, such as `kube-controller-manager` in `kube-system`. */
   readonly name: string;
   readonly namespace: string;
-  /** Who the candidate is: different for every process. */
+  /** Identifies the candidate; unique for every process. */
   readonly identity: string;
-  /** How long others leave a lease alone that is not renewed, in milliseconds. Default: 15 seconds. */
+  /** How long other candidates wait after the last renewal, in milliseconds. Default: 15 seconds. */
   readonly leaseDuration?: number;
-  /** How long after the last renewal the leader stops by itself; less than `leaseDuration`. Default: 10 seconds. */
+  /** How long after its last renewal a leader steps down by itself; less than `leaseDuration`. Default: 10 seconds. */
   readonly renewDeadline?: number;
-  /** How often it is renewed or tried for. Default: every 2 seconds. */
+  /** How often the lease is renewed or tried for. Default: every 2 seconds. */
   readonly retryPeriod?: number;
 }
 
 /**
- * Calls `lead` whenever this candidate becomes the leader. Its signal is aborted at the moment when the candidate cannot
- * be sure any more that it is; only when `lead` has ended does it stand again. Resolves after the candidacy has ended.
+ * Calls `lead` whenever this candidate becomes the leader. Its signal is aborted as soon as the candidate can no longer be
+ * sure to lead; it tries again only after `lead` has ended. Resolves when the candidacy has ended.
  */
 export async function runWhileLeader(
   options: LeaderElectionOptions,
@@ -41,10 +42,10 @@ export async function runWhileLeader(
   const { clock, random, log, signal, identity, retryPeriod = 2000 } = options;
   const candidate = new Candidate(options);
   while (!signal.aborted) {
-    if (await candidate.stand()) {
+    if (await candidate.acquire()) {
       log.info('became leader', { identity });
       await candidate.lead(lead);
-      log.info('leads no more', { identity });
+      log.info('stopped leading', { identity });
     } else {
       await sleep(clock, retryPeriod * (1 + random.int(1000) / 1000), signal).catch(() => undefined);
     }
@@ -55,7 +56,7 @@ type SeenLease = DeepReadonly<Lease>;
 
 class Candidate {
   readonly #options: Required<LeaderElectionOptions>;
-  /** What was seen last, and when it was first seen so. */
+  /** The last seen lease, and when it was first seen in that state. */
   #lease: SeenLease | undefined;
   #seenAt = 0;
 
@@ -63,14 +64,14 @@ class Candidate {
     this.#options = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2000, ...options };
   }
 
-  /** Takes the lease where nobody holds it or its holder is late. Whether it is held now. */
-  async stand(): Promise<boolean> {
+  /** Acquires the lease if it is free or expired; returns whether it is held now. */
+  async acquire(): Promise<boolean> {
     const { log, signal } = this.#options;
     try {
-      await this.#look();
+      await this.#read();
       return this.#isFree() && (await this.#write());
     } catch (error) {
-      if (!signal.aborted) log.warn('cannot look at the lease', { error: String(error) });
+      if (!signal.aborted) log.warn('cannot acquire the lease', { error: String(error) });
       return false;
     }
   }
@@ -92,7 +93,9 @@ class Candidate {
     }
   }
 
-  /** Renews until the term ends, and ends it when the lease is another's or could not be renewed in time. */
+  /**
+   * Renews until the term ends, and ends it when another candidate has the lease or it could not be renewed in time.
+   */
   async #renew(term: AbortController): Promise<void> {
     const { clock, renewDeadline, retryPeriod } = this.#options;
     let deadline: Timer | undefined;
@@ -115,7 +118,7 @@ class Candidate {
     const { log } = this.#options;
     try {
       if (await this.#write(signal)) return true;
-      await this.#look(signal);
+      await this.#read(signal);
       return this.#isMine() && (await this.#write(signal));
     } catch (error) {
       if (!signal.aborted) log.warn('cannot renew the lease', { error: String(error) });
@@ -123,19 +126,19 @@ class Candidate {
     }
   }
 
-  /** So that the next leader need not wait. Who stops does not wait for it long. */
+  /** Lets the next leader start without delay. It is not waited for long. */
   async #release(): Promise<void> {
     if (!this.#lease || !this.#isMine()) return;
     const { log, clock, retryPeriod } = this.#options;
-    const patience = new AbortController();
-    const timer = clock.timer(retryPeriod, () => patience.abort());
+    const deadline = new AbortController();
+    const timer = clock.timer(retryPeriod, () => deadline.abort());
     const { acquireTime: _, ...spec } = this.#lease.spec;
     const free = { ...this.#lease, spec: { ...spec, holderIdentity: '', leaseDurationSeconds: 1 } };
     try {
-      this.#see(await this.#leases.update(free as Draft<Lease>, { signal: patience.signal }));
+      this.#observe(await this.#leases.update(free as Draft<Lease>, { signal: deadline.signal }));
     } catch (error) {
-      // It runs out by itself.
-      log.debug('cannot give up the lease', { error: String(error) });
+      // It expires by itself.
+      log.debug('cannot release the lease', { error: String(error) });
     } finally {
       timer.cancel();
     }
@@ -146,16 +149,16 @@ class Candidate {
     return client.of(Lease).in(namespace);
   }
 
-  async #look(signal = this.#options.signal): Promise<void> {
+  async #read(signal = this.#options.signal): Promise<void> {
     try {
-      this.#see(await this.#leases.get(this.#options.name, { signal }));
+      this.#observe(await this.#leases.get(this.#options.name, { signal }));
     } catch (error) {
       if (!isApiError(error, 'NotFound')) throw error;
       this.#lease = undefined;
     }
   }
 
-  #see(lease: SeenLease): void {
+  #observe(lease: SeenLease): void {
     const isNew = lease.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion;
     this.#lease = lease;
     if (isNew) this.#seenAt = this.#options.clock.now();
@@ -171,10 +174,10 @@ class Candidate {
     return this.#seenAt + leaseDurationSeconds * 1000 < this.#options.clock.now();
   }
 
-  /** Writes this candidate in, over what was seen last. False when somebody else was faster. */
+  /** Writes this candidate as the holder; returns false when another candidate was faster. */
   async #write(signal = this.#options.signal): Promise<boolean> {
     const { clock, leaseDuration, identity, name, namespace } = this.#options;
-    const now = `${new Date(clock.now()).toISOString().slice(0, -1)}000Z`;
+    const now = microTimestamp(clock.now());
     const old = this.#lease?.spec;
     const isMine = this.#isMine();
     const spec = {
@@ -190,7 +193,7 @@ class Candidate {
       const written = this.#lease
         ? await this.#leases.update({ ...this.#lease, spec } as Draft<Lease>, { signal })
         : await this.#leases.create({ metadata: { name, namespace }, spec } as Draft<Lease>, { signal });
-      this.#see(written);
+      this.#observe(written);
       this.#seenAt = asked;
       return true;
     } catch (error) {

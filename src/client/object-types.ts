@@ -1,9 +1,9 @@
-/** The types of objects on their way out of and into a client. */
+/** Types of objects that a client returns and sends. */
 import type { KubeObject } from '../kinds/kind.ts';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** An object as a client gives it out: others hold it too. */
+/** An object that a client returns: it is shared. */
 export type DeepReadonly<T> =
   IsAny<T> extends true
     ? T
@@ -13,7 +13,9 @@ export type DeepReadonly<T> =
         ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
         : T;
 
-/** An object as it is sent: the server fills in what is left out. It is copied, so it may contain parts of others. */
+/**
+ * An object to send: the server fills in missing fields. It is copied, so that it may contain parts of other objects.
+ */
 export type Draft<T> =
   IsAny<T> extends true
     ? T
@@ -23,12 +25,12 @@ export type Draft<T> =
         ? { readonly [K in keyof T]?: Draft<T[K]> }
         : T;
 
-/** An object whose fields the type checker does not know: in a version other than the stored one, or of any kind. */
+/** An object of any kind or version, whose fields are not typed. */
 export type AnyObject = KubeObject & Record<string, any>;
 
 /** What the client needs to know of a kind. Every `Kind` is one. */
 export interface KindRef<T = any> {
-  /** Only for the type checker. */
+  /** Only for type inference. */
   readonly _type?: T;
   readonly group: string;
   readonly kind: string;

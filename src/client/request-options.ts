@@ -1,4 +1,4 @@
-/** What a caller may ask of a verb, and how it travels in a request. */
+/** Options of the client's verbs, and how a request carries them. */
 import type { Draft } from './object-types.ts';
 import type { Request, RequestOptions } from './transport/transport.ts';
 
@@ -32,7 +32,7 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  /** Fails with a Conflict when the object is another. */
+  /** Rejects with a Conflict when they do not match the object. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly signal?: AbortSignal;
 }
@@ -48,7 +48,7 @@ interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** The signal belongs to the request, the rest to its URL. */
+/** Separates the signal from the options of the URL. */
 export function split({
   signal,
   ...options

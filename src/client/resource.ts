@@ -1,4 +1,4 @@
-/** The verbs of one kind, in one version, in one namespace or in all. */
+/** The verbs of one kind and version, in one namespace or in all. */
 import { isApiError, type Status } from '../base/errors.ts';
 import type { AnyObject, DeepReadonly, Draft } from './object-types.ts';
 import {
@@ -29,10 +29,10 @@ export interface Scale {
   readonly selector: string;
 }
 
-/** How many objects listAll asks for at a time. */
-const PAGE = 500;
+/** The page size of listAll. */
+const PAGE_SIZE = 500;
 
-/** What a resource is a resource of. */
+/** Identifies a resource of the API. */
 export interface ResourceTarget {
   readonly apiVersion: string;
   readonly kind: string;
@@ -51,7 +51,7 @@ export class Resource<T> {
     this.#namespace = namespace;
   }
 
-  /** The same kind in one namespace. A cluster-wide kind stays as it is. */
+  /** Returns the resource in one namespace; no change for a cluster-scoped kind. */
   in(namespace: string | undefined): Resource<T> {
     return new Resource(this.#transport, this.#target, this.#target.namespaced ? namespace : undefined);
   }
@@ -60,20 +60,22 @@ export class Resource<T> {
     return this.#object({ ...this.#one('get', name), ...split(options) });
   }
 
-  /** One page, or all there is when no limit is given. */
+  /** Returns one page, or all objects when no limit is given. */
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
     const answer = await this.#transport.call({ ...this.#all('list'), ...split(options) });
     if (answer.type !== 'list') throw unexpected(answer);
     return { metadata: answer.metadata, items: answer.items as unknown as readonly DeepReadonly<T>[] };
   }
 
-  /** All there is, page by page, as of one version. When the pages expire half way, they are asked for in one piece. */
+  /**
+   * Returns all objects, read page by page at one version. When the continue token expires, they are read in one request.
+   */
   async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ObjectList<T>> {
-    const { limit = PAGE, ...rest } = options;
+    const { limit = PAGE_SIZE, ...rest } = options;
     const first = await this.list({ ...rest, limit });
     const items = [...first.items];
     let next = first.metadata.continue;
-    // The token carries the version, which a request with a token must not name.
+    // The token carries the version, which the request must not repeat.
     const { resourceVersion: _, resourceVersionMatch: __, ...unversioned } = rest;
     while (next) {
       try {
@@ -88,7 +90,7 @@ export class Resource<T> {
     return { metadata: { resourceVersion: first.metadata.resourceVersion }, items };
   }
 
-  /** Resolves once the server has taken the watch. Breaking out of the loop over it, or its signal, ends it. */
+  /** Resolves when the server has accepted the watch. Leaving the loop over it, or aborting its signal, ends it. */
   async watch(options: WatchOptions = {}): Promise<Watch<T>> {
     const request = { ...this.#all('watch'), ...split(options) };
     return new Watch<T>(await this.#transport.watch(request));
@@ -99,7 +101,7 @@ export class Resource<T> {
     return this.#object({ ...this.#all('create', namespace), body: this.#typed(object), ...write(options) });
   }
 
-  /** Replaces the object. With its `metadata.resourceVersion`, a Conflict when it has changed meanwhile. */
+  /** Replaces the object. With `metadata.resourceVersion`, rejects with a Conflict when the object has changed. */
   update(object: Draft<T>, options: WriteOptions = {}): Promise<DeepReadonly<T>> {
     return this.#object({ ...this.#of('update', object), body: this.#typed(object), ...write(options) });
   }
@@ -137,13 +139,13 @@ export class Resource<T> {
     return scaleOf(await this.subresource(name, 'scale').get(options));
   }
 
-  /** Sets the wanted number of replicas, whatever it was. */
+  /** Sets the number of replicas, whatever it was. */
   async setScale(name: string, replicas: number, options: WriteOptions = {}): Promise<Scale> {
     const patch = { type: 'merge', changes: { spec: { replicas } } } as const;
     return scaleOf(await this.subresource(name, 'scale').patch(patch, options));
   }
 
-  /** What hangs below one object, in whatever shape it has: `binding`, `eviction`, `finalize`, … */
+  /** A subresource such as `binding`, `eviction` or `finalize`, with untyped content. */
   subresource(name: string, subresource: string): Subresource {
     const request = (verb: 'get' | 'create' | 'update' | 'patch') => ({ ...this.#one(verb, name), subresource });
     const call = async (full: Request) => anyAnswer(await this.#transport.call(full));
@@ -167,9 +169,9 @@ export class Resource<T> {
   }
 
   #one(verb: Request['verb'], name: string, namespace = this.#namespace): Request {
-    if (!name) throw new TypeError(`a ${this.#target.kind} is named by a name that is not empty`);
+    if (!name) throw new TypeError(`the name of a ${this.#target.kind} must not be empty`);
     if (this.#target.namespaced && !namespace) {
-      throw new TypeError(`a ${this.#target.kind} is named within a namespace: say in(namespace) first`);
+      throw new TypeError(`a ${this.#target.kind} needs a namespace: call in(namespace) first`);
     }
     return { ...this.#all(verb, namespace), name };
   }
@@ -202,7 +204,7 @@ function scaleOf(object: DeepReadonly<AnyObject>): Scale {
   return {
     replicas: spec?.replicas ?? 0,
     observed: status?.replicas ?? 0,
-    // The older shapes have a map of labels here.
+    // Older versions have a map of labels here.
     selector: typeof selector === 'string' ? selector : labels(selector ?? {}),
   };
 }
@@ -212,7 +214,7 @@ const labels = (map: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
-/** Some subresources answer a Status where others answer an object. */
+/** Some subresources return a Status instead of an object. */
 function anyAnswer(answer: Answer): DeepReadonly<AnyObject> {
   switch (answer.type) {
     case 'object':
@@ -226,5 +228,5 @@ function anyAnswer(answer: Answer): DeepReadonly<AnyObject> {
 
 function unexpected(answer: Answer): Error {
   if (answer.type === 'status' && (answer.status as Status).status === 'Failure') return errorOfStatus(answer.status);
-  return new Error(`the server answered with a ${answer.type}`);
+  return new Error(`unexpected answer of the server: ${answer.type}`);
 }

@@ -1,6 +1,6 @@
 import { ApiError, type Reason, reasons, type Status } from '../base/errors.ts';
 
-/** A failure that the server described, as the error that was thrown inside it. */
+/** Turns a Status into the error that was thrown in the server. */
 export function errorOfStatus(status: Partial<Status>): ApiError {
   return new ApiError(reasonOf(status), status.message ?? 'the server gave no reason', {
     ...(status.details ? { details: status.details } : {}),
@@ -8,14 +8,14 @@ export function errorOfStatus(status: Partial<Status>): ApiError {
   });
 }
 
-/** The answer has no Status: a proxy stands in between, or the server is something else. */
+/** For a response without a Status, for example from a proxy. */
 export function errorOfCode(code: number, text: string): ApiError {
   const shown = text.trim().slice(0, 200);
   return new ApiError(reasonOf({ code }), `the server answered ${code}${shown ? `: ${shown}` : ''}`);
 }
 
 const byCode = new Map<number, Reason>(
-  // Of two reasons with one code the one that says less: 409 without more is a Conflict, 410 is Expired.
+  // Of reasons with the same code, the most general one: 409 is a Conflict, 410 is Expired, 500 is an InternalError.
   (Object.keys(reasons) as Reason[])
     .filter(
       (reason) =>

@@ -6,10 +6,10 @@ import type { RawEvent, WatchStream } from './transport/transport.ts';
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: DeepReadonly<T> }
-  /** Nothing has changed up to its `resourceVersion` but what was sent. */
+  /** Up to its `resourceVersion`, nothing has changed but what was sent. */
   | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: DeepReadonly<ObjectMeta> } };
 
-/** A running watch, for one consumer. What the server reports as an error of the watch is thrown as an ApiError. */
+/** A running watch, for one consumer. An error event of the server is thrown as an ApiError. */
 export class Watch<T> implements AsyncIterable<WatchEvent<T>> {
   readonly #stream: WatchStream;
 
@@ -25,7 +25,7 @@ export class Watch<T> implements AsyncIterable<WatchEvent<T>> {
     for await (const batch of this.batches()) yield* batch;
   }
 
-  /** The events as they arrived together. */
+  /** Events in batches, as they arrived. */
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     try {
       for await (const batch of this.#stream) {

@@ -1,12 +1,17 @@
 /**
  * A kind, once: everything the server knows about it. Routes, discovery, pruning, defaulting, validation, immutability,
- * patches, scale, field selectors and the TypeScript type derive from this value. A kind that appears at run time is the
- * same value.
+ * patches, scale, field selectors and the TypeScript type derive from this value. A kind that is registered at run time
+ * is the same value.
+ *
+ * Hooks are declared as methods, whose parameters TypeScript compares bivariantly. That makes a `Kind<Pod>` a `Kind`, so
+ * that the server can hold kinds of different types in one list, and lets a hook declare only the part of the object that
+ * it reads. The server only ever passes a hook objects of its own kind.
  */
 import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
-import type { Column } from './columns/column.ts';
+import type { AsyncConversion } from './async-conversion.ts';
+import { type Column, type ColumnList, columnsOf, type Sparse } from './columns/column.ts';
 import { ObjectMeta } from './shapes/meta/object-meta.ts';
 
 /** The part that every object has. */
@@ -16,7 +21,7 @@ export interface KubeObject {
   metadata: ObjectMeta;
 }
 
-/** Who asks for a write. */
+/** The user who requests a write. */
 export interface Requester {
   readonly name: string;
   readonly uid?: string;
@@ -33,23 +38,34 @@ export interface HookContext {
   readonly apiVersion: string;
   /** The subresource that is written, such as 'finalize'; undefined for the object itself. */
   readonly subresource: string | undefined;
-  /** Absent where the program itself asks. */
+  /** Absent when the program itself makes the request. */
   readonly user?: Requester;
 }
 
-export interface VersionDefinition {
+/** Field selectors by name: how to read their value from an object. */
+type Selectable<T = KubeObject> = Readonly<Record<string, { read(object: T): string }['read']>>;
+
+/** Checks a whole object; paths are relative to the object. */
+type ObjectRule<T = KubeObject> = {
+  rule(object: T, context: RuleContext<T, T>): readonly FieldError[];
+}['rule'];
+
+export interface VersionDefinition<T = KubeObject> {
   /** Top-level fields that this version describes differently from the stored one; the others are the same. */
   readonly fields?: Fields;
   /** Top-level fields of the stored version that this one does not have. */
   readonly omits?: readonly string[];
   /** Field selectors, where they have other names than in the stored version. They read the stored version's shape. */
-  readonly selectable?: Readonly<Record<string, (object: any) => string>>;
-  /** To and from the stored version, on decoded and defaulted objects. `apiVersion` is already the target's. */
-  readonly toHub?: (object: any) => any;
-  readonly fromHub?: (object: any) => any;
+  readonly selectable?: Selectable<T>;
+  /**
+   * Convert to and from the stored version. They get decoded and defaulted objects, whose `apiVersion` is already the
+   * target's, and may change and return them.
+   */
+  toHub?(object: KubeObject): KubeObject;
+  fromHub?(object: KubeObject): KubeObject;
   /** What a delete does with dependents when the client does not say. */
   readonly orphansByDefault?: boolean;
-  /** Clients are warned, in these words. */
+  /** The warning for clients that use this version. */
   readonly deprecated?: string;
 }
 
@@ -57,27 +73,30 @@ export interface ScaleDefinition {
   /** Field paths, such as `spec.replicas`. */
   readonly replicas: string;
   readonly observed: string;
-  /** Where the selector stands: an object with `matchLabels`, or a plain map of labels. */
+  /** Path of the selector: an object with `matchLabels`, or a plain map of labels. */
   readonly selector: string;
 }
 
-export interface KindDefinition<F extends Fields = Fields> {
+/** `T` is the type of the kind's objects in the stored version. */
+export interface KindDefinition<F extends Fields = Fields, T = KubeObject & ObjectType<F>> {
   readonly group: string;
   readonly kind: string;
   readonly plural: string;
-  /** The kind's name in small letters, where absent. */
+  /** Default: the kind's name in lower case. */
   readonly singular?: string;
   readonly short?: readonly string[];
   readonly categories?: readonly string[];
   readonly scope: 'Namespaced' | 'Cluster';
   readonly description: string;
   /** Served versions by `group/version` (core: `v1`), the stored one first, then newest first. */
-  readonly versions: Readonly<Record<string, VersionDefinition>>;
+  readonly versions: Readonly<Record<string, VersionDefinition<T>>>;
   /** Top-level fields besides apiVersion, kind and metadata. */
   readonly fields: F;
-  /** What is wrong with a name (already known not to be empty); `prefix` for a generateName. Default: a DNS subdomain. */
+  /** Converts objects between versions asynchronously; absent: `toHub` and `fromHub` of the versions do. */
+  readonly conversion?: AsyncConversion;
+  /** Problems of a name (already known not to be empty); `prefix` for a generateName. Default: a DNS subdomain. */
   readonly name?: (name: string, prefix: boolean) => readonly string[];
-  /** The verbs the kind has, where it has not all of them (a Binding can only be created). */
+  /** The verbs of the kind, where it does not have all of them (a Binding can only be created). */
   readonly verbs?: readonly Verb[];
   readonly subresources?: {
     readonly status?: boolean;
@@ -86,42 +105,42 @@ export interface KindDefinition<F extends Fields = Fields> {
     readonly others?: readonly string[];
   };
   /** Field selectors besides metadata.name and metadata.namespace. */
-  readonly selectable?: Readonly<Record<string, (object: any) => string>>;
+  readonly selectable?: Selectable<T>;
   /**
    * True when `metadata.generation` counts changes of everything but metadata and status; 'annotations' when changed
    * annotations count, too.
    */
   readonly generation?: boolean | 'annotations';
   /** The status a new object starts with; default: an empty one when the kind has the status subresource. */
-  readonly initialStatus?: (object: any) => unknown;
+  initialStatus?(object: T): unknown;
   /**
-   * Runs before validation, on the decoded object in the stored version's shape; may change it, but not what it shares
+   * Run before validation, on the decoded object in the stored version's shape; may change it, but not what it shares
    * with the old one (its status). A new object has its name by then, also when that was generated.
    */
-  readonly onCreate?: (object: any, context: HookContext) => void;
-  readonly onUpdate?: (object: any, old: any, context: HookContext) => void;
+  onCreate?(object: T, context: HookContext): void;
+  onUpdate?(object: T, old: T, context: HookContext): void;
   /** The same for a write of the status, where the rest of the object is as it was. */
-  readonly onStatusUpdate?: (object: any, old: any, context?: HookContext) => void;
-  /** Checks over the whole object, after those of its fields. Paths are from the object. */
-  readonly rules?: readonly ((object: any, context: RuleContext) => readonly FieldError[])[];
+  onStatusUpdate?(object: T, old: T, context?: HookContext): void;
+  /** Checks over the whole object, after those of its fields. */
+  readonly rules?: readonly ObjectRule<T>[];
   /**
-   * What a client should hear about an object that is stored all the same; `old` is absent of a new one. Looked for in
-   * every write, so that it must cost next to nothing where there is nothing to say. `quiet` is a part of the object about
-   * which there was nothing to say when another one had it.
+   * Warnings for the client about an object that is stored all the same; `old` is undefined for a new object. Called on
+   * every write, so it must be cheap when there is nothing to warn of. `quiet` is a part of the object that is known to
+   * give no reason for a warning.
    */
-  readonly warnings?: (object: any, old: any, quiet?: object) => readonly string[];
+  warnings?(object: T, old: T | undefined, quiet?: object): readonly string[];
   /** The same for a write of the status. */
-  readonly statusWarnings?: (object: any) => readonly string[];
-  /** What a client should hear that deletes and does not say what becomes of the dependents. */
+  statusWarnings?(object: T): readonly string[];
+  /** The warning for a delete that does not say what happens to the dependents. */
   readonly deleteWarning?: string;
   /**
-   * Seconds an object lives on after a delete, so that somebody can end it in order; absent: deleted at once. `asked` is
-   * the client's grace period.
+   * Seconds between a delete and the removal of the object, so that it can be shut down in order; absent: removed at
+   * once. `requested` is the client's grace period.
    */
-  readonly gracePeriod?: (object: any, asked: number | undefined) => number;
+  gracePeriod?(object: T, requested: number | undefined): number;
   /**
-   * Whether many are made from one template. No rule of a field in the spec then looks at anything outside the spec: what
-   * is right in one object is right in the next.
+   * Whether many objects are created from one template. No rule of a field in the spec then looks at anything outside the
+   * spec: a spec that is valid in one object is valid in the next.
    */
   readonly fromTemplates?: boolean;
   /** Whether a replace must name the resourceVersion that it replaces. */
@@ -129,19 +148,19 @@ export interface KindDefinition<F extends Fields = Fields> {
   /** Whether a replace of an object that does not exist creates it. */
   readonly createOnUpdate?: boolean;
   /** What `export` strips beyond metadata; on a copy, in the stored version's shape. */
-  readonly onExport?: (object: any) => void;
-  /** What tables show of an object; its name and its age where absent. */
-  readonly columns?: readonly Column[];
-  /** What else tables know of the rows. Both read the stored version's shape. */
+  onExport?(object: T): void;
+  /** Columns of tables; default: name and age. The builders passed in infer the type of the kind's objects. */
+  readonly columns?: readonly Column<T>[] | ColumnList<T>;
+  /** Further facts about table rows. Both read the stored version's shape. */
   readonly rows?: {
-    /** Why an object has come to its end; undefined while it has not. */
-    readonly completed?: (object: any) => Completion | undefined;
-    /** In what order a whole list is shown, where not by namespace and name. */
-    readonly order?: (a: any, b: any) => number;
+    /** How an object has completed; undefined while it has not. */
+    completed?(object: Sparse<T>): Completion | undefined;
+    /** The order of a list, where it is not by namespace and name. */
+    order?(a: Sparse<T>, b: Sparse<T>): number;
   };
 }
 
-/** How something that runs to an end has ended: one word for programs, a sentence for people. */
+/** How an object that runs to completion has ended: a reason for programs, a message for people. */
 export interface Completion {
   readonly reason: string;
   readonly message: string;
@@ -150,33 +169,38 @@ export interface Completion {
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /** One served version of a kind. */
-export interface Version {
+export interface Version<T = KubeObject> {
   readonly apiVersion: string;
   readonly group: string;
   readonly version: string;
   /** The whole object. */
-  readonly schema: ObjectSchema<KubeObject>;
-  readonly toHub: ((object: any) => any) | undefined;
-  readonly fromHub: ((object: any) => any) | undefined;
+  readonly schema: ObjectSchema<T>;
+  readonly toHub: VersionDefinition['toHub'];
+  readonly fromHub: VersionDefinition['fromHub'];
   /** Field selectors besides metadata.name and metadata.namespace, where it has any. */
-  readonly selectable: KindDefinition['selectable'];
+  readonly selectable: Selectable | undefined;
   readonly orphansByDefault: boolean;
   readonly deprecated: string | undefined;
 }
 
-export interface Kind<T = any> extends Omit<KindDefinition, 'versions' | 'singular' | 'short' | 'categories'> {
+/** Properties that a Kind has in another form than its definition. */
+type Resolved = 'versions' | 'singular' | 'short' | 'categories' | 'columns' | 'rows';
+
+export interface Kind<T = KubeObject> extends Omit<KindDefinition<Fields, T>, Resolved> {
   readonly _type?: T;
   readonly singular: string;
   readonly short: readonly string[];
   readonly categories: readonly string[];
+  readonly columns: readonly Column<KubeObject>[] | undefined;
+  readonly rows?: KindDefinition<Fields, KubeObject>['rows'];
   readonly listKind: string;
   /** The stored version. */
-  readonly hub: Version;
+  readonly hub: Version<T>;
   readonly versions: readonly Version[];
 }
 
 /** The TypeScript type of a kind's objects, in the stored version. */
-export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
+export type ObjectOf<K> = K extends { readonly _type?: infer T } ? Exclude<T, undefined> : never;
 
 const typeFields = {
   kind: s.string({
@@ -220,13 +244,19 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
       deprecated: version.deprecated,
     });
   });
-  const hub = versions[0];
+  const { columns, rows, ...rest } = definition;
+  const hub = versions[0] as Version<KubeObject & ObjectType<F>> | undefined;
   if (!hub) throw new Error(`kind ${definition.kind} has no version`);
+  if (definition.conversion && versions.some(({ toHub, fromHub }) => toHub || fromHub)) {
+    throw new Error(`kind ${definition.kind} has synchronous conversions beside an asynchronous one`);
+  }
   return Object.freeze({
-    ...definition,
+    ...rest,
     singular: definition.singular ?? definition.kind.toLowerCase(),
     short: definition.short ?? [],
     categories: definition.categories ?? [],
+    columns: (typeof columns === 'function' ? columnsOf(columns) : columns) as Kind['columns'],
+    ...(rows ? { rows: rows as Kind['rows'] } : {}),
     listKind: `${definition.kind}List`,
     versions,
     hub,

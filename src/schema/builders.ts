@@ -25,9 +25,9 @@ import type {
 
 type StringOptions = FieldOptions<string>;
 type IntegerOptions = FieldOptions<number> & { min?: number; max?: number };
-type ListOptions<T> = FieldOptions<T[], readonly unknown[]> &
+type ListOptions<T> = FieldOptions<readonly T[], readonly unknown[]> &
   Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'retainKeys'>>;
-type MapOptions<T> = FieldOptions<Record<string, T>> & { atomic?: boolean };
+type MapOptions<T> = FieldOptions<Readonly<Record<string, T>>> & { atomic?: boolean };
 type ObjectOptions<T> = FieldOptions<T, object> &
   Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'embedded' | 'retainKeys' | 'replace'>>;
 type UseOptions<T> = FieldOptions<T, unknown> &

@@ -12,7 +12,7 @@ import type { FieldError } from './field-error.ts';
 type Presence = 'optional' | 'present';
 
 /** What a rule may look at besides the value. On a create `old` is undefined. */
-export interface RuleContext<T = any, Root = any, Parent = any> {
+export interface RuleContext<T = unknown, Root = unknown, Parent = unknown> {
   readonly operation: 'create' | 'update';
   readonly old: T | undefined;
   /** The object that holds the field. */
@@ -29,7 +29,7 @@ export interface RuleContext<T = any, Root = any, Parent = any> {
 }
 
 /** Checks a value; paths in its errors are relative to the value. */
-export type Rule<T = any, Root = any, Parent = any> = {
+export type Rule<T = unknown, Root = unknown, Parent = unknown> = {
   rule(value: T, context: RuleContext<T, Root, Parent>): FieldError | readonly FieldError[] | undefined;
 }['rule'];
 

@@ -141,7 +141,7 @@ describe('rules', () => {
   });
 
   it('match items by place where a list has no keys', () => {
-    const rule = (value: number, { old }: RuleContext) =>
+    const rule = (value: number, { old }: RuleContext<number>) =>
       old !== undefined && value < old ? invalid('', value, `was ${old}`) : undefined;
     expect(check({ list: s.list(s.int32({ rules: [rule] })) }, { list: [1, 5, 1] }, { list: [2, 2] })).toEqual([
       'list[0]: Invalid value: 1: was 2',

@@ -1,5 +1,3 @@
-import { isIPv4 } from 'node:net';
-import { isApiError } from '../base/errors.ts';
 import { soon } from '../base/soon.ts';
 import { Endpoints } from '../kinds/groups/core/endpoints.ts';
 import { Namespace } from '../kinds/groups/core/namespace.ts';
@@ -7,13 +5,12 @@ import { Service } from '../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../kinds/groups/discovery/endpoint-slice.ts';
 import { PriorityClass, systemPriorities } from '../kinds/groups/scheduling/priority-class.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { Call, Handle, User } from './api.ts';
+import type { Handle } from './api.ts';
 import type { Core } from './core.ts';
+import { ensure } from './own-objects.ts';
+import { publishEndpoints, type ServerAddress } from './peers/endpoints.ts';
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
-
-/** The server writes as itself. */
-const SELF: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
 const PRIORITIES = [
   { name: 'system-cluster-critical', description: 'For pods that the cluster cannot be without, on whatever node.' },
@@ -22,14 +19,16 @@ const PRIORITIES = [
 
 interface BootstrapOptions {
   readonly serviceAddress: string;
-  readonly advertise: { readonly address: string; readonly port: number } | undefined;
+  readonly advertise: ServerAddress | undefined;
+  /** Whether the endpoints of the service are kept by several servers (peers/), and not from here. */
+  readonly hasPeers: boolean;
   /** Whether pods are given priorities: then there are classes for the cluster's own. */
   readonly priorities: boolean;
 }
 
 /** What every cluster has from the start: the first namespaces, and the service through which pods find the server. */
 export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
-  const { serviceAddress, advertise, priorities } = options;
+  const { serviceAddress, advertise, hasPeers, priorities } = options;
   await Promise.all([
     ...NAMESPACES.map((name) => ensure(handle, { plural: 'namespaces', body: { metadata: { name } } })),
     ...(priorities ? PRIORITIES : []).map(({ name, description }) => {
@@ -46,7 +45,7 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
     type: 'ClusterIP',
   };
   await ensure(handle, { plural: 'services', namespace: 'default', body: { metadata, spec } });
-  await publish(handle, advertise);
+  if (!hasPeers) await publishEndpoints(handle, [advertise]);
 }
 
 /** Names of what is made here, by its kind. */
@@ -66,67 +65,4 @@ export function keepBootstrapped({ cache, log }: Pick<Core, 'cache' | 'log'>, ag
       if (!entry && names.has(at.name)) plan();
     });
   }
-}
-
-/** In both forms, so that nobody has to make the one from the other. */
-async function publish(handle: Handle, { address, port }: NonNullable<BootstrapOptions['advertise']>): Promise<void> {
-  const name = 'kubernetes';
-  const ports = [{ name: 'https', port, protocol: 'TCP' }];
-  const slice = {
-    metadata: { name, labels: { 'kubernetes.io/service-name': name } },
-    addressType: isIPv4(address) ? 'IPv4' : 'IPv6',
-    endpoints: [{ addresses: [address], conditions: { ready: true } }],
-    ports,
-  };
-  const endpoints = {
-    metadata: { name, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-    subsets: [{ addresses: [{ ip: address }], ports }],
-  };
-  const namespace = 'default';
-  await Promise.all([
-    put(handle, { plural: 'endpoints', namespace, body: endpoints }),
-    put(handle, { apiVersion: 'discovery.k8s.io/v1', plural: 'endpointslices', namespace, body: slice }),
-  ]);
-}
-
-interface Wanted {
-  readonly apiVersion?: string;
-  readonly plural: string;
-  readonly namespace?: string;
-  readonly body: { readonly metadata: { readonly name: string } } & Record<string, unknown>;
-}
-
-async function ensure(handle: Handle, wanted: Wanted): Promise<void> {
-  const { name } = wanted.body.metadata;
-  try {
-    await handle({ ...base(wanted), verb: 'get', name });
-  } catch (error) {
-    if (!isApiError(error, 'NotFound')) throw error;
-    await create(handle, wanted);
-  }
-}
-
-/** The address may be another than last time. */
-async function put(handle: Handle, wanted: Wanted): Promise<void> {
-  const { name } = wanted.body.metadata;
-  try {
-    await handle({ ...base(wanted), verb: 'patch', patchType: 'merge', name, body: structuredClone(wanted.body) });
-  } catch (error) {
-    if (!isApiError(error, 'NotFound')) throw error;
-    await create(handle, wanted);
-  }
-}
-
-async function create(handle: Handle, wanted: Wanted): Promise<void> {
-  try {
-    await handle({ ...base(wanted), verb: 'create', body: structuredClone(wanted.body) });
-  } catch (error) {
-    // Another server was faster.
-    if (!isApiError(error, 'AlreadyExists')) throw error;
-  }
-}
-
-function base(wanted: Wanted): Omit<Call, 'verb'> {
-  const { apiVersion = 'v1', plural, namespace } = wanted;
-  return { apiVersion, plural, user: SELF, ...(namespace ? { namespace } : {}) };
 }

@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { PassingMap } from '../base/passing-map.ts';
 import type { Random } from '../base/random.ts';
 import { timestamp } from '../base/timestamp.ts';
 import type { HookContext } from '../kinds/kind.ts';
@@ -18,11 +17,14 @@ import type { NodeConnection } from './nodes/connection.ts';
 import type { SpecInterner } from './objects/spec-interner.ts';
 import type { Registry } from './registry.ts';
 import type { ExplainPod } from './subresources/explain.ts';
+import type { Commits } from './transaction/commit.ts';
 import type { Watches } from './watches/watches.ts';
 
 /** What the verbs work with. */
 export interface Core {
-  readonly store: Store;
+  /** For reads of rows; objects are read from the cache and written through a transaction. */
+  readonly store: Pick<Store, 'get' | 'revision'>;
+  readonly commits: Commits;
   readonly cache: Cache;
   readonly registry: Registry;
   readonly watches: Watches;
@@ -49,8 +51,6 @@ export interface Core {
   readonly specs: SpecInterner;
   /** Lists that were asked for lately. */
   readonly lists: ListBodies;
-  /** Writes to a key that are under way in this process, so that the next one starts from their outcome. */
-  readonly writing: PassingMap<string, Promise<unknown>>;
 }
 
 /** What a kind's hooks learn of the call they run in. */

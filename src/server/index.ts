@@ -4,14 +4,13 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { type Logger, silent } from '../base/log.ts';
-import { PassingMap } from '../base/passing-map.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import { AdmissionChain } from './admission/chain.ts';
-import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './admission/plugin.ts';
-import { priority } from './admission/priority.ts';
+import { namespaceLifecycle } from './admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import { priority } from './admission/plugins/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle, User } from './api.ts';
@@ -36,7 +35,10 @@ import { handler } from './handle.ts';
 import { ListBodies } from './lists/bodies.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
 import { SpecInterner } from './objects/spec-interner.ts';
+import type { ServerAddress } from './peers/endpoints.ts';
+import { Peers } from './peers/peers.ts';
 import { Registry } from './registry.ts';
+import { Commits } from './transaction/commit.ts';
 import { Watches } from './watches/watches.ts';
 
 export interface ServerOptions {
@@ -70,7 +72,9 @@ export interface ServerOptions {
   /** Makes tokens of service accounts; absent: nobody does. */
   readonly tokenIssuer?: TokenIssuer | undefined;
   /** Where clients inside the cluster reach this server: the endpoints of the service `kubernetes`. */
-  readonly advertise?: { readonly address: string; readonly port: number };
+  readonly advertise?: ServerAddress;
+  /** The name of this machine, when other servers use the same store: then they keep the endpoints together. */
+  readonly sharedFrom?: string | undefined;
 }
 
 export interface Server {
@@ -92,6 +96,11 @@ export interface Server {
   explainPodsBy(explainPod: Core['explainPod']): void;
   /** Says how the agents of nodes are reached; before, none is. */
   reachNodesBy(connection: NodeConnection): void;
+  /**
+   * Adds this server to the endpoints of the service `kubernetes`, where several servers keep them together; resolves with
+   * what removes it again. For one that listens.
+   */
+  join(): Promise<() => Promise<void>>;
   /** Ends watches cleanly and lets go of the store, which stays open. */
   close(): void;
 }
@@ -118,6 +127,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const rbac = new Rbac(cache);
   const core: Core = {
     store,
+    commits: new Commits(store, cache),
     cache,
     registry,
     watches,
@@ -143,11 +153,15 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     clock,
     random,
     log,
-    writing: new PassingMap(),
   };
   const handle = options.freeze ? freezing(handler(core)) : handler(core);
-  const priorities = options.admission?.includes(priority) ?? false;
-  const first = { serviceAddress: addresses[0]!.at(1), advertise: options.advertise, priorities };
+  const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
+  const { advertise, sharedFrom: hostname } = options;
+  const peers =
+    advertise && hostname !== undefined
+      ? new Peers({ identity: { hostname, advertise, uid: random.uuid() }, handle, cache, clock, log })
+      : undefined;
+  const first = { serviceAddress: addresses[0]!.at(1), advertise, hasPeers: peers !== undefined, priorities };
   const [admitting] = await Promise.all([
     options.fairness && createAdmitting(core, options.fairness),
     bootstrap(handle, first),
@@ -171,7 +185,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     explainPodsBy(next) {
       explainPod = next;
     },
+    async join() {
+      await peers?.join();
+      return async () => peers?.leave();
+    },
     close() {
+      peers?.stop();
       watches.close();
       cache.close();
     },

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Answer, askHttp1 } from '../../test/support/http-client.ts';
 import { type RunningServer, startServer, TOKEN } from '../../test/support/http-server.ts';
 import { type TestServer, testServer } from '../../test/support/server.ts';
-import { integer, name } from '../kinds/columns/column.ts';
+import { name } from '../kinds/columns/column.ts';
 import { Namespace } from '../kinds/groups/core/namespace.ts';
 import { defineKind } from '../kinds/kind.ts';
 import { s } from '../schema/builders.ts';
@@ -17,7 +17,7 @@ const Before = defineKind({
   short: ['bt'],
   versions: { [`${GROUP}/v1`]: {} },
   fields: { spec: oldSpec },
-  columns: [name, integer('Size', '', ({ spec }) => spec?.size)],
+  columns: ({ integer }) => [name, integer('Size', '', ({ spec }) => spec?.size)],
   subresources: { scale: { replicas: 'spec.size', observed: 'spec.size', selector: 'spec.colour' } },
 });
 
@@ -34,7 +34,7 @@ const After = defineKind({
     },
   },
   fields: { spec: s.object('BoatSpec', { berths: s.int32(), sails: s.boolean({ default: true }) }) },
-  columns: [name, integer('Berths', '', ({ spec }) => spec?.berths)],
+  columns: ({ integer }) => [name, integer('Berths', '', ({ spec }) => spec?.berths)],
 });
 
 const AT = { apiVersion: `${GROUP}/v1` };

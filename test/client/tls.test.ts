@@ -48,7 +48,7 @@ describe('the client over TLS', () => {
     expect(await askedBy({ ca })).toBe('nobody');
   });
 
-  it('checks the name it was told to check', async () => {
+  it('verifies the configured server name', async () => {
     const { ca } = authority;
     expect(await askedBy({ ca, tlsServerName: 'localhost' })).toBe('nobody');
     await expect(askedBy({ ca, tlsServerName: 'elsewhere' })).rejects.toMatchObject({
@@ -57,7 +57,7 @@ describe('the client over TLS', () => {
     });
   });
 
-  it('refuses a server it does not trust, unless it was told not to care', async () => {
+  it('rejects an untrusted server, unless verification is off', async () => {
     await expect(askedBy({})).rejects.toMatchObject({ reason: 'ServiceUnavailable' });
     expect(await askedBy({ insecureSkipTlsVerify: true })).toBe('nobody');
   });

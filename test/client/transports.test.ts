@@ -193,7 +193,7 @@ describe.each(Object.entries(transports))('the client over %s', (_, open) => {
     expect(seen).toEqual(['ADDED before', 'DELETED before']);
   });
 
-  it('says that history is gone, in a way that informers act on', async () => {
+  it('reports compacted history in a way that informers handle', async () => {
     const maps = client.of(ConfigMap).in('default');
     await maps.create(named('a'));
     await clock.advance(600_000);

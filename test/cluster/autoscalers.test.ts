@@ -10,8 +10,8 @@ import { Event } from '../../src/kinds/groups/core/event.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
-import { namespaceLifecycle } from '../../src/server/admission/namespace-lifecycle.ts';
 import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
+import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import { nodeRestriction } from '../../src/server/authz/node/restriction.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 

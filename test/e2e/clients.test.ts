@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppsV1Api, CoreV1Api, KubeConfig, PatchStrategy, setHeaderOptions, Watch } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasKubectl } from './kubectl.ts';
+import { hasKubectl, kubectlProgram } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -26,7 +26,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
   /** Its cache of discovery goes to a folder of this run. */
   const kubectl = async (...args: string[]) => {
     const env = { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig };
-    const { stdout } = await promisify(execFile)('kubectl', args, { cwd: root, env });
+    const { stdout } = await promisify(execFile)(kubectlProgram, args, { cwd: root, env });
     return stdout.trim();
   };
 
@@ -73,9 +73,13 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
 
   test('follows changes', async () => {
     const env = { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig };
-    const watching = execFile('kubectl', ['get', 'cm', '-w', '-o', 'name', '--field-selector=metadata.name=seen'], {
-      env,
-    });
+    const watching = execFile(
+      kubectlProgram,
+      ['get', 'cm', '-w', '-o', 'name', '--field-selector=metadata.name=seen'],
+      {
+        env,
+      },
+    );
     const seen = new Promise((resolve) => watching.stdout?.once('data', (chunk) => resolve(String(chunk).trim())));
     await kubectl('create', 'configmap', 'seen');
     expect(await seen).toBe('configmap/seen');

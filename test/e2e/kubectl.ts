@@ -1,29 +1,28 @@
 import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 
 /** A kubectl that tests can drive. */
 export interface Kubectl {
   readonly name: string;
   readonly program: string;
-  /** Whether it is the newest one; some commands and flags are younger than the other. */
+  /** Whether it is the newest one; some commands and flags are younger than the oldest. */
   readonly isNewest: boolean;
 }
 
-/** Where scripts/newest-kubectl.mjs puts it. */
-const NEWEST = join(import.meta.dirname, '..', '..', '.cache', 'kubectl', 'usr', 'bin', 'kubectl');
+/** Where scripts/kubectl.mjs puts the releases that it fetches. */
+const programOf = (release: 'oldest' | 'newest') =>
+  join(import.meta.dirname, '..', '..', '.cache', 'kubectl', release, 'usr', 'bin', 'kubectl');
 
-/** Whether tests can drive the kubectl that is installed. */
-export const hasKubectl = (process.env.PATH ?? '')
-  .split(delimiter)
-  .some((folder) => existsSync(join(folder, 'kubectl')));
+/** The kubectl of tests that need only one. */
+export const kubectlProgram = programOf('oldest');
 
-if (!hasKubectl) console.log('skipped: kubectl is not installed (Debian has it in kubernetes-client)');
+export const hasKubectl = existsSync(kubectlProgram);
 
-const hasNewest = existsSync(NEWEST);
-if (!hasNewest) console.log('skipped: there is no newer kubectl in .cache/kubectl (npm test fetches it)');
-
-/** The one that is installed, and the newest that Debian has; those of them that are there. */
-export const kubectls: readonly Kubectl[] = [
-  ...(hasKubectl ? [{ name: 'installed', program: 'kubectl', isNewest: false }] : []),
-  ...(hasNewest ? [{ name: 'newest', program: NEWEST, isNewest: true }] : []),
-];
+/** The oldest and the newest release that Debian has, as far as they could be fetched. */
+export const kubectls: readonly Kubectl[] = (['oldest', 'newest'] as const)
+  .map((name) => ({ name, program: programOf(name), isNewest: name === 'newest' }))
+  .filter(({ name, program }) => {
+    if (existsSync(program)) return true;
+    console.log(`skipped: the ${name} kubectl is not in .cache/kubectl (npm test fetches it)`);
+    return false;
+  });

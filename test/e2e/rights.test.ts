@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testAuthority } from '../support/tls.ts';
-import { hasKubectl } from './kubectl.ts';
+import { hasKubectl, kubectlProgram } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
 
 let home: string;
@@ -27,7 +27,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
 
   const run = async (...args: string[]) => {
     const env = { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig };
-    const { stdout } = await promisify(execFile)('kubectl', args, { env });
+    const { stdout } = await promisify(execFile)(kubectlProgram, args, { env });
     return stdout.trim();
   };
   const asAnn = (...args: string[]) =>

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasKubectl } from './kubectl.ts';
+import { hasKubectl, kubectlProgram } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
 
 let qd: Qd;
@@ -23,7 +23,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
   /** Its cache of schemas goes to a folder of this run. */
   const kubectl = async (...args: string[]) => {
     const env = { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig };
-    const { stdout } = await promisify(execFile)('kubectl', args, { env });
+    const { stdout } = await promisify(execFile)(kubectlProgram, args, { env });
     return stdout;
   };
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasKubectl } from './kubectl.ts';
+import { hasKubectl, kubectlProgram } from './kubectl.ts';
 import { type Qd, runQd, startQd } from './program.ts';
 
 const RULES = `
@@ -21,7 +21,7 @@ let qd: Qd;
 let folder: string;
 
 const outcome = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
-  promisify(execFile)('kubectl', ['--kubeconfig', qd.kubeconfig, ...args]).then(
+  promisify(execFile)(kubectlProgram, ['--kubeconfig', qd.kubeconfig, ...args]).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );

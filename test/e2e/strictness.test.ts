@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasKubectl } from './kubectl.ts';
+import { hasKubectl, kubectlProgram } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
 
 let qd: Qd;
@@ -72,7 +72,7 @@ test('health, metrics and the version are there', async () => {
 
 describe.skipIf(!hasKubectl)('kubectl', () => {
   const kubectl = (...args: string[]) =>
-    promisify(execFile)('kubectl', args, { env: { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig } });
+    promisify(execFile)(kubectlProgram, args, { env: { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig } });
 
   test('lists versions and resources without a complaint', async () => {
     const versions = await kubectl('api-versions');

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import { defaultColumns } from '../../src/kinds/columns/column.ts';
-import { hasKubectl } from './kubectl.ts';
+import { hasKubectl, kubectlProgram } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -20,7 +20,7 @@ describe.skipIf(!hasKubectl)('kubectl get', () => {
 
   /** What it prints, in lines; its cache of discovery goes to a folder of this run. */
   async function get(...args: string[]): Promise<string[]> {
-    const { stdout } = await promisify(execFile)('kubectl', ['get', ...args], { cwd: root, env: env() });
+    const { stdout } = await promisify(execFile)(kubectlProgram, ['get', ...args], { cwd: root, env: env() });
     return stdout.trimEnd().split('\n');
   }
 
@@ -31,7 +31,7 @@ describe.skipIf(!hasKubectl)('kubectl get', () => {
     qd = await startQd({ flags: ['--controllers', 'namespace,service-account,root-ca'] });
     home = await mkdtemp(join(tmpdir(), 'qd-tables-'));
     const apply = ['apply', '-f', 'examples/first-walk'];
-    await promisify(execFile)('kubectl', apply, { cwd: root, env: env() });
+    await promisify(execFile)(kubectlProgram, apply, { cwd: root, env: env() });
   });
   afterAll(async () => {
     await qd?.stop();
@@ -85,7 +85,7 @@ describe.skipIf(!hasKubectl)('kubectl get', () => {
   });
 
   test('what changes, with one head', async () => {
-    const watching = spawn('kubectl', ['get', 'configmaps', '--watch', '--field-selector=metadata.name=seen'], {
+    const watching = spawn(kubectlProgram, ['get', 'configmaps', '--watch', '--field-selector=metadata.name=seen'], {
       env: env(),
     });
     try {

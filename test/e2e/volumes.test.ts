@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasKubectl } from './kubectl.ts';
+import { hasKubectl, kubectlProgram } from './kubectl.ts';
 import { newDirectory, type Qd, startQd } from './program.ts';
 
 let qd: Qd;
@@ -13,7 +13,7 @@ let home: string;
 let folder: string;
 
 const kubectl = async (...args: string[]) => {
-  const { stdout } = await promisify(execFile)('kubectl', ['--kubeconfig', qd.kubeconfig, ...args]);
+  const { stdout } = await promisify(execFile)(kubectlProgram, ['--kubeconfig', qd.kubeconfig, ...args]);
   return stdout.trim();
 };
 const apply = async (...objects: object[]) => {

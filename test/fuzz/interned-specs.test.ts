@@ -14,6 +14,7 @@ import { admissionPluginNames, admissionPlugins } from '../../src/server/admissi
 import type { Call, ObjectReply } from '../../src/server/api.ts';
 import { SpecInterner } from '../../src/server/objects/spec-interner.ts';
 import { RequestNotes } from '../../src/server/request-notes.ts';
+import { keepingItsPromise } from '../support/admission.ts';
 import { type TestServer, testServer } from '../support/server.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 10);
@@ -86,7 +87,9 @@ const twists = fc.constantFrom<Twist>(
 );
 
 async function serverWithAccount(): Promise<TestServer> {
-  const server = await testServer(allKinds, { admission: admissionPlugins({ enabled: admissionPluginNames }) });
+  const server = await testServer(allKinds, {
+    admission: admissionPlugins({ enabled: admissionPluginNames }).map(keepingItsPromise),
+  });
   await server.create('serviceaccounts', { metadata: { name: 'default' } });
   return server;
 }

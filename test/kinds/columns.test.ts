@@ -18,7 +18,7 @@ const kinds = allKinds.map((kind) => ({ name: kind.kind, kind }));
 
 const columnsOf = (kind: Kind) => kind.columns ?? defaultColumns;
 
-function rowOf(kind: Kind, object: unknown): unknown[] {
+function rowOf(kind: Kind, object: any): unknown[] {
   return columnsOf(kind).map(({ cell }) => cell(object, NOW));
 }
 

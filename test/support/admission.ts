@@ -1,12 +1,37 @@
 /** A server with chosen plugins, for their tests. */
 import { isApiError } from '../../src/base/errors.ts';
+import { clone, deepEqual } from '../../src/base/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { namespaceLifecycle } from '../../src/server/admission/namespace-lifecycle.ts';
-import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
+import { decode } from '../../src/schema/decode.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../../src/server/admission/plugin.ts';
+import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import { type TestServer, testServer } from './server.ts';
 
 export function admitting(plugins: readonly AdmissionPlugin[], options: Parameters<typeof testServer>[1] = {}) {
-  return testServer(allKinds, { ...options, admission: [namespaceLifecycle, ...plugins] });
+  return testServer(allKinds, { ...options, admission: [namespaceLifecycle, ...plugins].map(keepingItsPromise) });
+}
+
+/** The same plugin; it fails when it says `keepsDefaults` and has left out a default. */
+export function keepingItsPromise(plugin: AdmissionPlugin): AdmissionPlugin {
+  if (!plugin.admit || !plugin.keepsDefaults) return plugin;
+  const check = ({ kind, object }: AdmissionRequest) => {
+    // The bodies of subresources have schemas of their own.
+    if (object?.kind !== kind.kind) return;
+    const complete = decode(kind.hub.schema, clone(object));
+    if (!deepEqual(complete, object)) {
+      throw new Error(
+        `${plugin.name} left out defaults: ${JSON.stringify(object)} should be ${JSON.stringify(complete)}`,
+      );
+    }
+  };
+  return {
+    ...plugin,
+    admit(core, request) {
+      const waiting = plugin.admit!(core, request);
+      if (waiting) return waiting.then(() => check(request));
+      check(request);
+    },
+  };
 }
 
 /** A pod of one container, with what is given put into its spec. */

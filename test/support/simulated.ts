@@ -9,7 +9,7 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
-import { namespaceLifecycle } from '../../src/server/admission/namespace-lifecycle.ts';
+import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import type { User } from '../../src/server/api.ts';
 import { nodeRestriction } from '../../src/server/authz/node/restriction.ts';
 import { createServer, type Server } from '../../src/server/index.ts';

@@ -48,6 +48,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     const state = { metrics, audit, checks, isReady: () => isReady };
     return listenHttps(context, { server, pki, tokens, openListeners, ...state }, say);
   });
+  cleanup.add(await server.join());
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const startComponents = await steps.run('controllers', async (say) =>
     prepareComponents(context, { server, pki }, say),

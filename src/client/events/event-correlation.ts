@@ -1,44 +1,46 @@
 /**
- * What becomes of events before they are written, so that a noisy object does not drown the others: an event that was
- * seen before raises the count of the first, many that differ only in their message become one, and an object that
- * brings too many is left out for a while.
+ * Correlates events before they are written, so that a noisy object does not drown out others: a repeated event increments
+ * the count of the first, many events that differ only in their message are combined, and an object with too many events is
+ * muted for a while.
  */
 import type { Clock } from '../../base/clock.ts';
 
 export type EventType = 'Normal' | 'Warning';
 
-/** What an event says. */
-export interface Happening {
+/** The content of an event. */
+export interface EventContent {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
 }
 
-/** Equal happenings to one object, as one event. It changes: what is written is its newest state. */
+/** The occurrences of one event. Mutable: its newest state is written. */
 export interface EventRecord {
   readonly first: number;
   last: number;
   count: number;
   message: string;
-  /** The name of the event in the cluster, once it was given one. */
+  /** The name of the Event object, once it has one. */
   name: string | undefined;
 }
 
-/** How many objects, groups of similar events, and events are remembered. */
-const REMEMBERED = 4096;
-/** So many different messages of one reason, each within the time after the one before, are combined. */
-const SIMILAR = 10;
-const SIMILAR_WITHIN = 600_000;
-/** How many events an object may bring at once, and how long until it may bring another. */
-const BURST = 25;
-const REFILL = 300_000;
+/** Cache sizes: of objects, groups of similar events, and events. */
+const MAX_CACHED = 4096;
+/**
+ * Events of one reason are combined when so many have different messages, each within this time of the previous one.
+ */
+const MAX_SIMILAR_MESSAGES = 10;
+const SIMILAR_WINDOW_MS = 600_000;
+/** Token bucket of an object: its size, and the time until the next token. */
+const EVENT_BURST = 25;
+const EVENT_REFILL_MS = 300_000;
 
 interface Similar {
   readonly messages: Set<string>;
   last: number;
 }
 
-interface Allowance {
+interface TokenBucket {
   left: number;
   at: number;
 }
@@ -47,28 +49,28 @@ export class EventCorrelation {
   readonly #clock: Clock;
   readonly #similar = new RecentlyUsed<Similar>();
   readonly #records = new RecentlyUsed<EventRecord>();
-  readonly #allowances = new RecentlyUsed<Allowance>();
+  readonly #buckets = new RecentlyUsed<TokenBucket>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The record that the happening was counted in; undefined when it is not to be written. `object` is its identity. */
-  take(object: string, happening: Happening): EventRecord | undefined {
-    const { key, message } = this.#aggregate(object, happening);
+  /** Counts the event and returns its record; undefined when it must not be written. `object` identifies the object. */
+  record(object: string, content: EventContent): EventRecord | undefined {
+    const { key, message } = this.#aggregate(object, content);
     const record = this.#count(key, message);
     return this.#isAllowed(object) ? record : undefined;
   }
 
-  #aggregate(object: string, { type, reason, message }: Happening): { key: string; message: string } {
+  #aggregate(object: string, { type, reason, message }: EventContent): { key: string; message: string } {
     const now = this.#clock.now();
     const group = `${object}\n${type}\n${reason}`;
     const known = this.#similar.get(group);
-    const similar = known && now - known.last <= SIMILAR_WITHIN ? known : { messages: new Set<string>(), last: now };
+    const similar = known && now - known.last <= SIMILAR_WINDOW_MS ? known : { messages: new Set<string>(), last: now };
     similar.last = now;
     similar.messages.add(message);
     this.#similar.set(group, similar);
-    if (similar.messages.size < SIMILAR) return { key: `${group}\n${message}`, message };
+    if (similar.messages.size < MAX_SIMILAR_MESSAGES) return { key: `${group}\n${message}`, message };
     const [oldest] = similar.messages;
     similar.messages.delete(oldest as string);
     return { key: group, message: `(combined from similar events): ${message}` };
@@ -86,17 +88,17 @@ export class EventCorrelation {
 
   #isAllowed(object: string): boolean {
     const now = this.#clock.now();
-    const allowance = this.#allowances.get(object) ?? { left: BURST, at: now };
-    allowance.left = Math.min(BURST, allowance.left + (now - allowance.at) / REFILL);
+    const allowance = this.#buckets.get(object) ?? { left: EVENT_BURST, at: now };
+    allowance.left = Math.min(EVENT_BURST, allowance.left + (now - allowance.at) / EVENT_REFILL_MS);
     allowance.at = now;
-    this.#allowances.set(object, allowance);
+    this.#buckets.set(object, allowance);
     if (allowance.left < 1) return false;
     allowance.left--;
     return true;
   }
 }
 
-/** Forgets what was longest without use. */
+/** A map that drops the least recently used entry. */
 class RecentlyUsed<T> {
   readonly #entries = new Map<string, T>();
 
@@ -107,7 +109,7 @@ class RecentlyUsed<T> {
   set(key: string, value: T): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    if (this.#entries.size <= REMEMBERED) return;
+    if (this.#entries.size <= MAX_CACHED) return;
     const [oldest] = this.#entries.keys();
     this.#entries.delete(oldest as string);
   }

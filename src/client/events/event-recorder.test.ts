@@ -35,7 +35,7 @@ const events = () => api.list('events');
 const counts = () => events().map((each: TestObject) => [each.message, each.count]);
 
 describe('the event recorder', () => {
-  it('writes who says what about which object', async () => {
+  it('writes the component, the content and the object', async () => {
     recorder.event(object('web', 'x'), 'Normal', 'SuccessfulCreate', 'Created pod: web-1');
     await recorder.flushed();
     const { metadata, ...event } = events()[0] as TestObject;
@@ -62,7 +62,7 @@ describe('the event recorder', () => {
     });
   });
 
-  it('names events of one moment in the order in which they came', async () => {
+  it('names events of the same moment in order', async () => {
     const messages = Array.from({ length: 20 }, (_, index) => `step ${index}`);
     for (const message of messages) recorder.event(object('web', 'x'), 'Normal', message, message);
     await recorder.flushed();
@@ -70,7 +70,7 @@ describe('the event recorder', () => {
     expect(byName.map(({ message }) => message)).toEqual(messages);
   });
 
-  it('says which part of an object it is about, and counts each part for itself', async () => {
+  it('names the part of an object, and counts each part separately', async () => {
     const part = (name: string) => ({ ...object('web', 'x'), fieldPath: `spec.containers{${name}}` });
     for (const name of ['a', 'b', 'a']) recorder.event(part(name), 'Normal', 'Started', 'Container started');
     await recorder.flushed();
@@ -80,13 +80,13 @@ describe('the event recorder', () => {
     ]);
   });
 
-  it('puts events of what lives in no namespace into the default one', async () => {
+  it('puts events about cluster-scoped objects into the default namespace', async () => {
     recorder.event(object('n'), 'Normal', 'Ready', 'ready');
     await recorder.flushed();
     expect(events()[0]?.metadata.namespace).toBe('default');
   });
 
-  it('counts the same event again, and writes it anew when it was forgotten', async () => {
+  it('counts a repeated event, and creates it again when it was deleted', async () => {
     const say = () => recorder.event(object('web', 'x'), 'Warning', 'FailedCreate', 'no');
     say();
     await recorder.flushed();
@@ -114,7 +114,7 @@ describe('the event recorder', () => {
     expect(counts().at(-1)).toEqual(['Created pod: later', 1]);
   });
 
-  it('leaves out what an object brings in excess, and lets others through', async () => {
+  it('mutes an object with too many events, and not others', async () => {
     for (let i = 0; i < 40; i++) {
       recorder.event(object('noisy', 'x'), 'Warning', `Reason${i}`, 'no');
       await recorder.flushed();
@@ -129,14 +129,14 @@ describe('the event recorder', () => {
     expect(events().filter(({ involvedObject }) => involvedObject.name === 'noisy')).toHaveLength(26);
   });
 
-  it('loses nothing of a burst about many objects, and sends it in its order', async () => {
+  it('loses nothing of a burst about many objects, and keeps its order', async () => {
     const names = Array.from({ length: 10_000 }, (_, i) => `web-${i}`);
     for (const name of names) recorder.event(object(name, 'x'), 'Normal', 'Scheduled', `to a node: ${name}`);
     await recorder.flushed();
     expect(events().map(({ involvedObject }) => involvedObject.name)).toEqual(names);
   });
 
-  it('sends what comes at any moment of the sending of another', async () => {
+  it('sends events that arrive while another is sent', async () => {
     for (let moment = 0; moment < 60; moment++) {
       const before = events().length;
       recorder.event(object(`first-${moment}`, 'x'), 'Normal', 'Scheduled', 'there');
@@ -147,17 +147,17 @@ describe('the event recorder', () => {
     }
   });
 
-  it('says how many were lost, when more came than there is room for', async () => {
+  it('logs how many were dropped when the queue is full', async () => {
     const said: unknown[] = [];
     const log = { ...silent, warn: (message: string, fields: unknown) => void said.push([message, fields]) };
     const client = createClient(api);
-    const full = createEventRecorder({ client, clock, random: systemRandom, component: 'c', room: 10, log });
+    const full = createEventRecorder({ client, clock, random: systemRandom, component: 'c', maxQueued: 10, log });
     for (let i = 0; i < 15; i++) full.event(object(`web-${i}`, 'x'), 'Normal', 'Scheduled', 'there');
     full.event(object('web-14', 'x'), 'Normal', 'Scheduled', 'there');
     await full.flushed();
     // The first was on its way already.
     expect(events()).toHaveLength(11);
-    expect(said).toEqual([['events are lost: too many came at once', { count: 5 }]]);
+    expect(said).toEqual([['events were dropped: too many at once', { count: 5 }]]);
   });
 
   it('tries again when the server is away, and drops what the server refuses', async () => {

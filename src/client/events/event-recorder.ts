@@ -1,4 +1,4 @@
-/** Tells people what happened to an object: events of the core group, counted and combined (see event-correlation.ts). */
+/** Records events about objects, in the core group, counted and combined (see event-correlation.ts). */
 import { Backoff } from '../../base/backoff.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
@@ -17,38 +17,38 @@ export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** Who reports, such as `replicaset-controller`. */
+  /** The reporting component, such as `replicaset-controller`. */
   readonly component: string;
-  /** The machine that it reports from, where that matters. */
+  /** The reporting host, where that matters. */
   readonly host?: string;
   readonly log?: Logger;
-  /** Ends recording; what was not sent by then is lost. */
+  /** Stops recording; events that were not sent by then are lost. */
   readonly signal?: AbortSignal;
-  /** How many events may wait to be written; more are lost. Default: 100,000. */
-  readonly room?: number;
+  /** How many events may wait to be written; more are dropped. Default: 100,000. */
+  readonly maxQueued?: number;
 }
 
-/** What an event is about: a whole object, or as much as a reference to it needs. */
+/** What an event is about: an object, or enough of it for a reference. */
 export type EventSubject = DeepReadonly<Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>> & {
-  /** Which part of it: `spec.containers{main}`. */
+  /** Part of the object: `spec.containers{main}`. */
   readonly fieldPath?: string;
 };
 
 export interface EventRecorder {
-  /** Takes note and returns at once. It never fails: an event that cannot be written is dropped. */
+  /** Queues the event and returns at once. Never fails: an event that cannot be written is dropped. */
   event(object: EventSubject, type: EventType, reason: string, message: string): void;
-  /** Resolves when all that was recorded before has been written or dropped. */
+  /** Resolves when all events recorded before have been written or dropped. */
   flushed(): Promise<void>;
 }
 
 /**
- * A burst leaves a long line, which is worked off when there is time: what was not left out as too much of the same is not
- * to be lost. So many take some tens of megabytes.
+ * A burst leaves a long queue that is written when there is time: what correlation let through is not to be lost. A full
+ * queue takes some tens of megabytes.
  */
-const ROOM = 100_000;
-const TRIES = 12;
+const MAX_QUEUED_EVENTS = 100_000;
+const MAX_TRIES = 12;
 
-/** What an event needs to know of its object, which is not held on to. */
+/** The parts of the object that are kept while the event waits. */
 interface Reference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -74,27 +74,27 @@ class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #log: Logger;
   readonly #correlation: EventCorrelation;
-  readonly #room: number;
+  readonly #maxQueued: number;
   /** An event that is counted again while it waits is written once. */
   readonly #waiting = new Map<EventRecord, Pending>();
   #sending: Promise<void> | undefined;
   #lost = 0;
-  /** What the name of the last event ended with. */
+  /** The number in the last event's name. */
   #newest = 0n;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#log = options.log ?? silent;
     this.#correlation = new EventCorrelation(options.clock);
-    this.#room = options.room ?? ROOM;
+    this.#maxQueued = options.maxQueued ?? MAX_QUEUED_EVENTS;
   }
 
   event(object: EventSubject, type: EventType, reason: string, message: string): void {
     if (this.#options.signal?.aborted) return;
     const about = referenceTo(object);
-    const record = this.#correlation.take(identityOf(about), { type, reason, message });
+    const record = this.#correlation.record(identityOf(about), { type, reason, message });
     if (!record) return;
-    if (this.#waiting.size >= this.#room && !this.#waiting.has(record)) {
+    if (this.#waiting.size >= this.#maxQueued && !this.#waiting.has(record)) {
       this.#lost++;
       return;
     }
@@ -106,14 +106,14 @@ class Recorder implements EventRecorder {
     while (this.#sending) await this.#sending;
   }
 
-  /** One after the other, so that the events of an object come in their order. Those that come meanwhile are sent, too. */
+  /** Sends one event at a time, so that the events of an object stay in order, until none is left. */
   async #send(): Promise<void> {
     for (const [record, next] of this.#waiting) {
       this.#waiting.delete(record);
       await this.#write(next);
     }
     this.#sending = undefined;
-    if (this.#lost > 0) this.#log.warn('events are lost: too many came at once', { count: this.#lost });
+    if (this.#lost > 0) this.#log.warn('events were dropped: too many at once', { count: this.#lost });
     this.#lost = 0;
   }
 
@@ -129,8 +129,8 @@ class Recorder implements EventRecorder {
           this.#waiting.clear();
           return;
         }
-        if (!isApiError(error) || !error.retryable || tries >= TRIES) {
-          // That the namespace is on its way out is nobody's mistake.
+        if (!isApiError(error) || !error.retryable || tries >= MAX_TRIES) {
+          // A namespace that is terminating is expected.
           const say = isApiError(error, 'AlreadyExists', 'Forbidden', 'NotFound') ? 'debug' : 'warn';
           this.#log[say]('an event is lost', { reason: pending.reason, error: String(error) });
           return;
@@ -180,8 +180,8 @@ class Recorder implements EventRecorder {
   }
 
   /**
-   * The time in nanoseconds, of which chance makes the part that the clock does not know. It grows with every event, since
-   * lists have events by their names, and people read the order of what happened from it.
+   * Returns the time in nanoseconds, whose last digits are random. It grows with every event, since lists are sorted by name
+   * and people read the order of events from them.
    */
   #hex(time: number): string {
     const { random } = this.#options;
@@ -196,7 +196,7 @@ function referenceTo({ apiVersion, kind, metadata, fieldPath }: EventSubject): R
   return { apiVersion, kind, name, namespace, uid, resourceVersion, ...(fieldPath ? { fieldPath } : {}) };
 }
 
-/** What lives in no namespace has its events in `default`. */
+/** Events about cluster-scoped objects are in `default`. */
 const namespaceOf = ({ namespace }: Reference) => namespace || 'default';
 
 function identityOf({ apiVersion, kind, namespace, name, uid, fieldPath = '' }: Reference): string {

@@ -1,4 +1,4 @@
-/** Informers that are shared: one for each kind and selection, started when it is first asked for. */
+/** Shares informers: one for each kind and selection, started on first use. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -8,7 +8,7 @@ import type { Client } from '../client.ts';
 import type { KindRef } from '../object-types.ts';
 import { Informer } from './informer.ts';
 
-/** Which objects of the kind. */
+/** Selects objects of a kind. */
 export interface InformerSelection {
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -22,7 +22,9 @@ export interface InformerFactoryOptions {
   readonly log: Logger;
   /** Stops all informers. */
   readonly signal: AbortSignal;
-  /** How long a watch may last, in seconds. Over a network, so that a dead connection is noticed; else leave it out. */
+  /**
+   * Limits the duration of watches, in seconds, so that a dead network connection is noticed. Leave it out for direct calls.
+   */
   readonly watchSeconds?: number;
 }
 
@@ -38,7 +40,7 @@ export class InformerFactory {
 
   constructor(options: InformerFactoryOptions) {
     this.#options = options;
-    // Every informer listens to it; Node takes more than ten for a leak.
+    // Every informer listens to it; Node warns about more than ten listeners.
     setMaxListeners(0, options.signal);
   }
 
@@ -49,7 +51,7 @@ export class InformerFactory {
     return running.informer;
   }
 
-  /** Stops every informer of a kind that is not served any more; the next who asks starts a new one. */
+  /** Stops all informers of a kind that is no longer served; the next use starts a new one. */
   async stop(kind: KindRef): Promise<void> {
     const prefix = keyOfKind(kind);
     const gone = [...this.#running].filter(([key]) => key.startsWith(prefix));
@@ -60,7 +62,7 @@ export class InformerFactory {
     await Promise.all(gone.map(([, { done }]) => done));
   }
 
-  /** Resolves when all informers have ended after the signal. */
+  /** Resolves when all informers have stopped after the signal. */
   async stopped(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }

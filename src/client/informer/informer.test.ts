@@ -74,7 +74,7 @@ describe('an informer', () => {
     expect(world.clock.waiting).toBe(0);
   });
 
-  it('shows what was there before it said it was synced, then follows', async () => {
+  it('is synced when it has listed, and follows changes then', async () => {
     const { api, clock, informers } = world;
     api.put('pods', pod('a'));
     const informer = informers.of(Pod);
@@ -90,7 +90,7 @@ describe('an informer', () => {
     expect(informer.lister.get('b', 'default')).toBeUndefined();
   });
 
-  it('tells a late handler what is there', async () => {
+  it('calls a late handler with existing objects', async () => {
     const { api, informers } = world;
     api.put('pods', pod('a'));
     const informer = informers.of(Pod);
@@ -103,7 +103,7 @@ describe('an informer', () => {
     expect(log).toEqual(['add a']);
   });
 
-  it('is one for everybody who asks for the same', async () => {
+  it('is shared by all callers that select the same objects', async () => {
     const { api, clock, informers } = world;
     expect(informers.of(Pod)).toBe(informers.of(Pod));
     expect(informers.of(Pod, { namespace: 'x' })).not.toBe(informers.of(Pod));
@@ -119,7 +119,7 @@ describe('an informer', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('goes on after a disconnect from its last version, without a list', async () => {
+  it('resumes after a disconnect from its last version, without a list', async () => {
     const { api, clock, informers } = world;
     api.put('pods', pod('a'));
     const informer = informers.of(Pod);
@@ -134,7 +134,7 @@ describe('an informer', () => {
     expect(counts(api)).toEqual({ lists: 1, watches: 2 });
   });
 
-  it('waits longer from try to try while the server is away, and not before the first clean end', async () => {
+  it('backs off while the server is away, and not after a watch that ended cleanly', async () => {
     const { api, clock, informers } = world;
     await informers.of(Pod).synced;
     await clock.advance(0);
@@ -206,7 +206,7 @@ describe('an informer', () => {
     expect(counts(api).lists).toBeLessThanOrEqual(10);
   });
 
-  it('starts over with a server whose versions started over', async () => {
+  it('lists again when the server’s versions have started over', async () => {
     const { api, clock, informers } = world;
     for (const name of ['a', 'b', 'c']) api.put('pods', pod(name));
     const informer = informers.of(Pod);
@@ -220,7 +220,7 @@ describe('an informer', () => {
     expect(log.slice(3)).toEqual(['delete a', 'delete c', 'delete b', 'add b']);
   });
 
-  it('takes a repeated ADDED for what it is', async () => {
+  it('handles a repeated ADDED', async () => {
     const { api, clock, informers } = world;
     api.put('pods', pod('a'));
     const informer = informers.of(Pod);
@@ -237,7 +237,7 @@ describe('an informer', () => {
     expect(log).toEqual(['add a', 'add b']);
   });
 
-  it('resumes from a bookmark, so that old history may go', async () => {
+  it('resumes from a bookmark after compaction', async () => {
     const { api, clock, informers } = world;
     await informers.of(Pod).synced;
     await clock.advance(0);
@@ -259,7 +259,7 @@ describe('an informer', () => {
     expect(counts(api).lists).toBe(3);
   });
 
-  it('waits for a version: its own write, a bookmark, or a list that was asked for later', async () => {
+  it('waits for a version: by its own write, a bookmark, or a later list', async () => {
     const { api, clock, informers } = world;
     const informer = informers.of(Pod);
     await informer.synced;
@@ -287,7 +287,7 @@ describe('an informer', () => {
     expect(seen).toEqual(['write', 'bookmark', 'list']);
   });
 
-  it('gives up waiting when it is told to', async () => {
+  it('stops waiting when the signal is aborted', async () => {
     const { informers } = world;
     const patience = new AbortController();
     const waiting = informers.of(Pod).waitFor(99, patience.signal);
@@ -348,7 +348,7 @@ describe('an informer', () => {
     expect(log).toEqual(['add a']);
   });
 
-  it('stops for one kind that is not served any more, and starts again when asked', async () => {
+  it('stops for a kind that is no longer served, and starts again on use', async () => {
     const { api, clock, informers } = world;
     const first = informers.of(Pod);
     await first.synced;

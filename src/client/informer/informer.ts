@@ -1,4 +1,4 @@
-/** A cache of one kind that follows the server, tells handlers what changes, and lets others wait for a version. */
+/** A cache of one kind that follows the server, notifies handlers of changes, and lets callers wait for a version. */
 import type { Logger } from '../../base/log.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectList } from '../resource.ts';
@@ -12,8 +12,8 @@ export type ChangeHandler<T> = (change: Change<T>) => void;
 interface Waiter {
   readonly isDone: () => boolean;
   readonly done: () => void;
-  /** A list that was asked for after the wait began shows everything that was written before it. */
-  listIsEnough: boolean;
+  /** A list that starts after the wait began shows all writes made before it. */
+  isSatisfiedByList: boolean;
   readonly byVersion: boolean;
 }
 
@@ -25,7 +25,9 @@ export class Informer<T extends KubeObject> {
   #version = 0;
   #markSynced = () => {};
 
-  /** Resolves when the first list is in the cache and handlers have seen it. Stays open when it is stopped before. */
+  /**
+   * Resolves when the cache has the first list and handlers have seen it. Stays pending when the informer is stopped before.
+   */
   readonly synced = new Promise<void>((resolve) => {
     this.#markSynced = resolve;
   });
@@ -38,25 +40,28 @@ export class Informer<T extends KubeObject> {
     return this.#cache;
   }
 
-  /** Tells the handler what is there already, as additions, and every change from now on. Returns how to leave. */
+  /**
+   * Calls the handler with existing objects, as additions, and with every change from now on. Returns a function to
+   * unsubscribe.
+   */
   onChange(handler: ChangeHandler<T>): () => void {
-    for (const object of this.#cache.list()) this.#tell(handler, { type: 'add', object });
+    for (const object of this.#cache.list()) this.#notify(handler, { type: 'add', object });
     this.#handlers.add(handler);
     return () => this.#handlers.delete(handler);
   }
 
-  /** Whether the cache shows a write that got this version. */
+  /** Whether the cache shows the write with this version. */
   shows(version: number): boolean {
     return this.#version >= version;
   }
 
-  /** Resolves when the cache shows a write that got this version. */
+  /** Resolves when the cache shows the write with this version. */
   waitFor(resourceVersion: string | number, signal?: AbortSignal): Promise<void> {
     const version = Number(resourceVersion);
     return this.#wait(() => this.shows(version), signal, true);
   }
 
-  /** Resolves when the condition holds; it is looked at after every change. */
+  /** Resolves when the condition holds, which is checked after every change. */
   until(condition: (lister: Lister<T>) => boolean, signal?: AbortSignal): Promise<void> {
     return this.#wait(() => condition(this.#cache), signal, false);
   }
@@ -65,7 +70,7 @@ export class Informer<T extends KubeObject> {
   run(source: Source<T>, options: ReflectorOptions): Promise<void> {
     const sink = {
       listing: () => {
-        for (const waiter of this.#waiters) waiter.listIsEnough = waiter.byVersion;
+        for (const waiter of this.#waiters) waiter.isSatisfiedByList = waiter.byVersion;
       },
       replace: (list: ObjectList<T>) => this.#replace(list),
       apply: (events: readonly WatchEvent<T>[]) => this.#apply(events),
@@ -74,10 +79,10 @@ export class Informer<T extends KubeObject> {
   }
 
   #replace({ items, metadata }: ObjectList<T>): void {
-    for (const change of this.#cache.replace(items)) this.#tellAll(change);
+    for (const change of this.#cache.replace(items)) this.#notifyAll(change);
     this.#version = Number(metadata.resourceVersion);
     this.#markSynced();
-    for (const waiter of this.#waiters) if (waiter.listIsEnough) waiter.done();
+    for (const waiter of this.#waiters) if (waiter.isSatisfiedByList) waiter.done();
     this.#wake();
   }
 
@@ -86,10 +91,10 @@ export class Informer<T extends KubeObject> {
       switch (event.type) {
         case 'ADDED':
         case 'MODIFIED':
-          for (const change of this.#cache.put(event.object)) this.#tellAll(change);
+          for (const change of this.#cache.put(event.object)) this.#notifyAll(change);
           break;
         case 'DELETED':
-          for (const change of this.#cache.remove(keyOf(event.object), event.object)) this.#tellAll(change);
+          for (const change of this.#cache.remove(keyOf(event.object), event.object)) this.#notifyAll(change);
           break;
         case 'BOOKMARK':
           break;
@@ -99,15 +104,15 @@ export class Informer<T extends KubeObject> {
     this.#wake();
   }
 
-  #tellAll(change: Change<T>): void {
-    for (const handler of [...this.#handlers]) this.#tell(handler, change);
+  #notifyAll(change: Change<T>): void {
+    for (const handler of [...this.#handlers]) this.#notify(handler, change);
   }
 
-  #tell(handler: ChangeHandler<T>, change: Change<T>): void {
+  #notify(handler: ChangeHandler<T>, change: Change<T>): void {
     try {
       handler(change);
     } catch (error) {
-      this.#log.error('a handler of changes failed', { key: keyOf(change.object), error });
+      this.#log.error('a change handler failed', { key: keyOf(change.object), error });
     }
   }
 
@@ -124,7 +129,7 @@ export class Informer<T extends KubeObject> {
         settle();
       };
       const onAbort = () => finish(() => reject(signal?.reason));
-      const waiter: Waiter = { isDone, byVersion, listIsEnough: false, done: () => finish(resolve) };
+      const waiter: Waiter = { isDone, byVersion, isSatisfiedByList: false, done: () => finish(resolve) };
       this.#waiters.add(waiter);
       signal?.addEventListener('abort', onAbort, { once: true });
     });

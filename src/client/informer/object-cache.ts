@@ -1,39 +1,40 @@
 /**
- * The objects of one kind as an informer knows them, with indexes. It takes lists and events, and tells what each has
- * changed; repeated events change nothing.
+ * The objects of one kind that an informer knows, with indexes. It applies lists and events and returns the changes; repeated
+ * events change nothing.
  */
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { DeepReadonly } from '../object-types.ts';
 
-/** What happened to an object. A deleted object is the last state that was known. */
+/** A change of an object. A deleted object has its last known state. */
 export type Change<T> =
   | { readonly type: 'add'; readonly object: DeepReadonly<T> }
   | { readonly type: 'update'; readonly object: DeepReadonly<T>; readonly old: DeepReadonly<T> }
   | { readonly type: 'delete'; readonly object: DeepReadonly<T> };
 
-/** Reads what an informer knows. Results are shared: they must not be changed. */
+/** Reads the cache of an informer. Results are shared and must not be modified. */
 export interface Lister<T> {
-  /** An object of a cluster-wide kind has no namespace. */
+  /** Cluster-scoped objects have no namespace. */
   get(name: string, namespace?: string): DeepReadonly<T> | undefined;
-  /** In one namespace, or all. */
+  /** In one namespace, or in all. */
   list(namespace?: string): readonly DeepReadonly<T>[];
-  /** Objects that name this uid among their owners. */
+  /** Objects with this UID among their owners. */
   ownedBy(uid: string): readonly DeepReadonly<T>[];
-  /** Objects whose controlling owner has this uid. */
+  /** Objects whose controlling owner has this UID. */
   controlledBy(uid: string): readonly DeepReadonly<T>[];
-  /** Objects of the namespace that no owner controls. */
+  /** Objects of the namespace without a controlling owner. */
   orphans(namespace: string): readonly DeepReadonly<T>[];
   /**
-   * Objects for which the function gave the value. The function itself is the index: it is applied to all objects when it
-   * is first asked for, and from then on to what changes. So it is a constant of a module, never made for one call.
+   * Objects for which the index function returns the value. The function itself identifies the index: it is applied to all
+   * objects on first use and to every change after that. It must therefore be a module constant, never a closure made for one
+   * call.
    */
   by(index: IndexFunction<T>, value: string): readonly DeepReadonly<T>[];
 }
 
-/** The values under which an object is found. It must depend on the object alone. */
+/** Returns the values under which an object is found. It must depend on the object alone. */
 export type IndexFunction<T> = (object: DeepReadonly<T>) => readonly string[];
 
-/** `namespace/name`, or the name of a cluster-wide object. */
+/** Returns `namespace/name`, or the name of a cluster-scoped object. */
 export function keyOf(object: { readonly metadata: { readonly namespace?: string; readonly name?: string } }): string {
   const { namespace, name = '' } = object.metadata;
   return namespace ? `${namespace}/${name}` : name;
@@ -54,7 +55,7 @@ const byOrphanage = (object: Metadata) => (controllerOf(object) ? NONE : [object
 
 const NONE: readonly string[] = [];
 
-/** The owner that manages the object; there is at most one. */
+/** Returns the controlling owner; there is at most one. */
 export function controllerOf({ metadata }: Pick<Metadata, 'metadata'>) {
   return metadata.ownerReferences?.find(({ controller }) => controller);
 }
@@ -92,7 +93,7 @@ export class ObjectCache<T extends KubeObject> implements Lister<T> {
     return out;
   }
 
-  /** An object that exists in this state. Yields each change after it was made. */
+  /** Adds or updates an object. Yields each change after it is applied. */
   *put(object: DeepReadonly<T>): Iterable<Change<T>> {
     const key = keyOf(object);
     const old = this.#objects.get(key);
@@ -110,7 +111,7 @@ export class ObjectCache<T extends KubeObject> implements Lister<T> {
     }
   }
 
-  /** An object that does not exist any more; `last` is what it was in the end, where that is known. */
+  /** Removes an object; `last` is its final state, if known. */
   *remove(key: string, last?: DeepReadonly<T>): Iterable<Change<T>> {
     const old = this.#objects.get(key);
     if (!old) return;
@@ -118,7 +119,7 @@ export class ObjectCache<T extends KubeObject> implements Lister<T> {
     yield { type: 'delete', object: last ?? old };
   }
 
-  /** These exist and no others: what was missed becomes changes. */
+  /** Replaces all objects; what was missed becomes changes. */
   *replace(objects: readonly DeepReadonly<T>[]): Iterable<Change<T>> {
     const present = new Set(objects.map(keyOf));
     for (const key of [...this.#objects.keys()]) if (!present.has(key)) yield* this.remove(key);

@@ -1,6 +1,6 @@
 /**
- * Follows a kind on the server: a list, then a watch from the list's version. After a disconnect the watch goes on from
- * the last version, without a list; only when the server has lost that history is there a list again. It never polls.
+ * Follows a kind on the server: a list, then a watch from the list's version. After a disconnect the watch resumes from the
+ * last version without a list; it lists again only when the server has lost that history. It never polls.
  */
 import { Backoff } from '../../base/backoff.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
@@ -12,15 +12,15 @@ import type { ListOptions, WatchOptions } from '../request-options.ts';
 import type { ObjectList } from '../resource.ts';
 import type { Watch, WatchEvent } from '../watch.ts';
 
-/** What it follows: a resource of the client, with the selectors already in it. */
+/** A resource of the client, with its selectors applied. */
 export interface Source<T> {
   listAll(options: Pick<ListOptions, 'signal'>): Promise<ObjectList<T>>;
   watch(options: WatchOptions): Promise<Watch<T>>;
 }
 
-/** Whom it tells. Both are called in the order in which things happened on the server. */
+/** Receives lists and events, in the order of the server. */
 export interface Sink<T> {
-  /** A list is about to be asked for: it will show all that was written before. */
+  /** A list is about to be requested: it will show all writes made before. */
   listing(): void;
   replace(list: ObjectList<T>): void;
   /** Events that arrived together. */
@@ -32,14 +32,14 @@ export interface ReflectorOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How long a watch may last, in seconds: over a network, so that a dead connection is noticed. */
+  /** Limits the duration of watches, in seconds, so that a dead network connection is noticed. */
   readonly watchSeconds?: number;
 }
 
-const BACKOFF = { base: 500, max: 30_000 };
+const BACKOFF_MS = { base: 500, max: 30_000 };
 
-/** A watch that lasted this long, in milliseconds, went well even if it brought nothing. */
-const LONG_ENOUGH = 1000;
+/** A watch that lasted this long was healthy, even without events. */
+const HEALTHY_WATCH_MS = 1000;
 
 /** Runs until the signal is aborted. */
 export async function reflect<T extends KubeObject>(
@@ -48,9 +48,9 @@ export async function reflect<T extends KubeObject>(
   options: ReflectorOptions,
 ): Promise<void> {
   const { clock, random, log, signal, watchSeconds } = options;
-  const backoff = new Backoff(BACKOFF, random);
+  const backoff = new Backoff(BACKOFF_MS, random);
   let version: string | undefined;
-  /** Whether anything went well since the last list: if not, the next attempt waits. */
+  /** Whether there was progress since the last list; without it, the next attempt backs off. */
   let progress = true;
 
   async function list(): Promise<string> {
@@ -81,7 +81,7 @@ export async function reflect<T extends KubeObject>(
         wentWell();
       }
     } finally {
-      if (clock.now() - begun >= LONG_ENOUGH) wentWell();
+      if (clock.now() - begun >= HEALTHY_WATCH_MS) wentWell();
     }
     if (!progress) throw new ApiError('ServiceUnavailable', 'the watch ended at once');
     progress = false;
@@ -94,7 +94,7 @@ export async function reflect<T extends KubeObject>(
     } catch (error) {
       if (signal.aborted) return;
       if (isLost(error)) {
-        log.info('history is gone, listing again', { reason: (error as Error).message });
+        log.info('the version is too old, listing again', { reason: (error as Error).message });
         version = undefined;
         if (progress) {
           progress = false;
@@ -102,16 +102,16 @@ export async function reflect<T extends KubeObject>(
         }
       }
       const delay = backoff.next();
-      log.warn('cannot follow the server', { error: String(error), retryInMs: Math.round(delay) });
+      log.warn('cannot list or watch', { error: String(error), retryInMs: Math.round(delay) });
       await sleep(clock, delay, signal).catch(() => undefined);
     }
   }
 }
 
 /**
- * The version from which a watch misses nothing that came after the batch. Changes can share a version, and the
- * connection can break between two of them: so the version of the last event is asked for once more, and the cache
- * passes over what it has. A bookmark is complete.
+ * Returns the version from which a watch misses nothing after the batch. Several changes can share a version, and the
+ * connection can break between them: therefore the last event's version is requested again, and the cache ignores what it
+ * has. A bookmark is complete.
  */
 function resumeFrom(batch: readonly WatchEvent<KubeObject>[]): string | undefined {
   const last = batch.at(-1);
@@ -122,7 +122,7 @@ function resumeFrom(batch: readonly WatchEvent<KubeObject>[]): string | undefine
   return before > 0 ? String(before) : version;
 }
 
-/** Whether the server cannot go on from our version: it has forgotten it, or never had it. */
+/** Whether the server cannot resume from our version, because it was compacted or never existed. */
 function isLost(error: unknown): boolean {
   if (isApiError(error, 'Expired', 'Gone')) return true;
   const causes = isApiError(error) ? error.details?.causes : undefined;

@@ -1,6 +1,6 @@
 /**
- * Puts a cluster's context into a client configuration file that may be the user's own: everything else in the file,
- * comments and unknown fields included, stays as it is; the file is replaced in one step and readable by its owner only.
+ * Writes a cluster's context into a kubeconfig file that may be the user's own: everything else in it, comments and unknown
+ * fields included, is preserved. The file is replaced atomically and readable only by its owner.
  */
 import { mkdir, open, readFile, realpath, rename, rm, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -17,11 +17,11 @@ export interface ContextToWrite {
   readonly key?: string;
   readonly token?: string;
   readonly namespace?: string;
-  /** Whether it becomes the current context. */
+  /** Whether to make it the current context. */
   readonly current?: boolean;
 }
 
-/** Adds the context to the file, or replaces the one of the same name. The file and its directory may be missing. */
+/** Adds the context, or replaces the one of the same name. The file and its directory may be missing. */
 export function writeContext(file: string, context: ContextToWrite, clock: Clock): Promise<void> {
   const { name, current } = context;
   return change(file, clock, (config) => {
@@ -44,7 +44,7 @@ export function writeContext(file: string, context: ContextToWrite, clock: Clock
   });
 }
 
-/** Takes the context of this name, its cluster and its user out of the file. A missing file stays missing. */
+/** Removes the context of this name, its cluster and its user. A missing file stays missing. */
 export function removeContext(file: string, name: string, clock: Clock): Promise<void> {
   return change(file, clock, (config, existed) => {
     if (!existed) return false;
@@ -60,15 +60,15 @@ export function removeContext(file: string, name: string, clock: Clock): Promise
 
 const SECTIONS = ['clusters', 'contexts', 'users'] as const;
 
-/** Returns whether there is something to write. */
+/** Returns whether the file must be written. */
 type Edit = (config: Document, existed: boolean) => boolean;
 
-/** Reads, edits and replaces the file while no other program that honours the lock does the same. */
+/** Reads, edits and replaces the file under a lock. */
 async function change(file: string, clock: Clock, edit: Edit): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch((error) => {
     throw new KubeconfigError(`cannot write ${file}: ${error.message}`, { cause: error });
   });
-  // A link stays a link: what it points to is replaced.
+  // A symbolic link is kept: its target is replaced.
   const target = await realpath(file).catch(() => file);
   const release = await lock(target, clock);
   try {
@@ -76,7 +76,7 @@ async function change(file: string, clock: Clock, edit: Edit): Promise<void> {
       if (error.code === 'ENOENT') return undefined;
       throw new KubeconfigError(`cannot read ${file}: ${error.message}`, { cause: error });
     });
-    const config = parseDocument(text?.trim() ? text : EMPTY, { version: '1.1' });
+    const config = parseDocument(text?.trim() ? text : EMPTY_KUBECONFIG, { version: '1.1' });
     const [broken] = config.errors;
     if (broken) {
       throw new KubeconfigError(`${file} is not valid YAML: ${broken.message.split('\n')[0]}`, { cause: broken });
@@ -89,7 +89,7 @@ async function change(file: string, clock: Clock, edit: Edit): Promise<void> {
   }
 }
 
-const EMPTY = "apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\ncurrent-context: ''\n";
+const EMPTY_KUBECONFIG = "apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\ncurrent-context: ''\n";
 
 function put(config: Document, plural: (typeof SECTIONS)[number], name: string, fields: object): void {
   const singular = plural.slice(0, -1);
@@ -116,10 +116,10 @@ function nameOf(item: unknown): unknown {
   return isScalar(name) ? name.value : name;
 }
 
-const LOCK_TRIES = 50;
-const LOCK_WAIT = 100;
+const MAX_LOCK_TRIES = 50;
+const LOCK_WAIT_MS = 100;
 
-/** The lock that kubectl takes too: a file beside the configuration that only one can create. */
+/** The lock file that kubectl uses: exclusively created beside the kubeconfig. */
 async function lock(file: string, clock: Clock): Promise<() => Promise<void>> {
   const path = `${file}.lock`;
   for (let tries = 1; ; tries++) {
@@ -129,10 +129,10 @@ async function lock(file: string, clock: Clock): Promise<() => Promise<void>> {
     } catch (error) {
       const taken = (error as NodeJS.ErrnoException).code === 'EEXIST';
       if (!taken) throw new KubeconfigError(`cannot write ${file}: ${(error as Error).message}`, { cause: error });
-      if (tries === LOCK_TRIES) {
+      if (tries === MAX_LOCK_TRIES) {
         throw new KubeconfigError(`${path} exists: another program is writing ${file}, or one died while it did`);
       }
-      await sleep(clock, LOCK_WAIT);
+      await sleep(clock, LOCK_WAIT_MS);
     }
   }
 }

@@ -203,14 +203,14 @@ describe('writing', () => {
     expect(await readdir(directory)).toEqual(['config']);
   });
 
-  it('loses nothing when several write at once', async () => {
+  it('loses nothing when several processes write at once', async () => {
     const file = join(directory, 'config');
     const names = ['a', 'b', 'c', 'd', 'e'];
     await Promise.all(names.map((name) => writeContext(file, { ...entry, name }, systemClock)));
     expect([...(await loadKubeconfig([file])).contexts.keys()].sort()).toEqual(names);
   });
 
-  it('gives up with a clear line when somebody keeps the lock', async () => {
+  it('fails with a clear message when the lock is held', async () => {
     const file = join(directory, 'config');
     await writeFile(`${file}.lock`, '');
     const clock = new ControlledClock();
@@ -228,7 +228,7 @@ describe('writing', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('says so when the place cannot be written', async () => {
+  it('reports a path that cannot be written', async () => {
     await writeFile(join(directory, 'file'), '');
     await expect(writeContext(join(directory, 'file', 'config'), entry, systemClock)).rejects.toThrow('cannot write');
   });

@@ -1,16 +1,13 @@
-/**
- * The client configuration file that kubectl and its relatives share: which clusters there are, who the user is on each,
- * and which pair of the two is current. This file reads; kubeconfig-file.ts writes.
- */
+/** Reads kubeconfig files: clusters, users, and the contexts that combine them. kubeconfig-file.ts writes them. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 
-/** Where a cluster is and how to prove who one is: what a transport over the network needs. */
+/** The address of a cluster and the client's credentials, as the HTTPS transport needs them. */
 export interface Connection {
-  /** `https://127.0.0.1:6443`, perhaps with a path. */
+  /** `https://127.0.0.1:6443`, with an optional path. */
   readonly server: string;
-  /** PEM. Absent: the authorities that Node knows. */
+  /** PEM. Absent: the certificate authorities of Node. */
   readonly ca?: string;
   /** PEM of the client's certificate and key. */
   readonly cert?: string;
@@ -18,12 +15,12 @@ export interface Connection {
   readonly token?: string;
   readonly username?: string;
   readonly password?: string;
-  /** The name that the server's certificate must carry, where it is not the one in `server`. */
+  /** The expected name in the server's certificate, if it differs from the host in `server`. */
   readonly tlsServerName?: string;
   readonly insecureSkipTlsVerify?: boolean;
 }
 
-/** The files have been merged; paths in them are absolute. */
+/** The merged files; paths in them are absolute. */
 export interface Kubeconfig {
   readonly currentContext: string | undefined;
   readonly contexts: ReadonlyMap<string, ContextEntry>;
@@ -31,7 +28,7 @@ export interface Kubeconfig {
   readonly users: ReadonlyMap<string, Entry>;
 }
 
-/** The fields as the file has them, with absolute paths. */
+/** The fields of the file, with absolute paths. */
 type Entry = Readonly<Record<string, unknown>>;
 
 interface ContextEntry {
@@ -40,14 +37,14 @@ interface ContextEntry {
   readonly namespace?: string;
 }
 
-/** What is wrong with a configuration, in one line for the person who has to mend it. */
+/** An error in a kubeconfig, as one line for its owner. */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
 }
 
 /**
- * Reads the files of a KUBECONFIG list and merges them: the first file that has a name, or a current context, wins. Files
- * that do not exist are passed over.
+ * Reads and merges the files of a KUBECONFIG list: the first file that has a name, or a current context, wins. Missing files
+ * are skipped.
  */
 export async function loadKubeconfig(files: readonly string[]): Promise<Kubeconfig> {
   const configs: Kubeconfig[] = [];
@@ -61,7 +58,7 @@ export async function loadKubeconfig(files: readonly string[]): Promise<Kubeconf
   return mergeKubeconfigs(configs);
 }
 
-/** `file` is where the text came from: relative paths in it start from its directory. */
+/** Relative paths are resolved against the directory of `file`. */
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   let root: unknown;
   try {
@@ -100,7 +97,7 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
-/** How to reach the cluster of a context (default: the current one). Reads the files that it names. */
+/** Returns how to connect to the cluster of a context (default: the current one). Reads the files that it refers to. */
 export async function connectionOf(
   config: Kubeconfig,
   context: string | undefined = config.currentContext,
@@ -112,8 +109,8 @@ export async function connectionOf(
   if (!cluster) throw new KubeconfigError(`cluster "${entry.cluster}" of context "${context}" does not exist`);
   const user = entry.user ? config.users.get(entry.user) : {};
   if (!user) throw new KubeconfigError(`user "${entry.user}" of context "${context}" does not exist`);
-  for (const field of UNSUPPORTED.user) refuse(user, field, `user "${entry.user}"`);
-  for (const field of UNSUPPORTED.cluster) refuse(cluster, field, `cluster "${entry.cluster}"`);
+  for (const field of UNSUPPORTED_FIELDS.user) refuse(user, field, `user "${entry.user}"`);
+  for (const field of UNSUPPORTED_FIELDS.cluster) refuse(cluster, field, `cluster "${entry.cluster}"`);
   const server = textOf(cluster, 'server');
   if (!server) throw new KubeconfigError(`cluster "${entry.cluster}" has no server`);
   const tokenFile = await contentOf(user, 'tokenFile');
@@ -131,8 +128,8 @@ export async function connectionOf(
   });
 }
 
-/** Fields that change who the user is or where the traffic goes: to pass over them would be wrong. */
-const UNSUPPORTED = {
+/** Fields that change the user or the route: ignoring them would be wrong. */
+const UNSUPPORTED_FIELDS = {
   user: ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'],
   cluster: ['proxy-url'],
 } as const;
@@ -143,9 +140,9 @@ function refuse(entry: Entry, field: string, owner: string): void {
   }
 }
 
-const PATHS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
+const PATH_FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
-/** `clusters: [{ name, cluster: {…} }]` as a map; the first of a name wins. */
+/** Returns `clusters: [{ name, cluster: {…} }]` as a map; the first entry of a name wins. */
 function section(root: Entry, plural: string, file: string): Map<string, Entry> {
   const singular = plural.slice(0, -1);
   const list = root[plural] ?? [];
@@ -165,14 +162,14 @@ function section(root: Entry, plural: string, file: string): Map<string, Entry> 
 
 function absolute(fields: Entry, directory: string): Entry {
   const out: Record<string, unknown> = { ...fields };
-  for (const path of PATHS) {
+  for (const path of PATH_FIELDS) {
     const value = textOf(fields, path);
     if (value) out[path] = resolve(directory, value);
   }
   return out;
 }
 
-/** Embedded data before the file that the field names. */
+/** Embedded data takes precedence over the file that the field names. */
 async function pemOf(entry: Entry, field: string): Promise<string | undefined> {
   const data = textOf(entry, `${field}-data`);
   return data ? Buffer.from(data, 'base64').toString('utf8') : contentOf(entry, field);

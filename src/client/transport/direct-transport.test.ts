@@ -34,20 +34,20 @@ function watching() {
 type WatchReply = Extract<DirectReply, { type: 'watch' }>;
 
 describe('directTransport', () => {
-  it('gives out the very object of the server', async () => {
+  it('returns the server’s own object', async () => {
     const { calls, transport } = answering({ type: 'object', item: { object } });
     const answer = await transport.call(request);
     expect(calls).toEqual([request]);
     expect(answer.type === 'object' && answer.object).toBe(object);
   });
 
-  it('gives out the objects of a list', async () => {
+  it('returns the objects of a list', async () => {
     const metadata = { resourceVersion: '9', continue: 'next' };
     const { transport } = answering({ type: 'list', metadata, items: [{ object }] });
     expect(await transport.call({ ...request, verb: 'list' })).toEqual({ type: 'list', metadata, items: [object] });
   });
 
-  it('hands over a copy of the body, as a JSON parser would make it', async () => {
+  it('passes a copy of the body, as a JSON parser would make it', async () => {
     const { calls, transport } = answering({ type: 'object', item: { object } });
     const body = deepFreeze({ a: { b: [1, undefined, { c: undefined }] }, d: undefined, ['__proto__']: { e: 1 } });
     await transport.call({ ...request, verb: 'update', body });
@@ -85,7 +85,7 @@ describe('directTransport', () => {
     expect(state.stopped).toBe(1);
   });
 
-  it('tells the server when the reader goes, closes or aborts', async () => {
+  it('stops the watch on the server when the reader leaves, closes or aborts', async () => {
     const left = watching();
     const stream = await left.transport.watch({ ...request, verb: 'watch' });
     left.state.attached?.events({ events: [event('a')] });

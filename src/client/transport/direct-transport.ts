@@ -1,4 +1,4 @@
-/** The way to a server in the same process: no socket and no JSON. */
+/** Calls a server in the same process, without sockets and JSON. */
 import type { Status } from '../../base/errors.ts';
 import { put } from '../../base/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
@@ -19,14 +19,14 @@ interface DirectConsumer {
   end(): void;
 }
 
-/** What an event that waits is counted as, in bytes: the objects themselves are shared with the server. */
-const EVENT_COST = 1024;
+/** How much a queued event counts towards the backlog: the objects themselves are shared with the server. */
+const EVENT_COST_BYTES = 1024;
 
-/** `handle` is the server's way in for one user, who needs the rights for every call. */
+/** `handle` makes calls as one user, who needs the rights for each (see `server.direct`). */
 export function directTransport(handle: (call: Request) => Promise<DirectReply>): Transport {
   async function send(request: Request): Promise<DirectReply> {
     request.signal?.throwIfAborted();
-    // The server takes the body over, and may keep parts of it; the caller's may be shared or frozen.
+    // The server takes ownership of the body, and the caller's may be shared or frozen.
     return handle(request.body === undefined ? request : { ...request, body: copy(request.body) });
   }
 
@@ -41,17 +41,17 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
         case 'status':
           return reply;
         case 'stream':
-          throw new Error('the answer is a text');
+          throw new Error('unexpected answer: a stream');
         case 'watch':
           reply.stop();
-          throw new Error('the request is a watch');
+          throw new Error('unexpected answer: a watch');
       }
     },
 
     async watch(request): Promise<WatchStream> {
       request.signal?.throwIfAborted();
       const { signal } = request;
-      // The watch has a signal of its own, so that nothing of it stays with one that outlives it.
+      // The watch has its own signal, so that no listener stays on one that outlives it.
       const own = new AbortController();
       const onAbort = () => {
         own.abort(signal?.reason);
@@ -62,7 +62,7 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
       const leave = () => signal?.removeEventListener('abort', onAbort);
       try {
         const reply = await send({ ...request, signal: own.signal });
-        if (reply.type !== 'watch') throw new Error('the request is not a watch');
+        if (reply.type !== 'watch') throw new Error('unexpected answer: not a watch');
         pipe = new WatchPipe(() => {
           leave();
           reply.stop();
@@ -81,12 +81,12 @@ export function directTransport(handle: (call: Request) => Promise<DirectReply>)
 function attach(reply: Extract<DirectReply, { type: 'watch' }>, pipe: WatchPipe): void {
   reply.attach({
     events: (batch) => pipe.push(batch.events),
-    backlog: () => pipe.backlog * EVENT_COST,
+    backlog: () => pipe.backlog * EVENT_COST_BYTES,
     end: () => pipe.end(),
   });
 }
 
-/** The tree that a JSON parser would make of the value's JSON. */
+/** Copies the value as JSON encoding and parsing would. */
 function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : copy(item)));

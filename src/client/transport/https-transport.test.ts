@@ -164,7 +164,7 @@ describe('calls', () => {
     expect(error).toMatchObject({ reason, message: `the server answered ${code}: <html>oops</html>` });
   });
 
-  it('says that the server cannot be reached, with the cause', async () => {
+  it('reports an unreachable server, with the cause', async () => {
     const { transport, server, port } = await serve((_, response) => json(response, pod));
     await new Promise((resolve) => server.close(resolve));
     const error = await transport.call(request).catch((each) => each);
@@ -175,7 +175,7 @@ describe('calls', () => {
     expect(error.cause).toBeInstanceOf(Error);
   });
 
-  it('reads again when the server has closed a kept connection', async () => {
+  it('sends a read again when the server has closed a kept-alive connection', async () => {
     let count = 0;
     const { transport } = await serve((incoming, response) => {
       if (++count === 2) incoming.socket.destroy();
@@ -186,7 +186,7 @@ describe('calls', () => {
     expect(count).toBe(3);
   });
 
-  it('does not write again by itself', async () => {
+  it('does not send a write again', async () => {
     let count = 0;
     const { transport } = await serve((incoming, response) => {
       if (++count === 2) incoming.socket.destroy();
@@ -219,7 +219,7 @@ describe('calls', () => {
     await expect(transport.call({ ...request, signal: stop.signal })).rejects.toThrow('stopping');
   });
 
-  it('proves who it is with a token or a password, below the path of the server', async () => {
+  it('authenticates with a token or a password, below the path of the server', async () => {
     const seen: unknown[] = [];
     const handler: Handler = (incoming, response) => {
       seen.push(incoming.url, incoming.headers.authorization);
@@ -332,7 +332,7 @@ describe('watches', () => {
     expect(taken).toBe(sent);
   });
 
-  it('takes a watch that lasts longer than asked for a dead connection', async () => {
+  it('treats a watch that lasts longer than requested as a dead connection', async () => {
     const clock = new ControlledClock();
     const { transport } = await serve((_, response) => response.write(line('a')), { clock });
     const options = { timeoutSeconds: 300 };

@@ -1,4 +1,4 @@
-/** The way to a server over the network: HTTP/1.1 on connections that are kept, over TLS unless the address says http. */
+/** Calls a server over HTTP/1.1 with keep-alive, over TLS unless the URL is http. */
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { type Clock, systemClock } from '../../base/clock.ts';
@@ -12,13 +12,13 @@ import type { Answer, ListMeta, PatchType, RawEvent, Request, Transport, WatchSt
 
 export interface HttpsTransportOptions extends Connection {
   readonly userAgent?: string;
-  /** Milliseconds after which a call has failed; a watch has them to begin. Default: one minute. */
+  /** Timeout of a call in milliseconds, and of the start of a watch. Default: one minute. */
   readonly timeout?: number;
   readonly clock?: Clock;
 }
 
 export interface HttpsTransport extends Transport {
-  /** Closes the connections, those of running watches included. */
+  /** Closes all connections, including those of running watches. */
   close(): void;
 }
 
@@ -39,11 +39,11 @@ const PATCH_MEDIA: Record<PatchType, string> = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-/** After how long a silence the kernel asks whether the other end of a watch is still there, in milliseconds. */
-const PROBE_AFTER = 30_000;
+/** TCP keep-alive: how long a watch is silent before the kernel probes the peer. */
+const KEEP_ALIVE_MS = 30_000;
 
-/** How much longer than it asked for a watch may last before the connection counts as dead, in milliseconds. */
-const WATCH_GRACE = 30_000;
+/** How much longer than requested a watch may last before its connection counts as dead. */
+const WATCH_GRACE_MS = 30_000;
 
 export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   const { clock = systemClock, timeout = 60_000 } = options;
@@ -83,7 +83,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
           : {}),
       },
     };
-    const attempt = (again: boolean) =>
+    const attempt = (retry: boolean) =>
       new Promise<http.IncomingMessage>((resolve, reject) => {
         const outgoing = (plain ? http : https).request(settings);
         const abort = () => outgoing.destroy();
@@ -95,19 +95,19 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
           resolve(response);
         });
         outgoing.on('error', (error) => {
-          // The server may close a kept connection while a request is on its way; a read can simply be sent again.
-          const stale = again && !answered && outgoing.reusedSocket && !request.signal?.aborted;
+          // The server may close an idle connection while a request is on its way; reads are sent again.
+          const stale = retry && !answered && outgoing.reusedSocket && !request.signal?.aborted;
           if (stale && settings.method === 'GET') resolve(attempt(false));
           else reject(error);
         });
-        if (request.verb === 'watch') outgoing.setSocketKeepAlive(true, PROBE_AFTER);
+        if (request.verb === 'watch') outgoing.setSocketKeepAlive(true, KEEP_ALIVE_MS);
         outgoing.end(body);
       });
     return attempt(true);
   }
 
-  /** Runs `work`, which ends early when the signal is aborted or the time is up; gives its errors their reason. */
-  async function bounded<T>(request: Request, work: (request: Request) => Promise<T>): Promise<T> {
+  /** Runs `work` until the signal is aborted or the timeout has passed, and turns aborts into errors with a reason. */
+  async function withTimeout<T>(request: Request, work: (request: Request) => Promise<T>): Promise<T> {
     request.signal?.throwIfAborted();
     const ended = new AbortController();
     const end = () => ended.abort();
@@ -140,14 +140,14 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
       response.destroy();
     };
     const timer = asked?.timeoutSeconds
-      ? clock.timer(asked.timeoutSeconds * 1000 + WATCH_GRACE, () => response.destroy())
+      ? clock.timer(asked.timeoutSeconds * 1000 + WATCH_GRACE_MS, () => response.destroy())
       : undefined;
     const release = () => {
       timer?.cancel();
       signal?.removeEventListener('abort', close);
     };
     response.once('close', release);
-    // Breaks that come before somebody reads are kept for them by the stream.
+    // The stream keeps errors until it is read.
     response.on('error', () => {});
     signal?.addEventListener('abort', close, { once: true });
     if (signal?.aborted) close();
@@ -168,10 +168,10 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   }
 
   return {
-    call: (request) => bounded(request, async (limited) => answerOf(request, await bodyOf(await send(limited)))),
+    call: (request) => withTimeout(request, async (limited) => answerOf(request, await bodyOf(await send(limited)))),
 
     watch: (request) =>
-      bounded(request, async (limited) => {
+      withTimeout(request, async (limited) => {
         const response = await send(limited);
         if (response.statusCode !== 200) throw failureOf(await bodyOf(response));
         return stream(response, request);
@@ -204,7 +204,7 @@ function answerOf(request: Request, body: Body): Answer {
   if (value.kind === 'Status') return { type: 'status', status: value as unknown as Status };
   if (request.verb !== 'list') return { type: 'object', object: value as unknown as KubeObject };
   const { metadata, items } = value as unknown as { metadata: ListMeta; items: KubeObject[] | null };
-  // Some servers leave out of the items what the list says of all of them.
+  // Some servers omit fields in items that the list has.
   const common = { apiVersion: request.apiVersion, kind: String(value.kind).replace(/List$/, '') };
   return { type: 'list', metadata, items: (items ?? []).map((item) => (item.kind ? item : { ...common, ...item })) };
 }

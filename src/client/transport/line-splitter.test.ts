@@ -19,7 +19,7 @@ describe('LineSplitter', () => {
     );
   });
 
-  it('keeps an unfinished line to itself and passes over empty ones', () => {
+  it('holds back an unfinished line, and skips empty ones', () => {
     const splitter = new LineSplitter();
     expect(splitter.push(Buffer.from('a\n\n\nb'))).toEqual(['a']);
     expect(splitter.push(Buffer.from('c'))).toEqual([]);

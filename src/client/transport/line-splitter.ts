@@ -1,10 +1,10 @@
 const NEWLINE = 0x0a;
 
-/** Cuts a stream of chunks into lines. A line over many chunks is put together once, when its end has come. */
+/** Splits a stream of chunks into lines. A line that spans chunks is joined once, when it is complete. */
 export class LineSplitter {
   #parts: Buffer[] = [];
 
-  /** The lines that end in this chunk, without their ends; empty ones are left out. */
+  /** Returns the lines that end in this chunk, without line breaks and empty lines. */
   push(chunk: Buffer): string[] {
     const lines: string[] = [];
     let start = 0;

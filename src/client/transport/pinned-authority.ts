@@ -1,13 +1,13 @@
-/** Finding the authority of a cluster of which only the hash of the authority's key is known. */
+/** Finds a cluster's certificate authority by the hash of its key. */
 import { createHash, type X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 
 /**
- * The certificate, as PEM, of the authority that the server shows and whose key has the hash (`sha256:…`). Nothing is sent
- * before: whoever connects with it as the only authority speaks to the cluster that was meant. While an authority is being
- * rotated the one before it has signed it, so that the connection needs `allowPartialTrustChain`. Rejects when the server
- * shows no such authority.
+ * Returns the certificate (PEM) of the authority that the server presents and whose key has the hash (`sha256:…`). Nothing is
+ * sent; a client that then trusts only this authority is sure to reach the intended cluster. While the authority is being
+ * rotated its predecessor has signed it, so that the client needs `allowPartialTrustChain`. Rejects when the server presents
+ * no such authority.
  */
 export function pinnedAuthority(server: string, hash: string, signal: AbortSignal): Promise<string> {
   const { hostname, port } = new URL(server);
@@ -17,7 +17,7 @@ export function pinnedAuthority(server: string, hash: string, signal: AbortSigna
       host,
       port: Number(port || 443),
       ...(isIP(host) ? {} : { servername: host }),
-      // What the server shows is looked at here, and verified by whoever connects with the result.
+      // Only inspected here; the client that connects with the result verifies it.
       rejectUnauthorized: false,
     });
     const abort = () => socket.destroy(signal.reason);

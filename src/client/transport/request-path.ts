@@ -1,7 +1,7 @@
-/** Where a request goes: the path and the query of its URL. */
+/** The path and query of a request's URL. */
 import type { Request, RequestOptions } from './transport.ts';
 
-/** `/apis/apps/v1/namespaces/default/deployments/web/scale?dryRun=All`. */
+/** For example `/apis/apps/v1/namespaces/default/deployments/web/scale?dryRun=All`. */
 export function pathOf(request: Request): string {
   const { apiVersion, plural, namespace, name, subresource } = request;
   const steps = [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')];

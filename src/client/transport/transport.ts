@@ -1,13 +1,13 @@
 /**
- * What the client needs of a way to the server. It has the shape of the server's own calls, so that the direct transport
- * only passes them on.
+ * The contract of a connection to the server. It mirrors the server's calls, so that the direct transport only passes them
+ * on.
  */
 import type { Status } from '../../base/errors.ts';
 import type { KubeObject, Verb } from '../../kinds/kind.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic';
 
-/** The parameters of requests, under the names they have in a URL. */
+/** Request parameters, named as in a URL. */
 export interface RequestOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -55,16 +55,16 @@ export interface RawEvent {
 }
 
 /**
- * What a watch brings, in batches as they arrived, for one consumer. It ends when the server ends it, when it is closed
- * and when its signal is aborted; it throws an ApiError when the connection breaks.
+ * The events of a watch, in batches as they arrived, for one consumer. It ends when the server or the consumer closes it, or
+ * its signal is aborted; it throws an ApiError when the connection breaks.
  */
 export interface WatchStream extends AsyncIterable<readonly RawEvent[]> {
   close(): void;
 }
 
-/** Both reject with an ApiError, or with the reason of the request's signal. */
+/** Both methods reject with an ApiError, or with the reason of the request's signal. */
 export interface Transport {
   call(request: Request): Promise<Answer>;
-  /** Resolves once the server has taken the watch. */
+  /** Resolves when the server has accepted the watch. */
   watch(request: Request): Promise<WatchStream>;
 }

@@ -3,7 +3,7 @@ import type { RawEvent, WatchStream } from './transport.ts';
 type Batch = readonly RawEvent[];
 type Result = IteratorResult<Batch, undefined>;
 
-/** Turns batches that are pushed into a stream that is pulled. */
+/** Turns pushed batches into a pulled stream. */
 export class WatchPipe implements WatchStream {
   #batches: Batch[] = [];
   #backlog = 0;
@@ -11,12 +11,12 @@ export class WatchPipe implements WatchStream {
   #ended: { error?: unknown } | undefined;
   #onClose: () => void;
 
-  /** `onClose` is called once: when the consumer goes, or after the producer has ended it. */
+  /** `onClose` is called once: when the consumer closes it, or when the producer ends it. */
   constructor(onClose: () => void = () => {}) {
     this.#onClose = onClose;
   }
 
-  /** Events that the consumer has not taken yet. */
+  /** Events that the consumer has not read yet. */
   get backlog(): number {
     return this.#backlog;
   }
@@ -33,7 +33,7 @@ export class WatchPipe implements WatchStream {
     }
   }
 
-  /** What was pushed before is still delivered. */
+  /** Delivers what was pushed before. */
   end(error?: unknown): void {
     if (this.#ended) return;
     this.#ended = error === undefined ? {} : { error };
@@ -45,7 +45,7 @@ export class WatchPipe implements WatchStream {
     else reject(error);
   }
 
-  /** What was pushed before is dropped. */
+  /** Drops what was pushed before. */
   close(): void {
     this.#batches = [];
     this.#backlog = 0;

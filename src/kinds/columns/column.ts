@@ -1,46 +1,79 @@
 /**
- * What a table tells of an object, column by column. A kind lists its columns; this folder holds the ones that many kinds
- * have, and what their cells have in common: times, containers, selectors, long lists.
+ * The columns of tables. A kind lists its columns; this folder holds those that many kinds have, and what their cells
+ * have in common: times, containers, selectors, long lists.
  *
- * Cells read the stored version's shape. They must cope with every part of it missing, as a bookmark of a watch has
- * nothing but metadata, and they take the time from the caller.
+ * Cells read the stored version's shape. Every part of it may be missing (a bookmark of a watch has nothing but metadata),
+ * and they take the time from the caller.
  */
+import type { ObjectMeta } from '../shapes/meta/object-meta.ts';
 import { elapsed } from './elapsed.ts';
 
 type Cell = string | number | boolean | null;
 
-export interface Column {
+/** An object of which every part may be missing. */
+export type Sparse<T> = T extends readonly (infer I)[]
+  ? readonly Sparse<I>[]
+  : T extends object
+    ? string extends keyof T
+      ? Readonly<Record<string, Sparse<T[keyof T]>>>
+      : { readonly [K in keyof T]?: Sparse<T[K]> }
+    : T;
+
+/** What the columns of every kind can read. */
+interface Named {
+  metadata: ObjectMeta;
+}
+
+export interface Column<T = Named> {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   /** `name` marks the column that identifies the object. */
   readonly format?: string;
   readonly description: string;
-  /** 0 where absent: always shown. From 1 on, only where there is room (`-o wide`). */
+  /** Absent or 0: always shown. From 1 on, only in wide tables (`-o wide`). */
   readonly priority?: number;
-  readonly cell: CellOf;
+  readonly cell: CellOf<T>;
 }
 
 /**
- * `now` in milliseconds since 1970. A cell that depends on the time must name it as its second parameter: of the others a
- * table keeps what they said until the object changes.
+ * `now` in milliseconds since 1970. A cell that depends on the time must declare it as its second parameter: the values of
+ * the others are cached until the object changes.
  */
-export type CellOf = (object: any, now: number) => Cell;
+export type CellOf<T = Named> = { cell(object: Sparse<T>, now: number): Cell }['cell'];
 
-export function text(name: string, description: string, cell: CellOf): Column {
+export function text<T = Named>(name: string, description: string, cell: CellOf<T>): Column<T> {
   return { name, type: 'string', description, cell };
 }
 
 /** A whole number; absent is 0. */
-export function integer(name: string, description: string, cell: (object: any) => number | undefined): Column {
+function integer<T = Named>(
+  name: string,
+  description: string,
+  cell: (object: Sparse<T>) => number | undefined,
+): Column<T> {
   return { name, type: 'integer', description, cell: (object) => cell(object) ?? 0 };
 }
 
-export function flag(name: string, description: string, cell: (object: any) => boolean): Column {
+function flag<T = Named>(name: string, description: string, cell: (object: Sparse<T>) => boolean): Column<T> {
   return { name, type: 'boolean', description, cell };
 }
 
-/** The same column, shown only where there is room. */
-export function wide(column: Column): Column {
+/** Builders of columns that read objects of type `T`: with them, a kind's columns infer what they read. */
+interface ColumnBuilders<T> {
+  text(name: string, description: string, cell: CellOf<T>): Column<T>;
+  integer(name: string, description: string, cell: (object: Sparse<T>) => number | undefined): Column<T>;
+  flag(name: string, description: string, cell: (object: Sparse<T>) => boolean): Column<T>;
+}
+
+/** Columns that are written with the builders for their objects' type. */
+export type ColumnList<T> = (builders: ColumnBuilders<T>) => readonly Column<T>[];
+
+export function columnsOf<T>(list: ColumnList<T>): readonly Column<T>[] {
+  return list({ text, integer, flag });
+}
+
+/** The same column, shown only in wide tables. */
+export function wide<T>(column: Column<T>): Column<T> {
   return { ...column, priority: 1 };
 }
 
@@ -55,7 +88,7 @@ export const name: Column = {
   cell: ({ metadata }) => metadata?.name ?? '',
 };
 
-/** The name, and whether it is the one that is used where none is named: an annotation says so. */
+/** The name, and whether the object is the default of its kind, which one of the annotations marks. */
 export function nameAndDefault(...annotations: readonly string[]): Column {
   return {
     ...name,
@@ -68,7 +101,7 @@ export function nameAndDefault(...annotations: readonly string[]): Column {
 
 export const age: Column = text('Age', CREATED, ({ metadata }, now) => elapsed(metadata?.creationTimestamp, now));
 
-/** The time itself, as the kinds show it that never had columns of their own. */
+/** The time itself, as Kubernetes shows it for kinds without columns of their own. */
 export const createdAt: Column = {
   name: 'Created At',
   type: 'date',
@@ -76,10 +109,10 @@ export const createdAt: Column = {
   cell: ({ metadata }) => metadata?.creationTimestamp ?? null,
 };
 
-/** What a kind has that names no columns. */
+/** The columns of a kind that lists none. */
 export const defaultColumns: readonly Column[] = Object.freeze([name, age]);
 
-/** The marks for what is not there. */
+/** What cells show for missing values. */
 export const NONE = '<none>';
 export const UNSET = '<unset>';
 export const UNKNOWN = '<unknown>';

@@ -1,26 +1,32 @@
-import { type Column, text, wide } from './column.ts';
+import type { LabelSelector } from '../shapes/meta/label-selector.ts';
+import type { PodTemplateSpec } from '../shapes/pod/pod-template.ts';
+import { type Column, type Sparse, text, wide } from './column.ts';
 import { labelSelectorText } from './selector.ts';
 
-/** Finds the pod template of an object. */
-type TemplateOf = (object: any) => any;
-
-const templateOf: TemplateOf = (object) => object.spec?.template;
-
-function joined(template: any, field: 'name' | 'image'): string {
-  const containers: readonly any[] = template?.spec?.containers ?? [];
-  return containers.map((container) => container[field] ?? '').join(',');
+/** An object that creates pods from a template. */
+interface Workload {
+  spec: { template: PodTemplateSpec; selector?: LabelSelector };
 }
 
-/** The names and images of a template's containers. */
-export function containerColumns(template: TemplateOf = templateOf): readonly Column[] {
+type Template = Sparse<PodTemplateSpec> | undefined;
+
+function joined(template: Template, field: 'name' | 'image'): string {
+  return (template?.spec?.containers ?? []).map((container) => container[field] ?? '').join(',');
+}
+
+/** The names and images of the containers of the pod template that `templateOf` finds in an object. */
+export function containerColumnsOf<T>(templateOf: (object: Sparse<T>) => Template): readonly Column<T>[] {
   return [
-    text('Containers', 'The containers of a pod.', (object) => joined(template(object), 'name')),
-    text('Images', 'What the containers run.', (object) => joined(template(object), 'image')),
+    text('Containers', 'The containers of a pod.', (object) => joined(templateOf(object), 'name')),
+    text('Images', 'What the containers run.', (object) => joined(templateOf(object), 'image')),
   ];
 }
 
-/** What every workload shows where there is room: containers, images, and how it finds its pods. */
-export const workloadColumns: readonly Column[] = [
-  ...containerColumns(),
-  text('Selector', 'Which pods belong to it.', ({ spec }) => labelSelectorText(spec?.selector)),
+/** The names and images of the containers of `spec.template`. */
+export const containerColumns = containerColumnsOf<Workload>(({ spec }) => spec?.template);
+
+/** What every workload shows in wide tables: containers, images, and the selector of its pods. */
+export const workloadColumns: readonly Column<Workload>[] = [
+  ...containerColumns,
+  text<Workload>('Selector', 'Which pods belong to it.', ({ spec }) => labelSelectorText(spec?.selector)),
 ].map(wide);

@@ -1,6 +1,11 @@
-/** Where a load balancer is reached, by its status: addresses or names, each once. */
-export function loadBalancerText(status: any): string {
-  const ingress: readonly any[] = status?.loadBalancer?.ingress ?? [];
-  const points = ingress.map(({ ip, hostname }) => ip || hostname).filter(Boolean);
-  return [...new Set<string>(points)].sort().join(',');
+import type { Sparse } from './column.ts';
+
+interface Status {
+  loadBalancer?: { ingress?: readonly { ip?: string; hostname?: string }[] };
+}
+
+/** The addresses or names of a load balancer by its status, each once. */
+export function loadBalancerText(status: Sparse<Status> | undefined): string {
+  const points = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => ip || hostname || []);
+  return [...new Set(points)].sort().join(',');
 }

@@ -1,7 +1,7 @@
 import { fromLabelSelector, SelectorError } from '../../schema/selector.ts';
-import { NONE } from './column.ts';
+import { NONE, type Sparse } from './column.ts';
 
-/** A map of labels as a query would say it. */
+/** A map of labels in the syntax of label selectors. */
 export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
   if (!labels) return NONE;
   const terms = Object.keys(labels).map((key) => `${key}=${labels[key]}`);
@@ -10,17 +10,17 @@ export function labelsText(labels: Readonly<Record<string, string>> | undefined)
 
 type Selector = Parameters<typeof fromLabelSelector>[0];
 
-/** A selector as a query would say it; one that says nothing is a mark. */
-export function labelSelectorText(selector: Selector): string {
+/** A selector in the syntax of label selectors; `<none>` for an empty one. */
+export function labelSelectorText(selector: Sparse<Selector>): string {
   return selectorQuery(selector, '<error>') || NONE;
 }
 
-/** The same, empty where the selector says nothing. What cannot be said is `broken`. */
-export function selectorQuery(selector: Selector, broken: string): string {
+/** The same; '' for an empty selector, and `broken` for an invalid one. */
+export function selectorQuery(selector: Sparse<Selector>, broken: string): string {
   try {
-    return fromLabelSelector(selector).text;
+    return fromLabelSelector(selector as Selector).text;
   } catch (error) {
-    // A table tells what is there, also of an object that no rule would let in today.
+    // A stored object may predate the rule that its selector breaks, and still has a row.
     if (error instanceof SelectorError) return broken;
     throw error;
   }

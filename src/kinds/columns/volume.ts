@@ -1,3 +1,13 @@
+import type { ObjectMeta } from '../shapes/meta/object-meta.ts';
+import type { Sparse } from './column.ts';
+
+/** What a volume and a claim have in common. */
+interface Storage {
+  metadata: ObjectMeta;
+  spec: { storageClassName?: string };
+  status: { phase?: string };
+}
+
 const SHORT_MODES: readonly (readonly [mode: string, short: string])[] = [
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
@@ -5,7 +15,7 @@ const SHORT_MODES: readonly (readonly [mode: string, short: string])[] = [
   ['ReadWriteOncePod', 'RWOP'],
 ];
 
-/** How a volume may be mounted, in the letters that people know. */
+/** The access modes of a volume in their usual abbreviations. */
 export function accessModesText(modes: readonly string[] = []): string {
   return SHORT_MODES.filter(([mode]) => modes.includes(mode))
     .map(([, short]) => short)
@@ -17,12 +27,12 @@ export function storageText(resources: Readonly<Record<string, string>> | undefi
   return resources?.storage ?? '0';
 }
 
-/** The class of a volume or a claim; an annotation was its first place. */
-export function storageClassText({ metadata, spec }: any): string {
+/** The class of a volume or a claim; the annotation is older than the field. */
+export function storageClassText({ metadata, spec }: Sparse<Storage>): string {
   return metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '';
 }
 
 /** The state of a volume or a claim. */
-export function phaseText({ metadata, status }: any): string {
+export function phaseText({ metadata, status }: Sparse<Storage>): string {
   return metadata?.deletionTimestamp ? 'Terminating' : (status?.phase ?? '');
 }

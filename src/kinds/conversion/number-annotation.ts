@@ -1,23 +1,28 @@
-/** A whole number that lives in an annotation, in the one way it is written there. */
+/** An integer that is kept in an annotation in its canonical decimal form. */
+import type { ObjectMeta } from '../shapes/meta/object-meta.ts';
 
-/** The number that a text stands for; undefined for anything but the plain form of a whole number. */
+interface Named {
+  metadata: ObjectMeta;
+}
+
+/** The integer that a text stands for; undefined for anything but the canonical form of an integer. */
 export function wholeNumber(text: string | undefined): number | undefined {
   const value = Number(text);
   return Number.isSafeInteger(value) && String(value) === text ? value : undefined;
 }
 
 /** The same object with the annotation set, or without it. */
-export function withNumberAnnotation(object: any, key: string, value: number | undefined): any {
+export function withNumberAnnotation<T extends Named>(object: T, key: string, value: number | undefined): T {
   return { ...object, metadata: annotated(object.metadata, key, value === undefined ? undefined : String(value)) };
 }
 
-/** For a write that must not touch what the annotation stands for: it is as it was. */
-export function keepAnnotation(object: any, old: any, key: string): void {
+/** For a write that must not change the annotation: restores it from the old object. */
+export function keepAnnotation(object: Named, old: Named, key: string): void {
   object.metadata = annotated(object.metadata, key, old.metadata.annotations?.[key]);
 }
 
-/** Metadata whose last annotation goes has no map of them. */
-function annotated({ annotations, ...metadata }: any, key: string, value: string | undefined): any {
+/** Metadata without annotations has no empty map of them. */
+function annotated({ annotations, ...metadata }: ObjectMeta, key: string, value: string | undefined): ObjectMeta {
   const { [key]: _, ...others } = annotations ?? {};
   const next = value === undefined ? others : { ...others, [key]: value };
   return Object.keys(next).length ? { ...metadata, annotations: next } : metadata;

@@ -1,20 +1,25 @@
 /**
- * A Deployment's wish to go back to an earlier revision: `spec.rollbackTo` in the older versions, an annotation in the
- * newer ones, which have no such field. Revision 0, the last one before the present, is an empty `rollbackTo`.
+ * The request to roll a Deployment back to an earlier revision: `spec.rollbackTo` in the older versions, an annotation in
+ * the newer ones, which have no such field. Revision 0, the previous one, is an empty `rollbackTo`.
  */
+import type { KubeObject } from '../kind.ts';
 import { wholeNumber, withNumberAnnotation } from './number-annotation.ts';
+
+interface Deployment extends KubeObject {
+  spec: { rollbackTo?: { revision?: number } };
+}
 
 export const ROLLBACK_ANNOTATION = 'deprecated.deployment.rollback.to';
 
-export function rollbackToAnnotation(deployment: any): any {
+export function rollbackToAnnotation(deployment: Deployment): Deployment {
   const { rollbackTo, ...spec } = deployment.spec;
   if (rollbackTo) return withNumberAnnotation({ ...deployment, spec }, ROLLBACK_ANNOTATION, rollbackTo.revision ?? 0);
-  // Only the field speaks in these versions. A text that is no number was never shown as the field, so it stays.
+  // In these versions only the field counts. An annotation that is no number was never shown as the field: it stays.
   if (wholeNumber(deployment.metadata.annotations?.[ROLLBACK_ANNOTATION]) === undefined) return deployment;
   return withNumberAnnotation(deployment, ROLLBACK_ANNOTATION, undefined);
 }
 
-export function rollbackToField(deployment: any): any {
+export function rollbackToField(deployment: Deployment): Deployment {
   const revision = wholeNumber(deployment.metadata.annotations?.[ROLLBACK_ANNOTATION]);
   if (revision === undefined) return deployment;
   const spec = { ...deployment.spec, rollbackTo: revision === 0 ? {} : { revision } };

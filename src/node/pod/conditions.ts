@@ -1,8 +1,8 @@
-/** What holds for a pod, in the words that an agent has for it. */
+/** Computes the conditions of a pod's status. */
 
 import { timestamp } from '../../base/timestamp.ts';
-import { type ContainerRun, hasStarted, isReady, isThrough, type SeenPod } from './container-run.ts';
-import { isOver, type Phase } from './phase.ts';
+import { type ContainerRun, hasStarted, isDone, isReady, type SeenPod } from './container-run.ts';
+import { isTerminalPhase, type Phase } from './phase.ts';
 
 export interface Condition {
   readonly type: string;
@@ -13,7 +13,7 @@ export interface Condition {
   readonly message?: string;
 }
 
-/** In the order in which they are shown. */
+/** In the order of the status. */
 export const CONDITION_TYPES = [
   'PodReadyToStartContainers',
   'Initialized',
@@ -23,7 +23,7 @@ export const CONDITION_TYPES = [
 ] as const;
 type Type = (typeof CONDITION_TYPES)[number];
 
-interface Verdict {
+interface ConditionResult {
   readonly holds: boolean;
   readonly reason?: string;
   readonly message?: string;
@@ -33,26 +33,26 @@ export interface Observed {
   readonly pod: SeenPod;
   readonly phase: Phase;
   readonly runs: readonly ContainerRun[];
-  /** Whether the pod has its place: its address and what its containers share. */
-  readonly sandbox: boolean;
+  /** Whether the pod has its sandbox: its network and address. */
+  readonly hasSandbox: boolean;
   readonly now: number;
 }
 
-const HOLDS: Verdict = { holds: true };
+const TRUE: ConditionResult = { holds: true };
 
-/** All of an agent's conditions. One that stays as it was keeps the time since when it is so. */
+/** Returns all conditions that the kubelet owns. The transition time changes only with the status. */
 export function conditionsOf(observed: Observed, before: readonly Condition[]): Condition[] {
   const { pod, now } = observed;
   const containers = containersReady(observed);
-  const verdicts: Record<Type, Verdict> = {
-    PodReadyToStartContainers: { holds: observed.sandbox },
+  const results: Record<Type, ConditionResult> = {
+    PodReadyToStartContainers: { holds: observed.hasSandbox },
     Initialized: initialized(observed),
-    Ready: containers.holds ? gatesOpen(pod) : containers,
+    Ready: containers.holds ? readinessGates(pod) : containers,
     ContainersReady: containers,
-    PodScheduled: HOLDS,
+    PodScheduled: TRUE,
   };
   return CONDITION_TYPES.map((type) => {
-    const { holds, ...why } = verdicts[type];
+    const { holds, ...why } = results[type];
     const status = holds ? 'True' : 'False';
     const old = before.find((each) => each.type === type);
     const lastTransitionTime = old?.status === status ? old.lastTransitionTime : timestamp(now);
@@ -61,24 +61,24 @@ export function conditionsOf(observed: Observed, before: readonly Condition[]): 
   });
 }
 
-function containersReady({ phase, runs }: Observed): Verdict {
-  if (isOver(phase)) return { holds: false, reason: phase === 'Failed' ? 'PodFailed' : 'PodCompleted' };
+function containersReady({ phase, runs }: Observed): ConditionResult {
+  if (isTerminalPhase(phase)) return { holds: false, reason: phase === 'Failed' ? 'PodFailed' : 'PodCompleted' };
   const unready = runs.filter((run) => (run.role === 'main' || run.role === 'sidecar') && !isReady(run));
-  if (unready.length === 0) return HOLDS;
+  if (unready.length === 0) return TRUE;
   return { holds: false, reason: 'ContainersNotReady', message: `containers with unready status: ${names(unready)}` };
 }
 
-function initialized({ phase, runs }: Observed): Verdict {
+function initialized({ phase, runs }: Observed): ConditionResult {
   if (phase === 'Succeeded') return { holds: true, reason: 'PodCompleted' };
-  if (runs.some((run) => run.role === 'main' && hasStarted(run))) return HOLDS;
-  const waiting = runs.filter((run) => (run.role === 'init' || run.role === 'sidecar') && !isThrough(run));
-  if (waiting.length === 0) return HOLDS;
+  if (runs.some((run) => run.role === 'main' && hasStarted(run))) return TRUE;
+  const waiting = runs.filter((run) => (run.role === 'init' || run.role === 'sidecar') && !isDone(run));
+  if (waiting.length === 0) return TRUE;
   const message = `containers with incomplete status: ${names(waiting)}`;
   return { holds: false, reason: 'ContainersNotInitialized', message };
 }
 
-/** What others have to say before the pod counts as ready. */
-function gatesOpen({ spec, status }: SeenPod): Verdict {
+/** Evaluates the readiness gates, which other components open. */
+function readinessGates({ spec, status }: SeenPod): ConditionResult {
   const closed = (spec.readinessGates ?? []).flatMap(({ conditionType: type }) => {
     const found = status.conditions?.find((condition) => condition.type === type);
     if (!found) return [`corresponding condition of pod readiness gate "${type}" does not exist.`];
@@ -86,7 +86,7 @@ function gatesOpen({ spec, status }: SeenPod): Verdict {
       ? []
       : [`the status of pod readiness gate "${type}" is not "True", but ${found.status}`];
   });
-  return closed.length === 0 ? HOLDS : { holds: false, reason: 'ReadinessGatesNotReady', message: closed.join(', ') };
+  return closed.length === 0 ? TRUE : { holds: false, reason: 'ReadinessGatesNotReady', message: closed.join(', ') };
 }
 
 const names = (runs: readonly ContainerRun[]) => `[${runs.map(({ name }) => name).join(' ')}]`;

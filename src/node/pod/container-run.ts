@@ -1,8 +1,8 @@
-/** What a container has done so far, in the agent's own terms. Times are milliseconds since the epoch. */
+/** What a container has done so far. Times are milliseconds since the epoch. */
 import type { DeepReadonly } from '../../client/object-types.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
-/** A pod as the server shows it. */
+/** A pod as read from the API. */
 export type SeenPod = DeepReadonly<Pod>;
 type PodSpec = SeenPod['spec'];
 export type SeenContainer =
@@ -10,14 +10,14 @@ export type SeenContainer =
   | NonNullable<PodSpec['initContainers']>[number]
   | NonNullable<PodSpec['ephemeralContainers']>[number];
 
-/** `init` runs to its end before the next one starts; `sidecar` is an init container that goes on beside the others. */
+/** `init` runs to completion before the next container starts; `sidecar` is an init container that keeps running. */
 export type Role = 'init' | 'sidecar' | 'main' | 'ephemeral';
 
-export interface Ended {
+export interface Termination {
   readonly exitCode: number;
   readonly reason: string;
   readonly message?: string | undefined;
-  /** Absent for one that never started. */
+  /** Absent when the container never started. */
   readonly startedAt?: number | undefined;
   readonly finishedAt: number;
   readonly id: string;
@@ -26,36 +26,36 @@ export interface Ended {
 export type RunState =
   | { readonly type: 'waiting'; readonly reason: string; readonly message?: string }
   | { readonly type: 'running'; readonly since: number; readonly id: string }
-  | ({ readonly type: 'ended' } & Ended);
+  | ({ readonly type: 'ended' } & Termination);
 
 export interface ContainerRun {
   readonly name: string;
   readonly role: Role;
-  /** What it runs, which may be older than what the pod asks for. */
+  /** The running image, which may be older than the one in the pod's spec. */
   readonly image: string;
   readonly imageID: string;
   readonly state: RunState;
-  /** How it ended before it was started again. */
-  readonly last: Ended | undefined;
-  /** The true number. */
+  /** The previous termination, before the last restart. */
+  readonly last: Termination | undefined;
+  /** Not capped, unlike `restartCount` in the status. */
   readonly restarts: number;
-  /** Of a container that runs: whether it answers. */
+  /** For a running container: whether its readiness probe passes. */
   readonly ready: boolean;
 }
 
-/** Whether an init container stands in nobody's way any more. */
-export function isThrough({ role, state }: ContainerRun): boolean {
+/** Whether an init container no longer blocks the containers after it. */
+export function isDone({ role, state }: ContainerRun): boolean {
   if (role === 'sidecar') return state.type === 'running';
   return state.type === 'ended' && state.exitCode === 0;
 }
 
-/** Whether it has run, now or before. */
+/** Whether it is running or has run before. */
 export function hasStarted({ state, last }: ContainerRun): boolean {
   return state.type !== 'waiting' || last !== undefined;
 }
 
-/** Whether it counts as ready: one that prepares the others is when it is done, one that only looks in never is. */
+/** Whether it counts as ready: an init container when it is done, an ephemeral container never. */
 export function isReady(run: ContainerRun): boolean {
   if (run.role === 'ephemeral') return false;
-  return run.role === 'init' ? isThrough(run) : run.state.type === 'running' && run.ready;
+  return run.role === 'init' ? isDone(run) : run.state.type === 'running' && run.ready;
 }

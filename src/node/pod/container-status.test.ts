@@ -11,16 +11,16 @@ const running = (role: Role, ready: boolean) => {
   return { ready: isReady, started };
 };
 
-test('a container that runs has started, and is ready when it answers', () => {
+test('a running container has started, and is ready when its probe passes', () => {
   expect(running('main', false)).toEqual({ ready: false, started: true });
   expect(running('main', true)).toEqual({ ready: true, started: true });
   expect(running('sidecar', true)).toEqual({ ready: true, started: true });
 });
 
-test('an init container that runs is neither', () => {
+test('a running init container is neither', () => {
   expect(running('init', true)).toEqual({ ready: false, started: false });
 });
 
-test('of a container that somebody put in to look, nothing is said', () => {
+test('an ephemeral container has no started field', () => {
   expect(running('ephemeral', true)).toEqual({ ready: false, started: undefined });
 });

@@ -1,21 +1,21 @@
-/** A container as its pod's status shows it. */
+/** Builds the status of a container. */
 
 import { timestamp } from '../../base/timestamp.ts';
 import { shownRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
-import { type ContainerRun, type Ended, isReady, type RunState, type SeenContainer } from './container-run.ts';
-import { fitting } from './termination-message.ts';
+import { type ContainerRun, isReady, type RunState, type SeenContainer, type Termination } from './container-run.ts';
+import { truncated } from './termination-message.ts';
 
 const NO_STATE = Object.freeze({});
 
-/** `room`: the bytes that a message of its end may have. */
-export function containerStatus(run: ContainerRun, { resources }: SeenContainer, room: number) {
+/** `maxBytes` limits its termination message. */
+export function containerStatus(run: ContainerRun, { resources }: SeenContainer, maxBytes: number) {
   const { name, role, state, last, image, imageID } = run;
   const id = state.type === 'waiting' ? last?.id : state.id;
   const asked = resources && (resources.requests || resources.limits) ? resources : undefined;
   return {
     name,
-    state: stateOf(state, room),
-    lastState: last ? { terminated: terminated(last, room) } : NO_STATE,
+    state: stateOf(state, maxBytes),
+    lastState: last ? { terminated: terminated(last, maxBytes) } : NO_STATE,
     ready: isReady(run),
     restartCount: shownRestarts(run.restarts),
     image,
@@ -27,22 +27,22 @@ export function containerStatus(run: ContainerRun, { resources }: SeenContainer,
   };
 }
 
-function stateOf(state: RunState, room: number) {
+function stateOf(state: RunState, maxBytes: number) {
   switch (state.type) {
     case 'waiting':
       return { waiting: { reason: state.reason, ...(state.message ? { message: state.message } : {}) } };
     case 'running':
       return { running: { startedAt: timestamp(state.since) } };
     case 'ended':
-      return { terminated: terminated(state, room) };
+      return { terminated: terminated(state, maxBytes) };
   }
 }
 
-function terminated({ exitCode, reason, message, startedAt, finishedAt, id }: Ended, room: number) {
+function terminated({ exitCode, reason, message, startedAt, finishedAt, id }: Termination, maxBytes: number) {
   return {
     exitCode,
     reason,
-    ...(message ? { message: fitting(message, room) } : {}),
+    ...(message ? { message: truncated(message, maxBytes) } : {}),
     ...(startedAt === undefined ? {} : { startedAt: timestamp(startedAt) }),
     finishedAt: timestamp(finishedAt),
     ...(id ? { containerID: id } : {}),

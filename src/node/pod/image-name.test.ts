@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { imageNameFault } from './image-name.ts';
+import { imageNameError } from './image-name.ts';
 
 test.each([
   'nginx',
@@ -14,7 +14,7 @@ test.each([
   `nginx@sha256:${'0'.repeat(64)}`,
   `registry.example/nginx:1@sha256:${'0a'.repeat(32)}`,
 ])('%s is a name', (image) => {
-  expect(imageNameFault(image)).toBeUndefined();
+  expect(imageNameError(image)).toBeUndefined();
 });
 
 test.each([
@@ -29,5 +29,5 @@ test.each([
   ['registry.example/App', 'invalid reference format: repository name (registry.example/App) must be lowercase'],
   ['0'.repeat(64), `invalid repository name (${'0'.repeat(64)}), cannot specify 64-byte hexadecimal strings`],
 ])('%s is none', (image, why) => {
-  expect(imageNameFault(image)).toBe(`couldn't parse image name "${image}": ${why}`);
+  expect(imageNameError(image)).toBe(`couldn't parse image name "${image}": ${why}`);
 });

@@ -1,4 +1,4 @@
-/** Names of images, as every runtime reads them: `registry:5000/path/name:tag@digest`, of which only a name has to be there. */
+/** Parses image references (`registry:5000/path/name:tag@digest`) by the rules of container runtimes. */
 
 const HOST =
   '(?:(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\\[[a-fA-F0-9:]+\\])';
@@ -6,16 +6,16 @@ const PART = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
 const TAG = '\\w[\\w.-]{0,127}';
 const DIGEST = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}';
 const REFERENCE = new RegExp(`^(?:${HOST}(?::\\d+)?/)?${PART}(?:/${PART})*(?::${TAG})?(?:@${DIGEST})?$`);
-/** A bare digest could be the name of an image and the id of another. */
+/** A bare digest is ambiguous: it could also be an image ID. */
 const BARE_DIGEST = /^[a-f0-9]{64}$/;
 
-/** Why it is no name of an image; undefined when it is one. */
-export function imageNameFault(image: string): string | undefined {
+/** Returns why the image reference is invalid; undefined when it is valid. */
+export function imageNameError(image: string): string | undefined {
   if (REFERENCE.test(image) && !BARE_DIGEST.test(image)) return undefined;
-  return `couldn't parse image name "${image}": ${whatIsWrong(image)}`;
+  return `couldn't parse image name "${image}": ${formatError(image)}`;
 }
 
-function whatIsWrong(image: string): string {
+function formatError(image: string): string {
   if (BARE_DIGEST.test(image)) return `invalid repository name (${image}), cannot specify 64-byte hexadecimal strings`;
   if (!REFERENCE.test(image.toLowerCase())) return 'invalid reference format';
   const repository = image.replace(/[:@][^/]*$/, '');

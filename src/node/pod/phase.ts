@@ -1,17 +1,17 @@
-/** Where a pod is in its life, as its containers tell. */
+/** Computes the phase of a pod from its containers. */
 import { mayRestart } from '../../kinds/shapes/container/restart.ts';
 import {
   type ContainerRun,
-  type Ended,
   hasStarted,
-  isThrough,
+  isDone,
   type SeenContainer,
   type SeenPod,
+  type Termination,
 } from './container-run.ts';
 
 export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
-export function isOver(phase: string | undefined): boolean {
+export function isTerminalPhase(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
@@ -20,27 +20,27 @@ export function phaseOf(pod: SeenPod, runs: readonly ContainerRun[]): Phase {
   const main = runs.filter(({ role }) => role === 'main');
   const anyStarted = main.some(hasStarted);
   for (const run of runs) {
-    if (anyStarted || (run.role !== 'init' && run.role !== 'sidecar') || isThrough(run)) continue;
+    if (anyStarted || (run.role !== 'init' && run.role !== 'sidecar') || isDone(run)) continue;
     const end = endOf(run);
     return end && run.role === 'init' && !mayRestart(containerOf(pod, run), spec, end.exitCode) ? 'Failed' : 'Pending';
   }
   if (!main.every(hasStarted)) return 'Pending';
-  const goesOn = (run: ContainerRun) => {
+  const willRun = (run: ContainerRun) => {
     const end = endOf(run);
     return !end || mayRestart(containerOf(pod, run), spec, end.exitCode);
   };
-  if (main.some(goesOn)) return 'Running';
+  if (main.some(willRun)) return 'Running';
   return main.every((run) => endOf(run)?.exitCode === 0) ? 'Succeeded' : 'Failed';
 }
 
-/** The phase of a pod whose containers are not started again, whatever its policy: it is on its way out. */
+/** Returns the phase of a pod that is being terminated: its containers are not restarted, whatever its policy. */
 export function finalPhase(runs: readonly ContainerRun[]): Phase {
   const main = runs.filter(({ role }) => role === 'main');
   return main.every((run) => endOf(run)?.exitCode === 0) ? 'Succeeded' : 'Failed';
 }
 
-/** How it ended; undefined while it runs, or waits to run for the first time. */
-function endOf({ state, last }: ContainerRun): Ended | undefined {
+/** Returns how the container ended; undefined while it runs, or before its first start. */
+function endOf({ state, last }: ContainerRun): Termination | undefined {
   switch (state.type) {
     case 'running':
       return undefined;
@@ -51,11 +51,11 @@ function endOf({ state, last }: ContainerRun): Ended | undefined {
   }
 }
 
-const NOTHING: SeenContainer = { name: '' } as SeenContainer;
+const NO_CONTAINER: SeenContainer = { name: '' } as SeenContainer;
 
-/** The description that a run belongs to. Containers cannot be taken out of a pod, so there is one. */
+/** Returns the container's entry in the pod's spec. There is always one: containers cannot be removed from a pod. */
 export function containerOf({ spec }: SeenPod, { name, role }: ContainerRun): SeenContainer {
   const list: readonly SeenContainer[] | undefined =
     role === 'main' ? spec.containers : role === 'ephemeral' ? spec.ephemeralContainers : spec.initContainers;
-  return list?.find((each) => each.name === name) ?? NOTHING;
+  return list?.find((each) => each.name === name) ?? NO_CONTAINER;
 }

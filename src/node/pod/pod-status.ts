@@ -1,29 +1,29 @@
-/** All that an agent reports of a pod. */
+/** Builds the status that the kubelet reports for a pod. */
 
 import { timestamp } from '../../base/timestamp.ts';
 import { type Condition, conditionsOf, type Observed } from './conditions.ts';
 import type { Role } from './container-run.ts';
 import { containerStatus } from './container-status.ts';
 import { containerOf } from './phase.ts';
-import { messageRoom } from './termination-message.ts';
+import { messageLimit } from './termination-message.ts';
 
 export interface Report extends Observed {
   readonly startTime: number;
   readonly hostIP: string;
   readonly podIP: string | undefined;
-  /** Why the pod as a whole has failed, where no container tells. */
-  readonly verdict?: { readonly reason: string; readonly message: string } | undefined;
+  /** Why the pod failed as a whole, when no container explains it. */
+  readonly failure?: { readonly reason: string; readonly message: string } | undefined;
 }
 
 export function podStatus(report: Report, before: readonly Condition[]) {
-  const { pod, phase, startTime, hostIP, podIP, verdict } = report;
+  const { pod, phase, startTime, hostIP, podIP, failure } = report;
   const { generation } = pod.metadata;
   const init = statusesOf(report, ['init', 'sidecar']);
   const ephemeral = statusesOf(report, ['ephemeral']);
   return {
     ...(generation ? { observedGeneration: generation } : {}),
     phase,
-    ...verdict,
+    ...failure,
     conditions: conditionsOf(report, before),
     hostIP,
     hostIPs: [{ ip: hostIP }],
@@ -36,8 +36,8 @@ export function podStatus(report: Report, before: readonly Condition[]) {
 }
 
 function statusesOf({ pod, runs }: Report, roles: readonly Role[]) {
-  const room = messageRoom(runs.length);
+  const maxBytes = messageLimit(runs.length);
   return runs
     .filter(({ role }) => roles.includes(role))
-    .map((run) => containerStatus(run, containerOf(pod, run), room));
+    .map((run) => containerStatus(run, containerOf(pod, run), maxBytes));
 }

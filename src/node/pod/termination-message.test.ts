@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { podStatus } from './pod-status.ts';
-import { fitting } from './termination-message.ts';
+import { truncated } from './termination-message.ts';
 
 const messages = (count: number, message: string) => {
   const containers = Array.from({ length: count }, (_, i) => ({ name: `c${i}`, image: 'i' }));
@@ -10,7 +10,7 @@ const messages = (count: number, message: string) => {
     state: { type: 'ended', ...ended },
   }));
   const pod = { metadata: {}, spec: { containers }, status: {} };
-  const report = { pod, phase: 'Failed', runs, sandbox: false, now: 0, startTime: 0, hostIP: '', podIP: undefined };
+  const report = { pod, phase: 'Failed', runs, hasSandbox: false, now: 0, startTime: 0, hostIP: '', podIP: undefined };
   const { containerStatuses } = podStatus(report as any, []);
   return containerStatuses.flatMap(({ state, lastState }: any) => [
     state.terminated.message.length,
@@ -25,9 +25,9 @@ test('a termination message is truncated above 4096 bytes, and to its part of 12
   expect(new Set(messages(12, 'x'.repeat(5000)))).toEqual(new Set([1024]));
 });
 
-test('a message that is cut ends with a whole character', () => {
-  expect(fitting('a€b', 5)).toBe('a€b');
-  expect(fitting('a€b', 4)).toBe('a€');
-  expect(fitting('a€b', 3)).toBe('a');
-  expect(fitting('a€b', 1)).toBe('a');
+test('a message is cut at a character boundary', () => {
+  expect(truncated('a€b', 5)).toBe('a€b');
+  expect(truncated('a€b', 4)).toBe('a€');
+  expect(truncated('a€b', 3)).toBe('a');
+  expect(truncated('a€b', 1)).toBe('a');
 });

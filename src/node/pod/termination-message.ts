@@ -1,34 +1,34 @@
-/** How much of what its containers said at their end a pod's status shows. */
+/** Limits termination messages in the status of a pod. */
 
-/** Of one container, and of all together, in bytes. */
-const LONGEST = 4096;
-const TOGETHER = 12 * 1024;
+/** Limits in bytes: for one container, and for all containers of a pod. */
+const MAX_MESSAGE_BYTES = 4096;
+const MAX_POD_BYTES = 12 * 1024;
 
-/** Of a log that stands for a message: so many lines of its end, and of those so many bytes. */
-export const FALLBACK_LINES = 80;
-const FALLBACK_BYTES = 2048;
+/** Limits of a log excerpt that serves as a message: its last lines, and of those the last bytes. */
+export const MAX_FALLBACK_LINES = 80;
+const MAX_FALLBACK_BYTES = 2048;
 
-/** How many bytes each of so many containers has. */
-export function messageRoom(containers: number): number {
-  return Math.min(LONGEST, Math.floor(TOGETHER / Math.max(1, containers)));
+/** Returns the limit for each container's message, in bytes. */
+export function messageLimit(containers: number): number {
+  return Math.min(MAX_MESSAGE_BYTES, Math.floor(MAX_POD_BYTES / Math.max(1, containers)));
 }
 
-/** As much of its beginning as there is room for, without half a character. */
-export function fitting(message: string, room: number): string {
+/** Returns the start of the message, cut at a character boundary. */
+export function truncated(message: string, maxBytes: number): string {
   const bytes = Buffer.from(message);
-  if (bytes.length <= room) return message;
-  let end = room;
-  while (end > 0 && isInside(bytes[end]!)) end--;
+  if (bytes.length <= maxBytes) return message;
+  let end = maxBytes;
+  while (end > 0 && isContinuation(bytes[end]!)) end--;
   return bytes.toString('utf8', 0, end);
 }
 
-/** As much of the end of a log's last lines as may stand for a message, without half a character. */
+/** Returns the end of the log's last lines, cut at a character boundary. */
 export function endOfLog(lines: string): string {
   const bytes = Buffer.from(lines);
-  let start = Math.max(0, bytes.length - FALLBACK_BYTES);
-  while (start > 0 && start < bytes.length && isInside(bytes[start]!)) start++;
+  let start = Math.max(0, bytes.length - MAX_FALLBACK_BYTES);
+  while (start > 0 && start < bytes.length && isContinuation(bytes[start]!)) start++;
   return bytes.toString('utf8', start);
 }
 
-/** Whether a character goes on here, and does not begin. */
-const isInside = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000;
+/** Whether the byte continues a UTF-8 sequence. */
+const isContinuation = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000;

@@ -1,6 +1,6 @@
 /**
- * Simulated nodes: machines that do not exist, thousands of them in one process. They register, keep leases, and take the
- * pods that are bound to them through their lives by rule. All waits are in one agenda, all writes of pods in one reporter.
+ * Runs simulated nodes, thousands of them in one process. They register, renew leases, and take the pods that are bound to
+ * them through their lifecycle by rule. All timers are in one queue, and all status writes in one reporter.
  */
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -13,81 +13,81 @@ import { Node } from '../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { formatAddress, parseAddress, subnetsOf } from './agent/addresses.ts';
-import { Agenda } from './agent/agenda.ts';
-import { Directories } from './agent/directories.ts';
-import { Teller } from './agent/events.ts';
+import { AgentEvents } from './agent/agent-events.ts';
+import { DirectoryVolumes } from './agent/directory-volumes.ts';
 import { Fleet } from './agent/fleet.ts';
 import type { Machine } from './agent/machine.ts';
 import { SimulatedPods } from './agent/pods.ts';
-import { Reporter } from './agent/reporter.ts';
+import { StatusReporter } from './agent/status-reporter.ts';
+import { TimerQueue } from './agent/timer-queue.ts';
 import { type LogRequest, logLines, logRun } from './lifecycle/logs.ts';
-import { Sharers } from './lifecycle/sharers.ts';
+import { SharedLoad } from './lifecycle/shared-load.ts';
 import { type NodeUsage, usageOf } from './lifecycle/usage.ts';
 import type { Rules } from './rules/rules.ts';
 
 export interface SimulatedNodesOptions {
   /** Acts as the simulation: it reads for all nodes. */
   readonly client: Client;
-  /** Acts as the node of this name: it writes what an agent writes. */
+  /** Acts as the node of this name: it writes what a kubelet writes. */
   readonly clientOf: (node: string) => Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Their names in order. */
+  /** The names of the nodes, in order. */
   readonly names: readonly string[];
-  /** What their pods have their addresses from: `10.244.0.0/16`. */
+  /** Divided among the nodes for their pods: `10.244.0.0/16`. */
   readonly clusterCidr: string;
-  /** What they say they are a version of: `v1.36.4`. */
+  /** The kubelet version to report: `v1.36.4`. */
   readonly version: string;
   readonly rules: Rules;
 }
 
 export interface SimulatedNodes {
-  /** Whether a node is one of these. */
+  /** Whether the node is simulated. */
   has(node: string): boolean;
-  /** Rejects with an ApiError in the words of an agent. */
+  /** Rejects with the ApiError of a kubelet. */
   logs(request: LogRequest): Promise<AsyncIterable<Buffer>>;
-  /** What a node and its pods use now; undefined when it is none of these, or down. */
+  /** Returns the usage of a node and its pods; undefined when the node is not simulated, or down. */
   usage(node: string): NodeUsage | undefined;
-  /** Resolves when nothing of them is under way any more. */
+  /** Resolves when no work is in progress. */
   stop(): Promise<void>;
 }
 
-/** Addresses of machines come from a range that is kept for networks of providers: nobody's own is there. */
+/** Node addresses are from the shared address space of RFC 6598, which private networks do not use. */
 const FIRST_MACHINE = parseAddress('100.64.0.1');
 
-/** Resolves when all nodes are registered. Throws a RangeError when the range has no room for them. */
+/** Resolves when all nodes are registered. Throws a RangeError when the CIDR is too small. */
 export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<SimulatedNodes> {
   const { client, clientOf, clock, random, log, rules } = options;
   const stop = new AbortController();
   const common = { client, clock, random, log, signal: stop.signal };
-  const agenda = new Agenda(clock);
+  const timers = new TimerQueue(clock);
   const informers = new InformerFactory(common);
   const recorderOf = (host: string) =>
     createEventRecorder({ ...common, client: clientOf(host), component: 'kubelet', host });
-  const teller = new Teller(clock, options.names.length, recorderOf);
-  const reporter = new Reporter({ ...common, agenda });
+  const events = new AgentEvents(clock, options.names.length, recorderOf);
+  const reporter = new StatusReporter({ ...common, timers });
   const pods = new SimulatedPods({
-    ...{ clock, random, log, agenda, reporter, rules: rules.pods },
+    ...{ clock, random, log, timers, reporter, rules: rules.pods },
     nodeOf: (name) => fleet.node(name),
-    tell: (life, happening) => teller.tell(life, happening),
+    emit: (life, event) => events.podEvent(life, event),
   });
   const nodes = informers.of(Node);
   const fleet: Fleet = new Fleet({
-    ...{ ...common, clientOf, agenda, nodes, machines: machinesOf(options), rules: rules.nodes },
+    ...{ ...common, clientOf, timers, nodes, machines: machinesOf(options), rules: rules.nodes },
     onUp: (node) => {
       pods.resume(node);
       directories.resume(node.name);
     },
-    tell: (node, what) => teller.tellOfNode(node, what),
+    emit: (node, reason) => events.nodeEvent(node, reason),
     onGone: (node) => pods.forget(node),
   });
-  const directories = new Directories({ ...common, nodeOf: (name) => fleet.node(name) });
+  const directories = new DirectoryVolumes({ ...common, nodeOf: (name) => fleet.node(name) });
   const end = async () => {
     stop.abort();
-    agenda.close();
+    timers.close();
     const parts = [reporter, fleet, directories, informers].map((part) => part.stopped());
-    await Promise.all([...parts, teller.flushed()]);
+    await Promise.all([...parts, events.flushed()]);
   };
   try {
     await nodes.synced;
@@ -97,7 +97,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
     throw error;
   }
   const podInformer = informers.of(Pod);
-  const sharers = new Sharers(podInformer.lister, clock);
+  const podsSharing = new SharedLoad(podInformer.lister, clock);
   podInformer.onChange((change) => pods.onChange(change));
   directories.follow(informers.of(PersistentVolume));
   return {
@@ -112,7 +112,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
     usage(name) {
       const node = fleet.node(name);
       if (!node?.isUp) return undefined;
-      return usageOf(pods.livesOn(node), { now: clock.now(), sharers: (life) => sharers.of(life) });
+      return usageOf(pods.livesOn(node), { now: clock.now(), podsSharing: (life) => podsSharing.of(life) });
     },
     stop: end,
   };

@@ -3,25 +3,29 @@
  * else has been decided.
  */
 import { nodeRestriction } from '../authz/node/restriction.ts';
-import { alwaysPullImages } from './always-pull-images.ts';
-import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts';
-import { defaultIngressClass } from './default-ingress-class.ts';
-import { defaultStorageClass } from './default-storage-class.ts';
-import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
-import { denyServiceExternalIps } from './deny-service-external-ips.ts';
-import { extendedResourceToleration } from './extended-resource-toleration.ts';
-import { limitRanger } from './limit-ranger.ts';
-import { namespaceLifecycle } from './namespace-lifecycle.ts';
-import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
-import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
 import type { AdmissionPlugin } from './plugin.ts';
-import { podSecurity } from './pod-security/pod-security.ts';
-import { priority } from './priority.ts';
-import { resourceQuota } from './resource-quota.ts';
-import { runtimeClass } from './runtime-class.ts';
-import { serviceAccount } from './service-account.ts';
-import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts';
-import { taintNodesByCondition } from './taint-nodes-by-condition.ts';
+import { alwaysPullImages } from './plugins/always-pull-images.ts';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+} from './plugins/certificates/certificates.ts';
+import { defaultIngressClass } from './plugins/default-ingress-class.ts';
+import { defaultStorageClass } from './plugins/default-storage-class.ts';
+import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.ts';
+import { denyServiceExternalIps } from './plugins/deny-service-external-ips.ts';
+import { extendedResourceToleration } from './plugins/extended-resource-toleration.ts';
+import { limitRanger } from './plugins/limit-ranger/limit-ranger.ts';
+import { namespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import { ownerReferencesPermissionEnforcement } from './plugins/owner-references-permission-enforcement.ts';
+import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.ts';
+import { podSecurity } from './plugins/pod-security/pod-security.ts';
+import { priority } from './plugins/priority.ts';
+import { resourceQuota } from './plugins/resource-quota/resource-quota.ts';
+import { runtimeClass } from './plugins/runtime-class.ts';
+import { serviceAccount } from './plugins/service-account/service-account.ts';
+import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
+import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
 
 const ordered: readonly AdmissionPlugin[] = [
   namespaceLifecycle,

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { podNamed } from '../../../test/support/admission.ts';
 import { testServer } from '../../../test/support/server.ts';
 import { ApiError } from '../../base/errors.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { RequestNotes } from '../request-notes.ts';
 import { admissionPluginNames, admissionPlugins } from './all.ts';
-import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import type { AdmissionPlugin } from './plugin.ts';
+import { namespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.ts';
 
 const kinds = [Namespace, ConfigMap, Secret];
 
@@ -69,24 +71,52 @@ describe('the chain', () => {
     expect((await server.list('configmaps')).items).toEqual([]);
   });
 
-  it('is told when the write is over, whatever came of it', async () => {
-    const told: string[] = [];
-    const plugin = noting('a', told, { admit: (_, request) => request.onSettled(() => told.push('over')) });
-    const server = await testServer(kinds, { admission: [plugin] });
-    await server.create('configmaps', { metadata: { name: 'x' } });
-    await expect(server.create('configmaps', { metadata: { name: 'x' } })).rejects.toThrow('already exists');
-    await server.patch('configmaps', 'x', { data: { a: 'b' } });
-    expect(told.filter((each) => each === 'over')).toHaveLength(3);
+  it('fills in defaults again after a plugin that may have left some out', async () => {
+    const container = { name: 'sidecar', image: 'proxy:1' };
+    const inject: AdmissionPlugin = {
+      name: 'Inject',
+      handles: (kind, operation, subresource) => kind === Pod && operation !== 'DELETE' && !subresource,
+      admit(_, { operation, object }) {
+        const pod = object as Pod;
+        if (operation === 'CREATE') pod.spec.containers.push(container as never);
+        else pod.metadata.labels = { touched: 'yes' };
+      },
+    };
+    const seen: unknown[] = [];
+    const after = noting('After', [], {
+      handles: (kind) => kind === Pod,
+      admit: (_, { object }) => void seen.push((object as Pod).spec.containers.at(-1)?.imagePullPolicy),
+    });
+    const server = await testServer([Namespace, Pod], { admission: [inject, after] });
+    const made = await server.create('pods', podNamed('p'));
+    expect(made.spec.containers[1]).toMatchObject({ ...container, imagePullPolicy: 'IfNotPresent' });
+    expect(made.spec.containers[1]).toHaveProperty('terminationMessagePolicy', 'File');
+    const patched = await server.patch('pods', 'p', { metadata: { annotations: { a: 'b' } } });
+    expect(patched.metadata.labels).toEqual({ touched: 'yes' });
+    expect(patched.spec).toEqual(made.spec);
+    expect(seen).toEqual(['IfNotPresent', 'IfNotPresent']);
   });
 
-  it('writes what a plugin adds together with the object', async () => {
-    const key = '/registry/core/secrets/default/beside';
-    const value = Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'beside' } }));
-    const plugin = noting('a', [], { validate: (_, { also }) => void also.push({ key, value, expect: 0 }) });
-    const server = await testServer(kinds, { admission: [plugin] });
-    await server.create('configmaps', { metadata: { name: 'x' } });
-    const [object, beside] = [await server.get('configmaps', 'x'), await server.get('secrets', 'beside')];
-    expect(beside.metadata.resourceVersion).toBe(object.metadata.resourceVersion);
+  it('takes the object that a plugin replaces it with, and runs again once when a plugin asks for it', async () => {
+    const told: string[] = [];
+    const first = noting('first', told, {
+      admit: (_, { object, isReinvocation }) =>
+        void told.push(`first sees ${(object as any).data?.by ?? 'nothing'}${isReinvocation ? ' again' : ''}`),
+    });
+    const webhook = noting('webhook', told, {
+      async admit(_, request) {
+        await Promise.resolve();
+        request.replace({ ...request.object!, data: { by: 'webhook' } } as never);
+        request.reinvoke();
+      },
+    });
+    const server = await testServer(kinds, { admission: [first, webhook] });
+    const made = await server.create('configmaps', { metadata: { name: 'x' } });
+    expect(made.data).toEqual({ by: 'webhook' });
+    expect(told.filter((each) => each.startsWith('first sees'))).toEqual([
+      'first sees nothing',
+      'first sees webhook again',
+    ]);
   });
 
   it('delivers the warnings and annotations of plugins, also beside an error', async () => {
@@ -110,11 +140,19 @@ describe('the chain', () => {
     };
     const created = await notesOf('x');
     const refused = await notesOf('refused');
-    expect([created.outcome, refused.outcome]).toEqual(['created', 'Forbidden: no']);
+    expect([created.outcome, refused.outcome]).toEqual(['created', 'ApiError: no']);
     for (const { notes } of [created, refused]) {
       expect(notes.warnings).toEqual(['mind the gap']);
       expect(notes.annotations).toEqual({ 'example.com/gap': 'wide' });
     }
+  });
+});
+
+describe('every plugin', () => {
+  it('that can change objects and is not followed by defaulting says so', () => {
+    const all = admissionPlugins({ enabled: admissionPluginNames });
+    const slow = all.filter(({ admit, keepsDefaults }) => admit && !keepsDefaults);
+    expect(slow.map(({ name }) => name)).toEqual([]);
   });
 });
 

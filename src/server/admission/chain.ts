@@ -1,96 +1,102 @@
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import type { Condition, Write } from '../../store/store.ts';
+import { decode } from '../../schema/decode.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
+import type { Condition } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';
-import { isDryRun } from '../objects/dry-run.ts';
 import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import type { RequestNotes } from '../request-notes.ts';
-import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.ts';
+import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, UpdateBeside } from './plugin.ts';
 
-/** Those who have a say in one operation on one kind, in their order. */
-interface Stage {
-  readonly admitting: readonly AdmissionPlugin[];
+/** The plugins that handle one operation on one kind, in their order. */
+interface Stages {
+  readonly mutating: readonly AdmissionPlugin[];
   readonly validating: readonly AdmissionPlugin[];
 }
 
-export interface Opening {
+/** What is admitted. */
+export interface AdmissionSubject {
   readonly operation: AdmissionOperation;
-  readonly resource: Resource;
-  /** Where it is another than the call's. */
-  readonly name?: string;
+  /** Empty when the server generated it. */
+  readonly name: string;
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
-  /** Where it is another than the call's. */
-  readonly dryRun?: boolean;
+  readonly dryRun: boolean;
+  /** Describes the object, where it is not of the request's kind. */
+  readonly schema?: ObjectSchema<KubeObject>;
 }
 
-/** The plugins that are enabled. Who handles what is found out once a kind, so that the others cost nothing. */
+/** The plugins that are enabled. Which ones handle what is worked out once, so that the others cost nothing. */
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
-  readonly #stages = new WeakMap<Kind, Map<string, Stage | undefined>>();
+  readonly #stages = new WeakMap<Kind, Map<string, Stages | undefined>>();
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#plugins = plugins;
   }
 
-  /** The way of one request through the chain; undefined when nobody has a say in it. */
-  open(core: Core, request: ApiRequest, opening: Opening): Admission | undefined {
-    const stage = this.#stageOf(opening.resource.kind, opening.operation, request.call.subresource);
-    return stage && new Admission(core, stage, request, opening);
+  /** Begins the admission of a request; undefined when no plugin handles it. */
+  open(core: Core, request: ApiRequest, subject: AdmissionSubject): Admission | undefined {
+    const stages = this.#stagesOf(request.resource.kind, subject.operation, request.call.subresource);
+    return stages && new Admission(core, stages, request, subject);
   }
 
-  #stageOf(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): Stage | undefined {
-    let stages = this.#stages.get(kind);
-    if (!stages) {
-      stages = new Map();
-      this.#stages.set(kind, stages);
+  #stagesOf(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): Stages | undefined {
+    let known = this.#stages.get(kind);
+    if (!known) {
+      known = new Map();
+      this.#stages.set(kind, known);
     }
     const key = subresource ? `${operation}/${subresource}` : operation;
-    const known = stages.get(key);
-    if (known || stages.has(key)) return known;
-    const stage = this.#find(kind, operation, subresource);
-    stages.set(key, stage);
-    return stage;
+    const stages = known.get(key);
+    if (stages || known.has(key)) return stages;
+    const found = this.#find(kind, operation, subresource);
+    known.set(key, found);
+    return found;
   }
 
-  #find(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): Stage | undefined {
+  #find(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): Stages | undefined {
     const handling = this.#plugins.filter((plugin) => plugin.handles(kind, operation, subresource));
     if (handling.length === 0) return undefined;
     return {
-      admitting: handling.filter((plugin) => plugin.admit),
+      mutating: handling.filter((plugin) => plugin.admit),
       validating: handling.filter((plugin) => plugin.validate),
     };
   }
 }
 
-/** One request on its way: first admit(), then validate(), and settle() in the end, whatever happened. */
+/** The admission of one attempt: first admit(), then validate(), and settle() in the end, whatever happened. */
 export class Admission implements AdmissionRequest {
   readonly #core: Core;
-  readonly #stage: Stage;
+  readonly #stages: Stages;
   readonly #call: Call;
   readonly #notes: RequestNotes;
+  readonly #schema: ObjectSchema<KubeObject>;
   #settled: (() => void)[] | undefined;
+  #wantsReinvocation = false;
   readonly operation: AdmissionOperation;
   readonly resource: Resource;
-  name: string;
   readonly old: KubeObject | undefined;
   readonly dryRun: boolean;
-  readonly also: Write[] = [];
+  readonly also: UpdateBeside[] = [];
   readonly conditions: Condition[] = [];
-  readonly object: KubeObject | undefined;
+  isReinvocation = false;
+  name: string;
+  object: KubeObject | undefined;
 
-  constructor(core: Core, stage: Stage, { call, notes }: ApiRequest, opening: Opening) {
+  constructor(core: Core, stages: Stages, { resource, call, notes }: ApiRequest, subject: AdmissionSubject) {
     this.#core = core;
-    this.#stage = stage;
+    this.#stages = stages;
     this.#call = call;
     this.#notes = notes;
-    this.operation = opening.operation;
-    this.resource = opening.resource;
-    this.name = opening.name ?? call.name ?? '';
-    this.object = opening.object;
-    this.old = opening.old;
-    this.dryRun = opening.dryRun ?? isDryRun(call);
+    this.#schema = subject.schema ?? resource.kind.hub.schema;
+    this.operation = subject.operation;
+    this.resource = resource;
+    this.name = subject.name;
+    this.object = subject.object;
+    this.old = subject.old;
+    this.dryRun = subject.dryRun;
   }
 
   get kind(): Kind {
@@ -113,6 +119,14 @@ export class Admission implements AdmissionRequest {
     return this.#call.options;
   }
 
+  replace(object: KubeObject): void {
+    this.object = object;
+  }
+
+  reinvoke(): void {
+    if (!this.isReinvocation) this.#wantsReinvocation = true;
+  }
+
   warn(text: string): void {
     this.#notes.warn(text);
   }
@@ -128,18 +142,28 @@ export class Admission implements AdmissionRequest {
 
   /** Lets plugins change the object. Undefined when all of them answered at once. */
   admit(from = 0): Promise<void> | undefined {
-    const plugins = this.#stage.admitting;
+    const plugins = this.#stages.mutating;
     for (let at = from; at < plugins.length; at++) {
-      const waiting = plugins[at]!.admit!(this.#core, this);
-      if (waiting) return waiting.then(() => this.admit(at + 1));
+      const plugin = plugins[at]!;
+      const waiting = plugin.admit!(this.#core, this);
+      if (waiting) {
+        return waiting.then(() => {
+          this.#applyDefaults(plugin);
+          return this.admit(at + 1);
+        });
+      }
+      this.#applyDefaults(plugin);
     }
-    return undefined;
+    if (!this.#wantsReinvocation) return undefined;
+    this.#wantsReinvocation = false;
+    this.isReinvocation = true;
+    return this.admit();
   }
 
-  /** Lets plugins refuse the object. By now it has its name. */
+  /** Lets plugins reject the object. By now it has its name. */
   validate(from = 0): Promise<void> | undefined {
     this.name ||= this.object?.metadata.name ?? '';
-    const plugins = this.#stage.validating;
+    const plugins = this.#stages.validating;
     for (let at = from; at < plugins.length; at++) {
       const waiting = plugins[at]!.validate!(this.#core, this);
       if (waiting) return waiting.then(() => this.validate(at + 1));
@@ -147,14 +171,14 @@ export class Admission implements AdmissionRequest {
     return undefined;
   }
 
-  /** Both in one, where nothing of the server's stands between. */
-  run(): Promise<void> | undefined {
-    const waiting = this.admit();
-    return waiting ? waiting.then(() => this.validate()) : this.validate();
+  settle(): void {
+    const callbacks = this.#settled;
+    this.#settled = undefined;
+    for (const callback of callbacks ?? []) callback();
   }
 
-  settle(): void {
-    for (const callback of this.#settled ?? []) callback();
-    this.#settled = undefined;
+  #applyDefaults(plugin: AdmissionPlugin): void {
+    if (plugin.keepsDefaults || !this.object) return;
+    this.object = decode(this.#schema, this.object, { from: this.old }) as KubeObject;
   }
 }

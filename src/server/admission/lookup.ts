@@ -1,14 +1,19 @@
 /** What plugins know of other objects: what the cache holds now. */
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Table } from '../cache/table.ts';
 import type { Core } from '../core.ts';
 
-export function objectNamed<T>(core: Core, kind: Kind<T>, namespace: string, name: string): T | undefined {
+export function objectNamed<T extends KubeObject>(
+  core: Core,
+  kind: Kind<T>,
+  namespace: string,
+  name: string,
+): T | undefined {
   return core.cache.table(kind).get(namespace, name)?.hub(kind) as T | undefined;
 }
 
 /** The same for an object so new that this server may not have seen it: the store is asked once more. */
-export async function objectAfterAll<T>(
+export async function objectAfterAll<T extends KubeObject>(
   core: Core,
   kind: Kind<T>,
   namespace: string,
@@ -19,7 +24,7 @@ export async function objectAfterAll<T>(
 }
 
 /** All of a namespace; of all namespaces, or of none, where it is empty. */
-export function objectsIn<T>(core: Core, kind: Kind<T>, namespace: string): readonly T[] {
+export function objectsIn<T extends KubeObject>(core: Core, kind: Kind<T>, namespace: string): readonly T[] {
   return core.cache
     .table(kind)
     .entries(namespace)
@@ -27,7 +32,10 @@ export function objectsIn<T>(core: Core, kind: Kind<T>, namespace: string): read
 }
 
 /** Something worked out from all objects of a kind, and kept until one of them changes. */
-export function derivedFrom<T, R>(kind: Kind<T>, work: (objects: readonly T[]) => R): (core: Core) => R {
+export function derivedFrom<T extends KubeObject, R>(
+  kind: Kind<T>,
+  work: (objects: readonly T[]) => R,
+): (core: Core) => R {
   const known = new WeakMap<Table, { generation: number; result: R }>();
   return (core) => {
     const table = core.cache.table(kind);

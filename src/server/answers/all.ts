@@ -10,6 +10,7 @@ import { plainItem } from '../objects/unstored.ts';
 import type { ApiRequest, Operation } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { checkOf } from '../selection.ts';
+import { type AdmittedBody, withAdmittedBody } from '../transaction/admitted-body.ts';
 import { accessReviews } from './access.ts';
 import type { Answer } from './answer.ts';
 import { componentStatus } from './components.ts';
@@ -52,17 +53,27 @@ async function wanted(answer: Answer, core: Core, { resource, call }: ApiRequest
   return found.filter(matches);
 }
 
-async function ask(answer: Answer, core: Core, request: ApiRequest): Promise<KubeObject> {
+function ask(answer: Answer, core: Core, request: ApiRequest): Promise<KubeObject> {
   const { resource, call } = request;
-  const object = readBody(expectedBody(resource), request, core.registry);
-  const { namespace } = object.metadata;
-  if (namespace && namespace !== call.namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
-  if (call.namespace) object.metadata.namespace = call.namespace;
-  checkContent(resource.kind, object, { old: undefined, subresource: undefined, apiVersion: call.apiVersion });
-  await answer.create?.(object, core, call);
-  return object;
+  const { kind } = resource;
+  const context = { old: undefined, subresource: undefined, apiVersion: call.apiVersion };
+  const body: AdmittedBody<KubeObject> = {
+    kind,
+    read() {
+      const object = readBody(expectedBody(resource), request, core.registry);
+      const { namespace } = object.metadata;
+      if (namespace && namespace !== call.namespace) {
+        throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+      }
+      if (call.namespace) object.metadata.namespace = call.namespace;
+      return object;
+    },
+    check: (object) => checkContent(kind, object, context),
+  };
+  return withAdmittedBody(core, request, body, async (object) => {
+    await answer.create?.(object, core, call);
+    return object;
+  });
 }
 
 function listOf({ kind, version }: Resource, namespace: string, objects: readonly KubeObject[]): Reply {

@@ -10,6 +10,7 @@
  */
 import type { Kind } from '../../kinds/kind.ts';
 import type { Change, Store, Write } from '../../store/store.ts';
+import { commitMarkers } from '../transaction/markers.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { tableName } from './keys.ts';
 
@@ -41,7 +42,10 @@ export class DefinitionMarks {
     if (await store.get(OLD_KEY)) {
       const { rows } = await store.list(PREFIX);
       const old = [OLD_KEY, ...rows.map(({ key }) => key)];
-      await store.commit(old.map((key) => ({ key, value: null })));
+      await commitMarkers(
+        store,
+        old.map((key) => ({ key, value: null })),
+      );
       return marks;
     }
     const { rows } = await store.list(PREFIX);

@@ -3,7 +3,7 @@ import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Resource } from '../registry.ts';
 import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
 import type { Origin } from './origin.ts';
-import { decodeStored } from './stored-object.ts';
+import { decodeStored, type StoredObject } from './stored-object.ts';
 import { UnreadableObject } from './unreadable.ts';
 import { View } from './view.ts';
 
@@ -112,6 +112,35 @@ export class Entry {
     }
   }
 
+  /** Whether the object can be shown in this version without waiting for an asynchronous conversion. */
+  isReady({ kind, version }: Resource): boolean {
+    if (!kind.conversion) return true;
+    if (this.#hub?.kind === kind)
+      return version === kind.hub || this.#others?.some((view) => view.version === version) === true;
+    return version === kind.hub && (this.#isCurrent(kind) || this.decode(kind).version === kind.hub);
+  }
+
+  /** Decodes the stored bytes in their own version, with its defaults. */
+  decode(kind: Kind): StoredObject {
+    try {
+      return decodeStored(this.#stored, kind);
+    } catch (cause) {
+      throw this.#unreadable(cause);
+    }
+  }
+
+  /** Takes over what an asynchronous conversion made of the object. */
+  accept({ kind, version }: Resource, object: KubeObject): void {
+    const view = new View(this, kind, version, { object: this.#complete(object, kind, version) });
+    if (version === kind.hub) {
+      this.#hub = view;
+      this.#others = undefined;
+    } else {
+      this.#others ??= [];
+      this.#others.push(view);
+    }
+  }
+
   /** The same content at a later revision: what watchers are sent when the object is deleted. */
   movedTo(revision: number): Entry {
     return new Entry(this.at, revision, { stored: this.#stored, origin: this.#origin, writtenAt: this.#writtenAt });
@@ -120,6 +149,8 @@ export class Entry {
   /** Keeps only the bytes: a newer entry has replaced this one, and few will still ask for it. */
   retire(): void {
     this.#written = undefined;
+    // What had to be waited for stays: a request that has waited reads it without waiting again.
+    if (this.#hub?.kind.conversion) return;
     this.#hub = undefined;
     this.#others = undefined;
   }
@@ -150,18 +181,24 @@ export class Entry {
   }
 
   #decoded(kind: Kind): KubeObject {
+    const { version, object } = this.decode(kind);
+    if (kind.conversion && version !== kind.hub) throw unprepared(kind);
+    object.apiVersion = kind.hub.apiVersion;
     try {
-      const { version, object } = decodeStored(this.#stored, kind);
-      object.apiVersion = kind.hub.apiVersion;
       return this.#complete(version.toHub ? version.toHub(object) : object, kind, kind.hub);
     } catch (cause) {
-      const error = new UnreadableObject(this.at, this.#writtenAt, cause);
-      this.#origin.failed(error, this);
-      throw error;
+      throw this.#unreadable(cause);
     }
   }
 
+  #unreadable(cause: unknown): UnreadableObject {
+    const error = new UnreadableObject(this.at, this.#writtenAt, cause);
+    this.#origin.failed(error, this);
+    return error;
+  }
+
   #converted(kind: Kind, version: Version): KubeObject {
+    if (kind.conversion) throw unprepared(kind);
     const copy = clone(this.hub(kind));
     copy.apiVersion = version.apiVersion;
     const object: KubeObject = version.fromHub ? version.fromHub(copy) : copy;
@@ -173,4 +210,9 @@ export class Entry {
     object.metadata.resourceVersion = String(this.revision);
     return this.#origin.frozen ? deepFreeze(object) : object;
   }
+}
+
+/** A mistake in the program: see ../conversion/prepare.ts. */
+function unprepared({ kind }: Kind): Error {
+  return new Error(`objects of kind ${kind} are converted asynchronously and must be prepared before they are read`);
 }

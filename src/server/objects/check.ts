@@ -38,7 +38,7 @@ export function checkContent(
 ): void {
   const { old, subresource, apiVersion, checked } = request;
   const operation = old ? 'update' : 'create';
-  const context: RuleContext = {
+  const context: RuleContext<KubeObject, KubeObject> = {
     operation,
     old,
     subresource,

@@ -5,7 +5,7 @@ import type { Registry } from '../registry.ts';
 import { readBody } from './body.ts';
 import { invalidObject } from './check.ts';
 
-/** How a delete is to go, whether the client said it in a body or in the query. */
+/** The options of a delete, from its body or its query. */
 export interface DeletePlan {
   readonly gracePeriodSeconds: number | undefined;
   readonly propagation: Propagation | undefined;
@@ -14,7 +14,8 @@ export interface DeletePlan {
   readonly dryRun: boolean;
 }
 
-export function deletePlan(call: Call, registry: Registry): DeletePlan {
+/** Reads the options of a delete. Throws 422 when they are invalid. */
+export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, registry: Registry): DeletePlan {
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: DeleteOptions };
   const { options = {} } = call;
   const sent: DeleteOptions = call.body === undefined ? {} : (readDeleteOptions(call.body) as DeleteOptions);

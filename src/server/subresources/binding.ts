@@ -3,24 +3,30 @@ import { timestamp } from '../../base/timestamp.ts';
 import { clone } from '../../base/tree.ts';
 import { Binding } from '../../kinds/groups/core/binding.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
-import { validate } from '../../schema/validate.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
 import type { StatusReply } from '../api.ts';
+import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
-import { change } from '../objects/change.ts';
-import { invalidObject } from '../objects/check.ts';
+import { checkContent } from '../objects/check.ts';
 import type { ApiRequest } from '../operation.ts';
-import { success } from '../verbs/delete.ts';
+import { withAdmittedBody } from '../transaction/admitted-body.ts';
+import { transact } from '../transaction/transaction.ts';
+import { success } from '../verbs/reply.ts';
 import { named, type Subresource } from './subresource.ts';
 
-/** Puts a pod on a node, once. */
+type SentBinding = KubeObject & { target: { name?: string } };
+
+const EXPECTED = { kind: Binding.kind, apiVersion: Binding.hub.apiVersion, schema: Binding.hub.schema };
+
+/** Assigns a pod to a node, once. */
 export const binding: Subresource = {
   name: 'binding',
   of: named('binding'),
   verbs: { create: bind },
 };
 
-/** The older form: a Binding created beside the pods, with the pod's name as its own. */
+/** The older form: a Binding that is created beside the pods, with the pod's name as its own. */
 export async function createBinding(core: Core, { call, notes }: ApiRequest): Promise<StatusReply> {
   const pods = core.registry.resource('v1', 'pods');
   const name = (call.body as { metadata?: { name?: unknown } } | undefined)?.metadata?.name;
@@ -30,50 +36,42 @@ export async function createBinding(core: Core, { call, notes }: ApiRequest): Pr
 
 async function bind(core: Core, request: ApiRequest): Promise<StatusReply> {
   const { resource, call } = request;
-  const { name = '' } = call;
-  const expected = { kind: 'Binding', apiVersion: 'v1', schema: Binding.hub.schema };
-  const sent: any = readBody(expected, request, core.registry);
-  if (sent.metadata.name && sent.metadata.name !== name)
-    throw badRequest('name in URL does not match name in Binding object');
-  const errors = validate(Binding.hub.schema, sent, {
-    operation: 'create',
-    old: undefined,
-    subresource: undefined,
-    apiVersion: call.apiVersion,
-  });
-  const whole = { operation: 'create', old: undefined, parent: undefined, root: sent, oldRoot: undefined } as const;
-  for (const rule of Binding.rules ?? []) {
-    errors.push(...rule(sent, { ...whole, subresource: undefined, apiVersion: call.apiVersion }));
-  }
-  if (errors.length > 0) throw invalidObject({ group: '', kind: 'Binding' }, name, errors);
-  const opening = { operation: 'CREATE', resource, object: sent, old: undefined } as const;
-  await core.admission.open(core, request, opening)?.run();
-  const now = timestamp(core.clock.now());
-  await change(core, request, {
-    part: 'any',
-    wanted: (current) => assigned(clone(current.hub(resource.kind)) as Pod, sent, now),
+  const { name = '', apiVersion } = call;
+  const body = {
+    kind: Binding,
+    read() {
+      const sent = readBody(EXPECTED, request, core.registry) as SentBinding;
+      sent.metadata.name ||= name;
+      if (sent.metadata.name === name) return sent;
+      throw badRequest('name in URL does not match name in Binding object');
+    },
+    check: (sent: SentBinding) => checkContent(Binding, sent, { old: undefined, subresource: undefined, apiVersion }),
+  };
+  await withAdmittedBody(core, request, body, (sent, admitted) => {
+    const now = timestamp(core.clock.now());
+    const next = (current: Entry) => assigned(clone(current.hub(resource.kind)) as Pod, sent, now);
+    return transact(core, request, { type: 'update', part: 'any', next }, admitted);
   });
   return success({ name, kind: 'pods' });
 }
 
-function assigned(pod: Pod, sent: { target: { name?: string }; metadata: Pod['metadata'] }, now: string): Pod {
+function assigned(pod: Pod, { metadata: asked, target }: SentBinding, now: string): Pod {
   const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
   const refuse = (why: string) => conflict({ group: '', plural: 'pods/binding' }, name, why);
-  if (sent.metadata.uid && sent.metadata.uid !== uid) {
-    throw refuse(`Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: ${uid}`);
+  if (asked.uid && asked.uid !== uid) {
+    throw refuse(`Precondition failed: UID in precondition: ${asked.uid}, UID in object meta: ${uid}`);
   }
-  if (sent.metadata.resourceVersion && sent.metadata.resourceVersion !== resourceVersion) {
+  if (asked.resourceVersion && asked.resourceVersion !== resourceVersion) {
     throw refuse(
-      `Precondition failed: ResourceVersion in precondition: ${sent.metadata.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
+      `Precondition failed: ResourceVersion in precondition: ${asked.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
     );
   }
   if (deletionTimestamp) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
   if (pod.spec.nodeName) throw refuse(`pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
   if (pod.spec.schedulingGates?.length) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);
-  pod.metadata.annotations = { ...pod.metadata.annotations, ...sent.metadata.annotations };
+  pod.metadata.annotations = { ...pod.metadata.annotations, ...asked.annotations };
   if (Object.keys(pod.metadata.annotations).length === 0) delete pod.metadata.annotations;
-  delete pod.metadata.resourceVersion;
-  pod.spec.nodeName = sent.target.name ?? '';
+  pod.spec.nodeName = target.name ?? '';
   const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: now } as const;
   const others = pod.status?.conditions?.filter((each) => each.type !== 'PodScheduled') ?? [];
   pod.status = { ...pod.status, conditions: [...others, scheduled] };

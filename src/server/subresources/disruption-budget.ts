@@ -6,9 +6,10 @@ import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../kinds/groups/policy/pod-disruption-budget.ts';
 import { fromLabelSelector } from '../../schema/selector.ts';
 import type { Call } from '../api.ts';
+import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
-import { change } from '../objects/change.ts';
 import type { ApiRequest } from '../operation.ts';
+import { transact } from '../transaction/transaction.ts';
 
 /** More evictions than that, which nobody has counted yet, are too many. */
 const MOST_DISRUPTED = 2000;
@@ -47,20 +48,13 @@ export async function spend(core: Core, budget: PodDisruptionBudget, { call, not
     ...{ namespace, name, subresource: 'status', user, options },
   };
   const now = timestamp(core.clock.now());
-  await change(
-    core,
-    { resource, call: write, notes },
-    {
-      part: 'status',
-      wanted: (current) => {
-        const next = clone(current.hub(PodDisruptionBudget)) as PodDisruptionBudget;
-        check(next);
-        delete next.metadata.resourceVersion;
-        next.status = spent(next, call.name ?? '', now);
-        return next;
-      },
-    },
-  );
+  const next = (current: Entry) => {
+    const charged = clone(current.hub(PodDisruptionBudget)) as PodDisruptionBudget;
+    check(charged);
+    charged.status = spent(charged, call.name ?? '', now);
+    return charged;
+  };
+  await transact(core, { resource, call: write, notes }, { type: 'update', part: 'status', next });
 }
 
 export function check({ metadata, status }: PodDisruptionBudget): void {

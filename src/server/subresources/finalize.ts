@@ -1,7 +1,7 @@
 import { clone } from '../../base/tree.ts';
 import { expectedBody, readBody } from '../objects/body.ts';
-import { change } from '../objects/change.ts';
-import { replyOf } from '../verbs/update.ts';
+import { transact } from '../transaction/transaction.ts';
+import { replyOf } from '../verbs/reply.ts';
 import { named, type Subresource } from './subresource.ts';
 
 /** Lets go of a namespace: only `spec.finalizers` is taken from the body. Without any left, a deleted one is gone. */
@@ -12,9 +12,10 @@ export const finalize: Subresource = {
     async update(core, request) {
       const { resource } = request;
       const sent: any = readBody(expectedBody(resource), request, core.registry);
-      const changed = await change(core, request, {
+      const outcome = await transact(core, request, {
+        type: 'update',
         part: 'any',
-        wanted: (current) => {
+        next: (current) => {
           const object: any = clone(current.hub(resource.kind));
           object.metadata.resourceVersion = sent.metadata.resourceVersion;
           object.spec = { ...object.spec, finalizers: sent.spec?.finalizers };
@@ -22,7 +23,7 @@ export const finalize: Subresource = {
           return object;
         },
       });
-      return replyOf(resource, changed);
+      return replyOf(resource, outcome);
     },
   },
 };

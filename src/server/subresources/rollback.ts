@@ -5,9 +5,9 @@ import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { DeploymentRollback } from '../../kinds/groups/apps/deployment-rollback.ts';
 import { validate } from '../../schema/validate.ts';
 import { readBody } from '../objects/body.ts';
-import { change } from '../objects/change.ts';
 import { invalidObject } from '../objects/check.ts';
-import { success } from '../verbs/delete.ts';
+import { transact } from '../transaction/transaction.ts';
+import { success } from '../verbs/reply.ts';
 import { named, type Subresource } from './subresource.ts';
 
 /** Notes that a Deployment should go back to an earlier revision; its controller does it and clears the note. */
@@ -32,9 +32,10 @@ export const rollback: Subresource = {
         if (!core.cache.table(resource.kind).get(namespace, sent.name)) throw notFound(resource.kind, sent.name);
         throw badRequest(`the name of the object (${sent.name}) does not match the name on the URL (${call.name})`);
       }
-      await change(core, request, {
+      await transact(core, request, {
+        type: 'update',
         part: 'any',
-        wanted: (current) => {
+        next: (current) => {
           const deployment = clone(current.hub(resource.kind)) as Deployment;
           delete deployment.metadata.resourceVersion;
           deployment.metadata.annotations = {

@@ -6,14 +6,14 @@ import { validate } from '../../schema/validate.ts';
 import type { ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
-import { type Changed, change } from '../objects/change.ts';
 import { invalidObject } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
 import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
+import { transact } from '../transaction/transaction.ts';
 import { get } from '../verbs/get.ts';
 import { applyPatch, decodePatched } from '../verbs/patch.ts';
-import { replyOf } from '../verbs/update.ts';
+import { replyOf } from '../verbs/reply.ts';
 import type { Subresource } from './subresource.ts';
 
 /** Only the number of replicas of an object, in a shape that is the same for all kinds that have one. */
@@ -34,10 +34,7 @@ export const scale: Subresource = {
     async patch(core, request) {
       const { schema } = scaleShapeOf(request.resource.version.apiVersion);
       return resize(core, request, (before) => {
-        const sent = decodePatched(applyPatch(schema, before, request.call), { schema, before, request }) as Scale;
-        // A version that the patch does not name is no lock.
-        if (sent.metadata.resourceVersion === before.metadata.resourceVersion) delete sent.metadata.resourceVersion;
-        return sent;
+        return decodePatched(applyPatch(schema, before, request.call), { schema, before, request }) as Scale;
       });
     },
   },
@@ -48,9 +45,10 @@ async function resize(core: Core, request: ApiRequest, wanted: (before: Scale) =
   const { kind } = resource;
   const { replicas } = definitionOf(kind);
   const shape = scaleShapeOf(resource.version.apiVersion);
-  const changed: Changed = await change(core, request, {
+  const outcome = await transact(core, request, {
+    type: 'update',
     part: 'object',
-    wanted: (current) => {
+    next: (current) => {
       const sent = wanted(scaleOf(resource, current.view(resource).object));
       check(shape, sent, call.name ?? '');
       const object: KubeObject = setPath(clone(current.hub(kind)), replicas, sent.spec.replicas ?? 0);
@@ -62,7 +60,7 @@ async function resize(core: Core, request: ApiRequest, wanted: (before: Scale) =
       return object;
     },
   });
-  return scaleReply(resource, replyOf(resource, changed).item.object);
+  return scaleReply(resource, replyOf(resource, outcome).item.object);
 }
 
 function definitionOf(kind: Kind): ScaleDefinition {

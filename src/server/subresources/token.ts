@@ -15,10 +15,12 @@ import { checkContent, invalidObject } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
 import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
+import { type AdmittedBody, withAdmittedBody } from '../transaction/admitted-body.ts';
 import { named, type Subresource } from './subresource.ts';
 
 const WHAT = { group: TokenRequest.group, kind: TokenRequest.kind };
 const TYPE = { kind: TokenRequest.kind, ...TokenRequest.hub };
+const CREATION = { old: undefined, subresource: undefined, apiVersion: TYPE.apiVersion };
 /** What a node asks for when it mounts a pod's usual token: an hour and a sign that it is the usual one. */
 const USUAL_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
@@ -28,32 +30,28 @@ export const token: Subresource = {
   name: 'token',
   of: named('token'),
   verbs: {
-    async create(core, asked) {
-      const { resource, call } = asked;
+    async create(core, request) {
+      const { resource, call } = request;
       const issuer = core.tokenIssuer;
       if (!issuer) throw noSuchPath();
-      const request = readBody(TYPE, asked, core.registry) as TokenRequest;
-      const account = accountOf(core, resource, call, request);
-      complete(request, account, issuer);
       const now = core.clock.now();
-      request.metadata.creationTimestamp = timestamp(now);
-      request.status = { token: '' };
-      checkContent(TokenRequest, request, { old: undefined, subresource: undefined, apiVersion: TYPE.apiVersion });
-      const admission = core.admission.open(core, asked, {
-        operation: 'CREATE',
-        resource,
-        object: request,
-        old: undefined,
+      const body: AdmittedBody<TokenRequest> = {
+        kind: TokenRequest,
+        read() {
+          const sent = readBody(TYPE, request, core.registry) as TokenRequest;
+          complete(sent, accountOf(core, resource, call, sent), issuer);
+          sent.metadata.creationTimestamp = timestamp(now);
+          sent.status = { token: '' };
+          return sent;
+        },
+        check: (sent) => checkContent(TokenRequest, sent, CREATION),
+      };
+      return withAdmittedBody(core, request, body, (sent) => {
+        const account = accountOf(core, resource, call, sent);
+        const bound = boundTo(core, call, sent);
+        sent.status = answer(request, sent, { issuer, account, bound, now });
+        return { type: 'object', item: plainItem(sent) };
       });
-      try {
-        const admitting = admission?.run();
-        if (admitting) await admitting;
-      } finally {
-        admission?.settle();
-      }
-      const bound = boundTo(core, call, request);
-      request.status = answer(asked, request, { issuer, account, bound, now });
-      return { type: 'object', item: plainItem(request) };
     },
   },
 };

@@ -2,14 +2,15 @@ import { isApiError } from '../../base/errors.ts';
 import type { StatusReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
-import { removeObject } from '../objects/removal.ts';
 import { noteDeleteWarning } from '../objects/warnings.ts';
 import type { ApiRequest } from '../operation.ts';
 import { selectionOf } from '../selection.ts';
-import { success } from './delete.ts';
+import type { Delete } from '../transaction/mutation.ts';
+import { transact } from '../transaction/transaction.ts';
+import { success } from './reply.ts';
 
-/** How many objects are deleted at once. */
-const TOGETHER = 64;
+/** How many objects are deleted at the same time. */
+const MAX_CONCURRENT_DELETES = 64;
 
 /** Deletes every object that a list with the same selectors would show. */
 export async function deleteCollection(core: Core, request: ApiRequest): Promise<StatusReply> {
@@ -23,16 +24,19 @@ export async function deleteCollection(core: Core, request: ApiRequest): Promise
     .table(kind)
     .entries(call.namespace ?? '')
     .filter(selection.matches);
-  for (let at = 0; at < entries.length; at += TOGETHER) {
-    const part = entries.slice(at, at + TOGETHER).map(async ({ at: { namespace, name } }) => {
-      try {
-        await removeObject(core, resource, { namespace, name, plan, request });
-      } catch (error) {
-        // Somebody else was faster.
-        if (!isApiError(error, 'NotFound')) throw error;
-      }
-    });
-    await Promise.all(part);
+  for (let at = 0; at < entries.length; at += MAX_CONCURRENT_DELETES) {
+    const part = entries.slice(at, at + MAX_CONCURRENT_DELETES);
+    await Promise.all(
+      part.map((entry) => removeUnlessGone(core, request, { type: 'delete', name: entry.at.name, plan })),
+    );
   }
   return success({ ...(kind.group ? { group: kind.group } : {}), kind: kind.plural });
+}
+
+async function removeUnlessGone(core: Core, request: ApiRequest, mutation: Delete): Promise<void> {
+  try {
+    await transact(core, request, mutation);
+  } catch (error) {
+    if (!isApiError(error, 'NotFound')) throw error;
+  }
 }

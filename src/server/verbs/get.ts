@@ -3,6 +3,7 @@ import { clone } from '../../base/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { ObjectReply } from '../api.ts';
+import { prepare } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
 import { setInitialStatus } from '../objects/initial-status.ts';
@@ -19,6 +20,8 @@ export async function get(core: Core, { resource, call }: ApiRequest): Promise<O
   if (wait) await wait;
   const entry = core.cache.table(kind).get(namespace, name);
   if (!entry) throw notFound(kind, name);
+  const preparing = prepare([entry], resource);
+  if (preparing) await preparing;
   const item = entry.view(resource);
   return { type: 'object', item: options?.export ? plainItem(exported(resource, item.object, options.exact)) : item };
 }

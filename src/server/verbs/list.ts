@@ -5,6 +5,7 @@ import { selfLinkOf } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 import { UnreadableObject, unreadableList } from '../cache/unreadable.ts';
 import type { View } from '../cache/view.ts';
+import { prepare, prepareHubs } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
 import { listJson } from '../lists/bodies.ts';
@@ -41,7 +42,9 @@ async function listed(core: Core, { resource, call }: ApiRequest): Promise<ListR
     if (wait) await wait;
   }
   if (exact !== undefined) return exactList(core, resource, call, { revision: exact, token, selection });
-  if (!isLimited(options) && !token) return wholeList(core, resource, call, selection);
+  // What is converted asynchronously is not kept as a whole: it would be out of date when it is ready.
+  const isWhole = !isLimited(options) && !token && !resource.kind.conversion;
+  if (isWhole) return wholeList(core, resource, call, selection);
   const entries = core.cache.table(resource.kind).entries(call.namespace ?? '');
   return page(resource, call, { entries, revision: core.cache.revision, after: token?.after, selection });
 }
@@ -93,13 +96,15 @@ function expired(token: ContinueToken | undefined, cause: unknown): ApiError {
   );
 }
 
-function page(
+async function page(
   resource: Resource,
   call: Call,
   from: { entries: readonly Entry[]; revision: number; after: string | undefined; selection: Selection },
-): ListReply {
+): Promise<ListReply> {
   const { after, selection, revision } = from;
   const rest = after === undefined ? from.entries : from.entries.filter((entry) => entry.at.key > after);
+  const preparing = prepareHubs(rest, resource);
+  if (preparing) await preparing;
   const matching = rest.filter(selection.matches);
   const shown = isLimited(call.options) ? matching.slice(0, call.options.limit) : matching;
   const left = matching.length - shown.length;
@@ -111,6 +116,8 @@ function page(
     ...(left > 0 && last ? { continue: encodeToken({ revision, after: last.at.key }) } : {}),
     ...(left > 0 && !filtered ? { remainingItemCount: left } : {}),
   };
+  const converting = prepare(shown, resource);
+  if (converting) await converting;
   const views = shown.map((entry) => entry.view(resource));
   const json = () => listJson(headOf(resource, metadata), views);
   return { ...shape(resource, metadata, views), json, gzip: undefined };

@@ -9,28 +9,29 @@ import { applyStrategicMergePatch } from '../../schema/strategic-merge.ts';
 import type { Call, ObjectReply } from '../api.ts';
 import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
-import { change, partAt } from '../objects/change.ts';
 import { reportPatchFaults, validatesFields } from '../objects/field-validation.ts';
 import { toHub } from '../objects/hub.ts';
 import type { ApiRequest } from '../operation.ts';
-import { replyOf } from './update.ts';
+import { transact } from '../transaction/transaction.ts';
+import { replyOf } from './reply.ts';
+import { partAt } from './update.ts';
 
-/** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch the last write wins. */
+/** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch it never conflicts. */
 export async function patch(core: Core, request: ApiRequest): Promise<ObjectReply> {
   const { resource, call } = request;
   const { kind, version } = resource;
-  const changed = await change(core, request, {
+  const outcome = await transact(core, request, {
+    type: 'update',
     part: partAt(call.subresource),
-    wanted: (current) => {
+    next: (current) => {
       const before = current.view(resource).object;
       const tree = applyPatch(version.schema, before, call);
       checkType(tree, before);
       const object = decodePatched(tree, { schema: version.schema, before, request, shares: version === kind.hub });
-      if (object.metadata.resourceVersion === before.metadata.resourceVersion) delete object.metadata.resourceVersion;
       return toHub({ kind, version }, object);
     },
   });
-  return replyOf(resource, changed);
+  return replyOf(resource, outcome);
 }
 
 /** The tree a patch makes of another; neither is changed. */

@@ -3,6 +3,7 @@ import { testServer } from '../../../test/support/server.ts';
 import { Lease } from '../../kinds/groups/coordination/lease.ts';
 import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import type { AdmissionPlugin } from '../admission/plugin.ts';
 
 it('is refused without a version where several write to a kind, and only there', async () => {
   const api = await testServer([ConfigMap, Lease, Namespace]);
@@ -25,4 +26,20 @@ it('is refused without a version where several write to a kind, and only there',
   expect((await api.patch('leases', 'a', { spec: { holderIdentity: 'me' } }, at)).spec.holderIdentity).toBe('me');
   await api.create('configmaps', { metadata: { name: 'a' } });
   expect((await api.update('configmaps', { metadata: { name: 'a' }, data: { a: 'b' } })).data).toEqual({ a: 'b' });
+});
+
+it('keeps warnings and annotations when it creates the object instead', async () => {
+  const plugin: AdmissionPlugin = {
+    name: 'Test',
+    handles: (kind) => kind === Lease,
+    validate(_, request) {
+      request.warn('from admission');
+      request.annotate('example.com/a', 'b');
+    },
+  };
+  const api = await testServer([Lease, Namespace], { admission: [plugin] });
+  const body = { metadata: { name: 'new' }, spec: { holder: 'me' } };
+  const notes = await api.notes('update', 'leases', { apiVersion: 'coordination.k8s.io/v1', name: 'new', body });
+  expect(notes.warnings).toEqual(['unknown field "spec.holder"', 'from admission']);
+  expect(notes.annotations).toEqual({ 'example.com/a': 'b' });
 });

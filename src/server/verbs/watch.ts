@@ -1,14 +1,15 @@
 import { ApiError, isApiError, type Status } from '../../base/errors.ts';
 import { type FieldError, forbidden, notSupported } from '../../schema/field-error.ts';
 import type { Call, WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
-import { ObjectEvent } from '../cache/change-record.ts';
+import type { MaybeAsync } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { parseRevision, waitForRevision } from '../freshness.ts';
 import { invalidObject } from '../objects/check.ts';
 import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { type Selection, selectionOf } from '../selection.ts';
-import { batchOf, Channel } from '../watches/channel.ts';
+import { channelOf } from '../watches/async-channel.ts';
+import { batchOf } from '../watches/channel.ts';
 
 /** Bytes that may wait in front of a client before it has to start again. */
 const BACKLOG = 16 * 1024 * 1024;
@@ -48,6 +49,8 @@ class RunningWatch implements WatchReply {
   /** The newest revision the client knows of. */
   #told = 0;
   #limit = BACKLOG;
+  /** The last batch that is still waited for: see conversion/. */
+  #sending: Promise<void> | undefined;
   readonly #onAbort = () => this.stop();
 
   constructor(
@@ -86,19 +89,15 @@ class RunningWatch implements WatchReply {
   }
 
   #join(): void {
-    const { core, start } = this;
-    const namespace = this.call.namespace ?? '';
+    const { core, start, resource } = this;
+    const { revision } = core.cache;
     // From here to the end no other code runs: what was there and what comes next meet without a gap.
-    const events = start.initial
-      ? this.#present(namespace)
-      : start.from === undefined
-        ? []
-        : this.#missed(start.from, namespace);
-    this.#told = core.cache.revision;
+    const events = this.#initialEvents();
+    this.#told = revision;
     const leave = core.watches.join(
-      { resource: this.resource, namespace, selection: start.selection },
+      { resource, namespace: this.call.namespace ?? '', selection: start.selection },
       {
-        deliver: (batch) => this.#deliver(batch),
+        deliver: (batch) => this.#send(batch),
         bookmark: () => this.#bookmark(),
         end: () => this.#finish(),
         fail: (error) => this.#fail(error),
@@ -109,10 +108,18 @@ class RunningWatch implements WatchReply {
       return;
     }
     this.#leave = leave;
-    if (start.marked) events.push(bookmarkEvent(this.resource, core.cache.revision, true));
-    if (events.length > 0) this.#deliver(batchOf(events), Number.POSITIVE_INFINITY);
-    // What a watch starts with may be large; only what comes on top counts as falling behind.
-    this.#limit += this.#consumer?.backlog() ?? 0;
+    const batchOfAll = (all: WatchEvent[]) =>
+      batchOf(start.marked ? [...all, bookmarkEvent(resource, revision, true)] : all);
+    this.#send(events instanceof Promise ? events.then(batchOfAll) : batchOfAll(events), true);
+  }
+
+  #initialEvents(): MaybeAsync<WatchEvent[]> {
+    const { core, resource, start } = this;
+    const namespace = this.call.namespace ?? '';
+    const channel = channelOf(resource, namespace, start.selection);
+    const table = core.cache.table(resource.kind);
+    if (start.initial) return channel.present(table.entries(namespace));
+    return start.from === undefined ? [] : channel.eventsOf(table.changesAfter(start.from));
   }
 
   /** Waits for a version that is still to come, and remembers what came after one that is past. */
@@ -121,40 +128,42 @@ class RunningWatch implements WatchReply {
     await this.core.cache.remember(revision);
   }
 
-  #present(namespace: string): WatchEvent[] {
-    const { core, resource, start } = this;
-    return core.cache
-      .table(resource.kind)
-      .entries(namespace)
-      .filter(start.selection.matches)
-      .map((entry) => new ObjectEvent('ADDED', entry, resource));
+  /** Delivers a batch behind those before it, some of which may still be waited for. */
+  #send(batch: MaybeAsync<WatchBatch>, isInitial = false): void {
+    const before = this.#sending;
+    if (!before && !(batch instanceof Promise)) {
+      this.#deliver(batch, isInitial);
+      return;
+    }
+    const sending = Promise.all([batch, before])
+      .then(([ready]) => this.#deliver(ready, isInitial))
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        if (this.#sending === sending) this.#sending = undefined;
+      });
+    this.#sending = sending;
   }
 
-  #missed(revision: number, namespace: string): WatchEvent[] {
-    const { core, resource, start } = this;
-    const channel = new Channel(resource, namespace, start.selection);
-    const records = core.cache.table(resource.kind).changesAfter(revision);
-    return records.map((record) => channel.eventOf(record)).filter((event) => event !== undefined);
-  }
-
-  #deliver(batch: WatchBatch, limit = this.#limit): void {
+  #deliver(batch: WatchBatch, isInitial: boolean): void {
     const consumer = this.#consumer;
     if (this.#over || !consumer) return;
     this.#told = this.core.cache.revision;
-    consumer.events(batch);
+    if (batch.events.length > 0) consumer.events(batch);
+    // What a watch starts with may be large; only what comes on top counts as falling behind.
+    if (isInitial) this.#limit += consumer.backlog();
     // The client resumes from the last event it has read.
-    if (consumer.backlog() > limit) this.#end();
+    else if (consumer.backlog() > this.#limit) this.#end();
   }
 
   #bookmark(): void {
     const { revision } = this.core.cache;
     if (this.#over || !this.call.options?.allowWatchBookmarks || revision <= this.#told) return;
-    this.#deliver(batchOf([bookmarkEvent(this.resource, revision, false)]));
+    this.#send(batchOf([bookmarkEvent(this.resource, revision, false)]));
   }
 
   /** The time is up or the server stops: a client that asked for bookmarks learns where it stands. */
   #finish(): void {
-    this.#bookmark();
+    if (!this.#sending) this.#bookmark();
     this.#end();
   }
 

@@ -1,11 +1,14 @@
 import type { WatchBatch, WatchEvent } from '../api.ts';
-import type { ChangeRecord } from '../cache/change-record.ts';
+import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
+import type { Entry } from '../cache/entry.ts';
+import type { MaybeAsync } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';
 import type { Selection } from '../selection.ts';
 
 /** A running watch, as its channel sees it. */
 export interface Member {
-  deliver(batch: WatchBatch): void;
+  /** A promise only where the kind is converted asynchronously. Batches are to be delivered in the order of the calls. */
+  deliver(batch: MaybeAsync<WatchBatch>): void;
   /** Sends a client that asked for bookmarks the revision that the cache has reached. */
   bookmark(): void;
   end(): void;
@@ -36,6 +39,16 @@ export class Channel {
     const batch = batchOf(this.#pending);
     this.#pending = [];
     for (const member of this.members) member.deliver(batch);
+  }
+
+  /** The events of a watch that begins with these objects. */
+  present(entries: readonly Entry[]): MaybeAsync<WatchEvent[]> {
+    return entries.filter(this.selection.matches).map((entry) => new ObjectEvent('ADDED', entry, this.resource));
+  }
+
+  /** The events of changes that were made before a watch began. */
+  eventsOf(records: readonly ChangeRecord[]): MaybeAsync<WatchEvent[]> {
+    return records.map((record) => this.eventOf(record)).filter((event) => event !== undefined);
   }
 
   /** A change as seen through the selectors: objects enter and leave. */

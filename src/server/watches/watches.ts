@@ -4,7 +4,8 @@ import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/change-record.ts';
 import type { Registry, Resource } from '../registry.ts';
 import type { Selection } from '../selection.ts';
-import { Channel, type Member } from './channel.ts';
+import { channelOf } from './async-channel.ts';
+import type { Channel, Member } from './channel.ts';
 
 /** How long after a change those who asked for bookmarks learn how far the cache has come. */
 const BOOKMARK_DELAY = 60_000;
@@ -52,7 +53,7 @@ export class Watches {
     const channels = this.#channels.get(resource) ?? new Map<string, OpenChannel>();
     this.#channels.set(resource, channels);
     const key = `${namespace}\n${selection.text}`;
-    const open = channels.get(key) ?? this.#open(new Channel(resource, namespace, selection));
+    const open = channels.get(key) ?? this.#open(channelOf(resource, namespace, selection));
     channels.set(key, open);
     open.members.add(member);
     this.#members.add(member);

@@ -1,6 +1,6 @@
 /** For tests of kinds: what a server does with an object between decoding and storing it, without the server. */
 import { clone, deepFreeze } from '../../../src/base/tree.ts';
-import type { HookContext, Kind, ObjectOf, Version } from '../../../src/kinds/kind.ts';
+import type { HookContext, Kind, KubeObject, ObjectOf, Version } from '../../../src/kinds/kind.ts';
 import { decode } from '../../../src/schema/decode.ts';
 import type { FieldError } from '../../../src/schema/field-error.ts';
 import { validate } from '../../../src/schema/validate.ts';
@@ -70,7 +70,7 @@ function versionOf(kind: Kind, apiVersion: string): Version {
   return version;
 }
 
-function faults(kind: Kind, object: unknown, old: unknown, request: Request): string[] {
+function faults(kind: Kind, object: KubeObject, old: KubeObject | undefined, request: Request): string[] {
   const { apiVersion = kind.hub.apiVersion, subresource } = request;
   const situation = { operation: old ? 'update' : 'create', old, subresource, apiVersion } as const;
   const found: FieldError[] = validate(kind.hub.schema, object, situation);

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { allKinds } from '../../../kinds/all.ts';
 import { createServer, type Server } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
@@ -25,7 +26,7 @@ export async function startServer(
   say: Say,
 ): Promise<Server> {
   const { bindAddress, port, serviceClusterIpRange, serviceNodePortRange } = settings;
-  const { durable, exclusive } = storeDriver(settings.store);
+  const { durable, shared, exclusive } = storeDriver(settings.store);
   const server = await createServer({
     ...{ store, kinds: allKinds, clock, random, log, serviceClusterIpRange, ...history(settings) },
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
@@ -36,6 +37,7 @@ export async function startServer(
     fairness: fairness(settings),
     defaultRoles: true,
     garbageCollection: isChosen('garbage-collector', settings),
+    sharedFrom: shared ? hostname() : undefined,
     advertise: { address: advertisedAddress(bindAddress, serviceClusterIpRange), port },
   });
   cleanup.add(async () => server.close());

@@ -2,9 +2,9 @@ import { isTree } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, required } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
-import { age, NONE, name, text } from '../../columns/column.ts';
+import { age, NONE, name, type Sparse } from '../../columns/column.ts';
 import { deprecation } from '../../deprecation.ts';
-import { defineKind, type ObjectOf, splitApiVersion } from '../../kind.ts';
+import { defineKind, type KubeObject, type ObjectOf, splitApiVersion } from '../../kind.ts';
 
 const older = (apiVersion: string) => ({
   deprecated: deprecation(apiVersion, 'ControllerRevision'),
@@ -33,7 +33,7 @@ export const ControllerRevision = defineKind({
     }),
   },
   rules: [dataIsObject],
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Controller', 'The object whose state the revision holds.', controllerText),
     text('Revision', 'Position of the revision in the history of its owner.', ({ revision }) => revision ?? 0),
@@ -43,14 +43,13 @@ export const ControllerRevision = defineKind({
 export type ControllerRevision = ObjectOf<typeof ControllerRevision>;
 
 /** Checked on create only, because the data is immutable. */
-function dataIsObject({ data }: any, { operation }: RuleContext): FieldError[] {
+function dataIsObject({ data }: { readonly data?: unknown }, { operation }: RuleContext): FieldError[] {
   if (operation === 'update' || isTree(data)) return [];
   return [required('data', data === undefined ? 'data is mandatory' : 'data must be a valid JSON object')];
 }
 
-function controllerText({ metadata }: any): string {
-  const owners: readonly any[] = metadata?.ownerReferences ?? [];
-  const owner = owners.find(({ controller }) => controller);
+function controllerText({ metadata }: Sparse<KubeObject>): string {
+  const owner = metadata?.ownerReferences?.find(({ controller }) => controller);
   if (!owner) return NONE;
   const [group] = splitApiVersion(owner.apiVersion ?? '');
   return `${`${owner.kind}${group ? `.${group}` : ''}`.toLowerCase()}/${owner.name}`;

@@ -2,7 +2,8 @@
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, notSupported, required } from '../../../schema/field-error.ts';
-import { countOrPercent, magnitude, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
+import type { RuleContext } from '../../../schema/schema.ts';
+import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
 
 const RollingUpdateDaemonSet = s.object(
   'RollingUpdateDaemonSet',
@@ -34,7 +35,8 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
           '`RollingUpdate` deletes and replaces outdated pods automatically; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in extensions/v1beta1).',
       }),
       rollingUpdate: s.use(RollingUpdateDaemonSet, {
-        default: (strategy: any): object | undefined => (strategy.type === 'RollingUpdate' ? {} : undefined),
+        default: (strategy: { readonly type?: string }): object | undefined =>
+          strategy.type === 'RollingUpdate' ? {} : undefined,
         description: 'Parameters of the rolling update. Used only when type is RollingUpdate.',
       }),
     },
@@ -42,10 +44,15 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   );
 }
 
+interface RollingUpdate {
+  readonly maxUnavailable: IntOrPercent;
+  readonly maxSurge: IntOrPercent;
+}
+
 /** Exactly one of the two is above zero: either the old pod is deleted first, or the new one is created first. */
 function unavailableOrSurge(
-  { maxUnavailable, maxSurge }: any,
-  { parent }: { readonly parent: any },
+  { maxUnavailable, maxSurge }: RollingUpdate,
+  { parent }: RuleContext<RollingUpdate, unknown, { readonly type: string }>,
 ): FieldError | undefined {
   if (parent.type !== 'RollingUpdate') return undefined;
   const hasUnavailable = magnitude(maxUnavailable) !== 0;
@@ -55,7 +62,7 @@ function unavailableOrSurge(
   return hasUnavailable || hasSurge ? undefined : required('maxUnavailable', 'cannot be 0 when maxSurge is 0');
 }
 
-function knownType(strategy: any): FieldError | undefined {
+function knownType(strategy: { readonly type: string }): FieldError | undefined {
   const types = ['RollingUpdate', 'OnDelete'];
   return types.includes(strategy.type) ? undefined : notSupported('', strategy, types);
 }

@@ -3,7 +3,7 @@ import { create, shown, update } from '../../../../test/support/kinds/test-objec
 import type { Kind } from '../../kind.ts';
 import { DaemonSet } from './daemon-set.ts';
 
-const kind: Kind = DaemonSet;
+const kind: Kind<any> = DaemonSet;
 
 const GENERATION = 'deprecated.daemonset.template.generation';
 const OLD = 'extensions/v1beta1';

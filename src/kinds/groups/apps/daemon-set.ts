@@ -2,7 +2,7 @@ import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
-import { age, integer, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { workloadColumns } from '../../columns/containers.ts';
 import { labelsText } from '../../columns/selector.ts';
 import { keepAnnotation, wholeNumber, withNumberAnnotation } from '../../conversion/number-annotation.ts';
@@ -13,10 +13,10 @@ import {
   templateGenerationToField,
 } from '../../conversion/template-generation.ts';
 import { deprecation } from '../../deprecation.ts';
-import { defineKind, type HookContext, type ObjectOf } from '../../kind.ts';
+import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { labelsFromTemplate, selectorFromTemplate } from '../../shapes/workload/template-labels.ts';
-import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../../shapes/workload/workload-selector.ts';
+import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
+import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { collisionsGrow, conditionFields, counter } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { changedTemplateWarnings } from '../../warnings/workload.ts';
@@ -25,7 +25,7 @@ import { updateStrategyOf } from './daemon-set-strategy.ts';
 /** The version in which labels and selector default to those of the template, and the selector may change. */
 const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 
-const template = workloadTemplate('DaemonSet', [labelsMatchSelector]);
+const template = workloadTemplate('DaemonSet', [templateMatchesSelector]);
 
 const specFields = {
   selector: s.use(LabelSelector, {
@@ -170,7 +170,7 @@ export const DaemonSet = defineKind({
   onStatusUpdate: (daemonSet, old) => keepAnnotation(daemonSet, old, TEMPLATE_GENERATION_ANNOTATION),
   rules: [generationIsNumber],
   warnings: (daemonSet, old) => changedTemplateWarnings(daemonSet, old, daemonSet.spec.template),
-  columns: [
+  columns: ({ text, integer }) => [
     name,
     integer('Desired', 'Number of nodes that should run the pod.', ({ status }) => status?.desiredNumberScheduled),
     integer('Current', 'Number of these nodes that run the pod.', ({ status }) => status?.currentNumberScheduled),
@@ -190,15 +190,15 @@ export const DaemonSet = defineKind({
 });
 export type DaemonSet = ObjectOf<typeof DaemonSet>;
 
-function defaultLabels(daemonSet: any, { apiVersion }: HookContext): void {
+function defaultLabels(daemonSet: Templated, { apiVersion }: HookContext): void {
   if (apiVersion === DEFAULTS_FROM_TEMPLATE) labelsFromTemplate(daemonSet);
 }
 
-function setTemplateGeneration(daemonSet: any, generation: number): void {
+function setTemplateGeneration(daemonSet: KubeObject, generation: number): void {
   daemonSet.metadata = withNumberAnnotation(daemonSet, TEMPLATE_GENERATION_ANNOTATION, generation).metadata;
 }
 
-function generationIsNumber({ metadata }: any): readonly FieldError[] {
+function generationIsNumber({ metadata }: KubeObject): readonly FieldError[] {
   const text = metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION];
   return text === undefined || wholeNumber(text) !== undefined
     ? []

@@ -17,7 +17,7 @@ export const RollbackConfig = s.object(
 );
 
 /** The path and the message are those of Kubernetes. */
-const notNegative: Rule = ({ rollbackTo: { revision = 0 } }) =>
+const notNegative: Rule<{ readonly rollbackTo: TypeOf<typeof RollbackConfig> }> = ({ rollbackTo: { revision = 0 } }) =>
   revision < 0 ? invalid('rollback.version', revision, 'must be greater than or equal to 0') : undefined;
 
 export const DeploymentRollback = s.object(

@@ -2,6 +2,7 @@
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
+import type { RuleContext } from '../../../schema/schema.ts';
 import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
 
 /** A strategy whose maxUnavailable and maxSurge default to `step`. */
@@ -33,7 +34,8 @@ export function strategyOf(step: IntOrPercent) {
           '`RollingUpdate` replaces old pods gradually, within the bounds of maxUnavailable and maxSurge; `Recreate` deletes all old pods before it creates new ones. Defaults to RollingUpdate.',
       }),
       rollingUpdate: s.use(RollingUpdateDeployment, {
-        default: (strategy: any): object | undefined => (strategy.type === 'RollingUpdate' ? {} : undefined),
+        default: (strategy: { readonly type?: string }): object | undefined =>
+          strategy.type === 'RollingUpdate' ? {} : undefined,
       }),
     },
     {
@@ -45,16 +47,26 @@ export function strategyOf(step: IntOrPercent) {
   );
 }
 
+interface RollingUpdate {
+  readonly maxUnavailable: IntOrPercent;
+  readonly maxSurge: IntOrPercent;
+}
+
+interface Strategy {
+  readonly type: string;
+  readonly rollingUpdate?: RollingUpdate;
+}
+
 function makesProgress(
-  { maxUnavailable, maxSurge }: any,
-  { parent }: { readonly parent: any },
+  { maxUnavailable, maxSurge }: RollingUpdate,
+  { parent }: RuleContext<RollingUpdate, unknown, Strategy>,
 ): FieldError | undefined {
   return parent.type === 'RollingUpdate' && magnitude(maxUnavailable) === 0 && magnitude(maxSurge) === 0
     ? invalid('maxUnavailable', maxUnavailable, 'may not be 0 when `maxSurge` is 0')
     : undefined;
 }
 
-function fitsType(strategy: any): FieldError | undefined {
+function fitsType(strategy: Strategy): FieldError | undefined {
   switch (strategy.type) {
     case 'RollingUpdate':
       return undefined;

@@ -3,7 +3,7 @@ import { create, shown, update } from '../../../../test/support/kinds/test-objec
 import type { Kind } from '../../kind.ts';
 import { Deployment } from './deployment.ts';
 
-const kind: Kind = Deployment;
+const kind: Kind<any> = Deployment;
 
 const VERSIONS = kind.versions.map(({ apiVersion }) => apiVersion);
 

@@ -1,18 +1,19 @@
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
-import { age, name, text, wide } from '../../columns/column.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { age, name, wide } from '../../columns/column.ts';
 import { containerColumns } from '../../columns/containers.ts';
 import { selectorQuery } from '../../columns/selector.ts';
 import { keepAnnotation, wholeNumber } from '../../conversion/number-annotation.ts';
 import { ROLLBACK_ANNOTATION, rollbackToAnnotation, rollbackToField } from '../../conversion/rollback-to.ts';
 import { UNLIMITED } from '../../conversion/unlimited.ts';
 import { deprecation } from '../../deprecation.ts';
-import { defineKind, type HookContext, type ObjectOf } from '../../kind.ts';
+import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '../../kind.ts';
 import type { IntOrPercent } from '../../shapes/meta/int-or-percent.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { labelsFromTemplate, selectorFromTemplate } from '../../shapes/workload/template-labels.ts';
-import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../../shapes/workload/workload-selector.ts';
+import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
+import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { collisionsGrow, conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
@@ -22,7 +23,7 @@ import { strategyOf } from './deployment-strategy.ts';
 /** The versions in which labels and selector default to those of the template, and the selector may change. */
 const DEFAULTS_FROM_TEMPLATE = ['apps/v1beta1', 'extensions/v1beta1'];
 
-const template = workloadTemplate('ReplicaSet', [labelsMatchSelector]);
+const template = workloadTemplate('ReplicaSet', [templateMatchesSelector]);
 
 /** Defaults that differ between the served versions. */
 interface Presets {
@@ -188,7 +189,7 @@ export const Deployment = defineKind({
   },
   rules: [rollbackIsRevision],
   warnings: workloadWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Ready', 'Number of ready pods, of the desired number.', ({ spec, status }) => {
       return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
@@ -201,32 +202,32 @@ export const Deployment = defineKind({
     text('Available', 'Number of available pods.', ({ status }) => status?.availableReplicas ?? 0),
     age,
     ...[
-      ...containerColumns(),
+      ...containerColumns,
       text('Selector', 'Label selector for the pods.', ({ spec }) => selectorQuery(spec?.selector, '<invalid>')),
     ].map(wide),
   ],
 });
 export type Deployment = ObjectOf<typeof Deployment>;
 
-function defaultLabels(deployment: any, { apiVersion }: HookContext): void {
+function defaultLabels(deployment: Templated, { apiVersion }: HookContext): void {
   if (DEFAULTS_FROM_TEMPLATE.includes(apiVersion)) labelsFromTemplate(deployment);
 }
 
 /** A status update does not change labels. */
-function keepLabels(deployment: any, old: any): void {
+function keepLabels(deployment: KubeObject, old: KubeObject): void {
   const { labels: _, ...metadata } = deployment.metadata;
   const { labels } = old.metadata;
   deployment.metadata = labels ? { ...metadata, labels } : metadata;
 }
 
-function deadlineAfterReady(spec: any): FieldError | undefined {
+function deadlineAfterReady(spec: ObjectType<typeof hub>): FieldError | undefined {
   const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
   return deadline <= minReadySeconds
     ? invalid('progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')
     : undefined;
 }
 
-function rollbackIsRevision({ metadata }: any): readonly FieldError[] {
+function rollbackIsRevision({ metadata }: KubeObject): readonly FieldError[] {
   const text = metadata.annotations?.[ROLLBACK_ANNOTATION];
   if (text === undefined) return [];
   const revision = wholeNumber(text);

@@ -3,7 +3,7 @@ import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { ReplicaSet } from './replica-set.ts';
 
-const kind: Kind = ReplicaSet;
+const kind: Kind<any> = ReplicaSet;
 
 const pods = (labels: object = { app: 'a' }, spec: object = {}) => ({
   metadata: { labels },

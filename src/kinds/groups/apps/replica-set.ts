@@ -1,11 +1,11 @@
 import { s } from '../../../schema/builders.ts';
-import { age, integer, name } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { workloadColumns } from '../../columns/containers.ts';
 import { deprecation } from '../../deprecation.ts';
 import { defineKind, type HookContext, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { labelsFromTemplate, selectorFromTemplate } from '../../shapes/workload/template-labels.ts';
-import { labelsMatchSelector, selectorIsKept, selectsSomething } from '../../shapes/workload/workload-selector.ts';
+import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
+import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
@@ -13,7 +13,7 @@ import { workloadWarnings } from '../../warnings/workload.ts';
 /** The version in which labels and selector default to those of the template, and the selector may change. */
 const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 
-const template = workloadTemplate('ReplicaSet', [labelsMatchSelector]);
+const template = workloadTemplate('ReplicaSet', [templateMatchesSelector]);
 
 const specFields = {
   replicas: s.int32({ min: 0, default: 1, description: 'Number of pods to run. Defaults to 1; 0 stops them all.' }),
@@ -122,7 +122,7 @@ export const ReplicaSet = defineKind({
   onCreate: defaultLabels,
   onUpdate: (replicaSet, _old, context) => defaultLabels(replicaSet, context),
   warnings: workloadWarnings,
-  columns: [
+  columns: ({ integer }) => [
     name,
     integer('Desired', 'Desired number of pods.', ({ spec }) => spec?.replicas),
     integer('Current', 'Current number of pods.', ({ status }) => status?.replicas),
@@ -133,6 +133,6 @@ export const ReplicaSet = defineKind({
 });
 export type ReplicaSet = ObjectOf<typeof ReplicaSet>;
 
-function defaultLabels(replicaSet: any, { apiVersion }: HookContext): void {
+function defaultLabels(replicaSet: Templated, { apiVersion }: HookContext): void {
   if (apiVersion === DEFAULTS_FROM_TEMPLATE) labelsFromTemplate(replicaSet);
 }

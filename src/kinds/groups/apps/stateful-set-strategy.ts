@@ -24,6 +24,11 @@ const RollingUpdateStatefulSetStrategy = s.object(
   { description: 'Which pods of a StatefulSet a rolling update replaces, and how many at once.' },
 );
 
+interface Strategy {
+  readonly type: string;
+  readonly rollingUpdate?: object;
+}
+
 /** A strategy with this default type. */
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   return s.object(
@@ -31,7 +36,7 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
     {
       // Stands before the type, because it gets a default only if the type is left out as well.
       rollingUpdate: s.use(RollingUpdateStatefulSetStrategy, {
-        default: (strategy: any): object | undefined =>
+        default: (strategy: Partial<Strategy>): object | undefined =>
           type === 'RollingUpdate' && strategy.type === undefined ? {} : undefined,
         description: 'Parameters of the rolling update. Allowed only when type is RollingUpdate.',
       }),
@@ -45,7 +50,7 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   );
 }
 
-function fitsType(strategy: any): FieldError | undefined {
+function fitsType(strategy: Strategy): FieldError | undefined {
   const { type, rollingUpdate } = strategy;
   switch (type) {
     case 'RollingUpdate':

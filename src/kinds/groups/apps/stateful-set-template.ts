@@ -6,7 +6,7 @@ import type { ObjectSchema, Rule, RuleContext } from '../../../schema/schema.ts'
 import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 import { PodSpec } from '../../shapes/pod/pod-spec.ts';
 import { claimSpec } from '../../shapes/volume/claim-rules.ts';
-import { labelsMatchSelector } from '../../shapes/workload/workload-selector.ts';
+import { templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { PersistentVolumeClaim } from '../core/persistent-volume/persistent-volume-claim.ts';
 
@@ -50,7 +50,7 @@ const StatefulPodSpec = Object.freeze({
   rules: [claimNamesAreVolumeNames, ...(PodSpec.rules ?? []).map(withClaims)],
 }) as unknown as typeof PodSpec;
 
-const template = workloadTemplate('StatefulSet', [labelsMatchSelector]);
+const template = workloadTemplate('StatefulSet', [templateMatchesSelector]);
 
 export const StatefulPodTemplate = Object.freeze({
   ...template,
@@ -71,10 +71,15 @@ function claimTemplatesAreValid(claims: Claims, { operation }: RuleContext): Fie
   return claims.flatMap(({ spec }, index) => under(`[${index}].spec`, claimSpec(spec)));
 }
 
-const claimsIn = (root: any): Claims => root.spec.volumeClaimTemplates ?? [];
+/** The part of a StatefulSet that names its claims. */
+interface WithClaims {
+  readonly spec: { readonly volumeClaimTemplates?: Claims };
+}
+
+const claimsIn = (root: WithClaims): Claims => root.spec.volumeClaimTemplates ?? [];
 
 /** Applies a rule to the spec that pods will have: claims are volumes, and replace volumes of the same name. */
-function withClaims(rule: Rule<PodSpec>): Rule<PodSpec> {
+function withClaims(rule: Rule<PodSpec>): Rule<PodSpec, WithClaims> {
   return (spec, context) => {
     const claims = claimsIn(context.root);
     if (claims.length === 0) return rule(spec, context);
@@ -86,7 +91,10 @@ function withClaims(rule: Rule<PodSpec>): Rule<PodSpec> {
 }
 
 /** The name of a claim template becomes the name of a volume. */
-function claimNamesAreVolumeNames(_spec: PodSpec, { root, subresource }: RuleContext): FieldError[] {
+function claimNamesAreVolumeNames(
+  _spec: PodSpec,
+  { root, subresource }: RuleContext<PodSpec, WithClaims>,
+): FieldError[] {
   if (subresource === 'status') return [];
   return claimsIn(root).flatMap(({ metadata: { name = '' } }, index) => {
     const volume = `volumes[${index}]`;

@@ -3,7 +3,7 @@ import { create, received, update } from '../../../../test/support/kinds/test-ob
 import type { Kind } from '../../kind.ts';
 import { StatefulSet } from './stateful-set.ts';
 
-const kind: Kind = StatefulSet;
+const kind: Kind<any> = StatefulSet;
 
 const labels = { app: 'db' };
 const container = { name: 'c', image: 'i' };

@@ -2,13 +2,13 @@ import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { forbidden, invalid } from '../../../schema/field-error.ts';
 import { dnsLabel, nameRule } from '../../../schema/names.ts';
-import type { Rule } from '../../../schema/schema.ts';
-import { age, name, text, wide } from '../../columns/column.ts';
+import type { ObjectType, Rule, RuleContext } from '../../../schema/schema.ts';
+import { age, name, wide } from '../../columns/column.ts';
 import { containerColumns } from '../../columns/containers.ts';
 import { deprecation } from '../../deprecation.ts';
-import { defineKind, type HookContext, type ObjectOf } from '../../kind.ts';
+import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { labelsFromTemplate, selectorFromTemplate } from '../../shapes/workload/template-labels.ts';
+import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
 import { selectsSomething } from '../../shapes/workload/workload-selector.ts';
 import { collisionsGrow, conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { claimSpecWarnings } from '../../warnings/fractions.ts';
@@ -205,22 +205,26 @@ export const StatefulSet = defineKind({
   onCreate: defaultLabels,
   onUpdate: (statefulSet, _old, context) => defaultLabels(statefulSet, context),
   warnings: statefulSetWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Ready', 'Number of ready pods, of the desired number.', ({ spec, status }) => {
       return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
     }),
     age,
-    ...containerColumns().map(wide),
+    ...containerColumns.map(wide),
   ],
 });
 export type StatefulSet = ObjectOf<typeof StatefulSet>;
 
-function defaultLabels(statefulSet: any, { apiVersion }: HookContext): void {
+function defaultLabels(statefulSet: Templated, { apiVersion }: HookContext): void {
   if (apiVersion === DEFAULTS_FROM_TEMPLATE) labelsFromTemplate(statefulSet);
 }
 
-const MUTABLE_FIELDS = new Set([
+type Spec = ObjectType<typeof specFields>;
+
+const keysOf = (spec: Spec) => Object.keys(spec) as (keyof Spec)[];
+
+const MUTABLE_FIELDS = new Set<keyof Spec>([
   'replicas',
   'ordinals',
   'template',
@@ -231,9 +235,9 @@ const MUTABLE_FIELDS = new Set([
 ]);
 
 /** On the spec: everything that identifies the pods and their claims is immutable. */
-function onlyMutableFieldsChange(spec: any, { old }: { readonly old: any }) {
+function onlyMutableFieldsChange(spec: Spec, { old }: RuleContext<Spec>) {
   if (!old) return undefined;
-  const fields = new Set([...Object.keys(spec), ...Object.keys(old)]);
+  const fields = new Set([...keysOf(spec), ...keysOf(old)]);
   const kept = [...fields].every((field) => MUTABLE_FIELDS.has(field) || deepEqual(spec[field], old[field]));
   if (kept) return undefined;
   const detail =
@@ -241,9 +245,9 @@ function onlyMutableFieldsChange(spec: any, { old }: { readonly old: any }) {
   return forbidden('', detail);
 }
 
-function statefulSetWarnings(set: any, old: any): string[] {
+function statefulSetWarnings(set: KubeObject & { spec: Spec }, old: KubeObject | undefined): string[] {
   const found = changedTemplateWarnings(set, old, set.spec.template);
-  set.spec.volumeClaimTemplates?.forEach(({ spec = {} }: any, index: number) => {
+  set.spec.volumeClaimTemplates?.forEach(({ spec = {} }, index) => {
     found.push(...claimSpecWarnings(`spec.volumeClaimTemplates[${index}]`, spec));
   });
   if ((set.spec.revisionHistoryLimit ?? 0) < 0) {

@@ -12,14 +12,14 @@ test('reviews can only be created; a TokenRequest is a subresource body', () => 
 });
 
 test('a TokenReview starts with an empty status', () => {
-  const { object, errors } = create(TokenReview as Kind, { spec: { token: 't', audiences: ['a'] } });
+  const { object, errors } = create(TokenReview as Kind<any>, { spec: { token: 't', audiences: ['a'] } });
   expect(errors).toEqual([]);
   expect(object).toEqual({ metadata: {}, spec: { token: 't', audiences: ['a'] }, status: { user: {} } });
 });
 
 test('UserInfo has groups, uid and extra fields', () => {
   const userInfo = { username: 'u', uid: '1', groups: ['g'], extra: { scopes: ['a', 'b'], none: [] } };
-  const { object } = create(SelfSubjectReview as Kind, { status: { userInfo } });
+  const { object } = create(SelfSubjectReview as Kind<any>, { status: { userInfo } });
   expect(object.status).toEqual({ userInfo });
 });
 
@@ -37,7 +37,7 @@ test.each<[object, number, string[]]>([
     ['spec.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds'],
   ],
 ])('a token is asked for with %j', (spec, seconds, errors) => {
-  const outcome = create(TokenRequest as Kind, { spec });
+  const outcome = create(TokenRequest as Kind<any>, { spec });
   expect(outcome.object.spec.expirationSeconds).toBe(seconds);
   expect(outcome.errors).toEqual(errors);
 });

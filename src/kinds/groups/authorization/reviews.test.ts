@@ -106,8 +106,8 @@ describe('selectors', () => {
 });
 
 test('the status always has its required fields', () => {
-  expect(create(SubjectAccessReview as Kind, { spec: {} }).object.status).toEqual({ allowed: false });
-  expect(create(SelfSubjectRulesReview as Kind, {}).object).toMatchObject({
+  expect(create(SubjectAccessReview as Kind<any>, { spec: {} }).object.status).toEqual({ allowed: false });
+  expect(create(SelfSubjectRulesReview as Kind<any>, {}).object).toMatchObject({
     spec: {},
     status: { resourceRules: [], nonResourceRules: [], incomplete: false },
   });

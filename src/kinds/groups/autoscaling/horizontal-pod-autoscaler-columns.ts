@@ -1,7 +1,21 @@
-import { age, type Column, NONE, name, text, UNKNOWN, UNSET } from '../../columns/column.ts';
+import { age, type ColumnList, NONE, name, type Sparse, UNKNOWN, UNSET } from '../../columns/column.ts';
 import { longList } from '../../columns/long-list.ts';
+import type { KubeObject } from '../../kind.ts';
+import type { CrossVersionObjectReference } from './cross-version-reference.ts';
+import type { MetricSpec, MetricStatus } from './metric.ts';
 
-export const horizontalPodAutoscalerColumns: readonly Column[] = [
+/** What the columns read. */
+interface Autoscaler extends KubeObject {
+  spec: {
+    scaleTargetRef: CrossVersionObjectReference;
+    minReplicas: number;
+    maxReplicas: number;
+    metrics: readonly MetricSpec[];
+  };
+  status: { currentReplicas?: number; currentMetrics?: readonly MetricStatus[] };
+}
+
+export const horizontalPodAutoscalerColumns: ColumnList<Autoscaler> = ({ text }) => [
   name,
   text('Reference', 'The scaled object.', ({ spec }) => {
     const { kind = '', name: target = '' } = spec?.scaleTargetRef ?? {};
@@ -14,15 +28,15 @@ export const horizontalPodAutoscalerColumns: readonly Column[] = [
   age,
 ];
 
-function targetsText({ spec, status }: any): string {
-  const metrics: readonly any[] = spec?.metrics ?? [];
-  const found: readonly any[] = status?.currentMetrics ?? [];
+function targetsText({ spec, status }: Sparse<Autoscaler>): string {
+  const metrics = spec?.metrics ?? [];
+  const found = status?.currentMetrics ?? [];
   if (metrics.length === 0) return NONE;
   const texts = metrics.map((metric, index) => metricText(metric, found[index]));
   return longList(texts, { shown: 2, separator: ', ' });
 }
 
-function metricText(metric: any, found: any): string {
+function metricText(metric: Sparse<MetricSpec>, found: Sparse<MetricStatus> | undefined): string {
   switch (metric.type) {
     case 'External':
       return valueText(metric.external, found?.external?.current);
@@ -39,15 +53,23 @@ function metricText(metric: any, found: any): string {
   }
 }
 
+interface Value {
+  value?: string;
+  averageValue?: string;
+  averageUtilization?: number;
+}
+
+type Source = Sparse<{ name?: string; target: Value }>;
+
 /** A value for the metric as a whole, or its average per pod. */
-function valueText(source: any, current: any): string {
+function valueText(source: Source | undefined, current: Sparse<Value> | undefined): string {
   const { averageValue, value = 0 } = source?.target ?? {};
   return averageValue === undefined
     ? `${current?.value ?? UNKNOWN}/${value}`
     : `${current?.averageValue ?? UNKNOWN}/${averageValue} (avg)`;
 }
 
-function resourceText(source: any, current: any): string {
+function resourceText(source: Source | undefined, current: Sparse<Value> | undefined): string {
   const { averageValue, averageUtilization } = source?.target ?? {};
   const head = `${source?.name ?? ''}: `;
   if (averageValue !== undefined) return `${head}${current?.averageValue ?? UNKNOWN}/${averageValue}`;

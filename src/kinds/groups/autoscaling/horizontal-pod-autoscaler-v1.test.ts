@@ -6,7 +6,7 @@ import { decode } from '../../../schema/decode.ts';
 import type { Kind } from '../../kind.ts';
 import { HorizontalPodAutoscaler } from './horizontal-pod-autoscaler.ts';
 
-const kind: Kind = HorizontalPodAutoscaler;
+const kind: Kind<any> = HorizontalPodAutoscaler;
 const V1 = 'autoscaling/v1';
 const KEY = 'autoscaling.alpha.kubernetes.io';
 

@@ -4,11 +4,13 @@
  */
 import { s } from '../../../schema/builders.ts';
 import { decode } from '../../../schema/decode.ts';
-import type { VersionDefinition } from '../../kind.ts';
+import type { TypeOf } from '../../../schema/schema.ts';
+import type { KubeObject, VersionDefinition } from '../../kind.ts';
+import type { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 import { conditionFields } from '../../shapes/workload/workload-status.ts';
 import { formatBehavior, parseBehavior, parseList } from './annotation-json.ts';
 import { CrossVersionObjectReference } from './cross-version-reference.ts';
-import { cpuUtilization, DEFAULT_CPU_UTILIZATION_PERCENT } from './metric.ts';
+import { cpuUtilization, DEFAULT_CPU_UTILIZATION_PERCENT, type MetricSpec, type MetricStatus } from './metric.ts';
 import {
   type Annotations,
   decodeMetrics,
@@ -16,6 +18,7 @@ import {
   specMetrics,
   statusMetrics,
 } from './metrics-in-annotations.ts';
+import type { HorizontalPodAutoscalerBehavior } from './scaling-behavior.ts';
 
 const BEHAVIOR_ANNOTATION = 'autoscaling.alpha.kubernetes.io/behavior';
 const CONDITIONS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/conditions';
@@ -89,20 +92,41 @@ export const autoscalingV1: VersionDefinition = {
   fromHub,
 };
 
+/** An autoscaler in this version, and one in the stored version as far as it differs. */
+interface Autoscaler extends KubeObject {
+  spec: TypeOf<typeof Spec>;
+  status: TypeOf<typeof Status>;
+}
+
+/** The parts of a decoded object that the default target depends on. */
+type Decoded = Pick<Autoscaler, 'metadata'> & Partial<Pick<Autoscaler, 'spec'>>;
+
+type SharedSpec = Omit<Autoscaler['spec'], 'targetCPUUtilizationPercentage'>;
+type SharedStatus = Omit<Autoscaler['status'], 'currentCPUUtilizationPercentage' | 'currentReplicas'>;
+
+interface Stored extends KubeObject {
+  spec: SharedSpec & { metrics: readonly MetricSpec[]; behavior?: HorizontalPodAutoscalerBehavior };
+  status: SharedStatus & {
+    currentReplicas?: number;
+    currentMetrics?: readonly MetricStatus[];
+    conditions?: readonly TypeOf<typeof HorizontalPodAutoscalerCondition>[];
+  };
+}
+
 /** A hook: removes the reserved annotations, which the stored version does not have. */
-export function dropReservedAnnotations(autoscaler: any): void {
+export function dropReservedAnnotations(autoscaler: KubeObject): void {
   autoscaler.metadata = withReservedAnnotations(autoscaler.metadata, {});
 }
 
 /** Without any metric, CPU utilization is the default. */
-function defaultTarget({ metadata, spec = decode(Spec, {}) }: any): any {
+function defaultTarget({ metadata, spec = decode(Spec, {}) }: Decoded): Autoscaler['spec'] {
   const encoded = { cpu: spec.targetCPUUtilizationPercentage, annotations: metadata.annotations ?? {} };
   return decodeMetrics(specMetrics, encoded).length
     ? spec
     : { ...spec, targetCPUUtilizationPercentage: DEFAULT_CPU_UTILIZATION_PERCENT };
 }
 
-function toHub({ metadata, spec, status, ...rest }: any): any {
+function toHub({ metadata, spec, status, ...rest }: Autoscaler): Stored {
   const annotations: Annotations = metadata.annotations ?? {};
   const { targetCPUUtilizationPercentage, ...size } = spec;
   const { currentCPUUtilizationPercentage, currentReplicas, ...progress } = status;
@@ -127,7 +151,7 @@ function toHub({ metadata, spec, status, ...rest }: any): any {
   };
 }
 
-function fromHub({ metadata, spec, status, ...rest }: any): any {
+function fromHub({ metadata, spec, status, ...rest }: Stored): Autoscaler {
   const { metrics, behavior, ...size } = spec;
   const { currentMetrics = [], conditions, currentReplicas = 0, ...progress } = status;
   const wanted = encodeMetrics(specMetrics, metrics);
@@ -150,7 +174,7 @@ function fromHub({ metadata, spec, status, ...rest }: any): any {
 }
 
 /** Replaces the reserved annotations with the given ones. */
-function withReservedAnnotations({ annotations = {}, ...metadata }: any, reserved: Annotations): any {
+function withReservedAnnotations({ annotations = {}, ...metadata }: ObjectMeta, reserved: Annotations): ObjectMeta {
   const own = Object.entries(annotations).filter(([key]) => !RESERVED_ANNOTATIONS.has(key));
   const all = Object.fromEntries([...own, ...Object.entries(reserved)]);
   return Object.keys(all).length ? { ...metadata, annotations: all } : metadata;

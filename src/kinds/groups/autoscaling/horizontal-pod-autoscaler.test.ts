@@ -3,7 +3,7 @@ import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { HorizontalPodAutoscaler } from './horizontal-pod-autoscaler.ts';
 
-const kind: Kind = HorizontalPodAutoscaler;
+const kind: Kind<any> = HorizontalPodAutoscaler;
 
 const target = { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' };
 

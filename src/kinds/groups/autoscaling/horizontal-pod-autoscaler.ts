@@ -95,7 +95,13 @@ export const HorizontalPodAutoscaler = defineKind({
 });
 export type HorizontalPodAutoscaler = ObjectOf<typeof HorizontalPodAutoscaler>;
 
-function minAndMax({ minReplicas, maxReplicas }: any): FieldError[] {
+function minAndMax({
+  minReplicas,
+  maxReplicas,
+}: {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+}): FieldError[] {
   const found: FieldError[] = [];
   if (maxReplicas === 0) found.push(required('maxReplicas', 'must be set and greater than 0'));
   if (maxReplicas < 0) found.push(invalid('maxReplicas', maxReplicas, 'must be greater than or equal to 1'));

@@ -22,7 +22,10 @@ const types = Object.keys(sourceOf);
 const order: readonly Source[] = ['object', 'external', 'pods', 'resource', 'containerResource'];
 
 /** On the list of metrics. */
-export function metricRules(metrics: readonly MetricSpec[], context: RuleContext<readonly MetricSpec[]>): FieldError[] {
+export function metricRules(
+  metrics: readonly MetricSpec[],
+  context: RuleContext<readonly MetricSpec[], unknown, { readonly minReplicas?: number }>,
+): FieldError[] {
   const tolerant = context.old?.some(({ object }) => object && malformedVersion(object.describedObject)) ?? false;
   const found = metrics.flatMap((metric, index) => under(`[${index}]`, metricRule(metric, tolerant)));
   const { minReplicas } = context.parent;

@@ -2,7 +2,7 @@
  * Metrics in the form that autoscaling/v1 writes into annotations, which is that of v2beta1: flat, and unable to express
  * everything.
  */
-import { getPath, setPath, type Tree } from '../../../base/tree.ts';
+import { getPath, isTree, setPath, type Tree } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { decode } from '../../../schema/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
@@ -22,10 +22,10 @@ const CONTAINER: PathPair = ['container', 'container'];
 /** Both forms of a metric (in a spec or in a status), and how one converts to the other. */
 export interface MetricForm<T> {
   readonly newer: ObjectSchema<T>;
-  readonly older: ObjectSchema<any>;
+  readonly older: ObjectSchema<Tree>;
   readonly moves: Readonly<Record<string, readonly PathPair[]>>;
   /** Fills in fields that the older form does not have. */
-  readonly complete: (metric: any) => T;
+  readonly complete: (metric: Tree) => Tree;
 }
 
 const type = s.string({ zero: true });
@@ -113,15 +113,16 @@ function moved({ moves }: Pick<MetricForm<unknown>, 'moves'>, metric: Tree, turn
 }
 
 /** Sets the type of the target, which the older form does not have. */
-function withTargetType(metric: any): MetricSpec {
+function withTargetType(metric: Tree): Tree {
   const out = { ...metric };
   for (const source of Object.keys(specForm.moves)) {
-    if (out[source]) out[source] = { ...out[source], target: typed(source, out[source].target ?? {}) };
+    const value = out[source];
+    if (isTree(value)) out[source] = { ...value, target: typed(source, isTree(value.target) ? value.target : {}) };
   }
   return out;
 }
 
-function typed(source: string, target: any) {
+function typed(source: string, target: Tree): Tree {
   switch (source) {
     case 'object': {
       if (target.averageValue === undefined) return { ...target, type: 'Value' };

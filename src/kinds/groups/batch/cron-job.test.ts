@@ -3,7 +3,7 @@ import { create, shown, update } from '../../../../test/support/kinds/test-objec
 import type { Kind } from '../../kind.ts';
 import { CronJob } from './cron-job.ts';
 
-const kind: Kind = CronJob;
+const kind: Kind<any> = CronJob;
 
 const pods = (spec: object = {}) => ({
   spec: { containers: [{ name: 'main', image: 'busybox:1.36' }], restartPolicy: 'OnFailure', ...spec },

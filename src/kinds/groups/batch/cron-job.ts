@@ -1,14 +1,14 @@
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
-import type { Rule, RuleContext } from '../../../schema/schema.ts';
-import { age, integer, NONE, name, text, UNSET, wide } from '../../columns/column.ts';
-import { containerColumns } from '../../columns/containers.ts';
+import type { Rule, RuleContext, TypeOf } from '../../../schema/schema.ts';
+import { age, NONE, name, type Sparse, UNSET, wide } from '../../columns/column.ts';
+import { containerColumnsOf } from '../../columns/containers.ts';
 import { elapsed } from '../../columns/elapsed.ts';
 import { labelSelectorText } from '../../columns/selector.ts';
-import { absentToUnlimited, unlimitedToAbsent } from '../../conversion/unlimited.ts';
+import { absentToUnlimited, type Limited, unlimitedToAbsent } from '../../conversion/unlimited.ts';
 import { deprecation } from '../../deprecation.ts';
-import { defineKind, type ObjectOf } from '../../kind.ts';
+import { defineKind, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
 import { isTimeZone, parseCronSchedule } from './cron-schedule.ts';
 import { JobTemplateSpec } from './job-spec.ts';
@@ -20,7 +20,7 @@ const MAX_NAME_LENGTH = 52;
 const TIME_ZONE_PREFIX = /TZ/;
 
 /** Rejects a time zone in the schedule, except in one that was stored before the field timeZone existed. */
-const schedule: Rule<string> = (text, { old, parent }) => {
+const schedule: Rule<string, unknown, { readonly timeZone?: string }> = (text, { old, parent }) => {
   const parsed = parseCronSchedule(text);
   const found: FieldError[] = 'error' in parsed ? [invalid('', text, parsed.error)] : [];
   if (!TIME_ZONE_PREFIX.test(text)) return found;
@@ -115,8 +115,8 @@ export const CronJob = defineKind({
     },
     'batch/v2alpha1': {
       fields: { spec: s.object('CronJobSpec', fields, specOptions) },
-      toHub: (cronJob) => absentToUnlimited(cronJob, HISTORY_LIMITS),
-      fromHub: (cronJob) => unlimitedToAbsent(cronJob, HISTORY_LIMITS),
+      toHub: (cronJob: Limited) => absentToUnlimited(cronJob, HISTORY_LIMITS),
+      fromHub: (cronJob: Limited) => unlimitedToAbsent(cronJob, HISTORY_LIMITS),
       orphansByDefault: true,
       deprecated: deprecation('batch/v2alpha1', 'CronJob'),
     },
@@ -137,7 +137,7 @@ export const CronJob = defineKind({
   generation: true,
   rules: [nameLength],
   warnings: cronJobWarnings,
-  columns: [
+  columns: ({ text, integer }) => [
     name,
     text('Schedule', 'The schedule in cron syntax.', ({ spec }) => spec?.schedule ?? ''),
     text('Timezone', 'Time zone of the schedule.', ({ spec }) => spec?.timeZone ?? NONE),
@@ -148,7 +148,7 @@ export const CronJob = defineKind({
     }),
     age,
     ...[
-      ...containerColumns(({ spec }) => spec?.jobTemplate?.spec?.template),
+      ...containerColumnsOf<WithSpec>(({ spec }) => spec?.jobTemplate?.spec?.template),
       text('Selector', 'Label selector in the template of the Jobs.', ({ spec }) => {
         return labelSelectorText(spec?.jobTemplate?.spec?.selector);
       }),
@@ -157,19 +157,21 @@ export const CronJob = defineKind({
 });
 export type CronJob = ObjectOf<typeof CronJob>;
 
-function nameLength({ metadata }: any, { operation }: RuleContext): readonly FieldError[] {
+type WithSpec = KubeObject & { spec: TypeOf<typeof CronJobSpec> };
+
+function nameLength({ metadata }: KubeObject, { operation }: RuleContext): readonly FieldError[] {
   const { name = '' } = metadata;
   return operation === 'create' && name.length > MAX_NAME_LENGTH
     ? [invalid('metadata.name', name, `must be no more than ${MAX_NAME_LENGTH} characters`)]
     : [];
 }
 
-function suspendText({ spec }: any): string {
+function suspendText({ spec }: Sparse<WithSpec>): string {
   if (spec?.suspend === undefined) return UNSET;
   return spec.suspend ? 'True' : 'False';
 }
 
-function cronJobWarnings(cronJob: any, old: any): string[] {
+function cronJobWarnings(cronJob: WithSpec, old: WithSpec | undefined): string[] {
   const { schedule, jobTemplate } = cronJob.spec;
   const found = jobWarnings(cronJob, old, { spec: jobTemplate.spec, path: 'spec.jobTemplate.spec' });
   if (old && schedule.includes('TZ')) {

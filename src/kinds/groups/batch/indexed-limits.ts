@@ -10,20 +10,29 @@ const LARGE_JOB_COMPLETIONS = 100_000;
 const MAX_PARALLELISM_OF_LARGE_JOB = 10_000;
 const MAX_FAILED_INDEXES_OF_LARGE_JOB = 10_000;
 
+/** What the limits depend on. */
+interface Spec {
+  readonly completionMode?: string;
+  readonly completions?: number;
+  readonly parallelism?: number;
+  readonly maxFailedIndexes?: number;
+  readonly backoffLimitPerIndex?: number;
+}
+
 /** On a Job's spec. */
-export const indexedLimits: Rule = (spec) => {
+export const indexedLimits: Rule<Spec> = (spec) => {
   const found: FieldError[] = [];
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
     found.push(required('backoffLimitPerIndex', 'when maxFailedIndexes is specified'));
   }
   if (spec.completionMode === 'Indexed') return [...found, ...indexed(spec)];
-  for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes']) {
+  for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
     if (spec[field] !== undefined) found.push(invalid(field, spec[field], 'requires indexed completion mode'));
   }
   return found;
 };
 
-function indexed(spec: any): FieldError[] {
+function indexed(spec: Spec): FieldError[] {
   const { completions, parallelism = 0, maxFailedIndexes = 0, backoffLimitPerIndex } = spec;
   const found: FieldError[] = [];
   if (completions === undefined) found.push(required('completions', 'when completion mode is Indexed'));
@@ -37,11 +46,11 @@ function indexed(spec: any): FieldError[] {
   if (maxFailedIndexes > MAX_FAILED_INDEXES) {
     found.push(invalid('maxFailedIndexes', maxFailedIndexes, `must be less than or equal to ${MAX_FAILED_INDEXES}`));
   }
-  if (completions > LARGE_JOB_COMPLETIONS && backoffLimitPerIndex !== undefined) found.push(...largeJob(spec));
+  if ((completions ?? 0) > LARGE_JOB_COMPLETIONS && backoffLimitPerIndex !== undefined) found.push(...largeJob(spec));
   return found;
 }
 
-function largeJob({ parallelism = 0, maxFailedIndexes }: any): FieldError[] {
+function largeJob({ parallelism = 0, maxFailedIndexes }: Spec): FieldError[] {
   const found: FieldError[] = [];
   const atMost = (limit: number) =>
     `must be less than or equal to ${limit} when completions are above ${LARGE_JOB_COMPLETIONS} and used with backoff limit per index`;
@@ -51,7 +60,7 @@ function largeJob({ parallelism = 0, maxFailedIndexes }: any): FieldError[] {
   if (parallelism > MAX_PARALLELISM_OF_LARGE_JOB) {
     found.push(invalid('parallelism', parallelism, atMost(MAX_PARALLELISM_OF_LARGE_JOB)));
   }
-  if (maxFailedIndexes > MAX_FAILED_INDEXES_OF_LARGE_JOB) {
+  if ((maxFailedIndexes ?? 0) > MAX_FAILED_INDEXES_OF_LARGE_JOB) {
     found.push(invalid('maxFailedIndexes', maxFailedIndexes, atMost(MAX_FAILED_INDEXES_OF_LARGE_JOB)));
   }
   return found;

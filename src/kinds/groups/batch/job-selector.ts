@@ -1,11 +1,12 @@
 /**
- * The generated selector of a Job: it matches labels with the UID and name of the Job, which the server adds to the pod
+ * The generated selector of a Job: it matches labels with the UID and name of the JobObject, which the server adds to the pod
  * template. With manualSelector the client chooses the selector instead.
  */
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, required, under } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { labelsMatchSelector, selects } from '../../shapes/workload/workload-selector.ts';
+import type { JobObject } from './job-status.ts';
 
 const UID_LABEL = 'batch.kubernetes.io/controller-uid';
 const NAME_LABEL = 'batch.kubernetes.io/job-name';
@@ -14,9 +15,9 @@ const OLD_UID_LABEL = 'controller-uid';
 const OLD_NAME_LABEL = 'job-name';
 
 /** A hook: adds the labels and the selector. Labels with other values are kept, and rejected by the rule below. */
-export function generateSelector(job: any): void {
+export function generateSelector(job: JobObject): void {
   if (job.spec.manualSelector) return;
-  const { name, uid } = job.metadata;
+  const { name = '', uid = '' } = job.metadata;
   const { template, selector } = job.spec;
   template.metadata.labels = {
     [OLD_NAME_LABEL]: name,
@@ -29,16 +30,22 @@ export function generateSelector(job: any): void {
 }
 
 /** A kind's rule: the selector matches the labels of the template. */
-export function selectorMatchesTemplate(job: any, context: RuleContext): readonly FieldError[] {
-  const mismatch = labelsMatchSelector(job.spec.template.metadata, context);
+export function selectorMatchesTemplate(
+  job: JobObject,
+  context: RuleContext<JobObject, JobObject>,
+): readonly FieldError[] {
+  const mismatch = labelsMatchSelector(job.spec.template.metadata, context.root.spec.selector);
   return mismatch ? under('spec.template.metadata', [mismatch]) : [];
 }
 
 /** A kind's rule: without manualSelector, labels and selector are the generated ones. */
-export function selectorIsGenerated(job: any, { oldRoot }: RuleContext): readonly FieldError[] {
+export function selectorIsGenerated(
+  job: JobObject,
+  { oldRoot }: RuleContext<JobObject, JobObject>,
+): readonly FieldError[] {
   const { manualSelector, selector, template } = job.spec;
   if (manualSelector || !selector) return [];
-  const { uid, name } = job.metadata;
+  const { uid = '', name = '' } = job.metadata;
   const before = oldRoot?.spec.template.metadata.labels;
   // A Job that was stored before the labels had a prefix need not have the prefixed ones.
   const prefixed = !oldRoot || (before?.[NAME_LABEL] !== undefined && before?.[UID_LABEL] !== undefined);
@@ -54,7 +61,7 @@ export function selectorIsGenerated(job: any, { oldRoot }: RuleContext): readonl
   return found;
 }
 
-function hasLabel(labels: any, key: string, value: string): FieldError[] {
+function hasLabel(labels: Readonly<Record<string, string>> | undefined, key: string, value: string): FieldError[] {
   const field = `spec.template.metadata.labels[${key}]`;
   if (labels?.[key] === undefined) return [required(field, `must be '${value}'`)];
   return labels[key] === value ? [] : [invalid(field, labels, `must be '${value}'`)];

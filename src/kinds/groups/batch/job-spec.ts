@@ -6,7 +6,7 @@ import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid, notSupported, required, tooLong } from '../../../schema/field-error.ts';
 import { domainPrefixedPath } from '../../../schema/names.ts';
-import type { Rule } from '../../../schema/schema.ts';
+import type { ObjectType, Rule, TypeOf } from '../../../schema/schema.ts';
 import { UNLIMITED } from '../../conversion/unlimited.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
@@ -116,6 +116,9 @@ const fields = {
   }),
 };
 
+/** The part of a decoded spec that defaults depend on. */
+type Sent = Partial<ObjectType<typeof fields>>;
+
 /** The spec of a Job. */
 export const JobSpec = s.object(
   'JobSpec',
@@ -123,13 +126,13 @@ export const JobSpec = s.object(
     ...fields,
     // Stands before parallelism: its default depends on whether parallelism was given.
     completions: s.use(fields.completions, {
-      default: (spec: any): number | undefined => (spec.parallelism === undefined ? 1 : undefined),
+      default: (spec: Sent): number | undefined => (spec.parallelism === undefined ? 1 : undefined),
     }),
     parallelism: s.use(fields.parallelism, { default: 1 }),
     podFailurePolicy: s.use(fields.podFailurePolicy, { immutable: true }),
     successPolicy: s.use(fields.successPolicy, { immutable: true }),
     backoffLimit: s.use(fields.backoffLimit, {
-      default: (spec: any): number => (spec.backoffLimitPerIndex === undefined ? 6 : UNLIMITED),
+      default: (spec: Sent): number => (spec.backoffLimitPerIndex === undefined ? 6 : UNLIMITED),
     }),
     backoffLimitPerIndex: s.use(fields.backoffLimitPerIndex, { immutable: true }),
     selector: s.use(fields.selector, { required: true, immutable: true }),
@@ -137,7 +140,7 @@ export const JobSpec = s.object(
     completionMode: s.use(fields.completionMode, { default: 'NonIndexed', immutable: true }),
     suspend: s.use(fields.suspend, { default: false }),
     podReplacementPolicy: s.use(fields.podReplacementPolicy, {
-      default: (spec: any): string => (spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed'),
+      default: (spec: Sent): string => (spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed'),
     }),
     managedBy: s.use(fields.managedBy, { immutable: true }),
   },
@@ -147,7 +150,12 @@ export const JobSpec = s.object(
   },
 );
 
-const selectorIsGeneratedLater: Rule = ({ selector, manualSelector }) => {
+export type JobSpec = TypeOf<typeof JobSpec>;
+
+const selectorIsGeneratedLater: Rule<{ readonly selector?: LabelSelector; readonly manualSelector?: boolean }> = ({
+  selector,
+  manualSelector,
+}) => {
   const found: FieldError[] = [];
   if (selector) found.push(invalid('selector', selector, '`selector` will be auto-generated'));
   if (manualSelector) found.push(notSupported('manualSelector', manualSelector, ['nil', 'false']));

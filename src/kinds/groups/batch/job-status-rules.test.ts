@@ -3,7 +3,7 @@ import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { Job } from './job.ts';
 
-const kind: Kind = Job;
+const kind: Kind<any> = Job;
 
 const START = '2030-01-01T00:00:00Z';
 const LATER = '2030-01-01T00:10:00Z';

@@ -9,11 +9,12 @@ import { duplicate, invalid, required, under } from '../../../schema/field-error
 import type { RuleContext } from '../../../schema/schema.ts';
 import { invalidCombination } from './field-errors.ts';
 import { firstCommonIndex, parseIndexes } from './indexes.ts';
-import type { JobStatus } from './job-status.ts';
+import type { JobSpec } from './job-spec.ts';
+import type { JobObject, JobStatus } from './job-status.ts';
 
 /** A status update. */
 interface StatusUpdate {
-  readonly spec: any;
+  readonly spec: JobSpec;
   readonly old: JobStatus;
   readonly updated: JobStatus;
   /** Whether at least one of these parts changes. */
@@ -25,7 +26,10 @@ type Part = keyof JobStatus | 'Complete' | 'Failed' | 'FailureTarget' | 'Success
 type Check = (write: StatusUpdate) => FieldError | false | undefined;
 
 /** A kind's rule: applies to status updates only. */
-export function jobStatusRules(job: any, { subresource, oldRoot }: RuleContext): readonly FieldError[] {
+export function jobStatusRules(
+  job: JobObject,
+  { subresource, oldRoot }: RuleContext<JobObject, JobObject>,
+): readonly FieldError[] {
   if (subresource !== 'status' || !oldRoot) return [];
   const updated: JobStatus = job.status ?? {};
   const old: JobStatus = oldRoot.status ?? {};
@@ -117,15 +121,18 @@ const checks: readonly Check[] = [
     (updated.uncountedTerminatedPods?.failed ?? updated.uncountedTerminatedPods?.succeeded) !== undefined &&
     invalid('uncountedTerminatedPods', updated.uncountedTerminatedPods, 'must be empty for finished job'),
   ({ updated, spec, changed }) =>
-    changed('completedIndexes') && spec.completions !== undefined && badIndexes('completedIndexes', updated, spec),
+    changed('completedIndexes') &&
+    spec.completions !== undefined &&
+    badIndexes('completedIndexes', updated, spec.completions),
   ({ updated, spec, changed }) =>
     changed('failedIndexes') &&
     spec.completions !== undefined &&
     spec.backoffLimitPerIndex !== undefined &&
-    badIndexes('failedIndexes', updated, spec),
+    badIndexes('failedIndexes', updated, spec.completions),
   ({ updated, spec, changed }) =>
     changed('completedIndexes') &&
-    updated.completedIndexes &&
+    updated.completedIndexes !== undefined &&
+    updated.completedIndexes !== '' &&
     spec.completionMode !== 'Indexed' &&
     invalid(
       'completedIndexes',
@@ -211,14 +218,14 @@ function resumes(old: JobStatus, updated: JobStatus): boolean {
 function badIndexes(
   field: 'completedIndexes' | 'failedIndexes',
   updated: JobStatus,
-  spec: any,
+  completions: number,
 ): FieldError | undefined {
   const text = updated[field] ?? '';
-  const parsed = parseIndexes(text, spec.completions);
+  const parsed = parseIndexes(text, completions);
   return 'error' in parsed ? invalid(field, text, `error parsing ${field}: ${parsed.error}`) : undefined;
 }
 
-function overlap({ completedIndexes, failedIndexes }: JobStatus, { completions }: any): FieldError | undefined {
+function overlap({ completedIndexes, failedIndexes }: JobStatus, { completions }: JobSpec): FieldError | undefined {
   if (!completedIndexes || !failedIndexes || completions === undefined) return undefined;
   const index = firstCommonIndex(completedIndexes, failedIndexes, completions);
   if (index === undefined) return undefined;

@@ -1,6 +1,8 @@
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
+import type { KubeObject } from '../../kind.ts';
 import { conditionFields } from '../../shapes/workload/workload-status.ts';
+import type { JobSpec } from './job-spec.ts';
 
 const JobCondition = s.object(
   'JobCondition',
@@ -63,3 +65,9 @@ export const JobStatus = s.object(
   { description: 'Progress of the Job.' },
 );
 export type JobStatus = TypeOf<typeof JobStatus>;
+
+/** A Job as the hooks, rules and columns see it that job.ts is put together from. */
+export interface JobObject extends KubeObject {
+  spec: JobSpec;
+  status: JobStatus;
+}

@@ -6,11 +6,13 @@ import { deepEqual } from '../../../base/tree.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
+import type { PodSpec } from '../../shapes/pod/pod-spec.ts';
+import type { JobObject } from './job-status.ts';
 
 const IMMUTABLE = 'field is immutable';
 
 /** A kind's rule. */
-export function templateUpdate(job: any, { oldRoot }: RuleContext): readonly FieldError[] {
+export function templateUpdate(job: JobObject, { oldRoot }: RuleContext<JobObject, JobObject>): readonly FieldError[] {
   if (!oldRoot) return [];
   const { template } = job.spec;
   const before = oldRoot.spec.template;
@@ -22,14 +24,14 @@ export function templateUpdate(job: any, { oldRoot }: RuleContext): readonly Fie
 }
 
 /** Whether the Job is suspended and has no pods: it has not started, or all its pods are gone. */
-function isIdle({ spec, status = {} }: any): boolean {
+function isIdle({ spec, status = {} }: JobObject): boolean {
   const { active = 0, startTime, conditions = [] } = status;
-  const atRest = conditions.some(({ type, status: is }: any) => type === 'Suspended' && is === 'True');
+  const atRest = conditions.some(({ type, status: is }) => type === 'Suspended' && is === 'True');
   return spec.suspend === true && active === 0 && (startTime === undefined || atRest);
 }
 
 /** A pod spec without the parts that may change: scheduling directives and resources. */
-function fixedParts({ nodeSelector: _, tolerations: __, schedulingGates: ___, affinity, ...spec }: any): unknown {
+function fixedParts({ nodeSelector: _, tolerations: __, schedulingGates: ___, affinity, ...spec }: PodSpec): unknown {
   const { nodeAffinity: ____, ...otherAffinity } = affinity ?? {};
   const fixed = {
     ...spec,
@@ -39,4 +41,4 @@ function fixedParts({ nodeSelector: _, tolerations: __, schedulingGates: ___, af
   return Object.keys(otherAffinity).length ? { ...fixed, affinity: otherAffinity } : fixed;
 }
 
-const withoutResources = ({ resources: _, ...container }: any) => container;
+const withoutResources = ({ resources: _, ...container }: PodSpec['containers'][number]) => container;

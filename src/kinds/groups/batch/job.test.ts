@@ -3,7 +3,7 @@ import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { Job } from './job.ts';
 
-const kind: Kind = Job;
+const kind: Kind<any> = Job;
 
 const pods = (spec: object = {}, labels?: object) => ({
   metadata: labels ? { labels } : {},

@@ -8,7 +8,7 @@ import { labelsFromTemplate } from '../../shapes/workload/template-labels.ts';
 import { jobColumns } from './job-columns.ts';
 import { generateSelector, selectorIsGenerated, selectorMatchesTemplate } from './job-selector.ts';
 import { JobSpec } from './job-spec.ts';
-import { JobStatus } from './job-status.ts';
+import { type JobObject, JobStatus } from './job-status.ts';
 import { jobStatusRules } from './job-status-rules.ts';
 import { templateUpdate } from './job-template-update.ts';
 import { jobWarnings } from './job-warnings.ts';
@@ -57,15 +57,15 @@ export const Job = defineKind({
 export type Job = ObjectOf<typeof Job>;
 
 /** The host names of an indexed Job's pods are its name and their index; the longest of them must be valid. */
-function hostnameLength({ metadata, spec }: any): readonly FieldError[] {
-  if (spec.completionMode !== 'Indexed' || !(spec.completions > 0)) return [];
+function hostnameLength({ metadata, spec }: JobObject): readonly FieldError[] {
+  if (spec.completionMode !== 'Indexed' || !spec.completions || spec.completions <= 0) return [];
   const longest = `${metadata.name}-${spec.completions - 1}`;
   if (dnsLabel(longest).length === 0) return [];
   return [invalid('metadata.name', metadata.name, `will not able to create pod with invalid DNS label: ${longest}`)];
 }
 
 /** completions is immutable, except that an indexed Job can be resized together with its parallelism. */
-function completionsUpdate({ spec }: any, { oldRoot }: RuleContext): readonly FieldError[] {
+function completionsUpdate({ spec }: JobObject, { oldRoot }: RuleContext<JobObject, JobObject>): readonly FieldError[] {
   const { completions, completionMode, parallelism } = spec;
   if (!oldRoot || completions === oldRoot.spec.completions) return [];
   if (completionMode !== 'Indexed') return [invalid('spec.completions', completions ?? null, 'field is immutable')];

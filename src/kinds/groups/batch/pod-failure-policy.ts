@@ -5,6 +5,7 @@ import { duplicate, invalid, notSupported, required, tooMany, under } from '../.
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';
+import type { PodTemplateSpec } from '../../shapes/pod/pod-template.ts';
 import { choices, invalidCombination } from './field-errors.ts';
 
 const MAX_RULES = 20;
@@ -92,9 +93,16 @@ export const PodFailurePolicy = s.object(
 );
 type PodFailurePolicy = TypeOf<typeof PodFailurePolicy>;
 
+/** What the policy depends on. */
+interface Spec {
+  readonly podFailurePolicy?: PodFailurePolicy;
+  readonly backoffLimitPerIndex?: number;
+  readonly template: PodTemplateSpec;
+}
+
 /** On a Job's spec: containers named in the policy exist, and FailIndex has its limit. */
-export const policyFitsJob: Rule = (spec) => {
-  const policy: PodFailurePolicy | undefined = spec.podFailurePolicy;
+export const policyFitsJob: Rule<Spec> = (spec) => {
+  const policy = spec.podFailurePolicy;
   const { containers = [], initContainers = [] } = spec.template.spec;
   const names = [...containers, ...initContainers].map(({ name }) => name);
   return (policy?.rules ?? []).flatMap((rule, index) => {
@@ -111,7 +119,13 @@ export const policyFitsJob: Rule = (spec) => {
   });
 };
 
-function oneRequirement(rule: any): FieldError[] {
+interface Requirements {
+  readonly action: string;
+  readonly onExitCodes?: object;
+  readonly onPodConditions?: readonly object[];
+}
+
+function oneRequirement(rule: Requirements): FieldError[] {
   const { action, onExitCodes, onPodConditions } = rule;
   const found = under('action', action ? oneOf(action, ACTIONS) : [required('', choices(ACTIONS))]);
   if (onExitCodes && onPodConditions) {
@@ -123,16 +137,22 @@ function oneRequirement(rule: any): FieldError[] {
   return found;
 }
 
-function exitCodes({ operator, values }: any): FieldError[] {
+function exitCodes({
+  operator,
+  values,
+}: {
+  readonly operator: string;
+  readonly values: readonly number[];
+}): FieldError[] {
   const found = under('operator', operator ? oneOf(operator, OPERATORS) : [required('', choices(OPERATORS))]);
   if (values.length === 0) found.push(invalid('values', values, 'at least one value is required'));
   found.push(...under('values', atMost(values, MAX_EXIT_CODES)));
-  values.forEach((value: number, index: number) => {
+  values.forEach((value, index) => {
     const at = `values[${index}]`;
     if (operator === 'In' && value === 0) found.push(invalid(at, value, 'must not be 0 for the In operator'));
     if (values.indexOf(value) < index) found.push(duplicate(at, value));
   });
-  const ordered = values.every((value: number, index: number) => index === 0 || values[index - 1] <= value);
+  const ordered = values.every((value, index) => index === 0 || values[index - 1]! <= value);
   if (!ordered) found.push(invalid('values', values, 'must be ordered'));
   return found;
 }

@@ -38,8 +38,15 @@ export const SuccessPolicy = s.object(
 );
 type SuccessPolicy = TypeOf<typeof SuccessPolicy>;
 
+/** What the policy depends on. */
+interface Spec {
+  readonly completions?: number;
+  readonly completionMode?: string;
+  readonly successPolicy?: SuccessPolicy;
+}
+
 /** On a Job's spec. */
-export const successFitsJob: Rule = ({ completions, completionMode, successPolicy }) => {
+export const successFitsJob: Rule<Spec> = ({ completions, completionMode, successPolicy }) => {
   if (!successPolicy) return undefined;
   if (completionMode !== 'Indexed') {
     return invalid('successPolicy', successPolicy, 'requires indexed completion mode');

@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { pathSegmentName } from '../../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, NONE, name, text } from '../../columns/column.ts';
+import { age, NONE, name } from '../../columns/column.ts';
 import { humanDuration } from '../../columns/elapsed.ts';
 import { defineKind, type HookContext, type KubeObject, type Requester } from '../../kind.ts';
 import { signerName } from '../../shapes/meta/signer-name.ts';
@@ -107,8 +107,8 @@ export const CertificateSigningRequest = defineKind({
     csr.status = withDecisions(csr.status, old.status);
     if (context) csr.status = withTimes(csr.status, old.status, context.now);
   },
-  rules: [({ status }: Request, context: RuleContext) => statusProblems(status, context)],
-  columns: [
+  rules: [({ status }, context) => statusProblems(status, context)],
+  columns: ({ text }) => [
     name,
     age,
     text('SignerName', 'The requested signer.', ({ spec }) => spec?.signerName || NONE),

@@ -73,8 +73,10 @@ export function withDecisions(status: RequestStatus, old: RequestStatus): Reques
   return conditions ? { ...status, conditions } : status;
 }
 
+type Context = RuleContext<unknown, { readonly status?: RequestStatus }>;
+
 /** A kind's rule, with paths from the object. */
-export function statusProblems(status: RequestStatus, context: RuleContext): FieldError[] {
+export function statusProblems(status: RequestStatus, context: Context): FieldError[] {
   const old: RequestStatus | undefined = context.oldRoot && (context.oldRoot.status ?? {});
   const found = conditionProblems(status.conditions ?? []);
   if (!old) return found;

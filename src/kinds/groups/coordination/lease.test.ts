@@ -3,7 +3,7 @@ import { create } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { Lease } from './lease.ts';
 
-const kind: Kind = Lease;
+const kind: Kind<any> = Lease;
 
 const lease = (spec?: object) => ({ metadata: { name: 'a' }, spec });
 

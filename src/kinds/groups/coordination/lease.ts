@@ -3,7 +3,7 @@ import type { FieldError } from '../../../schema/field-error.ts';
 import { forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import type { Rule } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 
 const STRATEGIES = ['OldestEmulationVersion'];
@@ -55,7 +55,11 @@ export const Lease = defineKind({
   },
   requiresVersion: true,
   createOnUpdate: true,
-  columns: [name, text('Holder', 'Identity of the holder.', ({ spec }) => spec?.holderIdentity ?? ''), age],
+  columns: ({ text }) => [
+    name,
+    text('Holder', 'Identity of the holder.', ({ spec }) => spec?.holderIdentity ?? ''),
+    age,
+  ],
 });
 export type Lease = ObjectOf<typeof Lease>;
 

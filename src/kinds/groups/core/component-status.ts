@@ -1,6 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { name, text } from '../../columns/column.ts';
+import { name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
 const ComponentCondition = s.object(
@@ -31,7 +31,7 @@ export const ComponentStatus = defineKind({
   versions: { v1: { deprecated: 'v1 ComponentStatus is deprecated in v1.19+' } },
   verbs: ['get', 'list'],
   fields,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Status', 'Whether the component is healthy.', (component) => {
       const condition = healthOf(component);

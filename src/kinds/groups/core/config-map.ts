@@ -4,18 +4,25 @@ import { type FieldError, forbidden, invalid, tooLong } from '../../../schema/fi
 import { configMapKey } from '../../../schema/names.ts';
 import { keys, matches } from '../../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
 /** Maximum total size of the values of a ConfigMap or Secret. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 
+/** What ConfigMaps and Secrets can make immutable. */
+interface Guarded {
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
+}
+
 /** Once `immutable` is set it stays, and what it guards stays with it. */
 export const frozenOnceImmutable =
-  (...guarded: readonly string[]) =>
-  (object: any, { oldRoot: old }: RuleContext): FieldError[] => {
+  (...guarded: readonly (keyof Guarded)[]) =>
+  (object: Guarded, { oldRoot: old }: RuleContext<Guarded, Guarded>): FieldError[] => {
     if (!old?.immutable) return [];
-    const changed = guarded.filter((field) => !deepEqual(object[field], old[field]));
+    const changed: string[] = guarded.filter((field) => !deepEqual(object[field], old[field]));
     if (!object.immutable) changed.unshift('immutable');
     return changed.map((field) => forbidden(field, 'field is immutable when `immutable` is set'));
   };
@@ -51,7 +58,7 @@ export const ConfigMap = defineKind({
   versions: { v1: {} },
   fields,
   rules: [frozenOnceImmutable('data', 'binaryData'), keysInBoth, size],
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Data', 'Number of keys in data and binaryData.', ({ data = {}, binaryData = {} }) => {
       return Object.keys(data).length + Object.keys(binaryData).length;

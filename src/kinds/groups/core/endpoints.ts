@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
-import { age, NONE, name, text } from '../../columns/column.ts';
+import { age, NONE, name } from '../../columns/column.ts';
 import { longList } from '../../columns/long-list.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { endpointIpProblems, ipProblems } from '../../shapes/meta/ip-address.ts';
@@ -84,7 +84,7 @@ export const Endpoints = defineKind({
   },
   createOnUpdate: true,
   warnings: addressWarnings,
-  columns: [name, text('Endpoints', 'Ready addresses with their ports.', endpointsText), age],
+  columns: ({ text }) => [name, text('Endpoints', 'Ready addresses with their ports.', endpointsText), age],
 });
 export type Endpoints = ObjectOf<typeof Endpoints>;
 

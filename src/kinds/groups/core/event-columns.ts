@@ -1,7 +1,8 @@
-import { type Column, name, text, wide } from '../../columns/column.ts';
+import { type ColumnList, name, type Sparse, wide } from '../../columns/column.ts';
 import { elapsed } from '../../columns/elapsed.ts';
+import type { Event } from './event.ts';
 
-export const eventColumns: readonly Column[] = [
+export const eventColumns: ColumnList<Event> = ({ text }) => [
   text('Last Seen', 'Time since the most recent occurrence.', lastSeen),
   text('Type', 'Severity: Normal or Warning.', ({ type }) => type ?? ''),
   text('Reason', 'Cause of the event, in one word.', ({ reason }) => reason ?? ''),
@@ -23,16 +24,16 @@ export const eventColumns: readonly Column[] = [
   wide(name),
 ];
 
-function firstSeen({ firstTimestamp, eventTime }: any, now: number): string {
+function firstSeen({ firstTimestamp, eventTime }: Sparse<Event>, now: number): string {
   return elapsed(firstTimestamp ?? eventTime, now);
 }
 
-function lastSeen(event: any, now: number): string {
+function lastSeen(event: Sparse<Event>, now: number): string {
   if (event.series) return elapsed(event.series.lastObservedTime, now);
   return event.lastTimestamp ? elapsed(event.lastTimestamp, now) : firstSeen(event, now);
 }
 
-function sourceText({ source, reportingComponent, reportingInstance }: any): string {
+function sourceText({ source, reportingComponent, reportingInstance }: Sparse<Event>): string {
   const component = source?.component || reportingComponent || '';
   const instance = source?.host || reportingInstance;
   return instance ? `${component}, ${instance}` : component;

@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dnsLabel, nameRule, qualifiedName } from '../../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../kind.ts';
 import { conditionFields } from '../../shapes/workload/workload-status.ts';
 
@@ -72,7 +72,7 @@ export const Namespace = defineKind({
     labelWithName(namespace);
   },
   rules: [finalizerNames, phaseFollowsDeletion],
-  columns: [name, text('Status', 'Active or Terminating.', ({ status }) => status?.phase ?? ''), age],
+  columns: ({ text }) => [name, text('Status', 'Active or Terminating.', ({ status }) => status?.phase ?? ''), age],
 });
 
 function labelWithName({ metadata }: Namespace): void {

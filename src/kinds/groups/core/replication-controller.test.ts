@@ -3,7 +3,7 @@ import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { ReplicationController } from './replication-controller.ts';
 
-const kind: Kind = ReplicationController;
+const kind: Kind<any> = ReplicationController;
 
 const pods = (labels: object = { app: 'a' }, spec: object = {}) => ({
   metadata: { labels },

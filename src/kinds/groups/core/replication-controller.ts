@@ -2,17 +2,21 @@ import { s } from '../../../schema/builders.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 import { fromLabels } from '../../../schema/selector.ts';
-import { age, integer, name, text, wide } from '../../columns/column.ts';
+import { age, name, wide } from '../../columns/column.ts';
 import { containerColumns } from '../../columns/containers.ts';
 import { labelsText } from '../../columns/selector.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { labelsFromTemplate } from '../../shapes/workload/template-labels.ts';
+import type { ObjectMeta } from '../../shapes/meta/object-meta.ts';
+import { labelsFromTemplate, type WithTemplate } from '../../shapes/workload/template-labels.ts';
 import { conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
 
 /** On the metadata of the template; the selector is a plain map of labels here. */
-const labelsMatch: Rule = (metadata, { root }) =>
+const labelsMatch: Rule<ObjectMeta, { readonly spec: { readonly selector?: Record<string, string> } }> = (
+  metadata,
+  { root },
+) =>
   fromLabels(root.spec.selector ?? {}).matches(metadata.labels)
     ? undefined
     : invalid('labels', metadata.labels ?? null, '`selector` does not match template `labels`');
@@ -44,7 +48,7 @@ export const ReplicationController = defineKind({
         selector: s.map(s.string(), {
           atomic: true,
           required: true,
-          default: (spec: any): Record<string, string> | undefined => spec.template?.metadata.labels,
+          default: ({ template }: WithTemplate): Record<string, string> | undefined => template?.metadata.labels,
           description:
             'Labels of the pods that the controller manages. They must be in the template. Defaults to the labels of ' +
             'the template.',
@@ -92,14 +96,14 @@ export const ReplicationController = defineKind({
   onCreate: labelsFromTemplate,
   onUpdate: labelsFromTemplate,
   warnings: workloadWarnings,
-  columns: [
+  columns: ({ text, integer }) => [
     name,
     integer('Desired', 'Desired number of pods.', ({ spec }) => spec?.replicas),
     integer('Current', 'Current number of pods.', ({ status }) => status?.replicas),
     integer('Ready', 'Number of ready pods.', ({ status }) => status?.readyReplicas),
     age,
     ...[
-      ...containerColumns(),
+      ...containerColumns,
       text('Selector', 'Labels of the pods that it manages.', ({ spec }) => labelsText(spec?.selector)),
     ].map(wide),
   ],

@@ -2,7 +2,7 @@ import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { isWhole, ResourceList } from '../../shapes/container/resources.ts';
 import { isInteger, quotaResourceName } from '../../shapes/pod/resource-names.ts';
@@ -85,7 +85,7 @@ export const ResourceQuota = defineKind({
   fields,
   subresources: { status: true },
   warnings: (quota, old) => (old ? [] : quotaWarnings(quota)),
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Request', 'Usage and limit of requests and object counts.', (quota) => usageText(quota, false)),
     text('Limit', 'Usage and limit of resource limits.', (quota) => usageText(quota, true)),

@@ -4,7 +4,7 @@ import { type FieldError, invalid, required, tooLong } from '../../../schema/fie
 import { configMapKey } from '../../../schema/names.ts';
 import { keys, matches } from '../../../schema/rules.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES } from './config-map.ts';
 import { secretWarnings } from './secret-warnings.ts';
@@ -56,7 +56,7 @@ export const Secret = defineKind({
   onUpdate: moveStrings,
   rules: [frozenOnceImmutable('data'), size, contentOfType],
   warnings: secretWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Type', 'Type of the secret.', ({ type }) => type ?? ''),
     text('Data', 'Number of keys in data.', ({ data = {} }) => Object.keys(data).length),

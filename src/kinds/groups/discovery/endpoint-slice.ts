@@ -3,7 +3,7 @@ import { duplicate, type FieldError, invalid } from '../../../schema/field-error
 import { dnsLabel, qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, name, text, UNSET } from '../../columns/column.ts';
+import { age, name, UNSET } from '../../columns/column.ts';
 import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { atMost } from '../../shapes/meta/list-length.ts';
@@ -76,7 +76,7 @@ export const EndpointSlice = defineKind({
   onCreate: dropTopology,
   onUpdate: dropTopology,
   warnings: sliceWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('AddressType', 'Type of the addresses.', ({ addressType }) => addressType ?? ''),
     text('Ports', 'Ports of the endpoints.', portsText),

@@ -87,8 +87,10 @@ export const Endpoint = s.object('Endpoint', fields, {
   description: 'One backend of a Service, usually a pod.',
 });
 
+type Context = RuleContext<Endpoint, { readonly addressType: string }>;
+
 /** Checks fields that may be absent but not empty; the rules of a field are not called for an empty string. */
-function endpoint({ addresses = [], nodeName, hostname }: Endpoint, { root }: RuleContext): FieldError[] {
+function endpoint({ addresses = [], nodeName, hostname }: Endpoint, { root }: Context): FieldError[] {
   const found = addresses.flatMap((each, index) => address(root.addressType, each, `addresses[${index}]`));
   if (nodeName !== undefined) found.push(...complaints('nodeName', nodeName, dnsSubdomain(nodeName)));
   if (hostname !== undefined) found.push(...complaints('hostname', hostname, dnsLabel(hostname)));

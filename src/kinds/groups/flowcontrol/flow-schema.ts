@@ -3,7 +3,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, NONE, name, text } from '../../columns/column.ts';
+import { age, NONE, name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { conditionsOf } from './condition.ts';
 import { PolicyRulesWithSubjects } from './flow-rules.ts';
@@ -78,7 +78,7 @@ export const FlowSchema = defineKind({
   subresources: { status: true },
   generation: true,
   rules: [mandatorySpec],
-  columns: [
+  columns: ({ text }) => [
     name,
     text(
       'PriorityLevel',
@@ -95,13 +95,13 @@ export const FlowSchema = defineKind({
     }),
     age,
     text('MissingPL', 'Whether the priority level is missing.', ({ status }) => {
-      return status?.conditions?.find(({ type }: any) => type === 'Dangling')?.status ?? '?';
+      return status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?';
     }),
   ],
   rows: { order: byPrecedence },
 });
 
-function precedence(value: number, { root }: RuleContext): FieldError | undefined {
+function precedence(value: number, { root }: RuleContext<number, KubeObject>): FieldError | undefined {
   if (value <= 0) return invalid('', value, 'must be a positive value');
   if (value > MAX_PRECEDENCE) return invalid('', value, `must not be greater than ${MAX_PRECEDENCE}`);
   return value === 1 && root.metadata.name !== 'exempt'
@@ -126,6 +126,7 @@ function mandatorySpec({ metadata, spec }: FlowSchema): FieldError[] {
     : [];
 }
 
-function byPrecedence(a: any, b: any): number {
-  return a.spec.matchingPrecedence - b.spec.matchingPrecedence || (a.metadata.name < b.metadata.name ? -1 : 1);
+function byPrecedence(a: Sparse<FlowSchema>, b: Sparse<FlowSchema>): number {
+  const order = (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0);
+  return order || ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1);
 }

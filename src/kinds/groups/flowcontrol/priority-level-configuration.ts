@@ -91,7 +91,7 @@ const queuing = (
     ['QueueLengthLimit', 'Maximum number of requests waiting in a queue.', 'queueLengthLimit'],
   ] as const
 ).map(([title, description, field]) =>
-  text(title, description, ({ spec }) => {
+  text<PriorityLevelConfiguration>(title, description, ({ spec }) => {
     const configuration = spec?.limited?.limitResponse?.queuing;
     return configuration ? (configuration[field] ?? 0) : NONE;
   }),
@@ -110,7 +110,7 @@ export const PriorityLevelConfiguration = defineKind({
   subresources: { status: true },
   generation: true,
   rules: [noZeroAnnotation, typeAndContent, mandatorySpec],
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Type', 'Limited or Exempt.', ({ spec }) => spec?.type ?? ''),
     text('NominalConcurrencyShares', 'Weight of the level when seats are divided.', ({ spec }) => {

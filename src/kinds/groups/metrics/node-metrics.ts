@@ -14,7 +14,7 @@ export const NodeMetrics = defineKind({
   verbs: ['get', 'list'],
   fields: { ...measured, usage },
   columns: usageColumns((node, resource) => {
-    const amount: string | undefined = node.usage?.[resource];
+    const amount = node.usage?.[resource];
     return amount === undefined ? ZERO : parseQuantity(amount);
   }),
 });

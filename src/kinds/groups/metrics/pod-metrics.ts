@@ -31,8 +31,7 @@ export const PodMetrics = defineKind({
   },
   columns: usageColumns(({ containers = [] }, resource) =>
     containers
-      .map((container: any): string | undefined => container.usage?.[resource])
-      .filter((amount: string | undefined) => amount !== undefined)
+      .flatMap((container) => container.usage?.[resource] ?? [])
       .map(parseQuantity)
       .reduce(addQuantities, ZERO),
   ),

@@ -3,7 +3,7 @@ import { type FieldError, forbidden, invalid, notSupported, required, tooLong } 
 import { dnsLabel, dnsSubdomain, domainPrefixedPath, pathSegment } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, NONE, nameAndDefault, text } from '../../columns/column.ts';
+import { age, NONE, nameAndDefault } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 
 const MAX_CONTROLLER_BYTES = 250;
@@ -71,7 +71,7 @@ export const IngressClass = defineKind({
     ),
   },
   generation: true,
-  columns: [
+  columns: ({ text }) => [
     nameAndDefault('ingressclass.kubernetes.io/is-default-class'),
     text('Controller', 'The controller that implements the class.', ({ spec }) => spec?.controller ?? ''),
     text('Parameters', 'Object with further settings.', ({ spec }) => {

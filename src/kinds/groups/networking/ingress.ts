@@ -3,7 +3,7 @@ import { type FieldError, invalid, under } from '../../../schema/field-error.ts'
 import { dnsSubdomain } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, NONE, name, text } from '../../columns/column.ts';
+import { age, NONE, name, type Sparse } from '../../columns/column.ts';
 import { loadBalancerText } from '../../columns/load-balancer.ts';
 import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
@@ -121,12 +121,12 @@ export const Ingress = defineKind({
   rules: [oneClass],
   warnings: (ingress, old) => (old ? [] : classWarnings(ingress)),
   statusWarnings: loadBalancerWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Class', 'The class that implements the Ingress.', ({ spec }) => spec?.ingressClassName ?? NONE),
     text('Hosts', 'Host names in the rules.', hostsText),
     text('Address', 'Address of the load balancer.', ({ status }) => loadBalancerText(status)),
-    text('Ports', 'Ports that are served.', ({ spec }) => (spec?.tls?.length > 0 ? '80, 443' : '80')),
+    text('Ports', 'Ports that are served.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
     age,
   ],
 });
@@ -165,12 +165,12 @@ function oneClass({ metadata, spec }: Ingress, { operation }: RuleContext): Fiel
   return [invalid(`annotations.${CLASS_ANNOTATION}`, annotation, detail)];
 }
 
-function hostsText({ spec }: any): string {
-  const rules: readonly any[] = spec?.rules ?? [];
-  return longList(rules.map(({ host }) => host).filter(Boolean)) || '*';
+function hostsText({ spec }: Sparse<Ingress>): string {
+  const rules = spec?.rules ?? [];
+  return longList(rules.flatMap(({ host }) => host || [])) || '*';
 }
 
-function classWarnings({ metadata, spec }: any): string[] {
+function classWarnings({ metadata, spec }: Ingress): string[] {
   if (metadata.annotations?.[CLASS_ANNOTATION] === undefined || spec?.ingressClassName !== undefined) return [];
   return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`];
 }

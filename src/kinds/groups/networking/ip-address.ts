@@ -1,7 +1,7 @@
 import { s } from '../../../schema/builders.ts';
 import { dnsSubdomain, pathSegment } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
-import { NONE, name, text } from '../../columns/column.ts';
+import { NONE, name } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { canonicalIpProblems } from '../../shapes/meta/canonical-ip.ts';
 
@@ -58,7 +58,7 @@ export const IPAddress = defineKind({
     ),
   },
   name: canonicalIpProblems,
-  columns: [name, text('ParentRef', 'The object the address is allocated to.', parentText)],
+  columns: ({ text }) => [name, text('ParentRef', 'The object the address is allocated to.', parentText)],
 });
 export type IPAddress = ObjectOf<typeof IPAddress>;
 

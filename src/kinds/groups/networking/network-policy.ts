@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import { portNumber } from '../../../schema/names.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { labelSelectorText } from '../../columns/selector.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { cidrProblems, parseIp } from '../../shapes/meta/ip-address.ts';
@@ -123,7 +123,7 @@ export const NetworkPolicy = defineKind({
   },
   generation: true,
   warnings: rangeWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Pod-Selector', 'Label selector for the restricted pods.', ({ spec }) => labelSelectorText(spec?.podSelector)),
     age,

@@ -1,7 +1,7 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
-import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { canonicalCidrProblems } from '../../shapes/meta/canonical-ip.ts';
 import { Condition } from '../../shapes/meta/condition.ts';
@@ -45,12 +45,12 @@ export const ServiceCIDR = defineKind({
   fields,
   subresources: { status: true },
   rules: [
-    ({ spec }: ServiceCIDR, { operation, oldRoot, subresource }: RuleContext) => {
+    ({ spec }, { oldRoot, subresource }) => {
       if (subresource === 'status') return [];
-      return operation === 'create' ? createRules(spec.cidrs) : updateRules(spec.cidrs, oldRoot.spec.cidrs);
+      return oldRoot ? updateRules(spec.cidrs, oldRoot.spec.cidrs) : createRules(spec.cidrs);
     },
   ],
-  columns: [name, text('CIDRs', 'The address ranges.', ({ spec }) => spec?.cidrs?.join(',') ?? ''), age],
+  columns: ({ text }) => [name, text('CIDRs', 'The address ranges.', ({ spec }) => spec?.cidrs?.join(',') ?? ''), age],
 });
 
 const CIDRS_FIELD = 'spec.cidrs';

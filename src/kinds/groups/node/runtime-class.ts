@@ -4,7 +4,7 @@ import { dnsLabel } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { validate } from '../../../schema/validate.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { ContainerResources } from '../../shapes/container/resources.ts';
 import { labels } from '../../shapes/meta/label-selector.ts';
@@ -61,7 +61,7 @@ export const RuntimeClass = defineKind({
   requiresVersion: true,
   createOnUpdate: true,
   warnings: labelWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Handler', 'Name of the configuration in the container runtime.', ({ handler }) => handler ?? ''),
     age,

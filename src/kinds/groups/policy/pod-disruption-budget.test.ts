@@ -4,7 +4,7 @@ import { applyStrategicMergePatch } from '../../../schema/strategic-merge.ts';
 import type { Kind } from '../../kind.ts';
 import { PodDisruptionBudget } from './pod-disruption-budget.ts';
 
-const kind: Kind = PodDisruptionBudget;
+const kind: Kind<any> = PodDisruptionBudget;
 const OLDER = 'policy/v1beta1';
 const MARK = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match';
 

@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { pathSegmentName } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
-import { age, integer, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { deprecation } from '../../deprecation.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { Condition, completeConditions } from '../../shapes/meta/condition.ts';
@@ -105,7 +105,7 @@ export const PodDisruptionBudget = defineKind({
   initialStatus: () => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
   onCreate: dropMarker,
   onUpdate: dropMarker,
-  columns: [
+  columns: ({ text, integer }) => [
     name,
     text('Min Available', 'Number of pods that must stay available.', ({ spec }) =>
       String(spec?.minAvailable ?? 'N/A'),

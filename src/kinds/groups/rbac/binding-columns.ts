@@ -1,7 +1,15 @@
-import { age, type Column, name, text, wide } from '../../columns/column.ts';
+import { age, type ColumnList, name, type Sparse, wide } from '../../columns/column.ts';
+import type { KubeObject } from '../../kind.ts';
+import type { RoleRef } from './role-ref.ts';
+import type { Subject } from './subject.ts';
+
+interface Binding extends KubeObject {
+  roleRef: RoleRef;
+  subjects?: Subject[];
+}
 
 /** Table columns of RoleBindings and ClusterRoleBindings. */
-export const bindingColumns: readonly Column[] = [
+export const bindingColumns: ColumnList<Binding> = ({ text }) => [
   name,
   text('Role', 'The role that is granted.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
   age,
@@ -14,9 +22,9 @@ export const bindingColumns: readonly Column[] = [
   ].map(wide),
 ];
 
-function namesOf({ subjects = [] }: any, wanted: string): string {
+function namesOf({ subjects = [] }: Sparse<Binding>, wanted: string): string {
   return subjects
-    .filter(({ kind }: any) => kind === wanted)
-    .map((subject: any) => (wanted === 'ServiceAccount' ? `${subject.namespace ?? ''}/${subject.name}` : subject.name))
+    .filter(({ kind }) => kind === wanted)
+    .map((subject) => (wanted === 'ServiceAccount' ? `${subject.namespace ?? ''}/${subject.name}` : subject.name))
     .join(', ');
 }

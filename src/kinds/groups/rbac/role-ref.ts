@@ -39,8 +39,12 @@ function roleRefIsValid({ apiGroup, kind, name }: RoleRef, kinds: readonly strin
   return found;
 }
 
+interface Binding {
+  readonly roleRef: RoleRef;
+}
+
 /** A kind's rule: the role is immutable, because the right to grant it was checked when the binding was created. */
-export function roleRefIsImmutable({ roleRef }: { roleRef: RoleRef }, { oldRoot }: RuleContext): FieldError[] {
+export function roleRefIsImmutable({ roleRef }: Binding, { oldRoot }: RuleContext<Binding, Binding>): FieldError[] {
   if (!oldRoot || deepEqual(roleRef, oldRoot.roleRef)) return [];
   const { apiGroup, kind, name } = roleRef;
   return [invalid('roleRef', { APIGroup: apiGroup, Kind: kind, Name: name }, 'cannot change roleRef')];

@@ -3,7 +3,7 @@ import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { DeviceClass } from './device-class.ts';
 
-const kind: Kind = DeviceClass;
+const kind: Kind<any> = DeviceClass;
 
 const deviceClass = (spec: object) => ({ metadata: { name: 'gpu.example.com' }, spec });
 const selector = { cel: { expression: 'device.driver == "gpu.example.com"' } };

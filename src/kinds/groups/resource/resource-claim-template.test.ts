@@ -3,7 +3,7 @@ import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { ResourceClaimTemplate } from './resource-claim-template.ts';
 
-const kind: Kind = ResourceClaimTemplate;
+const kind: Kind<any> = ResourceClaimTemplate;
 
 const requests = [{ name: 'gpu', exactly: { deviceClassName: 'gpu.example.com' } }];
 const template = (metadata: object = {}, devices: object = { requests }) => ({

@@ -4,7 +4,7 @@ import { clone } from '../../../base/tree.ts';
 import type { Kind } from '../../kind.ts';
 import { ResourceClaim } from './resource-claim.ts';
 
-const kind: Kind = ResourceClaim;
+const kind: Kind<any> = ResourceClaim;
 
 const exactly = (parts: object = {}) => ({ name: 'gpu', exactly: { deviceClassName: 'gpu.example.com', ...parts } });
 const claim = (devices: object) => ({ metadata: { name: 'c', labels: { a: 'b' } }, spec: { devices } });

@@ -1,7 +1,7 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, under } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { ResourceClaimStatus } from './claim-status.ts';
 import { claimStatusRules } from './claim-status-rules.ts';
@@ -26,7 +26,7 @@ export const ResourceClaim = defineKind({
   subresources: { status: true },
   onStatusUpdate: dropDeallocatedDevices,
   rules: [specRules, statusRules],
-  columns: [name, text('State', 'Whether devices are allocated, and reserved for pods.', stateText), age],
+  columns: ({ text }) => [name, text('State', 'Whether devices are allocated, and reserved for pods.', stateText), age],
 });
 
 /** Checked on create only, because the spec is immutable. */
@@ -34,7 +34,10 @@ function specRules({ spec }: ResourceClaim, { operation }: RuleContext): FieldEr
   return operation === 'create' ? under('spec.devices', deviceClaimRules(spec.devices)) : [];
 }
 
-function statusRules({ metadata, spec, status }: ResourceClaim, { oldRoot, subresource }: RuleContext): FieldError[] {
+function statusRules(
+  { metadata, spec, status }: ResourceClaim,
+  { oldRoot, subresource }: RuleContext<ResourceClaim, ResourceClaim>,
+): FieldError[] {
   if (subresource !== 'status') return [];
   const requests = requestNames(spec.devices.requests);
   const isDeleted = metadata.deletionTimestamp !== undefined;
@@ -55,9 +58,9 @@ function allocatedKeys({ status }: ResourceClaim): string[] {
   return (status.allocation?.devices.results ?? []).map(deviceKey);
 }
 
-function stateText({ metadata, status }: any): string {
+function stateText({ metadata, status }: Sparse<ResourceClaim>): string {
   const deleted = Boolean(metadata?.deletionTimestamp);
   if (!status?.allocation) return deleted ? 'deleted' : 'pending';
-  const words = ['allocated', ...(status.reservedFor?.length > 0 ? ['reserved'] : [])];
+  const words = ['allocated', ...(status.reservedFor?.length ? ['reserved'] : [])];
   return (deleted ? ['deleted', ...words] : words).join(',');
 }

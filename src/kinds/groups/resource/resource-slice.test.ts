@@ -3,7 +3,7 @@ import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { ResourceSlice } from './resource-slice.ts';
 
-const kind: Kind = ResourceSlice;
+const kind: Kind<any> = ResourceSlice;
 
 const pool = { name: 'node-1', generation: 1, resourceSliceCount: 1 };
 const slice = (spec: object = {}) => ({

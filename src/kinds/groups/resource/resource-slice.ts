@@ -1,6 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../kind.ts';
 import { NodeSelector } from '../../shapes/pod/node-selector.ts';
 import { Counters, Device } from './device.ts';
@@ -90,7 +90,7 @@ export const ResourceSlice = defineKind({
   onCreate: (slice: ResourceSlice, { now }: HookContext) => setTaintTimes(slice, now),
   onUpdate: (slice: ResourceSlice, _old: ResourceSlice, { now }: HookContext) => setTaintTimes(slice, now),
   warnings: driverWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Node', 'Node that offers the devices.', ({ spec }) => spec?.nodeName ?? ''),
     text('Driver', 'Driver of the devices.', ({ spec }) => spec?.driver ?? ''),

@@ -1,7 +1,7 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden } from '../../../schema/field-error.ts';
-import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, flag, integer, name, text } from '../../columns/column.ts';
+import type { ObjectType } from '../../../schema/schema.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
 /** Higher values are reserved for the system classes. */
@@ -48,12 +48,12 @@ export const PriorityClass = defineKind({
   fields,
   generation: true,
   rules: [
-    (now: PriorityClass, { oldRoot: then }: RuleContext) => {
+    (now, { oldRoot: then }) => {
       if (!then) return createRules(now);
       return now.value === then.value ? [] : [forbidden('value', 'may not be changed in an update.')];
     },
   ],
-  columns: [
+  columns: ({ text, integer, flag }) => [
     name,
     integer('Value', 'Priority of pods of the class.', ({ value }) => value),
     flag('Global-Default', 'Whether pods without a class get this one.', ({ globalDefault }) => globalDefault ?? false),

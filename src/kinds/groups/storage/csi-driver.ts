@@ -2,7 +2,7 @@ import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, flag, NONE, name, text, UNSET } from '../../columns/column.ts';
+import { age, NONE, name, UNSET } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
 const lifecycleModes = ['Persistent', 'Ephemeral'];
@@ -105,7 +105,7 @@ export const CSIDriver = defineKind({
   onUpdate: dropUnsupported,
   rules: [immutableFields],
   warnings: tokenWarnings,
-  columns: [
+  columns: ({ text, flag }) => [
     name,
     flag('AttachRequired', 'Whether volumes are attached before they are mounted.', ({ spec }) => {
       return spec?.attachRequired ?? true;
@@ -121,7 +121,7 @@ export const CSIDriver = defineKind({
       ({ spec }) => spec?.storageCapacity ?? false,
     ),
     text('TokenRequests', 'Audiences of the tokens the driver receives.', ({ spec }) => {
-      return spec?.tokenRequests?.map(({ audience }: any) => audience).join(',') ?? UNSET;
+      return spec?.tokenRequests?.map(({ audience }) => audience).join(',') ?? UNSET;
     }),
     flag('RequiresRepublish', 'Whether mounted volumes are republished periodically.', ({ spec }) => {
       return spec?.requiresRepublish ?? false;
@@ -163,8 +163,8 @@ function tokensInSecretsNeedRequests({ serviceAccountTokenInSecrets: given, toke
 }
 
 /** The misspelled path attachedRequired is that of Kubernetes. */
-function immutableFields({ spec }: CSIDriver, { oldRoot }: RuleContext): FieldError[] {
-  const old: CSIDriverSpec | undefined = oldRoot?.spec;
+function immutableFields({ spec }: CSIDriver, { oldRoot }: RuleContext<CSIDriver, CSIDriver>): FieldError[] {
+  const old = oldRoot?.spec;
   if (!old) return [];
   const found: FieldError[] = [];
   if (spec.attachRequired !== old.attachRequired) {
@@ -179,7 +179,7 @@ function immutableFields({ spec }: CSIDriver, { oldRoot }: RuleContext): FieldEr
 const TOKENS_IN_CONTEXT_WARNING =
   'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
-function tokenWarnings({ spec }: any, old: any): string[] {
+function tokenWarnings({ spec }: CSIDriver, old: CSIDriver | undefined): string[] {
   const { tokenRequests = [], serviceAccountTokenInSecrets } = spec;
   if (tokenRequests.length === 0 || serviceAccountTokenInSecrets !== undefined) return [];
   return old && deepEqual(old.spec.tokenRequests, tokenRequests) ? [] : [TOKENS_IN_CONTEXT_WARNING];

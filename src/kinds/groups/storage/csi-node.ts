@@ -4,7 +4,7 @@ import { duplicate, type FieldError, invalid, required } from '../../../schema/f
 import { qualifiedName } from '../../../schema/names.ts';
 import { unique } from '../../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, integer, name } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { csiDriverName } from '../../shapes/meta/csi-driver-name.ts';
 
@@ -77,7 +77,11 @@ export const CSINode = defineKind({
   fields,
   requiresVersion: true,
   rules: [driversAreImmutable],
-  columns: [name, integer('Drivers', 'Number of drivers on the node.', ({ spec }) => spec?.drivers?.length), age],
+  columns: ({ integer }) => [
+    name,
+    integer('Drivers', 'Number of drivers on the node.', ({ spec }) => spec?.drivers?.length),
+    age,
+  ],
 });
 
 function nodeId(id: string): FieldError | undefined {
@@ -96,8 +100,8 @@ function topologyKeys({ topologyKeys: keys }: Driver): FieldError[] {
 }
 
 /** Drivers can be added and removed; of an existing one only `allocatable` may change. */
-function driversAreImmutable({ spec }: CSINode, { oldRoot }: RuleContext): FieldError[] {
-  const before: readonly Driver[] = oldRoot?.spec.drivers ?? [];
+function driversAreImmutable({ spec }: CSINode, { oldRoot }: RuleContext<CSINode, CSINode>): FieldError[] {
+  const before = oldRoot?.spec.drivers ?? [];
   return before.flatMap((old) =>
     spec.drivers
       .filter((each) => each.name === old.name && !deepEqual(identity(each), identity(old)))

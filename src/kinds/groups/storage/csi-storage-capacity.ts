@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { name, text, UNSET } from '../../columns/column.ts';
+import { name, UNSET } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { nodeSelectorWarnings } from '../../warnings/node-labels.ts';
@@ -44,7 +44,7 @@ export const CSIStorageCapacity = defineKind({
   requiresVersion: true,
   rules: [namesClass],
   warnings: ({ nodeTopology }: CSIStorageCapacity) => nodeSelectorWarnings('nodeTopology', nodeTopology),
-  columns: [
+  columns: ({ text }) => [
     name,
     text('StorageClassName', 'The StorageClass.', ({ storageClassName }) => storageClassName ?? ''),
     text('Capacity', 'Available storage.', ({ capacity }) => capacity ?? UNSET),

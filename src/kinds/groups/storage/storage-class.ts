@@ -1,5 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import { age, nameAndDefault, text } from '../../columns/column.ts';
+import { age, nameAndDefault } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { nodeLabelWarning } from '../../warnings/node-labels.ts';
 import { parameters, provisioner } from './parameters.ts';
@@ -56,7 +56,7 @@ export const StorageClass = defineKind({
     }),
   },
   warnings: topologyWarnings,
-  columns: [
+  columns: ({ text }) => [
     nameAndDefault('storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'),
     text('Provisioner', 'Provisioner of the volumes.', ({ provisioner }) => provisioner ?? ''),
     text(

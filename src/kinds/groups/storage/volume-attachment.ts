@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, required, tooLong } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, flag, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { csiDriverName } from '../../shapes/meta/csi-driver-name.ts';
 import { InlineVolumeSpec } from './inline-volume-spec.ts';
@@ -92,7 +92,7 @@ export const VolumeAttachment = defineKind({
   requiresVersion: true,
   subresources: { status: true },
   initialStatus: () => ({ attached: false }),
-  columns: [
+  columns: ({ text, flag }) => [
     name,
     { ...text('Attacher', 'CSI driver that attaches the volume.', ({ spec }) => spec?.attacher ?? ''), format: 'name' },
     text('PV', 'The PersistentVolume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),

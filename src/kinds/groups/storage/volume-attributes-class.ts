@@ -2,7 +2,7 @@ import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden } from '../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, name, text } from '../../columns/column.ts';
+import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { parameters, provisioner } from './parameters.ts';
 
@@ -35,15 +35,17 @@ export const VolumeAttributesClass = defineKind({
   versions: { 'storage.k8s.io/v1': {} },
   fields,
   rules: [immutableFields],
-  columns: [
+  columns: ({ text }) => [
     name,
     text('DriverName', 'CSI driver that understands the attributes.', ({ driverName }) => driverName ?? ''),
     age,
   ],
 });
 
-function immutableFields(now: VolumeAttributesClass, { oldRoot }: RuleContext): FieldError[] {
-  const then: VolumeAttributesClass | undefined = oldRoot;
+function immutableFields(
+  now: VolumeAttributesClass,
+  { oldRoot: then }: RuleContext<VolumeAttributesClass, VolumeAttributesClass>,
+): FieldError[] {
   if (!then) return [];
   return (['driverName', 'parameters'] as const).flatMap((field) =>
     deepEqual(now[field], then[field]) ? [] : [forbidden(field, `updates to ${field} are forbidden.`)],

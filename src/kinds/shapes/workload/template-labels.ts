@@ -1,13 +1,23 @@
-/** What follows from the labels of a pod template where an object does not say it itself. */
+/** Labels and selectors that default to the labels of a pod template. */
+import type { ObjectMeta } from '../meta/object-meta.ts';
 
-/** An object without labels takes those of its pods. */
-export function labelsFromTemplate(object: any): void {
+export interface WithTemplate {
+  readonly template?: { readonly metadata: ObjectMeta };
+}
+
+export interface Templated {
+  readonly metadata: ObjectMeta;
+  readonly spec: WithTemplate;
+}
+
+/** An object without labels gets those of its pod template. */
+export function labelsFromTemplate(object: Templated): void {
   const labels = object.spec.template?.metadata.labels;
   if (labels && !object.metadata.labels) object.metadata.labels = { ...labels };
 }
 
-/** A default for `spec.selector`: the pods are found by all their labels. */
-export function selectorFromTemplate(spec: any): { matchLabels: Record<string, string> } | undefined {
+/** A default for `spec.selector`: all labels of the pod template. */
+export function selectorFromTemplate(spec: WithTemplate): { matchLabels: Record<string, string> } | undefined {
   const labels = spec.template?.metadata.labels;
   return labels && { matchLabels: { ...labels } };
 }

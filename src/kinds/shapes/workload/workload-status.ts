@@ -1,4 +1,4 @@
-/** Parts that the status of pod controllers have in common. */
+/** Fields and rules that the statuses of pod controllers have in common. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
@@ -22,11 +22,20 @@ export const conditionFields = {
 /** A number of pods; 0 is omitted. */
 export const counter = (description: string) => s.int32({ min: 0, omitZero: true, description });
 
+interface Counters {
+  readonly replicas?: number;
+  readonly currentReplicas?: number;
+  readonly updatedReplicas?: number;
+  readonly fullyLabeledReplicas?: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+}
+
 /**
- * None of these counters can exceed `replicas`, and no pod is available that is not ready. What limits it has the name
- * in messages that clients know for the kind.
+ * None of these counters exceeds `replicas`, and `availableReplicas` does not exceed `readyReplicas`, which messages of
+ * some kinds call by another name (`ready`).
  */
-export function countersWithin(counters: readonly string[], ready = 'readyReplicas'): Rule {
+export function countersWithin(counters: readonly (keyof Counters)[], ready = 'readyReplicas'): Rule<Counters> {
   return (status) => {
     const found: FieldError[] = [];
     for (const counter of counters) {
@@ -41,8 +50,8 @@ export function countersWithin(counters: readonly string[], ready = 'readyReplic
   };
 }
 
-/** Collisions of names are counted and never forgotten, so that a name is not tried twice. */
-export const collisionsGrow: Rule = (status, { old }) => {
+/** The count of name collisions never decreases, so that no name is tried twice. */
+export const collisionsGrow: Rule<{ readonly collisionCount?: number }> = (status, { old }) => {
   const before = old?.collisionCount;
   const count = status.collisionCount;
   if (before === undefined || (count !== undefined && count >= before)) return undefined;

@@ -10,14 +10,17 @@ import { PodTemplateSpec } from '../pod/pod-template.ts';
  * Its pods are restarted whenever they end, and no deadline ends them. `metadataRules` check the labels; they come before
  * the checks of the pods themselves.
  */
-export function workloadTemplate(controller: string, metadataRules: readonly Rule[]): typeof PodTemplateSpec {
+export function workloadTemplate(
+  controller: string,
+  metadataRules: readonly Rule<ObjectMeta>[],
+): typeof PodTemplateSpec {
   const { fields, rules = [] } = PodTemplateSpec;
   const metadata = s.use(fields.metadata ?? ObjectMeta, { default: {}, rules: metadataRules });
   const own = { fields: { ...fields, metadata }, rules: [...rules, runsForever(controller)] };
   return Object.freeze({ ...PodTemplateSpec, ...own }) as typeof PodTemplateSpec;
 }
 
-function runsForever(controller: string): Rule {
+function runsForever(controller: string): Rule<PodTemplateSpec> {
   return ({ spec }) => {
     const found: FieldError[] = [];
     if (spec.restartPolicy !== 'Always') {

@@ -8,27 +8,27 @@ test('nodes have 256 addresses each where there is room, and fewer where there i
   expect(subnetsOf('10.244.0.0/24', 33)).toBeUndefined();
 });
 
-test('an address is one pod’s until it is given back, and then comes last', () => {
+test('an address belongs to one pod until it is released, and is then reused last', () => {
   const pool = new AddressPool('10.0.0.0/29');
-  const all = Array.from({ length: 5 }, (_, index) => pool.take(`pod-${index}`));
+  const all = Array.from({ length: 5 }, (_, index) => pool.allocate(`pod-${index}`));
   expect(all).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6']);
-  expect(pool.take('more')).toBeUndefined();
-  pool.give('10.0.0.4', 'pod-2');
-  expect(pool.take('more')).toBe('10.0.0.4');
+  expect(pool.allocate('more')).toBeUndefined();
+  pool.release('10.0.0.4', 'pod-2');
+  expect(pool.allocate('more')).toBe('10.0.0.4');
 });
 
-test('an address that a pod has already is not given to another', () => {
+test('a reserved address is not allocated', () => {
   const pool = new AddressPool('10.0.0.0/29');
-  pool.keep('10.0.0.2', 'known');
-  expect(pool.take('more')).toBe('10.0.0.3');
+  pool.reserve('10.0.0.2', 'known');
+  expect(pool.allocate('more')).toBe('10.0.0.3');
 });
 
-test('a pod that has given its address back does not take it from the one that has it now', () => {
+test('a pod cannot release an address that another pod has now', () => {
   const pool = new AddressPool('10.0.0.0/29');
-  for (let index = 0; index < 5; index++) pool.take(`pod-${index}`);
-  // It ended, and later it is removed.
-  pool.give('10.0.0.3', 'pod-1');
-  expect(pool.take('next')).toBe('10.0.0.3');
-  pool.give('10.0.0.3', 'pod-1');
-  expect(pool.take('one-too-many')).toBeUndefined();
+  for (let index = 0; index < 5; index++) pool.allocate(`pod-${index}`);
+  // Released when the pod ends, and once more when it is deleted.
+  pool.release('10.0.0.3', 'pod-1');
+  expect(pool.allocate('next')).toBe('10.0.0.3');
+  pool.release('10.0.0.3', 'pod-1');
+  expect(pool.allocate('one-too-many')).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** The nodes themselves: they register, keep their leases, and go down and come back when they are told to. */
+/** Runs the nodes: they register, renew their leases, and go down and come back by annotation or rule. */
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
@@ -7,22 +7,22 @@ import type { Client } from '../../../client/client.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
-import { ANNOTATION_PREFIX } from '../rules/choose.ts';
+import { ANNOTATION_PREFIX } from '../rules/choose-stages.ts';
+import { sample } from '../rules/duration.ts';
 import type { NodeRule } from '../rules/rules.ts';
-import { draw } from '../rules/span.ts';
 import { AddressPool } from './addresses.ts';
-import type { Agenda } from './agenda.ts';
-import { Leases, renewalInterval } from './lease.ts';
-import { type Machine, nodeConditions, nodeOf, rulesFor } from './machine.ts';
+import { Leases, renewalInterval } from './leases.ts';
+import { type Machine, nodeConditions, registrationOf, rulesFor } from './machine.ts';
 import { SimulatedNode } from './node.ts';
+import type { TimerQueue } from './timer-queue.ts';
 
 const DOWN = `${ANNOTATION_PREFIX}down`;
-/** How many nodes register at once. */
-const AT_ONCE = 128;
-/** Leases are renewed at multiples of this, in milliseconds: those of one moment share a flush of the disk. */
-const MOMENT = 2_000;
-/** Milliseconds until a lease is renewed again that could not be. */
-const RETRY = 10_000;
+const NOT_READY = 'node.kubernetes.io/not-ready';
+const MAX_CONCURRENT_REGISTRATIONS = 128;
+/** Renewals are rounded up to multiples of this, so that they share disk flushes. */
+const RENEWAL_GRANULARITY_MS = 2_000;
+/** How long to wait after a renewal that failed. */
+const RENEWAL_RETRY_MS = 10_000;
 
 export interface FleetOptions {
   /** Acts as the simulation, for what a node may not do itself. */
@@ -32,16 +32,16 @@ export interface FleetOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly agenda: Agenda;
+  readonly timers: TimerQueue;
   readonly nodes: Informer<Node>;
   readonly machines: readonly Machine[];
   readonly rules: readonly NodeRule[];
   readonly signal: AbortSignal;
-  /** A node has come back. */
+  /** Called when a node is up again. */
   readonly onUp: (node: SimulatedNode) => void;
-  /** What has become of a node, such as `NodeReady`. */
-  readonly tell: (object: DeepReadonly<Node>, what: string) => void;
-  /** A node was removed from the cluster. */
+  /** Records an event about a node; `reason` is for example `NodeReady`. */
+  readonly emit: (object: DeepReadonly<Node>, reason: string) => void;
+  /** Called when a node was deleted from the cluster. */
   readonly onGone: (node: SimulatedNode) => void;
 }
 
@@ -50,42 +50,42 @@ export class Fleet {
   readonly #leases: Leases;
   readonly #interval: number;
   readonly #nodes = new Map<string, SimulatedNode>();
-  /** What is being said to the server. */
-  readonly #under = new Set<Promise<void>>();
+  /** Writes in progress. */
+  readonly #pending = new Set<Promise<void>>();
 
   constructor(options: FleetOptions) {
     const { clock, machines } = options;
     this.#options = options;
     this.#interval = renewalInterval(machines.length);
     this.#leases = new Leases(clock, machines.length);
-    for (const machine of machines) this.#nodes.set(machine.name, this.#made(machine));
+    for (const machine of machines) this.#nodes.set(machine.name, this.#newNode(machine));
   }
 
-  /** One of ours; undefined for any other. */
+  /** Returns undefined for a node that is not simulated. */
   node(name: string): SimulatedNode | undefined {
     return this.#nodes.get(name);
   }
 
-  /** Resolves when every node is in the cluster and has its lease. The informer of nodes must have synced. */
+  /** Resolves when every node is registered and has its lease. The informer of nodes must have synced. */
   async register(): Promise<void> {
     const all = [...this.#nodes.values()];
     let next = 0;
     const worker = async () => {
       for (let index = next++; index < all.length; index = next++)
-        await this.#enter(all[index]!, (index + 1) / all.length);
+        await this.#register(all[index]!, (index + 1) / all.length);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_REGISTRATIONS }, worker));
     const { nodes, signal } = this.#options;
     const leave = nodes.onChange(({ type, object }) => this.#onChange(type, object));
     signal.addEventListener('abort', leave, { once: true });
   }
 
-  /** Resolves when nothing more is being said. */
+  /** Resolves when no write is in progress. */
   async stopped(): Promise<void> {
-    await Promise.all(this.#under);
+    await Promise.all(this.#pending);
   }
 
-  #made(machine: Machine): SimulatedNode {
+  #newNode(machine: Machine): SimulatedNode {
     const node: SimulatedNode = new SimulatedNode(machine, this.#options.clientOf(machine.name), {
       renewal: () => this.#renew(node),
       outage: () => this.#outage(node),
@@ -93,31 +93,39 @@ export class Fleet {
     return node;
   }
 
-  /** Registers, or goes on as the node that is there already. `share`: where in the round of renewals it comes. */
-  async #enter(node: SimulatedNode, share: number): Promise<void> {
-    const { clock, random, agenda, nodes, rules, signal } = this.#options;
+  /**
+   * Registers the node, or resumes one that exists. `share`, from 0 to 1, spreads the first renewals over the interval.
+   */
+  async #register(node: SimulatedNode, share: number): Promise<void> {
+    const { clock, random, timers, nodes, rules, signal } = this.#options;
     const now = clock.now();
     let known = nodes.lister.get(node.name);
     if (known) this.#report(node, known);
     else known = await this.#create(node, now);
     node.uid = known.metadata.uid;
-    node.isClosed = known.spec.unschedulable === true;
+    node.isUnschedulable = known.spec.unschedulable === true;
     const range = known.spec.podCIDR;
     if (range !== undefined && range !== node.machine.podRange) node.pool = new AddressPool(range);
     if (known.metadata.annotations?.[DOWN] === 'true') node.downBy.add('annotation');
     else await this.#leases.renew(node, signal);
-    agenda.set(node.renewal, together(now + this.#interval * share));
+    timers.set(node.renewal, roundUp(now + this.#interval * share));
     const down = rulesFor(node.name, rules).find((rule) => rule.down)?.down;
-    if (down) agenda.set(node.outage, now + draw(down.after, random));
+    if (down) timers.set(node.outage, now + sample(down.after, random));
   }
 
-  /** Registers as the node itself. Labels that only administrators may set are added by the simulation. */
+  /**
+   * Registers as the node itself. The simulation adds what a node may not set, as an administrator and the node lifecycle
+   * controller would: restricted labels, and that the node, which is ready at once, takes pods.
+   */
   async #create(node: SimulatedNode, now: number): Promise<DeepReadonly<Node>> {
     const { client, rules, signal } = this.#options;
-    const { own, others } = nodeOf(node.machine, rules, now);
+    const { own, restrictedLabels: labels } = registrationOf(node.machine, rules, now);
     const made = await node.client.of(Node).create(own, { signal });
-    if (Object.keys(others).length === 0) return made;
-    return client.of(Node).patch(node.name, { type: 'merge', changes: { metadata: { labels: others } } }, { signal });
+    const taints = made.spec.taints?.filter(({ key }) => key !== NOT_READY) ?? [];
+    const isTainted = taints.length < (made.spec.taints?.length ?? 0);
+    if (!isTainted && Object.keys(labels).length === 0) return made;
+    const changes = { metadata: { labels }, ...(isTainted ? { spec: { taints } } : {}) };
+    return client.of(Node).patch(node.name, { type: 'merge', changes }, { signal });
   }
 
   #onChange(type: 'add' | 'update' | 'delete', object: DeepReadonly<Node>): void {
@@ -131,37 +139,39 @@ export class Fleet {
     this.#setDown(node, 'annotation', object.metadata.annotations?.[DOWN] === 'true');
     if (!node.isUp) return;
     this.#report(node, object);
-    const isClosed = object.spec.unschedulable === true;
-    if (isClosed !== node.isClosed) this.#options.tell(object, isClosed ? 'NodeNotSchedulable' : 'NodeSchedulable');
-    node.isClosed = isClosed;
+    const isUnschedulable = object.spec.unschedulable === true;
+    if (isUnschedulable !== node.isUnschedulable) {
+      this.#options.emit(object, isUnschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable');
+    }
+    node.isUnschedulable = isUnschedulable;
   }
 
-  /** A machine that somebody took out of the cluster stays out of it until the program starts again. */
+  /** A deleted node is not registered again until the program restarts. */
   #remove(node: SimulatedNode): void {
-    const { agenda, onGone } = this.#options;
-    agenda.set(node.renewal, undefined);
-    agenda.set(node.outage, undefined);
+    const { timers, onGone } = this.#options;
+    timers.set(node.renewal, undefined);
+    timers.set(node.outage, undefined);
     this.#nodes.delete(node.name);
     onGone(node);
   }
 
   #outage(node: SimulatedNode): void {
-    const { agenda, clock, random, rules } = this.#options;
-    const isOver = node.downBy.has('rule');
-    this.#setDown(node, 'rule', !isOver);
+    const { timers, clock, random, rules } = this.#options;
+    const wasDown = node.downBy.has('rule');
+    this.#setDown(node, 'rule', !wasDown);
     const lasts = rulesFor(node.name, rules).find((rule) => rule.down)?.down?.for;
-    if (!isOver && lasts) agenda.set(node.outage, clock.now() + draw(lasts, random));
+    if (!wasDown && lasts) timers.set(node.outage, clock.now() + sample(lasts, random));
   }
 
   #setDown(node: SimulatedNode, by: 'annotation' | 'rule', isDown: boolean): void {
-    const { agenda, nodes, signal, onUp } = this.#options;
+    const { timers, nodes, signal, onUp } = this.#options;
     const wasUp = node.isUp;
     if (isDown) node.downBy.add(by);
     else node.downBy.delete(by);
     if (node.isUp === wasUp) return;
     if (!node.isUp) {
-      agenda.set(node.renewal, undefined);
-      this.#say(node, () => this.#leases.release(node, signal));
+      timers.set(node.renewal, undefined);
+      this.#write(node, () => this.#leases.release(node, signal));
       return;
     }
     this.#renew(node);
@@ -171,45 +181,45 @@ export class Fleet {
   }
 
   #renew(node: SimulatedNode): void {
-    const { agenda, clock, signal } = this.#options;
+    const { timers, clock, signal } = this.#options;
     if (!node.isUp) return;
-    agenda.set(node.renewal, together(clock.now() + this.#interval));
-    this.#say(node, async () => {
+    timers.set(node.renewal, roundUp(clock.now() + this.#interval));
+    this.#write(node, async () => {
       try {
         await this.#leases.renew(node, signal);
       } catch (error) {
-        if (this.#nodes.has(node.name)) agenda.set(node.renewal, clock.now() + RETRY);
+        if (this.#nodes.has(node.name)) timers.set(node.renewal, clock.now() + RENEWAL_RETRY_MS);
         throw error;
       }
     });
   }
 
-  /** Somebody thought that the node was gone: it is well. */
+  /** Reports that the node is ready, when its Ready condition says otherwise. */
   #report(node: SimulatedNode, known: DeepReadonly<Node>): void {
-    const { clock, signal, tell } = this.#options;
+    const { clock, signal, emit } = this.#options;
     if (known.status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True' || node.isReporting) return;
     const changes = { status: { conditions: nodeConditions(clock.now()) } };
     node.isReporting = true;
-    this.#say(node, async () => {
+    this.#write(node, async () => {
       try {
         await node.client.of(Node).patchStatus(node.name, { type: 'strategic', changes }, { signal });
-        tell(known, 'NodeReady');
+        emit(known, 'NodeReady');
       } finally {
         node.isReporting = false;
       }
     });
   }
 
-  #say(node: SimulatedNode, write: () => Promise<void>): void {
+  #write(node: SimulatedNode, write: () => Promise<void>): void {
     const { log, signal } = this.#options;
-    const saying = write()
+    const writing = write()
       .catch((error: unknown) => {
         if (signal.aborted || isApiError(error, 'NotFound')) return;
-        log.warn('a node cannot report', { node: node.name, error: String(error) });
+        log.warn('cannot write the status or lease of a node', { node: node.name, error: String(error) });
       })
-      .finally(() => this.#under.delete(saying));
-    this.#under.add(saying);
+      .finally(() => this.#pending.delete(writing));
+    this.#pending.add(writing);
   }
 }
 
-const together = (time: number) => Math.ceil(time / MOMENT) * MOMENT;
+const roundUp = (time: number) => Math.ceil(time / RENEWAL_GRANULARITY_MS) * RENEWAL_GRANULARITY_MS;

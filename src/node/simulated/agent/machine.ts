@@ -1,11 +1,11 @@
-/** What a simulated node says of itself. */
+/** Builds the Node object of a simulated node. */
 
 import { timestamp } from '../../../base/timestamp.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { isNodeOwnLabel } from '../../../kinds/groups/core/node/own-labels.ts';
 import { RUNTIME } from '../lifecycle/ids.ts';
-import { fitsAny } from '../rules/pattern.ts';
+import { matchesAny } from '../rules/pattern.ts';
 import type { NodeRule } from '../rules/rules.ts';
 
 const CAPACITY = {
@@ -15,8 +15,8 @@ const CAPACITY = {
   'hugepages-1Gi': '0',
   'hugepages-2Mi': '0',
 };
-const USUAL_PODS = 110;
-const AGENT_PORT = 10_250;
+const MAX_PODS = 110;
+const KUBELET_PORT = 10_250;
 
 export interface Machine {
   readonly name: string;
@@ -24,30 +24,30 @@ export interface Machine {
   readonly podRange: string;
   /** How many pods it has addresses for. */
   readonly pods: number;
-  /** As `/version` has it. */
+  /** The Kubernetes version to report. */
   readonly version: string;
 }
 
 export interface Registration {
-  /** The node as it registers. */
+  /** The Node as it registers itself. */
   readonly own: Draft<Node>;
-  /** Labels that it may not put on itself. */
-  readonly others: Readonly<Record<string, string>>;
+  /** Labels that a node may not set on itself. */
+  readonly restrictedLabels: Readonly<Record<string, string>>;
 }
 
-/** Of several rules that set the same, the first counts. */
-export function nodeOf(machine: Machine, rules: readonly NodeRule[], now: number): Registration {
+/** When several rules set the same field, the first one wins. */
+export function registrationOf(machine: Machine, rules: readonly NodeRule[], now: number): Registration {
   const { name, podRange } = machine;
-  const mine = rulesFor(name, rules);
+  const ownRules = rulesFor(name, rules);
   const merged = <T>(pick: (rule: NodeRule) => Readonly<Record<string, T>> | undefined) =>
-    Object.assign({}, ...mine.map(pick).reverse()) as Record<string, T>;
-  const taints = mine.find((rule) => rule.taints)?.taints;
+    Object.assign({}, ...ownRules.map(pick).reverse()) as Record<string, T>;
+  const taints = ownRules.find((rule) => rule.taints)?.taints;
   const labels = Object.entries(merged((rule) => rule.labels));
   const own = {
     metadata: {
       name,
       labels: {
-        // What older manifests select by.
+        // Old manifests select by these.
         'beta.kubernetes.io/arch': 'amd64',
         'beta.kubernetes.io/os': 'linux',
         'kubernetes.io/arch': 'amd64',
@@ -64,16 +64,16 @@ export function nodeOf(machine: Machine, rules: readonly NodeRule[], now: number
       now,
     ),
   } as Draft<Node>;
-  return { own, others: Object.fromEntries(labels.filter(([key]) => !isNodeOwnLabel(key))) };
+  return { own, restrictedLabels: Object.fromEntries(labels.filter(([key]) => !isNodeOwnLabel(key))) };
 }
 
 export function rulesFor(name: string, rules: readonly NodeRule[]): readonly NodeRule[] {
-  return rules.filter(({ names }) => !names || fitsAny(names, name));
+  return rules.filter(({ names }) => !names || matchesAny(names, name));
 }
 
 function statusOf(machine: Machine, capacity: Readonly<Record<string, string>>, now: number) {
   const { name, address, version } = machine;
-  const all = { ...CAPACITY, pods: String(Math.min(USUAL_PODS, machine.pods)), ...capacity };
+  const all = { ...CAPACITY, pods: String(Math.min(MAX_PODS, machine.pods)), ...capacity };
   const id = Buffer.from(name).toString('hex').padStart(32, '0').slice(-32);
   return {
     capacity: all,
@@ -83,7 +83,7 @@ function statusOf(machine: Machine, capacity: Readonly<Record<string, string>>, 
       { type: 'InternalIP', address },
       { type: 'Hostname', address: name },
     ],
-    daemonEndpoints: { kubeletEndpoint: { Port: AGENT_PORT } },
+    daemonEndpoints: { kubeletEndpoint: { Port: KUBELET_PORT } },
     nodeInfo: {
       machineID: id,
       systemUUID: uuid(id),
@@ -102,11 +102,11 @@ function statusOf(machine: Machine, capacity: Readonly<Record<string, string>>, 
 const uuid = (digits: string) =>
   [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
 
-/** All is well. */
+/** Returns the conditions of a healthy node. */
 export function nodeConditions(now: number) {
   const time = timestamp(now);
   const times = { lastHeartbeatTime: time, lastTransitionTime: time };
-  const well = (type: string, reason: string, message: string) => ({
+  const healthy = (type: string, reason: string, message: string) => ({
     type,
     status: 'False',
     ...times,
@@ -114,9 +114,9 @@ export function nodeConditions(now: number) {
     message,
   });
   return [
-    well('MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-    well('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-    well('PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    healthy('MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
+    healthy('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+    healthy('PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
     { type: 'Ready', status: 'True', ...times, reason: 'KubeletReady', message: 'kubelet is posting ready status' },
   ];
 }

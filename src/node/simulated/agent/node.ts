@@ -1,8 +1,8 @@
-/** One simulated node as the fleet keeps it. */
+/** The state of one simulated node. */
 import type { Client } from '../../../client/client.ts';
 import { AddressPool } from './addresses.ts';
-import type { Sleeper } from './agenda.ts';
 import type { Machine } from './machine.ts';
+import type { TimerTask } from './timer-queue.ts';
 
 export class SimulatedNode {
   readonly machine: Machine;
@@ -10,21 +10,20 @@ export class SimulatedNode {
   readonly client: Client;
   pool: AddressPool;
   uid: string | undefined;
-  /** Whether it takes no new pods. */
-  isClosed = false;
-  /** Whether it is saying that it is well. */
+  isUnschedulable = false;
+  /** Whether a write of its Ready condition is in progress. */
   isReporting = false;
-  /** Why it says nothing; it is up as long as there is no reason. */
+  /** Why the node is down; empty while it is up. */
   readonly downBy = new Set<'annotation' | 'rule'>();
-  readonly renewal: Sleeper;
-  readonly outage: Sleeper;
+  readonly renewal: TimerTask;
+  readonly outage: TimerTask;
 
   constructor(machine: Machine, client: Client, wakes: { renewal: () => void; outage: () => void }) {
     this.machine = machine;
     this.client = client;
     this.pool = new AddressPool(machine.podRange);
-    this.renewal = { wakesAt: undefined, wake: wakes.renewal };
-    this.outage = { wakesAt: undefined, wake: wakes.outage };
+    this.renewal = { dueAt: undefined, run: wakes.renewal };
+    this.outage = { dueAt: undefined, run: wakes.outage };
   }
 
   get name(): string {

@@ -1,153 +1,150 @@
-/** The pods of all simulated nodes: each is followed, taken on when something is due, and reported. */
+/** Follows the pods of all simulated nodes, advances each when its next step is due, and reports the result. */
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Change } from '../../../client/informer/object-cache.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
-import { isOver } from '../../pod/phase.ts';
-import { advance, nextDue } from '../lifecycle/advance.ts';
-import type { Circumstances, Happening } from '../lifecycle/container-steps.ts';
-import { beginLife, type Life } from '../lifecycle/life.ts';
-import { chooseStages, saysOtherwise } from '../rules/choose.ts';
+import { isTerminalPhase } from '../../pod/phase.ts';
+import { advancePod, nextDue } from '../lifecycle/advance-pod.ts';
+import type { LifecycleContext, LifecycleEvent } from '../lifecycle/context.ts';
+import { newPodLife, type PodLife } from '../lifecycle/pod-life.ts';
+import { chooseStages, haveStagesChanged } from '../rules/choose-stages.ts';
+import { sample } from '../rules/duration.ts';
 import type { PodRule, Stages } from '../rules/rules.ts';
-import { draw } from '../rules/span.ts';
-import type { Agenda, Sleeper } from './agenda.ts';
 import type { SimulatedNode } from './node.ts';
-import type { Reporter } from './reporter.ts';
+import type { NodePod } from './node-pod.ts';
+import type { StatusReporter } from './status-reporter.ts';
+import type { TimerQueue } from './timer-queue.ts';
 
 export interface PodsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly agenda: Agenda;
+  readonly timers: TimerQueue;
   readonly rules: readonly PodRule[];
-  readonly reporter: Reporter;
+  readonly reporter: StatusReporter;
   readonly nodeOf: (name: string) => SimulatedNode | undefined;
-  readonly tell: (life: Life, happening: Happening) => void;
-}
-
-/** A pod on its node. */
-export interface Resident extends Sleeper {
-  readonly life: Life;
-  readonly node: SimulatedNode;
+  readonly emit: (life: PodLife, event: LifecycleEvent) => void;
 }
 
 export class SimulatedPods {
   readonly #options: PodsOptions;
-  readonly #residents = new Map<string, Resident>();
-  readonly #byNode = new Map<SimulatedNode, Set<Resident>>();
+  readonly #pods = new Map<string, NodePod>();
+  readonly #byNode = new Map<SimulatedNode, Set<NodePod>>();
 
   constructor(options: PodsOptions) {
     this.#options = options;
   }
 
-  /** What the informer of pods tells. */
+  /** Handles a change from the informer of pods. */
   onChange(change: Change<Pod>): void {
     const { object: pod } = change;
     const name = pod.spec.nodeName;
     if (!name) return;
     const key = keyOf(pod);
-    const known = this.#residents.get(key);
+    const known = this.#pods.get(key);
     if (change.type === 'delete') {
-      if (known) this.#leave(key, known);
+      if (known) this.#remove(key, known);
       return;
     }
     if (known) {
       const before = known.life.pod;
       known.life.pod = pod;
-      if (saysOtherwise(before, pod)) this.#choose(key, known.life);
-      if (matters(before, pod)) this.#look(known);
-      else if (known.node.isUp) this.#options.reporter.compare(known);
+      if (haveStagesChanged(before, pod)) this.#updateStages(key, known.life);
+      if (needsAdvance(before, pod)) this.#advance(known);
+      else if (known.node.isUp) this.#options.reporter.verify(known);
       return;
     }
     const node = this.#options.nodeOf(name);
-    if (node) this.#enter(key, node, pod);
+    if (node) this.#add(key, node, pod);
   }
 
-  /** What is known of a pod; undefined when it is on none of our nodes. */
-  lifeOf(namespace: string, name: string): Life | undefined {
-    return this.#residents.get(`${namespace}/${name}`)?.life;
+  /** Returns undefined for a pod that is not on a simulated node. */
+  lifeOf(namespace: string, name: string): PodLife | undefined {
+    return this.#pods.get(`${namespace}/${name}`)?.life;
   }
 
-  /** Of all pods on a node. */
-  *livesOn(node: SimulatedNode): Iterable<Life> {
+  *livesOn(node: SimulatedNode): Iterable<PodLife> {
     for (const { life } of this.#byNode.get(node) ?? []) yield life;
   }
 
-  /** A node has come back: what was due meanwhile happens now. */
+  /** Catches up after the node was down. */
   resume(node: SimulatedNode): void {
-    for (const resident of this.#byNode.get(node) ?? []) {
-      this.#look(resident, true);
-      this.#options.reporter.compare(resident);
+    for (const nodePod of this.#byNode.get(node) ?? []) {
+      this.#advance(nodePod, true);
+      this.#options.reporter.verify(nodePod);
     }
   }
 
-  /** A node is gone, and with it all that it knew. */
+  /** Drops all pods of a node that was deleted. */
   forget(node: SimulatedNode): void {
-    for (const resident of [...(this.#byNode.get(node) ?? [])]) this.#leave(keyOf(resident.life.pod), resident);
+    for (const nodePod of [...(this.#byNode.get(node) ?? [])]) this.#remove(keyOf(nodePod.life.pod), nodePod);
   }
 
-  #enter(key: string, node: SimulatedNode, pod: SeenPod): void {
+  #add(key: string, node: SimulatedNode, pod: SeenPod): void {
     const { clock, random, nodeOf } = this.#options;
     const stages = this.#stagesOf(key, pod);
-    const sandboxTakes = draw(stages.sandbox, random);
-    const life = beginLife({ pod, stages, now: clock.now(), sandboxTakes });
-    const resident: Resident = { life, node, wakesAt: undefined, wake: () => this.#look(resident) };
-    if (life.address && !pod.spec.hostNetwork && !isOver(life.phase)) node.pool.keep(life.address, uidOf(pod));
-    this.#residents.set(key, resident);
+    const sandboxTakes = sample(stages.sandbox, random);
+    const life = newPodLife({ pod, stages, now: clock.now(), sandboxTakes });
+    const nodePod: NodePod = { life, node, dueAt: undefined, run: () => this.#advance(nodePod) };
+    if (life.address && !pod.spec.hostNetwork && !isTerminalPhase(life.phase)) {
+      node.pool.reserve(life.address, uidOf(pod));
+    }
+    this.#pods.set(key, nodePod);
     const others = this.#byNode.get(node) ?? new Set();
-    this.#byNode.set(node, others.add(resident));
+    this.#byNode.set(node, others.add(nodePod));
     if (!nodeOf(node.name)) return;
-    this.#look(resident, pod.status.startTime === undefined);
-    if (pod.status.startTime !== undefined && node.isUp) this.#options.reporter.compare(resident);
+    this.#advance(nodePod, pod.status.startTime === undefined);
+    if (pod.status.startTime !== undefined && node.isUp) this.#options.reporter.verify(nodePod);
   }
 
   #stagesOf(key: string, pod: SeenPod): Stages {
     const { rules, log } = this.#options;
-    const { stages, faults } = chooseStages(pod, rules);
-    for (const fault of faults) log.warn('an annotation of a pod is not understood', { pod: key, fault });
+    const { stages, errors } = chooseStages(pod, rules);
+    for (const error of errors) log.warn('invalid annotation of a pod', { pod: key, error });
     return stages;
   }
 
-  /** Annotations that came later count from now on. */
-  #choose(key: string, life: Life): void {
+  /** Applies changed annotations; they count from now on. */
+  #updateStages(key: string, life: PodLife): void {
     life.stages = this.#stagesOf(key, life.pod);
     for (const run of life.runs) {
-      run.isForeseen = false;
+      run.isPlanned = false;
       run.endsAt = undefined;
     }
   }
 
-  #leave(key: string, resident: Resident): void {
-    const { agenda, reporter } = this.#options;
-    agenda.set(resident, undefined);
-    this.#residents.delete(key);
-    this.#byNode.get(resident.node)?.delete(resident);
-    this.#giveAddress(resident);
-    reporter.drop(resident);
+  #remove(key: string, nodePod: NodePod): void {
+    const { timers, reporter } = this.#options;
+    timers.set(nodePod, undefined);
+    this.#pods.delete(key);
+    this.#byNode.get(nodePod.node)?.delete(nodePod);
+    this.#releaseAddress(nodePod);
+    reporter.drop(nodePod);
   }
 
-  /** Takes the pod on as far as it is due, and reports it if anything about it is new. */
-  #look(resident: Resident, isNew = false): void {
-    const { node, life } = resident;
+  /** Advances the pod as far as is due, and reports it when something changed. */
+  #advance(nodePod: NodePod, isNew = false): void {
+    const { node, life } = nodePod;
     if (!node.isUp) return;
-    const { agenda, reporter } = this.#options;
-    const wasOver = isOver(life.phase);
-    const changed = advance(life, this.#circumstances(node));
-    if (isOver(life.phase) && !wasOver) this.#giveAddress(resident);
-    agenda.set(resident, nextDue(life));
-    if (changed || isNew || life.pod.spec.readinessGates) reporter.report(resident);
+    const { timers, reporter } = this.#options;
+    const wasTerminal = isTerminalPhase(life.phase);
+    const changed = advancePod(life, this.#contextOf(node));
+    if (isTerminalPhase(life.phase) && !wasTerminal) this.#releaseAddress(nodePod);
+    timers.set(nodePod, nextDue(life));
+    if (changed || isNew || life.pod.spec.readinessGates) reporter.report(nodePod);
   }
 
-  #circumstances(node: SimulatedNode): Circumstances {
-    const { clock, random, tell } = this.#options;
-    const takeAddress = (pod: SeenPod) => (pod.spec.hostNetwork ? node.machine.address : node.pool.take(uidOf(pod)));
-    return { now: clock.now(), random, tell, takeAddress };
+  #contextOf(node: SimulatedNode): LifecycleContext {
+    const { clock, random, emit } = this.#options;
+    const takeAddress = (pod: SeenPod) =>
+      pod.spec.hostNetwork ? node.machine.address : node.pool.allocate(uidOf(pod));
+    return { now: clock.now(), random, emit, takeAddress };
   }
 
-  #giveAddress({ life, node }: Resident): void {
-    if (life.address && !life.pod.spec.hostNetwork) node.pool.give(life.address, uidOf(life.pod));
+  #releaseAddress({ life, node }: NodePod): void {
+    if (life.address && !life.pod.spec.hostNetwork) node.pool.release(life.address, uidOf(life.pod));
   }
 }
 
@@ -155,12 +152,12 @@ const uidOf = ({ metadata }: SeenPod) => metadata.uid ?? '';
 
 const keyOf = ({ metadata }: SeenPod) => `${metadata.namespace}/${metadata.name}`;
 
-/** Whether a change can be somebody's wish, and not only what we reported ourselves. */
-function matters(before: SeenPod, now: SeenPod): boolean {
+/** Whether a change may need a reaction, unlike our own status writes. */
+function needsAdvance(before: SeenPod, now: SeenPod): boolean {
   return (
     before.metadata.deletionTimestamp !== now.metadata.deletionTimestamp ||
     before.metadata.generation !== now.metadata.generation ||
     now.spec.readinessGates !== undefined ||
-    saysOtherwise(before, now)
+    haveStagesChanged(before, now)
   );
 }

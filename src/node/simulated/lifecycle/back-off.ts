@@ -1,25 +1,25 @@
-/** How long a container waits that fails again and again: 10 seconds, then twice as long every time, up to 5 minutes. */
-interface Failing {
+/** Restart back-off of containers: 10 seconds, doubled after every failure, up to 5 minutes. */
+interface FailureCount {
   failures: number;
 }
 
-const FIRST = 10_000;
-const LONGEST = 300_000;
-/** One that ran this long before it failed has recovered. */
-const RECOVERED = 600_000;
+const INITIAL_DELAY_MS = 10_000;
+const MAX_DELAY_MS = 300_000;
+/** A container that ran this long starts over. */
+const RESET_AFTER_MS = 600_000;
 
-/** After an end: at once the first time. Counts it. */
-export function crashDelay(run: Failing, ran: number): number {
-  if (ran >= RECOVERED) run.failures = 0;
+/** Returns the delay after a crash, which is 0 the first time, and counts the failure. */
+export function crashDelay(run: FailureCount, ranMs: number): number {
+  if (ranMs >= RESET_AFTER_MS) run.failures = 0;
   return delayAfter(run.failures++);
 }
 
-/** After an image could not be fetched for the so-manieth time; 0: until the first back-off. */
+/** Returns the delay after a failed pull; 0 failures: until the back-off begins. */
 export function pullDelay(failures: number): number {
   return failures === 0 ? 1_000 : delayAfter(failures);
 }
 
-/** After the so-manieth failure in a row, counted from 0. */
+/** Returns the delay after that many failures in a row. */
 export function delayAfter(failures: number): number {
-  return failures === 0 ? 0 : Math.min(LONGEST, FIRST * 2 ** Math.min(failures - 1, 10));
+  return failures === 0 ? 0 : Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** Math.min(failures - 1, 10));
 }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { ControlledClock } from '../../../base/clock.ts';
 import { DEFAULT_STAGES } from '../rules/rules.ts';
-import { beginLife, type Life } from './life.ts';
 import { type LogRequest, logLines, logRun } from './logs.ts';
+import { newPodLife, type PodLife } from './pod-life.ts';
 
 const START = Date.parse('2030-01-01T00:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
 
 /** A pod whose container writes a line every ten seconds. */
-function lifeWith(status: object): Life {
+function lifeWith(status: object): PodLife {
   const containerStatuses = [
     { name: 'c', image: 'x', imageID: 'x', ready: true, restartCount: 0, lastState: {}, ...status },
   ];
@@ -18,7 +18,7 @@ function lifeWith(status: object): Life {
     status: { phase: 'Running', podIP: '10.0.0.2', startTime: at(0), containerStatuses },
   };
   const stages = { ...DEFAULT_STAGES, logs: { every: 10_000, lines: ['odd {n} of {pod}', 'even {n}'] } };
-  return beginLife({ pod, stages, now: START, sandboxTakes: 0 });
+  return newPodLife({ pod, stages, now: START, sandboxTakes: 0 });
 }
 
 const request = (asked: Partial<LogRequest> = {}): LogRequest => ({
@@ -26,7 +26,7 @@ const request = (asked: Partial<LogRequest> = {}): LogRequest => ({
   ...{ since: undefined, tailLines: undefined, limitBytes: undefined, signal: undefined, ...asked },
 });
 
-async function read(life: Life, seconds: number, asked: Partial<LogRequest> = {}): Promise<string> {
+async function read(life: PodLife, seconds: number, asked: Partial<LogRequest> = {}): Promise<string> {
   const clock = new ControlledClock(START + seconds * 1_000);
   let text = '';
   const wanted = request(asked);
@@ -37,7 +37,7 @@ async function read(life: Life, seconds: number, asked: Partial<LogRequest> = {}
 const running = { state: { running: { startedAt: at(0) } }, containerID: 'simulated://1' };
 const ended = { terminated: { exitCode: 1, startedAt: at(0), finishedAt: at(25), containerID: 'simulated://0' } };
 
-test('there is a line for every ten seconds so far', async () => {
+test('a log has a line for every ten seconds', async () => {
   expect(await read(lifeWith(running), 25)).toBe('odd 1 of a\neven 2\nodd 3 of a\n');
 });
 
@@ -59,11 +59,11 @@ test('a container that has ended writes nothing more, and the one before has a l
   expect(await read(again, 55, { previous: true })).toBe('odd 1 of a\neven 2\nodd 3 of a\n');
 });
 
-test('of a log of years the end is there at once', async () => {
+test('the end of a log of years is read at once', async () => {
   expect(await read(lifeWith(running), 10 * 31_536_000, { tailLines: 1 })).toBe('odd 31536001 of a\n');
 });
 
-test('who follows gets lines as they come, until the container ends', async () => {
+test('a follower gets lines as they are written, until the container ends', async () => {
   const life = lifeWith(running);
   const clock = new ControlledClock(START);
   const wanted = request({ follow: true });
@@ -89,7 +89,7 @@ test('who follows gets lines as they come, until the container ends', async () =
   expect(got).toHaveLength(2);
 });
 
-test('who leaves is not waited for', async () => {
+test('an aborted follower ends at once', async () => {
   const leave = new AbortController();
   const wanted = request({ follow: true, signal: leave.signal });
   const life = lifeWith(running);

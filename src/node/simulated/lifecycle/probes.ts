@@ -1,48 +1,48 @@
 /**
- * Probes are not run: of a container that has one, the rules say when it fails. A container that fails its liveness probe is
- * killed, as if it had ended by itself; one that fails its readiness probe runs on and gets no traffic.
+ * Simulates probes: of a container that has one, the rules say when it fails. A container that fails its liveness probe is
+ * killed; one that fails its readiness probe runs on without traffic.
  */
 import { containerOf } from '../../pod/phase.ts';
-import { draw } from '../rules/span.ts';
-import type { Circumstances } from './container-steps.ts';
-import type { Life, SimulatedRun } from './life.ts';
+import { sample } from '../rules/duration.ts';
+import type { LifecycleContext } from './context.ts';
+import type { PodLife, SimulatedRun } from './pod-life.ts';
 
-/** What is ahead of a container that runs. */
-export function foreseeProbes(life: Life, run: SimulatedRun, world: Circumstances): void {
+/** Decides when the probes of a running container fail. */
+export function planProbeFailures(life: PodLife, run: SimulatedRun, context: LifecycleContext): void {
   const { liveness } = life.stages;
-  run.killedAt = undefined;
-  run.faltersAt = undefined;
+  run.livenessFailsAt = undefined;
+  run.readinessFailsAt = undefined;
   if (run.state.type !== 'running') return;
   const isAlive = liveness?.times !== undefined && run.restarts >= liveness.times;
   if (liveness && !isAlive && isProbed(life, run, 'liveness')) {
-    run.killedAt = Math.max(world.now, run.state.since + draw(liveness.after, world.random));
+    run.livenessFailsAt = Math.max(context.now, run.state.since + sample(liveness.after, context.random));
   }
-  if (run.ready) foreseeFaltering(life, run, world);
+  if (run.ready) planReadinessFailure(life, run, context);
 }
 
-function foreseeFaltering(life: Life, run: SimulatedRun, { now, random }: Circumstances): void {
+function planReadinessFailure(life: PodLife, run: SimulatedRun, { now, random }: LifecycleContext): void {
   const { readiness } = life.stages;
-  if (readiness && isProbed(life, run, 'readiness')) run.faltersAt = now + draw(readiness.after, random);
+  if (readiness && isProbed(life, run, 'readiness')) run.readinessFailsAt = now + sample(readiness.after, random);
 }
 
-export function becomeReady(life: Life, run: SimulatedRun, world: Circumstances): true {
+export function becomeReady(life: PodLife, run: SimulatedRun, context: LifecycleContext): true {
   run.ready = true;
   run.readyAt = undefined;
-  foreseeFaltering(life, run, world);
+  planReadinessFailure(life, run, context);
   return true;
 }
 
-export function falter(life: Life, run: SimulatedRun, { now, random, tell }: Circumstances): true {
+export function failReadiness(life: PodLife, run: SimulatedRun, { now, random, emit }: LifecycleContext): true {
   const { readiness } = life.stages;
-  tell(life, { type: 'probeFailed', probe: 'Readiness', run });
+  emit(life, { type: 'probeFailed', probe: 'Readiness', run });
   run.ready = false;
-  run.faltersAt = undefined;
-  // Some time must pass, or it would be ready and not ready at once, for ever.
-  run.readyAt = readiness?.for && now + Math.max(1, draw(readiness.for, random));
+  run.readinessFailsAt = undefined;
+  // Some time must pass, or it would switch between ready and not ready forever.
+  run.readyAt = readiness?.for && now + Math.max(1, sample(readiness.for, random));
   return true;
 }
 
-function isProbed({ pod, stages }: Life, run: SimulatedRun, probe: 'liveness' | 'readiness'): boolean {
+function isProbed({ pod, stages }: PodLife, run: SimulatedRun, probe: 'liveness' | 'readiness'): boolean {
   const { containers } = stages[probe] ?? {};
   const container = containerOf(pod, run);
   const has = `${probe}Probe` as const;

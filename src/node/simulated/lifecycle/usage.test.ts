@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { drawAmount, parseAmount } from '../rules/amount.ts';
+import { parseAmount, sampleAmount } from '../rules/amount.ts';
 import { readStage } from '../rules/read-stage.ts';
 import { DEFAULT_STAGES } from '../rules/rules.ts';
-import { beginLife, type Life } from './life.ts';
+import { newPodLife, type PodLife } from './pod-life.ts';
 import { usageOf } from './usage.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const MI = 1024 * 1024;
 
 /** A pod whose containers run. */
-function lifeOf(said: string | object | undefined, requests: Record<string, object | undefined> = { c: undefined }) {
+function lifeOf(rule_: string | object | undefined, requests: Record<string, object | undefined> = { c: undefined }) {
   const names = Object.keys(requests);
   const started = { running: { startedAt: '2029-12-31T23:00:00Z' } };
   const pod: any = {
@@ -22,12 +22,13 @@ function lifeOf(said: string | object | undefined, requests: Record<string, obje
       containerStatuses: names.map((name) => ({ name, image: 'x', state: started, lastState: {}, restartCount: 0 })),
     },
   };
-  const stages = said === undefined ? DEFAULT_STAGES : { ...DEFAULT_STAGES, usage: readStage('usage', said, '') };
-  return beginLife({ pod, stages, now: NOW, sandboxTakes: 0 });
+  const stages = rule_ === undefined ? DEFAULT_STAGES : { ...DEFAULT_STAGES, usage: readStage('usage', rule_, '') };
+  return newPodLife({ pod, stages, now: NOW, sandboxTakes: 0 });
 }
 
-const measure = (life: Life, { now = NOW, sharers = 1 } = {}) => usageOf([life], { now, sharers: () => sharers });
-const first = (life: Life, at = {}) => measure(life, at).pods[0]?.containers[0];
+const measure = (life: PodLife, { now = NOW, podsSharing = 1 } = {}) =>
+  usageOf([life], { now, podsSharing: () => podsSharing });
+const first = (life: PodLife, at = {}) => measure(life, at).pods[0]?.containers[0];
 
 describe('a container uses', () => {
   test('without a rule, a tenth of the processor and half of the memory that it requests', () => {
@@ -51,17 +52,17 @@ describe('a container uses', () => {
       { cpu: '90%', containers: 'other' },
       { cpu: 20_000_000, memory: 32 * MI },
     ],
-  ])('by the rule %j', (said, expected) => {
-    expect(first(lifeOf(said, { c: { cpu: '200m', memory: '64Mi' } }))).toMatchObject(expected);
+  ])('by the rule %j', (rule_, expected) => {
+    expect(first(lifeOf(rule_, { c: { cpu: '200m', memory: '64Mi' } }))).toMatchObject(expected);
   });
 
-  test('its part of what it shares with others of its owner', () => {
+  test('its share of a load that pods of the same owner share', () => {
     const life = lifeOf({ cpu: '3', shared: true });
-    expect(first(life, { sharers: 4 })?.cpu).toBe(750_000_000);
-    expect(first(life, { sharers: 0 })?.cpu).toBe(3_000_000_000);
+    expect(first(life, { podsSharing: 4 })?.cpu).toBe(750_000_000);
+    expect(first(life, { podsSharing: 0 })?.cpu).toBe(3_000_000_000);
   });
 
-  test('anything within a span, the same for as long as one measurement lasts', () => {
+  test('a value of the range, which is constant within a measurement window', () => {
     const life = lifeOf('cpu=10%..90%');
     const drawn = Array.from({ length: 50 }, (_, index) => first(life, { now: NOW + index * 10_000 })?.cpu ?? 0);
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(10_000_000);
@@ -78,7 +79,7 @@ test('a node uses what its pods use, and something itself', () => {
   expect({ window, time }).toEqual({ window: 10_000, time: NOW });
 });
 
-test('what does not run uses nothing', () => {
+test('containers that do not run use nothing', () => {
   const life = lifeOf(undefined);
   for (const run of life.runs) run.state = { type: 'waiting', reason: 'CrashLoopBackOff' };
   expect(measure(life).pods).toEqual([]);
@@ -89,12 +90,12 @@ describe('an amount', () => {
     expect(parseAmount(text, 'cpu')).toBeUndefined();
   });
 
-  test('that is drawn lies between its ends', () => {
+  test('that is sampled lies within its range', () => {
     fc.assert(
-      fc.property(fc.nat(1000), fc.nat(1000), fc.string(), (least, more, word) => {
-        const drawn = drawAmount({ isShare: true, least, most: least + more }, word);
-        expect(drawn).toBeGreaterThanOrEqual(least);
-        expect(drawn).toBeLessThanOrEqual(least + more);
+      fc.property(fc.nat(1000), fc.nat(1000), fc.string(), (min, more, word) => {
+        const drawn = sampleAmount({ isPercent: true, min, max: min + more }, word);
+        expect(drawn).toBeGreaterThanOrEqual(min);
+        expect(drawn).toBeLessThanOrEqual(min + more);
       }),
     );
   });

@@ -1,29 +1,29 @@
-/** How much of a resource is in use: `250m`, `40%` of what is requested, or anything between two of the same sort. */
+/** An amount of a resource in use: `250m`, `40%` of the request, or a range of either. */
 import { parseQuantity, QuantityError } from '../../../base/quantity.ts';
 
 export type Measured = 'cpu' | 'memory';
 
 export interface Amount {
-  /** Hundredths of the request; else billionths of a processor, or bytes. */
-  readonly isShare: boolean;
-  readonly least: number;
-  readonly most: number;
+  /** In percent of the request; otherwise in nanocores or bytes. */
+  readonly isPercent: boolean;
+  readonly min: number;
+  readonly max: number;
 }
 
-/** Undefined when the text is none. */
+/** Returns undefined when the text is not an amount. */
 export function parseAmount(text: string, resource: Measured): Amount | undefined {
   const [first = '', last = first, ...rest] = text.split('..').map((part) => part.trim());
-  const isShare = first.endsWith('%');
-  if (rest.length > 0 || last.endsWith('%') !== isShare) return undefined;
-  const [least, most] = [first, last].map((part) => (isShare ? percent(part) : unitsOf(part, resource)));
-  return least === undefined || most === undefined || most < least ? undefined : { isShare, least, most };
+  const isPercent = first.endsWith('%');
+  if (rest.length > 0 || last.endsWith('%') !== isPercent) return undefined;
+  const [min, max] = [first, last].map((part) => (isPercent ? percent(part) : unitsOf(part, resource)));
+  return min === undefined || max === undefined || max < min ? undefined : { isPercent, min, max };
 }
 
 function percent(text: string): number | undefined {
   return /^\d+(\.\d+)?%$/.test(text) ? Number(text.slice(0, -1)) : undefined;
 }
 
-/** Billionths of a processor, or bytes; undefined when it is no quantity, or one below zero. */
+/** Returns nanocores or bytes; undefined when the text is not a quantity, or negative. */
 export function unitsOf(text: string, resource: Measured): number | undefined {
   try {
     const { mantissa, exponent } = parseQuantity(text);
@@ -35,15 +35,15 @@ export function unitsOf(text: string, resource: Measured): number | undefined {
   }
 }
 
-/** One out of the amount, always the same for the same word. */
-export function drawAmount({ least, most }: Amount, word: string): number {
-  return most === least ? least : least + (most - least) * fractionOf(word);
+/** Picks an amount from the range, always the same for a seed. */
+export function sampleAmount({ min, max }: Amount, seed: string): number {
+  return max === min ? min : min + (max - min) * fractionOf(seed);
 }
 
-/** From 0 to 1, spread evenly over words: FNV-1a, and a last stir for words that differ only at their end. */
-function fractionOf(word: string): number {
+/** Hashes evenly to 0..1: FNV-1a, with a final mix for seeds that differ only at the end. */
+function fractionOf(seed: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < seed.length; at++) hash = Math.imul(hash ^ seed.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32;
 }

@@ -1,11 +1,11 @@
 const compiled = new Map<string, RegExp>();
 
-/** Whether a name fits one of the patterns, in which `*` stands for anything. */
-export function fitsAny(patterns: readonly string[], name: string): boolean {
+/** Whether a name matches one of the patterns, in which `*` stands for anything. */
+export function matchesAny(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.includes('*') ? expression(pattern).test(name) : pattern === name));
 }
 
-/** Patterns come from the rule file, so there are few. */
+/** Patterns come from the rule file, so that the cache stays small. */
 function expression(pattern: string): RegExp {
   let found = compiled.get(pattern);
   if (!found) {

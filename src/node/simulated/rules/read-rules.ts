@@ -1,48 +1,48 @@
-/** Reads a rule file, of which somebody has parsed the YAML. What it does not know it refuses, so that a slip is seen. */
+/** Reads a rule file that was parsed from YAML. Unknown fields are errors. */
 import { parseLabelSelector } from '../../../schema/selector.ts';
+import { DocumentReader, RuleError } from './document-reader.ts';
 import { readStage, stageNames } from './read-stage.ts';
-import { Reader, RuleError } from './reader.ts';
 import type { NodeRule, Outage, PodMatch, PodRule, Rules, Stages } from './rules.ts';
 
 export const NO_RULES: Rules = { pods: [], nodes: [] };
 
-/** Throws a RuleError that says where the fault is. */
+/** Throws a RuleError with the path of the error. */
 export function readRules(tree: unknown): Rules {
   if (tree === null || tree === undefined) return NO_RULES;
-  const file = Reader.of(tree, '');
+  const file = DocumentReader.of(tree, '');
   const rules = {
     pods: file.list('pods', podRule),
     nodes: file.list('nodes', nodeRule),
   };
-  file.end();
+  file.finish();
   return rules;
 }
 
-function podRule(rule: Reader): PodRule {
+function podRule(rule: DocumentReader): PodRule {
   const match = rule.child('match');
   const stages = rule.child('stages');
   const read = { match: match ? podMatch(match) : {}, stages: stages ? stagesOf(stages) : {} };
-  rule.end();
+  rule.finish();
   return read;
 }
 
-function podMatch(match: Reader): PodMatch {
-  const labels = match.text('labels');
+function podMatch(match: DocumentReader): PodMatch {
+  const labels = match.string('labels');
   const found: PodMatch = {
-    ...match.optional('namespaces', (name) => match.texts(name)),
-    ...match.optional('names', (name) => match.texts(name)),
-    ...match.optional('nodes', (name) => match.texts(name)),
-    ...match.optional('images', (name) => match.texts(name)),
-    ...match.optional('owner', (name) => match.text(name)),
-    ...match.optional('restartPolicy', (name) => match.texts(name)),
+    ...match.optional('namespaces', (name) => match.strings(name)),
+    ...match.optional('names', (name) => match.strings(name)),
+    ...match.optional('nodes', (name) => match.strings(name)),
+    ...match.optional('images', (name) => match.strings(name)),
+    ...match.optional('owner', (name) => match.string(name)),
+    ...match.optional('restartPolicy', (name) => match.strings(name)),
     ...match.optional('readinessProbe', (name) => match.boolean(name)),
     ...(labels === undefined ? {} : { labels: selector(labels, match) }),
   };
-  match.end();
+  match.finish();
   return found;
 }
 
-function selector(text: string, match: Reader) {
+function selector(text: string, match: DocumentReader) {
   try {
     return parseLabelSelector(text);
   } catch (cause) {
@@ -50,46 +50,46 @@ function selector(text: string, match: Reader) {
   }
 }
 
-function stagesOf(stages: Reader): Partial<Stages> {
+function stagesOf(stages: DocumentReader): Partial<Stages> {
   const found: Record<string, unknown> = {};
   for (const name of stageNames) {
     const value = stages.take(name);
     if (value !== undefined) found[name] = readStage(name, value, `${stages.path}.${name}`);
   }
-  stages.end();
+  stages.finish();
   return found;
 }
 
-function nodeRule(rule: Reader): NodeRule {
+function nodeRule(rule: DocumentReader): NodeRule {
   const down = rule.child('down');
   const taints = rule.list('taints', taint);
   const read: NodeRule = {
-    ...rule.optional('names', (name) => rule.texts(name)),
+    ...rule.optional('names', (name) => rule.strings(name)),
     ...rule.optional('labels', (name) => rule.map(name)),
     ...rule.optional('annotations', (name) => rule.map(name)),
     ...rule.optional('capacity', (name) => rule.map(name)),
     ...(taints.length > 0 ? { taints } : {}),
     ...(down ? { down: outage(down) } : {}),
   };
-  rule.end();
+  rule.finish();
   return read;
 }
 
-function taint(reader: Reader) {
+function taint(reader: DocumentReader) {
   const read = {
-    key: reader.required('key', (name) => reader.text(name)),
-    ...reader.optional('value', (name) => reader.text(name)),
-    effect: reader.required('effect', (name) => reader.text(name)),
+    key: reader.required('key', (name) => reader.string(name)),
+    ...reader.optional('value', (name) => reader.string(name)),
+    effect: reader.required('effect', (name) => reader.string(name)),
   };
-  reader.end();
+  reader.finish();
   return read;
 }
 
-function outage(reader: Reader): Outage {
+function outage(reader: DocumentReader): Outage {
   const read = {
-    after: reader.required('after', (name) => reader.span(name)),
-    ...reader.optional('for', (name) => reader.span(name)),
+    after: reader.required('after', (name) => reader.duration(name)),
+    ...reader.optional('for', (name) => reader.duration(name)),
   };
-  reader.end();
+  reader.finish();
   return read;
 }

@@ -1,6 +1,7 @@
-/** One stage as a rule file or an annotation has it: a span of time, or a map that says more. */
+/** Reads one stage of a rule file or an annotation: a duration, or a map with more fields. */
 import { type Amount, type Measured, parseAmount } from './amount.ts';
-import { Reader, RuleError } from './reader.ts';
+import { DocumentReader, RuleError } from './document-reader.ts';
+import { type DurationRange, parseDurationRange } from './duration.ts';
 import {
   DEFAULT_STAGES,
   type Ending,
@@ -12,19 +13,18 @@ import {
   type Stages,
   type UsageRule,
 } from './rules.ts';
-import { parseSpan, type Span } from './span.ts';
 
 export const stageNames = Object.keys(DEFAULT_STAGES) as readonly StageName[];
 
 const readers: { readonly [Name in StageName]: (value: unknown, path: string) => Stages[Name] } = {
-  sandbox: spanOf,
+  sandbox: durationOf,
   pull: pullOf,
   init: endingOf,
-  ready: spanOf,
+  ready: durationOf,
   run: (value, path) => (value === 'forever' ? undefined : endingOf(value, path)),
   liveness: (value, path) => (value === PASSES ? undefined : livenessOf(value, path)),
   readiness: (value, path) => (value === PASSES ? undefined : readinessOf(value, path)),
-  stop: spanOf,
+  stop: durationOf,
   logs: logsOf,
   usage: usageOf,
 };
@@ -36,109 +36,110 @@ export function readStage<Name extends StageName>(name: Name, value: unknown, pa
   return readers[name](value, path);
 }
 
-function spanOf(value: unknown, path: string): Span {
-  const span = typeof value === 'string' || typeof value === 'number' ? parseSpan(String(value)) : undefined;
-  if (!span) throw new RuleError(`${path}: it must be a time such as 2s, or a span such as 500ms..2s`);
-  return span;
+function durationOf(value: unknown, path: string): DurationRange {
+  const duration =
+    typeof value === 'string' || typeof value === 'number' ? parseDurationRange(String(value)) : undefined;
+  if (!duration) throw new RuleError(`${path}: must be a duration such as 2s, or a range such as 500ms..2s`);
+  return duration;
 }
 
-const isPlain = (value: unknown) => typeof value === 'string' || typeof value === 'number';
+const isScalar = (value: unknown) => typeof value === 'string' || typeof value === 'number';
 
 function pullOf(value: unknown, path: string): Pull {
-  if (isPlain(value)) return { takes: spanOf(value, path) };
-  const reader = Reader.of(value, path);
+  if (isScalar(value)) return { takes: durationOf(value, path) };
+  const reader = DocumentReader.of(value, path);
   const read = {
-    takes: reader.span('takes') ?? DEFAULT_STAGES.pull.takes,
-    ...reader.optional('fails', (name) => reader.text(name)),
+    takes: reader.duration('takes') ?? DEFAULT_STAGES.pull.takes,
+    ...reader.optional('fails', (name) => reader.string(name)),
   };
-  reader.end();
+  reader.finish();
   return read;
 }
 
-/** `3s exit 1`, for short. */
+/** The short form is `3s exit 1`. */
 function endingOf(value: unknown, path: string): Ending {
-  if (isPlain(value)) {
+  if (isScalar(value)) {
     const [time, code, ...rest] = String(value).split(/\s+exit\s+/);
     if (rest.length > 0 || (code !== undefined && !isExitCode(Number(code)))) {
-      throw new RuleError(`${path}: it must be a span of time, perhaps with a code from 0 to 255, such as 3s exit 1`);
+      throw new RuleError(`${path}: must be a duration, optionally with an exit code from 0 to 255, such as 3s exit 1`);
     }
-    return { takes: spanOf(time, path), exitCode: Number(code ?? 0) };
+    return { takes: durationOf(time, path), exitCode: Number(code ?? 0) };
   }
-  const reader = Reader.of(value, path);
+  const reader = DocumentReader.of(value, path);
   const read: Ending = {
-    takes: reader.required('takes', (name) => reader.span(name)),
+    takes: reader.required('takes', (name) => reader.duration(name)),
     exitCode: reader.integer('exitCode') ?? 0,
-    ...reader.optional('reason', (name) => reader.text(name)),
-    ...reader.optional('message', (name) => reader.text(name)),
+    ...reader.optional('reason', (name) => reader.string(name)),
+    ...reader.optional('message', (name) => reader.string(name)),
     ...reader.optional('times', (name) => reader.integer(name)),
-    ...reader.optional('containers', (name) => reader.texts(name)),
+    ...reader.optional('containers', (name) => reader.strings(name)),
   };
-  if (!isExitCode(read.exitCode)) throw new RuleError(`${path}.exitCode: it must be from 0 to 255`);
-  reader.end();
+  if (!isExitCode(read.exitCode)) throw new RuleError(`${path}.exitCode: must be from 0 to 255`);
+  reader.finish();
   return read;
 }
 
 const isExitCode = (code: number) => Number.isInteger(code) && code >= 0 && code <= 255;
 
 function livenessOf(value: unknown, path: string): Liveness {
-  if (isPlain(value)) return { after: spanOf(value, path) };
-  const reader = Reader.of(value, path);
+  if (isScalar(value)) return { after: durationOf(value, path) };
+  const reader = DocumentReader.of(value, path);
   const read: Liveness = {
-    after: reader.required('after', (name) => reader.span(name)),
+    after: reader.required('after', (name) => reader.duration(name)),
     ...reader.optional('times', (name) => reader.integer(name)),
-    ...reader.optional('containers', (name) => reader.texts(name)),
+    ...reader.optional('containers', (name) => reader.strings(name)),
   };
-  reader.end();
+  reader.finish();
   return read;
 }
 
 function readinessOf(value: unknown, path: string): Readiness {
-  if (isPlain(value)) return { after: spanOf(value, path) };
-  const reader = Reader.of(value, path);
+  if (isScalar(value)) return { after: durationOf(value, path) };
+  const reader = DocumentReader.of(value, path);
   const read: Readiness = {
-    after: reader.required('after', (name) => reader.span(name)),
-    ...reader.optional('for', (name) => reader.span(name)),
-    ...reader.optional('containers', (name) => reader.texts(name)),
+    after: reader.required('after', (name) => reader.duration(name)),
+    ...reader.optional('for', (name) => reader.duration(name)),
+    ...reader.optional('containers', (name) => reader.strings(name)),
   };
-  reader.end();
+  reader.finish();
   return read;
 }
 
 function logsOf(value: unknown, path: string): Logs {
-  const reader = Reader.of(value, path);
-  const every = reader.span('every')?.least ?? DEFAULT_STAGES.logs.every;
-  const lines = reader.texts('lines') ?? DEFAULT_STAGES.logs.lines;
-  if (every < 1) throw new RuleError(`${path}.every: it must be longer than no time`);
-  if (lines.length === 0) throw new RuleError(`${path}.lines: there must be one`);
-  reader.end();
+  const reader = DocumentReader.of(value, path);
+  const every = reader.duration('every')?.min ?? DEFAULT_STAGES.logs.every;
+  const lines = reader.strings('lines') ?? DEFAULT_STAGES.logs.lines;
+  if (every < 1) throw new RuleError(`${path}.every: must be at least 1ms`);
+  if (lines.length === 0) throw new RuleError(`${path}.lines: must not be empty`);
+  reader.finish();
   return { every, lines };
 }
 
-/** `cpu=90%,memory=1Gi`, for short. */
+/** The short form is `cpu=90%,memory=1Gi`. */
 function usageOf(value: unknown, path: string): UsageRule {
-  const reader = Reader.of(isPlain(value) ? pairsOf(String(value), path) : value, path);
+  const reader = DocumentReader.of(isScalar(value) ? pairsOf(String(value), path) : value, path);
   const read: UsageRule = {
     ...reader.optional('cpu', (name) => amountOf(reader, name)),
     ...reader.optional('memory', (name) => amountOf(reader, name)),
-    ...reader.optional('containers', (name) => reader.texts(name)),
+    ...reader.optional('containers', (name) => reader.strings(name)),
     ...reader.optional('shared', (name) => reader.boolean(name)),
   };
-  reader.end();
+  reader.finish();
   return read;
 }
 
 function pairsOf(text: string, path: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').map((part) => part.split('=').map((each) => each.trim()));
   if (pairs.some(({ length }) => length !== 2)) {
-    throw new RuleError(`${path}: it must be a map, or amounts such as cpu=90%,memory=1Gi`);
+    throw new RuleError(`${path}: must be a map, or amounts such as cpu=90%,memory=1Gi`);
   }
   return Object.fromEntries(pairs);
 }
 
-function amountOf(reader: Reader, name: Measured): Amount | undefined {
+function amountOf(reader: DocumentReader, name: Measured): Amount | undefined {
   const value = reader.take(name);
   if (value === undefined) return undefined;
-  const amount = isPlain(value) ? parseAmount(String(value), name) : undefined;
+  const amount = isScalar(value) ? parseAmount(String(value), name) : undefined;
   if (amount) return amount;
-  throw new RuleError(`${reader.path}.${name}: it must be an amount such as 250m or 40%, or from one to another`);
+  throw new RuleError(`${reader.path}.${name}: must be an amount such as 250m or 40%, or a range of amounts`);
 }

@@ -1,43 +1,43 @@
-/** What is made up about nodes and pods: the form that a rule file has once it is read, and what holds without one. */
+/** The rules of a simulation as they are read from a file, and the defaults. */
 import type { LabelSelector } from '../../../schema/selector.ts';
 import type { Amount } from './amount.ts';
-import type { Span } from './span.ts';
+import type { DurationRange } from './duration.ts';
 
 /** How a container ends by itself. */
 export interface Ending {
-  readonly takes: Span;
+  readonly takes: DurationRange;
   readonly exitCode: number;
   readonly reason?: string;
   readonly message?: string;
-  /** How often it ends like this before it goes on for ever. */
+  /** How often it ends like this before it keeps running. */
   readonly times?: number;
-  /** Which containers; absent: all. */
+  /** Absent: all containers. */
   readonly containers?: readonly string[];
 }
 
 export interface Pull {
-  readonly takes: Span;
-  /** What the registry says when there is no such image. */
+  readonly takes: DurationRange;
+  /** The registry's error for an image that does not exist. */
   readonly fails?: string;
 }
 
-/** When a container that has a liveness probe fails it. */
+/** When a container with a liveness probe fails it. */
 export interface Liveness {
-  /** From its start. */
-  readonly after: Span;
-  /** How often it is killed before it passes for ever. */
+  /** Counted from its start. */
+  readonly after: DurationRange;
+  /** How often it is killed before the probe passes for good. */
   readonly times?: number;
-  /** Which containers; absent: all. */
+  /** Absent: all containers. */
   readonly containers?: readonly string[];
 }
 
-/** When a container that has a readiness probe fails it. */
+/** When a container with a readiness probe fails it. */
 export interface Readiness {
-  /** From when it was ready. */
-  readonly after: Span;
-  /** Until it passes again; absent: not before it is started again. */
-  readonly for?: Span;
-  /** Which containers; absent: all. */
+  /** Counted from when it became ready. */
+  readonly after: DurationRange;
+  /** How long it fails; absent: until the container restarts. */
+  readonly for?: DurationRange;
+  /** Absent: all containers. */
   readonly containers?: readonly string[];
 }
 
@@ -47,33 +47,33 @@ export interface Logs {
   readonly lines: readonly string[];
 }
 
-/** What a container uses while it runs; of what is left out, as much as without a rule. */
+/** What a running container uses. Fields that are left out have their default. */
 export interface UsageRule {
   readonly cpu?: Amount;
   readonly memory?: Amount;
-  /** Which containers; absent: all. */
+  /** Absent: all containers. */
   readonly containers?: readonly string[];
-  /** Whether it is for all pods of the same owner together: each uses its part. */
+  /** Whether the amounts are divided among all pods of the same owner. */
   readonly shared?: boolean;
 }
 
-/** The stages of a pod's life. A rule says something about some of them. */
+/** The stages of a pod. A rule sets some of them. */
 export interface Stages {
   /** From the binding until the pod has its address. */
-  readonly sandbox: Span;
-  /** From then, or from the end of the container before it, until a container's image is there. */
+  readonly sandbox: DurationRange;
+  /** From then, or from the end of the previous container, until the image is present. */
   readonly pull: Pull;
   /** How an init container ends. */
   readonly init: Ending;
   /** From a container's start until it is ready. */
-  readonly ready: Span;
-  /** How the other containers end; undefined: they run on. */
+  readonly ready: DurationRange;
+  /** How other containers end; undefined: they keep running. */
   readonly run: Ending | undefined;
   /** Undefined: the probe passes. */
   readonly liveness: Liveness | undefined;
   readonly readiness: Readiness | undefined;
-  /** From the deletion until the containers have ended; the grace period ends them earlier. */
-  readonly stop: Span;
+  /** From the deletion until the containers have stopped, at most the grace period. */
+  readonly stop: DurationRange;
   readonly logs: Logs;
   readonly usage: UsageRule;
 }
@@ -100,11 +100,11 @@ export interface PodRule {
   readonly stages: Partial<Stages>;
 }
 
-/** When a node says nothing more, counted from the start of the program, and for how long. */
+/** When a node goes down, counted from the start of the program, and for how long. */
 export interface Outage {
-  readonly after: Span;
+  readonly after: DurationRange;
   /** Absent: for good. */
-  readonly for?: Span;
+  readonly for?: DurationRange;
 }
 
 export interface NodeRule {
@@ -122,34 +122,34 @@ export interface Rules {
   readonly nodes: readonly NodeRule[];
 }
 
-const span = (least: number, most = least): Span => ({ least, most });
+const duration = (min: number, max = min): DurationRange => ({ min, max });
 
 /**
- * Behind all rules of a file. Without a readiness probe a container is ready when it runs, and its image is there when the
- * pod has its address: a pod that becomes ready costs two writes.
+ * Come after all rules of a file. By default a container without a readiness probe is ready when it runs, and its image is
+ * present when the pod has its address: a pod needs two writes to become ready.
  */
 export const DEFAULT_RULES: readonly PodRule[] = [
   {
     match: { owner: 'Job', restartPolicy: ['Never', 'OnFailure'] },
-    stages: { run: { takes: span(500, 1_500), exitCode: 0 } },
+    stages: { run: { takes: duration(500, 1_500), exitCode: 0 } },
   },
-  // They empty volumes that are to be used again.
+  // The pods that empty recycled volumes.
   {
     match: { names: ['recycler-for-*'], namespaces: ['default'] },
-    stages: { run: { takes: span(500, 1_500), exitCode: 0 } },
+    stages: { run: { takes: duration(500, 1_500), exitCode: 0 } },
   },
-  { match: { readinessProbe: true }, stages: { ready: span(200, 500) } },
+  { match: { readinessProbe: true }, stages: { ready: duration(200, 500) } },
 ];
 
 export const DEFAULT_STAGES: Stages = {
-  sandbox: span(100, 400),
-  pull: { takes: span(0) },
-  init: { takes: span(100, 300), exitCode: 0 },
-  ready: span(0),
+  sandbox: duration(100, 400),
+  pull: { takes: duration(0) },
+  init: { takes: duration(100, 300), exitCode: 0 },
+  ready: duration(0),
   run: undefined,
   liveness: undefined,
   readiness: undefined,
-  stop: span(100, 300),
+  stop: duration(100, 300),
   logs: { every: 10_000, lines: ['{container} of {pod} is well, line {n}'] },
-  usage: { cpu: { isShare: true, least: 10, most: 10 }, memory: { isShare: true, least: 50, most: 50 } },
+  usage: { cpu: { isPercent: true, min: 10, max: 10 }, memory: { isPercent: true, min: 50, max: 50 } },
 };

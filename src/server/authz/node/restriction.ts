@@ -42,6 +42,7 @@ const checkOf = ({ group, plural }: Kind): Check | undefined => CHECKS[group ? `
 
 export const nodeRestriction: AdmissionPlugin = {
   name: 'NodeRestriction',
+  keepsDefaults: true,
 
   handles: (kind, operation) => operation !== 'CONNECT' && checkOf(kind) !== undefined,
 

@@ -32,6 +32,7 @@ const EVERYTHING: readonly PolicyRule[] = [
 /** Not one of those that can be switched off: without it, who may write roles may do everything. */
 export const escalationCheck: AdmissionPlugin = {
   name: 'RBACEscalation',
+  keepsDefaults: true,
 
   handles(kind, operation) {
     return operation !== 'DELETE' && operation !== 'CONNECT' && (ROLES.includes(kind) || BINDINGS.includes(kind));

@@ -64,10 +64,10 @@ export class Rbac implements Authorizer {
     return role.rules ?? [];
   }
 
-  #find<T>(kind: Kind<T>, namespace: string, name: string): T {
+  #find<T extends KubeObject>(kind: Kind<T>, namespace: string, name: string): T {
     const entry = this.#cache.table(kind).get(namespace, name);
     if (!entry) throw notFound({ group: kind.group, plural: kind.singular }, name);
-    return entry.hub(kind) as KubeObject & T;
+    return entry.hub(kind) as T;
   }
 
   #rightsOf(user: User): Rights {

@@ -1,9 +1,10 @@
-import { age, type Column, NONE, name, text, UNKNOWN, wide } from '../../../columns/column.ts';
+import { age, type ColumnList, NONE, name, type Sparse, UNKNOWN, wide } from '../../../columns/column.ts';
+import type { Node } from './node.ts';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 const ROLE_LABEL = 'kubernetes.io/role';
 
-export const nodeColumns: readonly Column[] = [
+export const nodeColumns: ColumnList<Node> = ({ text }) => [
   name,
   text('Status', 'Whether the node is ready, and whether scheduling is disabled.', statusText),
   text('Roles', 'Roles of the node, from its labels.', rolesText),
@@ -22,29 +23,27 @@ export const nodeColumns: readonly Column[] = [
   ].map(wide),
 ];
 
-function statusText({ spec, status }: any): string {
-  const conditions: readonly any[] = status?.conditions ?? [];
-  const ready = conditions.findLast(({ type }) => type === 'Ready');
+function statusText({ spec, status }: Sparse<Node>): string {
+  const ready = status?.conditions?.findLast(({ type }) => type === 'Ready');
   const words = [ready ? (ready.status === 'True' ? 'Ready' : 'NotReady') : 'Unknown'];
   if (spec?.unschedulable) words.push('SchedulingDisabled');
   return words.join(',');
 }
 
-function rolesText({ metadata }: any): string {
+function rolesText({ metadata }: Sparse<Node>): string {
   const roles = new Set<string>();
-  for (const [label, value] of Object.entries<string>(metadata?.labels ?? {})) {
+  for (const [label, value] of Object.entries(metadata?.labels ?? {})) {
     if (label.startsWith(ROLE_PREFIX)) roles.add(label.slice(ROLE_PREFIX.length));
     else if (label === ROLE_LABEL) roles.add(value);
   }
   return [...roles].filter(Boolean).sort().join(',') || NONE;
 }
 
-function addressOf({ status }: any, wanted: string): string {
-  const addresses: readonly any[] = status?.addresses ?? [];
-  return addresses.find(({ type }) => type === wanted)?.address ?? NONE;
+function addressOf({ status }: Sparse<Node>, wanted: string): string {
+  return status?.addresses?.find(({ type }) => type === wanted)?.address ?? NONE;
 }
 
-function kernelText({ status }: any): string {
+function kernelText({ status }: Sparse<Node>): string {
   const { kernelVersion, architecture } = status?.nodeInfo ?? {};
   return `${kernelVersion || UNKNOWN}${architecture ? ` (${architecture})` : ''}`;
 }

@@ -216,10 +216,15 @@ function notNegative(list: Readonly<Record<string, string>>): FieldError[] {
     .map(([name, amount]) => invalid(name, amount, 'must be greater than or equal to 0'));
 }
 
+interface Pins {
+  uid?: string;
+  resourceVersion?: string;
+}
+
 /** A spec names an object, a status the very version that is in use. */
 function pinnedInStatusOnly(
-  source: { uid?: string; resourceVersion?: string },
-  { root, parent }: RuleContext,
+  source: Pins,
+  { root, parent }: RuleContext<never, { readonly spec?: { readonly configSource?: object } }>,
 ): FieldError[] {
   const pins = ['uid', 'resourceVersion'] as const;
   return root.spec?.configSource === parent

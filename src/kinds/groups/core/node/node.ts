@@ -86,7 +86,6 @@ const NodeSpec = s.object(
   },
   { description: 'Desired state of a node.' },
 );
-type NodeSpec = TypeOf<typeof NodeSpec>;
 
 const fields = {
   spec: s.use(NodeSpec, { default: {} }),
@@ -152,8 +151,8 @@ function uniqueTaints(taints: readonly TypeOf<typeof Taint>[]): FieldError[] {
 }
 
 /** What is given to a node once stays. */
-function fixedFields({ spec }: Node, { oldRoot }: RuleContext): FieldError[] {
-  const old: NodeSpec | undefined = oldRoot?.spec;
+function fixedFields({ spec }: Node, { oldRoot }: RuleContext<Node, Node>): FieldError[] {
+  const old = oldRoot?.spec;
   if (!old) return [];
   const errors: FieldError[] = [];
   if (old.podCIDRs?.length && old.podCIDRs.join() !== (spec.podCIDRs ?? []).join()) {

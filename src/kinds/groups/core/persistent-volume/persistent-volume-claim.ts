@@ -3,7 +3,7 @@ import { deepEqual } from '../../../../base/tree.ts';
 import { s } from '../../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, under } from '../../../../schema/field-error.ts';
 import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
-import { age, name, text, UNSET, wide } from '../../../columns/column.ts';
+import { age, name, UNSET, wide } from '../../../columns/column.ts';
 import { accessModesText, phaseText, storageClassText, storageText } from '../../../columns/volume.ts';
 import { defineKind, type KubeObject } from '../../../kind.ts';
 import { claimSpec } from '../../../shapes/volume/claim-rules.ts';
@@ -100,7 +100,7 @@ export const PersistentVolumeClaim = defineKind({
   onUpdate: ({ spec }: PersistentVolumeClaim, old: PersistentVolumeClaim) => linkSources(spec, old.spec),
   rules: [({ spec }: PersistentVolumeClaim) => under('spec', claimSpec(spec)), changes, classChange],
   warnings: claimWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Status', 'Pending, Bound or Lost.', phaseText),
     text('Volume', 'Bound volume.', ({ spec }) => spec?.volumeName ?? ''),
@@ -141,11 +141,13 @@ function isClaimOrSnapshot({ apiGroup = '', kind }: NonNullable<Spec['dataSource
     : kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io';
 }
 
+type ClaimContext = RuleContext<PersistentVolumeClaim, PersistentVolumeClaim>;
+
 const FIXED =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
 /** A claim stays as it is, but it may be given its volume and its class once, and may grow when it is bound. */
-function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: RuleContext): FieldError[] {
+function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: ClaimContext): FieldError[] {
   if (!old || subresource === 'status') return [];
   const errors: FieldError[] = [];
   const spec = withAllowedChanges(claim, old);
@@ -182,7 +184,7 @@ function withAllowedChanges({ spec, status }: PersistentVolumeClaim, old: Persis
 }
 
 /** Once a class is in force there is always one. */
-function classChange({ spec }: PersistentVolumeClaim, { oldRoot: old }: RuleContext): FieldError[] {
+function classChange({ spec }: PersistentVolumeClaim, { oldRoot: old }: ClaimContext): FieldError[] {
   const field = 'spec.volumeAttributesClassName';
   if (old?.status.currentVolumeAttributesClassName === undefined) return [];
   if (spec.volumeAttributesClassName === old.spec.volumeAttributesClassName || spec.volumeAttributesClassName)

@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid, notSupported, required } from '../
 import { dnsSubdomain } from '../../../../schema/names.ts';
 import { matches } from '../../../../schema/rules.ts';
 import type { ObjectType, RuleContext, TypeOf } from '../../../../schema/schema.ts';
-import { age, name, text, UNSET, wide } from '../../../columns/column.ts';
+import { age, name, UNSET, wide } from '../../../columns/column.ts';
 import { accessModesText, phaseText, storageClassText, storageText } from '../../../columns/volume.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../../kind.ts';
 import { ObjectReference } from '../../../shapes/meta/references.ts';
@@ -116,7 +116,7 @@ export const PersistentVolume = defineKind({
   onStatusUpdate: notePhase,
   rules: [oneSource, fitsItsSource, attributesClass, fixedFields],
   warnings: persistentVolumeWarnings,
-  columns: [
+  columns: ({ text }) => [
     name,
     text('Capacity', 'Size of the volume.', ({ spec }) => storageText(spec?.capacity)),
     text('Access Modes', 'Access modes that the volume supports.', ({ spec }) => accessModesText(spec?.accessModes)),
@@ -176,7 +176,9 @@ function fitsItsSource({ spec }: PersistentVolume): FieldError[] {
   return errors;
 }
 
-function attributesClass({ spec }: PersistentVolume, { oldRoot }: RuleContext): FieldError[] {
+type VolumeContext = RuleContext<PersistentVolume, PersistentVolume>;
+
+function attributesClass({ spec }: PersistentVolume, { oldRoot }: VolumeContext): FieldError[] {
   const field = 'spec.volumeAttributesClassName';
   const name = spec.volumeAttributesClassName;
   if (name === undefined) {
@@ -191,7 +193,7 @@ function attributesClass({ spec }: PersistentVolume, { oldRoot }: RuleContext): 
 }
 
 /** The storage behind a volume stays the same; a secret for growing it may still be added. */
-function fixedFields({ spec }: PersistentVolume, { oldRoot }: RuleContext): FieldError[] {
+function fixedFields({ spec }: PersistentVolume, { oldRoot }: VolumeContext): FieldError[] {
   const old: PersistentVolumeSpec | undefined = oldRoot?.spec;
   if (!old) return [];
   const errors: FieldError[] = [];

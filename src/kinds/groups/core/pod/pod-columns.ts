@@ -1,9 +1,10 @@
-import { age, type Column, NONE, name, text, wide } from '../../../columns/column.ts';
+import { age, type ColumnList, NONE, name, type Sparse, wide } from '../../../columns/column.ts';
 import { elapsed } from '../../../columns/elapsed.ts';
 import type { Completion } from '../../../kind.ts';
+import type { Pod } from './pod.ts';
 import { podState } from './pod-state.ts';
 
-export const podColumns: readonly Column[] = [
+export const podColumns: ColumnList<Pod> = ({ text }) => [
   name,
   text('Ready', 'Number of ready containers, and number of containers.', (pod) => {
     const { ready, containers } = podState(pod);
@@ -27,10 +28,10 @@ export const podColumns: readonly Column[] = [
   ].map(wide),
 ];
 
-function gates({ spec, status }: any): string {
-  const wanted: readonly any[] = spec?.readinessGates ?? [];
+function gates({ spec, status }: Sparse<Pod>): string {
+  const wanted = spec?.readinessGates ?? [];
   if (wanted.length === 0) return NONE;
-  const conditions: readonly any[] = status?.conditions ?? [];
+  const conditions = status?.conditions ?? [];
   const holding = wanted.filter(
     ({ conditionType }) => conditions.find(({ type }) => type === conditionType)?.status === 'True',
   );
@@ -38,7 +39,7 @@ function gates({ spec, status }: any): string {
 }
 
 /** Whether, and how, a pod has come to its end. */
-export function podCompletion({ status }: any): Completion | undefined {
+export function podCompletion({ status }: Sparse<Pod>): Completion | undefined {
   switch (status?.phase) {
     case 'Succeeded':
       return { reason: 'Succeeded', message: 'The pod has completed successfully.' };

@@ -1,7 +1,7 @@
 import { s } from '../../../../schema/builders.ts';
 import type { ObjectType } from '../../../../schema/schema.ts';
-import { name, text } from '../../../columns/column.ts';
-import { containerColumns } from '../../../columns/containers.ts';
+import { name } from '../../../columns/column.ts';
+import { containerColumnsOf } from '../../../columns/containers.ts';
 import { labelsText } from '../../../columns/selector.ts';
 import { defineKind, type KubeObject } from '../../../kind.ts';
 import { PodTemplateSpec } from '../../../shapes/pod/pod-template.ts';
@@ -27,9 +27,9 @@ export const PodTemplate = defineKind({
   fields,
   generation: true,
   warnings: (object, old) => changedTemplateWarnings(object, old, object.template, 'template'),
-  columns: [
+  columns: ({ text }) => [
     name,
-    ...containerColumns(({ template }) => template),
+    ...containerColumnsOf<PodTemplate>(({ template }) => template),
     text('Pod Labels', 'Labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
   ],
 });

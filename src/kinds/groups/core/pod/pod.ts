@@ -97,7 +97,7 @@ function prepareUpdate(pod: Pod, old: Pod, { subresource }: HookContext): void {
   fillPodDefaults(pod.spec);
 }
 
-function podRules(pod: Pod, { oldRoot: old, subresource, checked }: RuleContext): FieldError[] {
+function podRules(pod: Pod, { oldRoot: old, subresource, checked }: RuleContext<Pod, Pod>): FieldError[] {
   if (!old) return [...podObjectRules(pod, checked), ...podCreateRules(pod)];
   switch (subresource) {
     case 'status':

@@ -16,7 +16,10 @@ export function needsClusterIp(spec: ServiceSpec): boolean {
 }
 
 /** Whether clients outside the cluster can reach it. */
-export function isExternallyAccessible(spec: Pick<ServiceSpec, 'type' | 'externalIPs'>): boolean {
+export function isExternallyAccessible(spec: {
+  readonly type?: string;
+  readonly externalIPs?: readonly string[];
+}): boolean {
   if (spec.type === 'LoadBalancer' || spec.type === 'NodePort') return true;
   return spec.type === 'ClusterIP' && (spec.externalIPs?.length ?? 0) > 0;
 }

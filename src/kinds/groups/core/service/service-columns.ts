@@ -1,8 +1,9 @@
-import { age, type Column, NONE, name, text, UNKNOWN, wide } from '../../../columns/column.ts';
+import { age, type ColumnList, NONE, name, type Sparse, UNKNOWN, wide } from '../../../columns/column.ts';
 import { loadBalancerText } from '../../../columns/load-balancer.ts';
 import { labelsText } from '../../../columns/selector.ts';
+import type { Service } from './service.ts';
 
-export const serviceColumns: readonly Column[] = [
+export const serviceColumns: ColumnList<Service> = ({ text }) => [
   name,
   text('Type', 'Type of the service.', ({ spec }) => spec?.type ?? ''),
   text('Cluster-IP', 'IP address of the service inside the cluster.', ({ spec }) => spec?.clusterIPs?.[0] ?? NONE),
@@ -12,8 +13,8 @@ export const serviceColumns: readonly Column[] = [
   wide(text('Selector', 'Labels of the pods that receive the traffic.', ({ spec }) => labelsText(spec?.selector))),
 ];
 
-function externalAddress({ spec, status }: any): string {
-  const addresses: readonly string[] = spec?.externalIPs ?? [];
+function externalAddress({ spec, status }: Sparse<Service>): string {
+  const addresses = spec?.externalIPs ?? [];
   switch (spec?.type) {
     case 'ClusterIP':
     case 'NodePort':
@@ -27,8 +28,8 @@ function externalAddress({ spec, status }: any): string {
   }
 }
 
-function portsText({ spec }: any): string {
-  const ports: readonly any[] = spec?.ports ?? [];
+function portsText({ spec }: Sparse<Service>): string {
+  const ports = spec?.ports ?? [];
   const texts = ports.map(
     ({ port, nodePort, protocol }) => `${nodePort ? `${port}:${nodePort}` : port}/${protocol ?? ''}`,
   );

@@ -58,7 +58,8 @@ const asComparedPort = ({ protocol, port }: ServicePort) => ({
   NodePort: 0,
 });
 
-type ServiceRule = (service: Service, context: RuleContext) => FieldError[];
+type ServiceContext = RuleContext<Service, Service>;
+type ServiceRule = (service: Service, context: ServiceContext) => FieldError[];
 
 const specRules: readonly ServiceRule[] = [
   changesOfAddresses,
@@ -80,7 +81,7 @@ export const serviceRules: readonly ServiceRule[] = [
     context.subresource === 'status' ? ingress(service, context) : specRules.flatMap((rule) => rule(service, context)),
 ];
 
-const oldSpec = (context: RuleContext): ServiceSpec | undefined => context.oldRoot?.spec;
+const oldSpec = (context: ServiceContext): ServiceSpec | undefined => context.oldRoot?.spec;
 
 /** What is wrong with values that were not there before: an older release may have let others through. */
 function newOnes(
@@ -95,7 +96,7 @@ const complaints = (field: string, value: unknown, words: readonly string[]) =>
   words.map((each) => invalid(field, value, each));
 
 /** Addresses may be added and, with the policy's word, the second may go; the first stays for life. */
-function changesOfAddresses({ spec }: Service, context: RuleContext): FieldError[] {
+function changesOfAddresses({ spec }: Service, context: ServiceContext): FieldError[] {
   const before = oldSpec(context);
   if (!before || !hasAddresses(spec) || !hasAddresses(before)) return [];
   if (isHeadless(spec) && isHeadless(before)) return [];
@@ -112,7 +113,7 @@ function changesOfAddresses({ spec }: Service, context: RuleContext): FieldError
   return errors;
 }
 
-function changesOfFamilies({ spec }: Service, context: RuleContext): FieldError[] {
+function changesOfFamilies({ spec }: Service, context: ServiceContext): FieldError[] {
   const before = oldSpec(context);
   if (!before || !hasAddresses(spec) || !hasAddresses(before) || isHeadless(spec) || isHeadless(before)) return [];
   const now = spec.ipFamilies ?? [];
@@ -132,7 +133,7 @@ function changesOfFamilies({ spec }: Service, context: RuleContext): FieldError[
   return errors;
 }
 
-function changesOfLoadBalancer({ spec }: Service, context: RuleContext): FieldError[] {
+function changesOfLoadBalancer({ spec }: Service, context: ServiceContext): FieldError[] {
   const before = oldSpec(context);
   if (!before || spec.type !== 'LoadBalancer' || before.type !== 'LoadBalancer') return [];
   const errors: FieldError[] = [];
@@ -182,7 +183,7 @@ function externalName({ spec }: Service): FieldError[] {
   return name ? complaints('spec.externalName', name, dnsSubdomain(name)) : [required('spec.externalName')];
 }
 
-function externalIps({ spec }: Service, context: RuleContext): FieldError[] {
+function externalIps({ spec }: Service, context: ServiceContext): FieldError[] {
   const known = oldSpec(context)?.externalIPs;
   return (spec.externalIPs ?? []).flatMap((ip, index) => {
     const malformed = known?.includes(ip) ? [] : ipProblems(ip);
@@ -200,7 +201,7 @@ function nodePorts({ spec }: Service): FieldError[] {
 const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 
-function loadBalancer(service: Service, context: RuleContext): FieldError[] {
+function loadBalancer(service: Service, context: ServiceContext): FieldError[] {
   const { spec } = service;
   const errors = sourceRanges(service, context);
   if (spec.type !== 'LoadBalancer') {
@@ -216,7 +217,7 @@ function loadBalancer(service: Service, context: RuleContext): FieldError[] {
 }
 
 /** Spaces around a range have always been let through, and an annotation was the field's older form. */
-function sourceRanges({ spec, metadata }: Service, context: RuleContext): FieldError[] {
+function sourceRanges({ spec, metadata }: Service, context: ServiceContext): FieldError[] {
   const notHere = (field: string) => (spec.type === 'LoadBalancer' ? [] : [forbidden(field, ONLY_LOAD_BALANCER)]);
   if (spec.loadBalancerSourceRanges?.length) {
     const field = 'spec.LoadBalancerSourceRanges';
@@ -252,15 +253,13 @@ function trafficPolicies({ spec }: Service): FieldError[] {
 }
 
 /** Where a load balancer says that it can be reached. */
-function ingress({ spec, status }: Service, context: RuleContext): FieldError[] {
+function ingress({ spec, status }: Service, context: ServiceContext): FieldError[] {
   const points = status?.loadBalancer.ingress ?? [];
   const field = 'status.loadBalancer.ingress';
   if (points.length > 0 && spec.type !== 'LoadBalancer') {
     return [forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'")];
   }
-  const known: string[] = (context.oldRoot?.status?.loadBalancer.ingress ?? []).map(
-    (point: { ip?: string }) => point.ip,
-  );
+  const known = context.oldRoot?.status?.loadBalancer.ingress?.map((point) => point.ip) ?? [];
   return points.flatMap(({ ip, ipMode, hostname }, index) => {
     const at = `${field}[${index}]`;
     const errors = ip && !known.includes(ip) ? complaints(`${at}.ip`, ip, ipProblems(ip)) : [];

@@ -85,6 +85,7 @@ const SessionAffinityConfig = s.object(
 /** Fields of a spec that the defaults of other fields depend on. */
 interface Given {
   type?: string;
+  externalIPs?: string[];
   sessionAffinity?: string;
   sessionAffinityConfig?: TypeOf<typeof SessionAffinityConfig>;
   internalTrafficPolicy?: 'Cluster' | 'Local';
@@ -162,7 +163,7 @@ const ServiceSpec = s.object(
       description: 'DNS name that the service is an alias of. Required for type ExternalName.',
     }),
     externalTrafficPolicy: s.enum(['Cluster', 'Local'], {
-      default: (spec: any): 'Cluster' | undefined => (isExternallyAccessible(spec) ? 'Cluster' : undefined),
+      default: (spec: Given): 'Cluster' | undefined => (isExternallyAccessible(spec) ? 'Cluster' : undefined),
       description:
         'Cluster distributes external traffic to all endpoints; Local keeps it on the node where it arrives, ' +
         "preserving the client's address, and drops it if there is no endpoint. Defaults to Cluster.",

@@ -1,0 +1,155 @@
+/**
+ * Records the events of kubelets. A few nodes get a budget each; a larger fleet shares the budget of one, so that ten
+ * thousand pods that start together do not write thirty thousand events.
+ */
+import type { Clock } from '../../../base/clock.ts';
+import type { EventRecorder, EventSubject, EventType } from '../../../client/events/event-recorder.ts';
+import { containerOf } from '../../pod/phase.ts';
+import type { LifecycleEvent } from '../lifecycle/context.ts';
+import { imageSizeOf } from '../lifecycle/ids.ts';
+import { invalidImageMessage, neverPullMessage, pullError } from '../lifecycle/images.ts';
+import type { PodLife, SimulatedRun } from '../lifecycle/pod-life.ts';
+import { formatDuration } from '../rules/duration.ts';
+
+/** Token bucket of a kubelet: its size, and the milliseconds until the next token. */
+const EVENT_BURST = 100;
+const EVENT_REFILL_MS = 20;
+const MAX_NODES_WITH_OWN_BUDGET = 5;
+
+/** The output of a failing probe. */
+const PROBE_OUTPUT = 'HTTP probe failed with statuscode: 503';
+
+/** Type, reason and message. */
+type EventContent = readonly [EventType, string, string];
+
+export class AgentEvents {
+  readonly #clock: Clock;
+  readonly #recorderOf: (node: string) => EventRecorder;
+  readonly #recorders = new Map<string, EventRecorder>();
+  readonly #agents: number;
+  #left: number;
+  #since = 0;
+
+  constructor(clock: Clock, nodes: number, recorderOf: (node: string) => EventRecorder) {
+    this.#clock = clock;
+    this.#recorderOf = recorderOf;
+    this.#agents = nodes <= MAX_NODES_WITH_OWN_BUDGET ? nodes : 1;
+    this.#left = EVENT_BURST * this.#agents;
+  }
+
+  podEvent(life: PodLife, event: LifecycleEvent): void {
+    const subject = 'run' in event ? containerSubject(life, event.run) : life.pod;
+    for (const [type, reason, message] of contentOf(life, event)) {
+      if (!this.#isAllowed()) return;
+      this.#of(life.pod.spec.nodeName ?? '').event(subject, type, reason, message);
+    }
+  }
+
+  /** Kubelets use the node's name as its UID in events, and some clients look for that. */
+  nodeEvent({ apiVersion, kind, metadata: { name = '' } }: EventSubject, reason: string): void {
+    if (!this.#isAllowed()) return;
+    const subject = { apiVersion, kind, metadata: { name, uid: name } };
+    this.#of(name).event(subject, 'Normal', reason, `Node ${name} status is now: ${reason}`);
+  }
+
+  async flushed(): Promise<void> {
+    await Promise.all([...this.#recorders.values()].map((recorder) => recorder.flushed()));
+  }
+
+  #of(node: string): EventRecorder {
+    const known = this.#recorders.get(node) ?? this.#recorderOf(node);
+    this.#recorders.set(node, known);
+    return known;
+  }
+
+  #isAllowed(): boolean {
+    const now = this.#clock.now();
+    this.#left = Math.min(
+      EVENT_BURST * this.#agents,
+      this.#left + ((now - this.#since) * this.#agents) / EVENT_REFILL_MS,
+    );
+    this.#since = now;
+    if (this.#left < 1) return false;
+    this.#left--;
+    return true;
+  }
+}
+
+const CONTAINER_FIELDS = {
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  main: 'containers',
+  ephemeral: 'ephemeralContainers',
+};
+
+function containerSubject(
+  { pod: { apiVersion, kind, metadata } }: PodLife,
+  { role, name }: SimulatedRun,
+): EventSubject {
+  return { apiVersion, kind, metadata, fieldPath: `spec.${CONTAINER_FIELDS[role]}{${name}}` };
+}
+
+function contentOf(life: PodLife, event: LifecycleEvent): EventContent[] {
+  if (!('run' in event)) {
+    if (event.type === 'deadline') {
+      return [['Normal', 'DeadlineExceeded', 'Pod was active on the node longer than the specified deadline']];
+    }
+    const why = 'Failed to create pod sandbox: no address is left in the range of the node';
+    return [['Warning', 'FailedCreatePodSandBox', why]];
+  }
+  const { run, type } = event;
+  const { name, namespace, uid } = life.pod.metadata;
+  const image = containerOf(life.pod, run).image ?? run.image;
+  switch (type) {
+    case 'pulling':
+      return [['Normal', 'Pulling', `Pulling image "${image}"`]];
+    case 'pulled':
+      return [['Normal', 'Pulled', pulled(image, event.took)]];
+    case 'created':
+      return [['Normal', 'Created', 'Container created']];
+    case 'started':
+      return [['Normal', 'Started', 'Container started']];
+    case 'killing':
+      return [['Normal', 'Killing', `Stopping container ${run.name}`]];
+    case 'changed':
+      return [['Normal', 'Killing', `Container ${run.name} definition changed, will be restarted`]];
+    case 'pullFailed':
+      return [
+        ['Warning', 'Failed', `Failed to pull image "${image}": ${pullError(life, run)}`],
+        ['Warning', 'Failed', 'Error: ErrImagePull'],
+      ];
+    case 'neverPulled':
+      return [
+        ['Warning', 'ErrImageNeverPull', neverPullMessage(image)],
+        ['Warning', 'Failed', 'Error: ErrImageNeverPull'],
+      ];
+    case 'invalidImage':
+      return [
+        ['Warning', 'InspectFailed', invalidImageMessage(life, run) ?? ''],
+        ['Warning', 'Failed', 'Error: InvalidImageName'],
+      ];
+    case 'pullBackOff':
+      return [
+        ['Normal', 'BackOff', `Back-off pulling image "${image}"`],
+        ['Warning', 'Failed', 'Error: ImagePullBackOff'],
+      ];
+    case 'probeFailed': {
+      const failed: EventContent = ['Warning', 'Unhealthy', `${event.probe} probe failed: ${PROBE_OUTPUT}`];
+      if (event.probe === 'Readiness') return [failed];
+      const isEnd = life.pod.spec.restartPolicy === 'Never';
+      const killing = `Container ${run.name} failed liveness probe${isEnd ? '' : ', will be restarted'}`;
+      return [failed, ['Normal', 'Killing', killing]];
+    }
+    case 'backOff': {
+      const pod = `${name}_${namespace}(${uid})`;
+      return [['Warning', 'BackOff', `Back-off restarting failed container ${run.name} in pod ${pod}`]];
+    }
+  }
+}
+
+function pulled(image: string, took: number | undefined): string {
+  if (took === undefined) return `Container image "${image}" already present on machine and can be accessed by the pod`;
+  const time = formatDuration(took);
+  const size = imageSizeOf(image);
+  return `Successfully pulled image "${image}" in ${time} (${time} including waiting). Image size: ${size} bytes.`;
+}

@@ -1,0 +1,34 @@
+/** Counts the pods that share a load: the running pods of one owner. */
+import type { Clock } from '../../../base/clock.ts';
+import { controllerOf, type Lister } from '../../../client/informer/object-cache.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { SeenPod } from '../../pod/container-run.ts';
+import type { PodLife } from './pod-life.ts';
+
+/** Counts are cached for one moment, since usage is read for all pods of an owner together. */
+export class SharedLoad {
+  readonly #pods: Lister<Pod>;
+  readonly #clock: Clock;
+  readonly #counts = new Map<string, number>();
+  #moment = Number.NaN;
+
+  constructor(pods: Lister<Pod>, clock: Clock) {
+    this.#pods = pods;
+    this.#clock = clock;
+  }
+
+  of({ pod }: PodLife): number {
+    const owner = controllerOf(pod);
+    if (!owner) return 1;
+    const now = this.#clock.now();
+    if (now !== this.#moment) this.#counts.clear();
+    this.#moment = now;
+    const known = this.#counts.get(owner.uid);
+    if (known !== undefined) return known;
+    const count = this.#pods.controlledBy(owner.uid).filter(isRunning).length;
+    this.#counts.set(owner.uid, count);
+    return count;
+  }
+}
+
+const isRunning = ({ metadata, status }: SeenPod) => status.phase === 'Running' && !metadata.deletionTimestamp;

@@ -1,0 +1,77 @@
+/** Who may approve, sign and ask for certificates, besides who may write the requests at all. */
+import { deepEqual } from '../../../../base/tree.ts';
+import { DerError } from '../../../../base/x509/der-reader.ts';
+import { type ParsedRequest, parseRequest } from '../../../../base/x509/request.ts';
+import { CertificateSigningRequest } from '../../../../kinds/groups/certificates/certificate-signing-request.ts';
+import type { Core } from '../../../core.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
+import { refused } from '../../refusal.ts';
+import { mayFor } from './signer-permissions.ts';
+
+type Request = CertificateSigningRequest;
+
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+const MASTERS = 'system:masters';
+
+/** A request is approved or denied by somebody who may do it for its signer. */
+export const certificateApproval: AdmissionPlugin = {
+  name: 'CertificateApproval',
+
+  handles: (kind, operation, subresource) =>
+    kind === CertificateSigningRequest && operation === 'UPDATE' && subresource === 'approval',
+
+  validate: (core, request) => require(core, request, 'approve'),
+};
+
+/** A certificate is put into a request by somebody who may sign for its signer. */
+export const certificateSigning: AdmissionPlugin = {
+  name: 'CertificateSigning',
+
+  handles: (kind, operation, subresource) =>
+    kind === CertificateSigningRequest && operation === 'UPDATE' && subresource === 'status',
+
+  validate(core, request) {
+    const [now, before] = [request.object as Request, request.old as Request];
+    const isSame =
+      now.status.certificate === before.status.certificate &&
+      deepEqual(now.status.conditions ?? [], before.status.conditions ?? []);
+    return isSame ? undefined : require(core, request, 'sign');
+  },
+};
+
+/** Nobody gets a certificate that makes him master of the cluster by asking for one. */
+export const certificateSubjectRestriction: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+
+  handles: (kind, operation, subresource) =>
+    kind === CertificateSigningRequest && operation === 'CREATE' && !subresource,
+
+  validate(_, request) {
+    const { spec } = request.object as Request;
+    if (spec.signerName !== CLIENT_SIGNER) return;
+    if (!parsed(request, spec.request).organizations.includes(MASTERS)) return;
+    throw refused(request, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
+  },
+};
+
+function require(core: Core, request: AdmissionRequest, verb: 'approve' | 'sign'): void | Promise<void> {
+  const { signerName } = (request.old as Request).spec;
+  const refuse = () =>
+    refused(request, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`);
+  const allowed = mayFor(core, request.user, verb, signerName);
+  if (allowed instanceof Promise) {
+    return allowed.then((is) => {
+      if (!is) throw refuse();
+    });
+  }
+  if (!allowed) throw refuse();
+}
+
+function parsed(request: AdmissionRequest, base64: string): ParsedRequest {
+  try {
+    return parseRequest(Buffer.from(base64, 'base64').toString('latin1'));
+  } catch (error) {
+    if (error instanceof DerError) throw refused(request, `failed to parse CSR: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+import { Ingress } from '../../../kinds/groups/networking/ingress.ts';
+import { IngressClass } from '../../../kinds/groups/networking/ingress-class.ts';
+import { markedDefault } from '../../../kinds/marked-default.ts';
+import { derivedFrom } from '../lookup.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
+
+/** Where an Ingress could name its class before there was a field for it. */
+const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
+
+const MARKS = ['ingressclass.kubernetes.io/is-default-class'];
+const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes, MARKS));
+
+/** An Ingress that names no class gets the cluster's default one. */
+export const defaultIngressClass: AdmissionPlugin = {
+  name: 'DefaultIngressClass',
+  keepsDefaults: true,
+
+  handles: (kind, operation, subresource) => kind === Ingress && operation === 'CREATE' && !subresource,
+
+  admit(core, { object }) {
+    const { spec, metadata } = object as Ingress;
+    if (spec.ingressClassName !== undefined || metadata.annotations?.[CLASS_ANNOTATION] !== undefined) return;
+    const name = theDefault(core);
+    if (name !== undefined) spec.ingressClassName = name;
+  },
+};

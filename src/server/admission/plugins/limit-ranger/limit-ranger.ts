@@ -1,0 +1,89 @@
+import { LimitRange } from '../../../../kinds/groups/core/limit-range.ts';
+import { PersistentVolumeClaim } from '../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
+import { fillPodDefaults } from '../../../../kinds/groups/core/pod/pod-defaults.ts';
+import type { Container } from '../../../../kinds/shapes/container/container.ts';
+import type { ResourceList } from '../../../../kinds/shapes/container/resources.ts';
+import { objectsIn } from '../../lookup.ts';
+import type { AdmissionPlugin } from '../../plugin.ts';
+import { refused } from '../../refusal.ts';
+import { limitProblems } from './limits.ts';
+
+const ANNOTATION = 'kubernetes.io/limit-ranger';
+
+/** Pods and claims are as large as the namespace's limits say, and get what these say when they say nothing. */
+export const limitRanger: AdmissionPlugin = {
+  name: 'LimitRanger',
+  keepsDefaults: true,
+
+  handles(kind, operation, subresource) {
+    if (kind === Pod) return operation === 'CREATE' ? !subresource : operation === 'UPDATE' && subresource === 'resize';
+    return kind === PersistentVolumeClaim && (operation === 'CREATE' || operation === 'UPDATE') && !subresource;
+  },
+
+  admit(core, { kind, namespace, object, old }) {
+    if (kind !== Pod || old?.metadata.deletionTimestamp) return;
+    const ranges = objectsIn(core, LimitRange, namespace);
+    if (ranges.length === 0) return;
+    const pod = object as Pod;
+    // A limit without a request is a request, too; only then is it known what is missing.
+    fillPodDefaults(pod.spec);
+    for (const range of ranges) fillIn(pod, range);
+  },
+
+  validate(core, request) {
+    if (request.old?.metadata.deletionTimestamp) return;
+    for (const { spec } of objectsIn(core, LimitRange, request.namespace)) {
+      const problems = limitProblems(spec.limits ?? [], request.kind, request.object as Pod | PersistentVolumeClaim);
+      if (problems.length === 0) continue;
+      throw refused(request, problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`);
+    }
+  },
+};
+
+interface Filling {
+  readonly limits: ResourceList;
+  readonly requests: ResourceList;
+}
+
+function fillIn(pod: Pod, { spec }: LimitRange): void {
+  const filling: Filling = { limits: {}, requests: {} };
+  for (const { type, default: limits, defaultRequest } of spec.limits ?? []) {
+    if (type !== 'Container') continue;
+    Object.assign(filling.limits, limits);
+    Object.assign(filling.requests, defaultRequest);
+  }
+  const told: string[] = [];
+  const { containers, initContainers } = pod.spec;
+  const fill = (container: Container, words: string) => filled(container, filling, { words, told });
+  const next = { ...pod.spec };
+  if (containers) next.containers = containers.map((each) => fill(each, 'container'));
+  if (initContainers) next.initContainers = initContainers.map((each) => fill(each, 'init container'));
+  if (told.length === 0) return;
+  pod.spec = next;
+  const annotations = { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${told.join('; ')}` };
+  pod.metadata.annotations = annotations;
+}
+
+function filled(
+  container: Container,
+  { limits, requests }: Filling,
+  { words, told }: { words: string; told: string[] },
+): Container {
+  const { resources } = container;
+  const missingRequests = missing(requests, resources.requests);
+  const missingLimits = missing(limits, resources.limits);
+  if (missingRequests.length > 0) told.push(`${missingRequests.join(', ')} request for ${words} ${container.name}`);
+  if (missingLimits.length > 0) told.push(`${missingLimits.join(', ')} limit for ${words} ${container.name}`);
+  if (missingRequests.length === 0 && missingLimits.length === 0) return container;
+  const next = { ...resources };
+  if (missingLimits.length > 0) next.limits = { ...limits, ...resources.limits };
+  if (missingRequests.length > 0) next.requests = { ...requests, ...resources.requests };
+  return { ...container, resources: next };
+}
+
+function missing(wanted: ResourceList, present: ResourceList = {}): string[] {
+  return Object.keys(wanted)
+    .filter((name) => !Object.hasOwn(present, name))
+    .sort();
+}

@@ -1,0 +1,77 @@
+import { deepEqual } from '../../../base/tree.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
+import type { ResourceAttributes } from '../../authz/authorizer.ts';
+import type { Core } from '../../core.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import { refused } from '../refusal.ts';
+
+type Owner = NonNullable<ObjectMeta['ownerReferences']>[number];
+
+/**
+ * An owner decides when an object goes, and an object can hold up its owner's end: who says so needs the right to
+ * delete the one and to finalize the other.
+ */
+export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
+  name: 'OwnerReferencesPermissionEnforcement',
+
+  handles(kind, operation, subresource) {
+    if (kind === Pod && subresource === 'status') return false;
+    return operation === 'UPDATE' || (operation === 'CREATE' && !subresource);
+  },
+
+  validate(core, request) {
+    const owners = ownersOf(request.object);
+    if (deepEqual(owners, ownersOf(request.old))) return undefined;
+    return check(core, request, owners);
+  },
+};
+
+const ownersOf = (object: KubeObject | undefined): readonly Owner[] => object?.metadata.ownerReferences ?? [];
+
+async function check(core: Core, request: AdmissionRequest, owners: readonly Owner[]): Promise<void> {
+  const { version, kind } = request.resource;
+  if (request.old) {
+    const reason = await whyNot(core, {
+      ...{ user: request.user, verb: 'delete', group: version.group, version: version.version, resource: kind.plural },
+      ...{ subresource: request.subresource ?? '', namespace: request.namespace, name: request.name },
+    });
+    if (reason !== undefined)
+      throw refused(request, `cannot set an ownerRef on a resource you can't delete: ${reason}`);
+  }
+  const before = new Set(
+    ownersOf(request.old)
+      .filter(({ blockOwnerDeletion }) => blockOwnerDeletion)
+      .map(({ uid }) => uid),
+  );
+  for (const owner of owners) {
+    if (!owner.blockOwnerDeletion || before.has(owner.uid)) continue;
+    const reason = await whyNot(core, finalizersOf(core, request, owner));
+    if (reason === undefined) continue;
+    const why = `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}`;
+    throw refused(request, why);
+  }
+}
+
+function finalizersOf(core: Core, request: AdmissionRequest, owner: Owner): ResourceAttributes {
+  const { apiVersion, kind: name } = owner;
+  const found = core.registry.resourcesOf(apiVersion).find(({ kind }) => kind.kind === name);
+  if (!found) {
+    const why = `no matches for kind ${JSON.stringify(name)} in version ${JSON.stringify(apiVersion)}`;
+    const words = `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${name}`;
+    throw refused(request, `${words}: ${why}`);
+  }
+  const { kind, version } = found;
+  return {
+    ...{ user: request.user, verb: 'update', group: version.group, version: version.version, resource: kind.plural },
+    ...{ subresource: 'finalizers', name: owner.name },
+    namespace: kind.scope === 'Namespaced' ? request.namespace : '',
+  };
+}
+
+/** Undefined when it is allowed. */
+async function whyNot({ authorizer }: Core, attributes: ResourceAttributes): Promise<string | undefined> {
+  const { verdict, reason, error } = await authorizer.authorize(attributes);
+  return verdict === 'allow' ? undefined : `${reason}, ${error ?? '<nil>'}`;
+}

@@ -1,0 +1,126 @@
+/** What belongs to the node: its namespaces, paths, ports and neighbours. */
+import type { Container } from '../../../../../kinds/shapes/container/container.ts';
+import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
+
+export const hostNamespaces: Control = {
+  id: 'hostNamespaces',
+  level: 'baseline',
+  forms: [
+    {
+      since: 0,
+      judge({ spec }) {
+        const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((name) => spec[name]);
+        if (shared.length === 0) return undefined;
+        return { reason: 'host namespaces', detail: shared.map((name) => `${name}=true`).join(', ') };
+      },
+    },
+  ],
+};
+
+export const hostPathVolumes: Control = {
+  id: 'hostPathVolumes',
+  level: 'baseline',
+  forms: [
+    {
+      since: 0,
+      judge({ spec }) {
+        const names = (spec.volumes ?? []).filter(({ hostPath }) => hostPath).map(({ name }) => name);
+        if (names.length === 0) return undefined;
+        return { reason: 'hostPath volumes', detail: `${plural(names.length, 'volume')} ${quoted(names)}` };
+      },
+    },
+  ],
+};
+
+export const hostPorts: Control = {
+  id: 'hostPorts',
+  level: 'baseline',
+  forms: [
+    {
+      since: 0,
+      judge(pod) {
+        const found: string[] = [];
+        const names = containersWhere(pod, ({ ports = [] }) => {
+          const taken = ports.filter(({ hostPort }) => hostPort);
+          found.push(...taken.map(({ hostPort }) => String(hostPort)));
+          return taken.length > 0;
+        });
+        if (names.length === 0) return undefined;
+        const ports = distinct(found);
+        const words = `${use(names.length)} ${plural(ports.length, 'hostPort')} ${ports.join(', ')}`;
+        return { reason: 'hostPort', detail: `${containers(names)} ${words}` };
+      },
+    },
+  ],
+};
+
+/** A probe of another machine is a way to make the node look around. */
+export const hostProbesAndHostLifecycle: Control = {
+  id: 'hostProbesAndHostLifecycle',
+  level: 'baseline',
+  forms: [
+    {
+      since: 34,
+      judge(pod) {
+        const found: string[] = [];
+        const names = distinct(
+          containersWhere(pod, (container) => {
+            const hosts = hostsOf(container);
+            found.push(...hosts);
+            return hosts.length > 0;
+          }),
+        );
+        if (names.length === 0) return undefined;
+        const hosts = distinct(found);
+        const words = `${use(names.length)} ${plural(hosts.length, 'probe or lifecycle host')} ${quoted(hosts)}`;
+        return { reason: 'probe or lifecycle host', detail: `${containers(names)} ${words}` };
+      },
+    },
+  ],
+};
+
+function hostsOf({ livenessProbe, readinessProbe, startupProbe, lifecycle }: Container): string[] {
+  const handlers = [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop];
+  return handlers
+    .flatMap((handler) => [handler?.httpGet?.host, handler?.tcpSocket?.host])
+    .filter((host): host is string => Boolean(host));
+}
+
+/** Sysctls of the node's kernel that reach no further than the pod. */
+const safe: readonly (readonly [since: number, names: readonly string[]])[] = [
+  [
+    0,
+    [
+      'kernel.shm_rmid_forced',
+      'net.ipv4.ip_local_port_range',
+      'net.ipv4.tcp_syncookies',
+      'net.ipv4.ping_group_range',
+      'net.ipv4.ip_unprivileged_port_start',
+    ],
+  ],
+  [27, ['net.ipv4.ip_local_reserved_ports']],
+  [
+    29,
+    [
+      'net.ipv4.tcp_keepalive_time',
+      'net.ipv4.tcp_fin_timeout',
+      'net.ipv4.tcp_keepalive_intvl',
+      'net.ipv4.tcp_keepalive_probes',
+    ],
+  ],
+  [32, ['net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem']],
+];
+
+export const sysctls: Control = {
+  id: 'sysctls',
+  level: 'baseline',
+  forms: safe.map(([since]) => {
+    const allowed = new Set(safe.filter(([from]) => from <= since).flatMap(([, names]) => names));
+    return { since, judge: (pod) => forbiddenSysctls(pod, allowed) };
+  }),
+};
+
+function forbiddenSysctls({ spec }: PodLike, allowed: ReadonlySet<string>) {
+  const names = (spec.securityContext?.sysctls ?? []).map(({ name }) => name).filter((name) => !allowed.has(name));
+  return names.length > 0 ? { reason: 'forbidden sysctls', detail: names.join(', ') } : undefined;
+}

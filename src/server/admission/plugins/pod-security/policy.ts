@@ -1,0 +1,87 @@
+/** What the labels of a namespace ask for. */
+import { type FieldError, invalid } from '../../../../schema/field-error.ts';
+
+type Level = 'privileged' | 'baseline' | 'restricted';
+const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
+
+export interface LevelVersion {
+  readonly level: Level;
+  /** The minor release of Kubernetes 1 whose standards are meant. */
+  readonly version: number | 'latest';
+}
+
+/** Whether a pod is refused, noted in the audit log, or complained about. */
+export interface Policy {
+  readonly enforce: LevelVersion;
+  readonly audit: LevelVersion;
+  readonly warn: LevelVersion;
+  /** What is wrong with the labels. The strictest is enforced then, and nothing else said. */
+  readonly errors: readonly FieldError[];
+}
+
+export const LABEL_PREFIX = 'pod-security.kubernetes.io/';
+
+const ALL: LevelVersion = { level: 'privileged', version: 'latest' };
+const OPEN: Policy = { enforce: ALL, audit: ALL, warn: ALL, errors: [] };
+
+const known = new WeakMap<object, Policy>();
+
+/** Labels of stored objects do not change, so what they ask for is worked out once. */
+export function policyOf(labels: Readonly<Record<string, string>> | undefined): Policy {
+  if (!labels) return OPEN;
+  let policy = known.get(labels);
+  if (!policy) {
+    policy = read(labels);
+    known.set(labels, policy);
+  }
+  return policy;
+}
+
+export function isOpen({ enforce, audit, warn, errors }: Policy): boolean {
+  return errors.length === 0 && [enforce, audit, warn].every(({ level }) => level === 'privileged');
+}
+
+/** Above 0 when `a` allows less. */
+export function compareLevels(a: Level, b: Level): number {
+  return levels.indexOf(a) - levels.indexOf(b);
+}
+
+export function levelText({ level, version }: LevelVersion): string {
+  return `${level}:${version === 'latest' ? version : `v1.${version}`}`;
+}
+
+function read(labels: Readonly<Record<string, string>>): Policy {
+  if (!Object.keys(labels).some((key) => key.startsWith(LABEL_PREFIX))) return OPEN;
+  const errors: FieldError[] = [];
+  const levelOf = (mode: string, otherwise: Level): Level | undefined => {
+    const text = labels[LABEL_PREFIX + mode];
+    if (text === undefined) return undefined;
+    const level = levels.find((each) => each === text);
+    if (!level) errors.push(invalid(path(mode), text, `must be one of ${levels.join(', ')}`));
+    return level ?? otherwise;
+  };
+  const versionOf = (mode: string): LevelVersion['version'] | undefined => {
+    const text = labels[`${LABEL_PREFIX}${mode}-version`];
+    if (text === undefined || text === 'latest') return text;
+    const match = /^v1\.(0|[1-9][0-9]*)$/.exec(text);
+    if (!match) errors.push(invalid(path(`${mode}-version`), text, 'must be "latest" or "v1.x"'));
+    return match ? Number(match[1]) : 'latest';
+  };
+  const enforced = levelOf('enforce', 'restricted');
+  const isClear = errors.length === 0;
+  const enforce: LevelVersion = { level: enforced ?? 'privileged', version: versionOf('enforce') ?? 'latest' };
+  const audit: LevelVersion = {
+    level: levelOf('audit', 'privileged') ?? 'privileged',
+    version: versionOf('audit') ?? 'latest',
+  };
+  const warned = levelOf('warn', 'privileged');
+  const version = versionOf('warn');
+  // Who is told what is refused is told why, also where only a template is written.
+  const follows = warned === undefined && enforced !== undefined && isClear && enforced !== 'privileged';
+  const warn: LevelVersion = follows
+    ? { level: enforced, version: version ?? enforce.version }
+    : { level: warned ?? 'privileged', version: version ?? 'latest' };
+  return { enforce, audit, warn, errors };
+}
+
+const path = (label: string) => `metadata.labels[${LABEL_PREFIX}${label}]`;

@@ -1,0 +1,77 @@
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { PriorityClass } from '../../../kinds/groups/scheduling/priority-class.ts';
+import type { Core } from '../../core.ts';
+import { derivedFrom, objectNamed } from '../lookup.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import { refused } from '../refusal.ts';
+
+/** Of several default classes the lowest counts. */
+const theDefault = derivedFrom(PriorityClass, (classes) => {
+  const marked = classes.filter(({ globalDefault }) => globalDefault);
+  return marked.sort((a, b) => a.value - b.value)[0];
+});
+
+const NONE = { value: 0, preemptionPolicy: 'PreemptLowerPriority' } as const;
+
+/** A pod has the priority of the class that it names, or of the default one; nobody picks a number. */
+export const priority: AdmissionPlugin = {
+  name: 'Priority',
+  keepsDefaults: true,
+
+  handles(kind, operation, subresource) {
+    return (
+      (kind === Pod || kind === PriorityClass) && (operation === 'CREATE' || operation === 'UPDATE') && !subresource
+    );
+  },
+
+  admit(core, request) {
+    if (request.kind !== Pod) return;
+    const pod = request.object as Pod;
+    if (request.old) keep(pod, request.old as Pod);
+    else assign(core, request, pod);
+  },
+
+  validate(core, request) {
+    if (request.kind !== PriorityClass || !(request.object as PriorityClass).globalDefault) return;
+    const existing = theDefault(core)?.metadata.name;
+    if (existing === undefined || (request.old && existing === request.name)) return;
+    throw refused(request, `PriorityClass ${existing} is already marked as default. Only one default can exist`);
+  },
+};
+
+/** Clients that do not know the fields send a pod back without them. */
+function keep(pod: Pod, old: Pod): void {
+  const { priority: value, preemptionPolicy } = old.spec;
+  // A spec without them is not the stored one.
+  if (pod.spec.priority === undefined && value !== undefined) pod.spec.priority = value;
+  if (pod.spec.preemptionPolicy === undefined && preemptionPolicy !== undefined) {
+    pod.spec.preemptionPolicy = preemptionPolicy;
+  }
+}
+
+function assign(core: Core, request: AdmissionRequest, { spec }: Pod): void {
+  const chosen = classOf(core, request, spec.priorityClassName);
+  if ('metadata' in chosen && chosen.metadata.name) spec.priorityClassName = chosen.metadata.name;
+  const { value, preemptionPolicy } = chosen;
+  if (spec.priority !== undefined && spec.priority !== value) {
+    throw refused(
+      request,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    );
+  }
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy) {
+    throw refused(
+      request,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+    );
+  }
+  spec.priority = value;
+  if (preemptionPolicy !== undefined) spec.preemptionPolicy = preemptionPolicy;
+}
+
+function classOf(core: Core, request: AdmissionRequest, name: string | undefined): PriorityClass | typeof NONE {
+  if (!name) return theDefault(core) ?? NONE;
+  const found = objectNamed(core, PriorityClass, '', name);
+  if (!found) throw refused(request, `no PriorityClass with name ${name} was found`);
+  return found;
+}

@@ -1,0 +1,157 @@
+import { nameSuffix } from '../../../../base/random.ts';
+import { deepFreeze } from '../../../../base/tree.ts';
+import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
+import { ServiceAccount } from '../../../../kinds/groups/core/service-account.ts';
+import { MIRROR } from '../../../../kinds/shapes/pod/pod-annotations.ts';
+import type { PodSpec } from '../../../../kinds/shapes/pod/pod-spec.ts';
+import type { Core } from '../../../core.ts';
+import { objectAfterAll, objectNamed } from '../../lookup.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
+import { refused } from '../../refusal.ts';
+import { mountableSecretsProblem, referencesSecrets } from './pod-secrets.ts';
+
+const DEFAULT = 'default';
+const ENFORCE_MOUNTABLE = 'kubernetes.io/enforce-mountable-secrets';
+const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
+const VOLUME_PREFIX = 'kube-api-access-';
+
+/** How long a pod waits for the default account of a namespace that has just been made, in milliseconds. */
+const PATIENCE = 1500;
+
+/** The token, the authority that signs the server's certificate, and the namespace. Shared by all pods. */
+const CREDENTIALS = deepFreeze({
+  sources: [
+    // An hour, and a little more, by which agents tell it from one that somebody asked for.
+    { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+    { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    {
+      downwardAPI: {
+        items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+      },
+    },
+  ],
+  defaultMode: 0o644,
+});
+
+/** A pod acts as an account that exists, and finds in its containers what it needs to speak to the server. */
+export const serviceAccount: AdmissionPlugin = {
+  name: 'ServiceAccount',
+  keepsDefaults: true,
+
+  handles(kind, operation, subresource) {
+    if (kind !== Pod) return false;
+    return operation === 'CREATE' ? !subresource : operation === 'UPDATE' && subresource === 'ephemeralcontainers';
+  },
+
+  admit(core, request) {
+    if (request.operation !== 'CREATE' || isMirror(request)) return undefined;
+    const { spec } = request.object as Pod;
+    if (!spec.serviceAccountName) {
+      spec.serviceAccountName = DEFAULT;
+      spec.serviceAccount = DEFAULT;
+    }
+    const account = objectNamed(core, ServiceAccount, request.namespace, spec.serviceAccountName);
+    return account ? equip(core, spec, account) : waitFor(core, request, spec);
+  },
+
+  validate(core, request) {
+    const { spec } = request.object as Pod;
+    if (isMirror(request)) return checkMirror(request, spec);
+    const { serviceAccountName: name = '' } = spec;
+    const account = objectNamed(core, ServiceAccount, request.namespace, name);
+    if (!account) throw noAccount(request, name);
+    if (!isTrue(account.metadata.annotations?.[ENFORCE_MOUNTABLE])) return;
+    const lists = request.operation === 'CREATE' ? (['init', 'main', 'pod'] as const) : (['ephemeral'] as const);
+    const problem = mountableSecretsProblem(spec, account, lists);
+    if (problem) throw refused(request, problem);
+  },
+};
+
+function isMirror({ object }: AdmissionRequest): boolean {
+  return object?.metadata.annotations?.[MIRROR] !== undefined;
+}
+
+/** What a node runs by itself depends on nothing in the cluster. */
+function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
+  if (spec.serviceAccountName) throw refused(request, 'a mirror pod may not reference service accounts');
+  if (referencesSecrets(spec)) throw refused(request, 'a mirror pod may not reference secrets');
+  const isProjected = spec.volumes?.some(({ projected }) =>
+    projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken),
+  );
+  if (isProjected) throw refused(request, 'a mirror pod may not use ServiceAccountToken volume projections');
+}
+
+async function waitFor(core: Core, request: AdmissionRequest, spec: PodSpec): Promise<void> {
+  const { namespace } = request;
+  const name = spec.serviceAccountName ?? '';
+  let account = await objectAfterAll(core, ServiceAccount, namespace, name);
+  // The default account is made by a controller, right after the namespace.
+  if (!account && name === DEFAULT) account = await appearing(core, namespace);
+  if (!account) throw noAccount(request, name);
+  equip(core, spec, account);
+}
+
+function appearing(core: Core, namespace: string): Promise<ServiceAccount | undefined> {
+  const { listeners } = core.cache.table(ServiceAccount);
+  return new Promise((resolve) => {
+    const done = () => {
+      listeners.delete(look);
+      timer.cancel();
+      resolve(objectNamed(core, ServiceAccount, namespace, DEFAULT));
+    };
+    const look = ({ at }: { at: { namespace: string; name: string } }) => {
+      if (at.namespace === namespace && at.name === DEFAULT) done();
+    };
+    listeners.add(look);
+    const timer = core.clock.timer(PATIENCE, done);
+  });
+}
+
+function noAccount(request: AdmissionRequest, name: string): Error {
+  const why = `serviceaccount ${JSON.stringify(name)} not found`;
+  return refused(request, `error looking up service account ${request.namespace}/${name}: ${why}`);
+}
+
+function equip(core: Core, spec: PodSpec, account: ServiceAccount): void {
+  if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) {
+    mountToken(spec, volumeNameOf(core, account));
+  }
+  if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length) {
+    spec.imagePullSecrets = account.imagePullSecrets.map((each) => ({ ...each }));
+  }
+}
+
+const volumeNames = new WeakMap<ServiceAccount, string>();
+
+/** The same for all pods of an account, which are then as alike as they were sent. */
+function volumeNameOf(core: Core, account: ServiceAccount): string {
+  let name = volumeNames.get(account);
+  if (name === undefined) {
+    name = VOLUME_PREFIX + nameSuffix(core.random);
+    volumeNames.set(account, name);
+  }
+  return name;
+}
+
+function mountToken(spec: PodSpec, ownName: string): void {
+  // What has no name is refused, but later.
+  const present = spec.volumes?.find(({ name }: { name?: string }) => name?.startsWith(VOLUME_PREFIX))?.name;
+  const name = present ?? ownName;
+  let isNeeded = false;
+  for (const list of [spec.initContainers, spec.containers]) {
+    for (const container of list ?? []) {
+      const { volumeMounts = [] } = container;
+      // Whoever has put something else there wants no token.
+      if (volumeMounts.some(({ mountPath }) => mountPath === MOUNT_PATH)) continue;
+      container.volumeMounts = [...volumeMounts, { name, readOnly: true, mountPath: MOUNT_PATH }];
+      isNeeded = true;
+    }
+  }
+  if (!isNeeded || present !== undefined) return;
+  spec.volumes = [...(spec.volumes ?? []), { name, projected: CREDENTIALS as never }];
+}
+
+/** As Go reads it. */
+function isTrue(text: string | undefined): boolean {
+  return text !== undefined && ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(text);
+}

@@ -1,0 +1,19 @@
+import { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
+
+const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+
+/** A new node gets no pods before it has said that it is ready. */
+export const taintNodesByCondition: AdmissionPlugin = {
+  name: 'TaintNodesByCondition',
+  keepsDefaults: true,
+
+  handles: (kind, operation, subresource) => kind === Node && operation === 'CREATE' && !subresource,
+
+  admit(_, { object }) {
+    const { spec } = object as Node;
+    const { taints = [] } = spec;
+    if (taints.some(({ key, effect }) => key === NOT_READY.key && effect === NOT_READY.effect)) return;
+    spec.taints = [...taints, { ...NOT_READY }];
+  },
+};

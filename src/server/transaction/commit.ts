@@ -1,0 +1,90 @@
+import { PassingMap } from '../../base/passing-map.ts';
+import type { Condition, Store, Write } from '../../store/store.ts';
+import type { Cache, Written } from '../cache/cache.ts';
+import { encodeChange } from '../cache/encoding.ts';
+import type { Entry } from '../cache/entry.ts';
+import type { Draft } from './draft.ts';
+import { checkMarker } from './markers.ts';
+
+interface CommitOptions {
+  /** Rows that must be as they were seen; otherwise nothing is written. */
+  readonly conditions?: readonly Condition[] | undefined;
+  /** A row that is no object and is written with the drafts. */
+  readonly marker?: Write | undefined;
+}
+
+/** The only writer of objects: turns drafts into rows and commits them to the store. */
+export class Commits {
+  readonly #store: Pick<Store, 'commit'>;
+  readonly #cache: Cache;
+  /** Commits of this process that are under way, by key. They never reject. */
+  readonly #inFlight = new PassingMap<string, Promise<void>>();
+
+  constructor(store: Pick<Store, 'commit'>, cache: Cache) {
+    this.#store = store;
+    this.#cache = cache;
+  }
+
+  /**
+   * Resolves when no commit of this process to the key is under way; undefined when none is. The next writer then starts
+   * from the outcome of the last one instead of conflicting with it.
+   */
+  idle(key: string): Promise<void> | undefined {
+    return this.#inFlight.get(key)?.then(() => this.idle(key));
+  }
+
+  /**
+   * Writes all drafts in one commit, or none. Resolves when they are durable and every reader sees them, with the entries of
+   * the drafts in their order; rejects with the store's errors, a StoreConflict among them.
+   */
+  async commit(drafts: readonly Draft[], { conditions, marker }: CommitOptions = {}): Promise<(Entry | undefined)[]> {
+    const writes: Write[] = [];
+    const written: (Written | undefined)[] = [];
+    for (const draft of drafts) written.push(this.#add(draft, writes));
+    if (marker) {
+      checkMarker(marker);
+      writes.push(marker);
+    }
+    try {
+      const committed = this.#store.commit(writes, conditions);
+      this.#track(drafts, committed);
+      const revision = await committed;
+      const reached = this.#cache.reached(revision);
+      if (reached) await reached;
+      return written.map((each) => each && this.#entryOf(each, revision));
+    } finally {
+      for (const each of written) if (each) this.#cache.forget(each);
+    }
+  }
+
+  #add(draft: Draft, writes: Write[]): Written | undefined {
+    const { at, object, current, shared, request, allocated } = draft;
+    const expect = current?.revision ?? 0;
+    let written: Written | undefined;
+    if (draft.isRemoval) writes.push({ key: at.key, value: null, expect });
+    else {
+      const { kind } = request.resource;
+      const encoded = encodeChange(object, current ? current.before(kind) : shared);
+      written = { at, kind, object, encoded };
+      const mark = this.#cache.announce(written);
+      writes.push({ key: at.key, value: encoded.bytes, expect, replaces: current?.stored });
+      // Objects of one kind have one mark, and a commit takes each key once.
+      if (mark && !writes.some(({ key }) => key === mark.key)) writes.push(mark);
+    }
+    for (const write of allocated) writes.push(write);
+    return written;
+  }
+
+  #track(drafts: readonly Draft[], commit: Promise<unknown>): void {
+    const done = () => {
+      for (const { at } of drafts) if (this.#inFlight.get(at.key) === settled) this.#inFlight.delete(at.key);
+    };
+    const settled: Promise<void> = commit.then(done, done);
+    for (const { at } of drafts) this.#inFlight.set(at.key, settled);
+  }
+
+  #entryOf({ at, encoded }: Written, revision: number): Entry {
+    const cached = this.#cache.entry(at.key);
+    return cached?.revision === revision ? cached : this.#cache.entryOf(at, revision, encoded.bytes);
+  }
+}

@@ -1,0 +1,78 @@
+import { alreadyExists, badRequest } from '../../base/errors.ts';
+import { nameSuffix, type Random } from '../../base/random.ts';
+import { timestamp } from '../../base/timestamp.ts';
+import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
+import type { StoreConflict } from '../../store/store.ts';
+import { keyOf } from '../cache/keys.ts';
+import { type Core, hookContext } from '../core.ts';
+import { checkObject } from '../objects/check.ts';
+import { setInitialStatus } from '../objects/initial-status.ts';
+import { noteWarnings } from '../objects/warnings.ts';
+import type { ApiRequest } from '../operation.ts';
+import { Draft } from './draft.ts';
+import type { Create } from './mutation.ts';
+
+/** How often another name is generated when the generated one is taken. */
+const MAX_NAME_ATTEMPTS = 8;
+const MAX_LABEL_LENGTH = 63;
+const SUFFIX_LENGTH = 5;
+
+/** The object as it was asked for, with the metadata that the server gives a new object. */
+export function draftCreate(core: Core, request: ApiRequest, mutation: Create): Draft {
+  const { kind } = request.resource;
+  const object = mutation.object();
+  const { name, generateName, resourceVersion, namespace: own } = object.metadata;
+  const { labels, annotations, ownerReferences, finalizers, initializers } = object.metadata;
+  if (resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  const namespace = request.call.namespace ?? '';
+  if (own && own !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  const isGenerated = !name && Boolean(generateName);
+  const ownName = isGenerated ? generatedName(generateName ?? '', core.random) : (name ?? '');
+  const now = timestamp(core.clock.now());
+  const metadata: ObjectMeta = { name: ownName, uid: core.random.uuid(), creationTimestamp: now };
+  if (generateName) metadata.generateName = generateName;
+  if (namespace) metadata.namespace = namespace;
+  if (kind.generation) metadata.generation = 1;
+  if (labels) metadata.labels = labels;
+  if (annotations) metadata.annotations = annotations;
+  if (ownerReferences) metadata.ownerReferences = ownerReferences;
+  if (finalizers?.length) metadata.finalizers = finalizers;
+  if (initializers) metadata.initializers = initializers;
+  object.metadata = metadata;
+  const at = { key: keyOf(kind, namespace, ownName), namespace, name: ownName };
+  const draft = new Draft(request, mutation, at, undefined, object);
+  draft.isNameGenerated = isGenerated;
+  return draft;
+}
+
+/** Long prefixes are cut so that the whole name can be the value of a label. */
+function generatedName(prefix: string, random: Random): string {
+  return prefix.slice(0, MAX_LABEL_LENGTH - SUFFIX_LENGTH) + nameSuffix(random);
+}
+
+/** Everything between mutating and validating admission. */
+export function finishCreate(core: Core, draft: Draft): void {
+  const { object, request } = draft;
+  const { resource, call, notes } = request;
+  const { kind, version } = resource;
+  setInitialStatus(kind, object);
+  kind.onCreate?.(object, hookContext(core, call));
+  draft.allocated = core.allocation.onWrite(kind, object, undefined);
+  const shared = core.specs.intern(kind, object);
+  draft.shared = shared;
+  const { apiVersion } = version;
+  checkObject(kind, object, { old: undefined, subresource: undefined, apiVersion, checked: shared?.spec });
+  draft.isQuiet = noteWarnings(kind, object, { notes, old: undefined, quiet: shared?.quiet });
+}
+
+/** Throws AlreadyExists unless another generated name may be tried. */
+export function checkNameTaken(
+  { at, request, isNameGenerated }: Draft,
+  conflict: StoreConflict,
+  attempt: number,
+): void {
+  if (conflict.key !== at.key || (isNameGenerated && attempt < MAX_NAME_ATTEMPTS)) return;
+  throw alreadyExists(request.resource.kind, at.name);
+}

@@ -1,0 +1,35 @@
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { Write } from '../../store/store.ts';
+import type { Entry, Place } from '../cache/entry.ts';
+import type { SharedSpec } from '../objects/spec-interner.ts';
+import type { ApiRequest } from '../operation.ts';
+import type { Mutation } from './mutation.ts';
+
+const NO_WRITES: readonly Write[] = Object.freeze([]);
+
+/** One object on its way through a transaction: made by its mutation, changed by the stages, committed or dropped. */
+export class Draft {
+  /** What the store holds now; undefined for a new object. */
+  readonly old: KubeObject | undefined;
+  /** Whether the server made up the name from `generateName`. */
+  isNameGenerated = false;
+  /** Rows of allocated addresses and ports, which are written with the object. */
+  allocated: readonly Write[] = NO_WRITES;
+  /** The spec that the object shares with others of its template. */
+  shared: SharedSpec | undefined;
+  /** Whether the kind had no warnings about the object. */
+  isQuiet = true;
+  /** Whether the commit takes the object away instead of writing it. */
+  isRemoval = false;
+
+  constructor(
+    readonly request: ApiRequest,
+    readonly mutation: Mutation,
+    readonly at: Place,
+    readonly current: Entry | undefined,
+    /** The object as it will be stored: in the stored version, without resourceVersion and selfLink. */
+    public object: KubeObject,
+  ) {
+    this.old = current?.hub(request.resource.kind);
+  }
+}

@@ -1,0 +1,32 @@
+import type { KubeObject } from '../../kinds/kind.ts';
+import type { Entry } from '../cache/entry.ts';
+import type { DeletePlan } from '../objects/delete-options.ts';
+
+/** What a transaction does to an object. All objects are in the stored version. */
+export type Mutation = Create | Update | Delete;
+
+export interface Create {
+  readonly type: 'create';
+  /** Makes the object that is asked for. Called for every attempt; the transaction takes the result over. */
+  readonly object: () => KubeObject;
+}
+
+export interface Update {
+  readonly type: 'update';
+  readonly part: UpdatedPart;
+  /**
+   * Makes the next object from the current one. Called for every attempt; the transaction takes the result over, except for
+   * what it shares with `current`. A resourceVersion in it must be that of the current object.
+   */
+  readonly next: (current: Entry) => KubeObject;
+}
+
+/** What an update may change: everything but the status, only the status, or both. The rest is kept as it was. */
+export type UpdatedPart = 'object' | 'status' | 'any';
+
+export interface Delete {
+  readonly type: 'delete';
+  /** Default: the name of the call. */
+  readonly name?: string;
+  readonly plan: DeletePlan;
+}

@@ -1,0 +1,89 @@
+import { isApiError } from '../../base/errors.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { StoreConflict, type Write } from '../../store/store.ts';
+import type { Call } from '../api.ts';
+import type { Core } from '../core.ts';
+import { RequestNotes } from '../request-notes.ts';
+import { SERVER_USER } from '../server-user.ts';
+import type { Draft } from './draft.ts';
+import type { Mutation } from './mutation.ts';
+import { draftOf, finish, isUnchanged } from './stages.ts';
+
+/** How many objects are written in one commit. etcd takes 128 operations. */
+const MAX_OBJECTS = 100;
+
+export interface OwnWrite {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly mutation: Mutation;
+}
+
+export interface OwnWrites {
+  /** Why admission is not asked; it is logged with what could not be written. */
+  readonly withoutAdmission: string;
+  /** What differs from what should be, by the cache. Called until there is nothing left. */
+  readonly plan: () => readonly OwnWrite[];
+  /** A row that is written with the last objects. */
+  readonly marker?: Write;
+}
+
+/**
+ * Brings objects of the server's own into the state that they should have, several in one commit. They are drafted, completed
+ * and validated like those of clients, but not admitted: the server writes them before it serves anybody. An object that
+ * turns out invalid is left as it is. Resolves when everything can be read.
+ */
+export async function writeOwn(core: Core, { withoutAdmission, plan, marker }: OwnWrites): Promise<void> {
+  for (;;) {
+    const drafts = draftsOf(core, plan(), withoutAdmission);
+    if (drafts.length === 0) return;
+    try {
+      for (let at = 0; at < drafts.length; at += MAX_OBJECTS) {
+        const isLast = at + MAX_OBJECTS >= drafts.length;
+        await core.commits.commit(drafts.slice(at, at + MAX_OBJECTS), { marker: isLast ? marker : undefined });
+      }
+    } catch (error) {
+      // Another server does the same, or a client wrote: the next plan sees what is left to do.
+      if (!(error instanceof StoreConflict)) throw error;
+      await core.cache.fresh();
+    }
+  }
+}
+
+/** A second write of the same object is left to the next plan: a commit takes each key once. */
+function draftsOf(core: Core, writes: readonly OwnWrite[], reason: string): Draft[] {
+  const drafts = new Map<string, Draft>();
+  for (const write of writes) {
+    const draft = draftOfOwn(core, write, reason);
+    if (draft && !drafts.has(draft.at.key)) drafts.set(draft.at.key, draft);
+  }
+  return [...drafts.values()];
+}
+
+/** Undefined when there is nothing to write. */
+function draftOfOwn(core: Core, { kind, namespace, name, mutation }: OwnWrite, reason: string): Draft | undefined {
+  const resource = { kind, version: kind.hub };
+  try {
+    const call = callOf(kind, namespace, { name, mutation });
+    const draft = draftOf(core, { resource, call, notes: new RequestNotes() }, mutation);
+    finish(core, draft);
+    return isUnchanged(draft) ? undefined : draft;
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    core.log.warn('an object of the server could not be written', { kind: kind.kind, namespace, name, reason, error });
+    return undefined;
+  }
+}
+
+function callOf(kind: Kind, namespace: string, { name, mutation }: Pick<OwnWrite, 'name' | 'mutation'>): Call {
+  return {
+    // A patch: an update would have to name a version.
+    verb: mutation.type === 'update' ? 'patch' : mutation.type,
+    apiVersion: kind.hub.apiVersion,
+    plural: kind.plural,
+    ...(namespace ? { namespace } : {}),
+    name,
+    ...(mutation.type === 'update' && mutation.part === 'status' ? { subresource: 'status' } : {}),
+    user: SERVER_USER,
+  };
+}

@@ -1,0 +1,82 @@
+/** What each stage of a transaction is for each kind of mutation. */
+import { notFound } from '../../base/errors.ts';
+import type { AdmissionSubject } from '../admission/chain.ts';
+import type { Entry } from '../cache/entry.ts';
+import { keyOf } from '../cache/keys.ts';
+import type { Core } from '../core.ts';
+import { isDryRun } from '../objects/dry-run.ts';
+import type { ApiRequest } from '../operation.ts';
+import { draftCreate, finishCreate } from './create.ts';
+import { draftDelete, isDeletable, isUnchangedDelete } from './delete.ts';
+import type { Draft } from './draft.ts';
+import type { Delete, Mutation, Update } from './mutation.ts';
+import { draftUpdate, finishUpdate, isUnchangedUpdate } from './update.ts';
+
+/** Makes the next object. Throws NotFound when there is none to change. */
+export function draftOf(core: Core, request: ApiRequest, mutation: Mutation): Draft {
+  switch (mutation.type) {
+    case 'create':
+      return draftCreate(core, request, mutation);
+    case 'update':
+      return draftUpdate(request, mutation, currentOf(core, request, mutation));
+    case 'delete':
+      return draftDelete(core, request, mutation, currentOf(core, request, mutation));
+  }
+}
+
+function currentOf({ cache }: Core, request: ApiRequest, mutation: Update | Delete): Entry {
+  const entry = cache.entry(keyOfTarget(request, mutation));
+  if (!entry) throw notFound(request.resource.kind, nameOfTarget(request, mutation));
+  return entry;
+}
+
+/** The key of an object that exists already. */
+export function keyOfTarget(request: ApiRequest, mutation: Update | Delete): string {
+  const { resource, call } = request;
+  return keyOf(resource.kind, call.namespace ?? '', nameOfTarget(request, mutation));
+}
+
+function nameOfTarget({ call }: ApiRequest, mutation: Update | Delete): string {
+  return (mutation.type === 'delete' ? mutation.name : undefined) ?? call.name ?? '';
+}
+
+const OPERATIONS = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE' } as const;
+
+/** What admission is asked about. */
+export function subjectOf(draft: Draft): AdmissionSubject {
+  const { mutation, object, old, at, isNameGenerated } = draft;
+  return {
+    operation: OPERATIONS[mutation.type],
+    name: isNameGenerated ? '' : at.name,
+    object: mutation.type === 'delete' ? undefined : object,
+    old,
+    dryRun: isDry(draft),
+  };
+}
+
+export function isDry({ mutation, request }: Draft): boolean {
+  return mutation.type === 'delete' ? mutation.plan.dryRun : isDryRun(request.call);
+}
+
+/** Everything between mutating and validating admission. Throws Invalid. */
+export function finish(core: Core, draft: Draft): void {
+  const { mutation, request, object, old } = draft;
+  if (mutation.type === 'create') finishCreate(core, draft);
+  if (mutation.type === 'update') finishUpdate(core, draft, mutation.part);
+  const { kind } = request.resource;
+  if (mutation.type === 'create' || !isDeletable(kind, object)) return;
+  draft.isRemoval = true;
+  draft.allocated = core.allocation.onRemoval(kind, old!);
+}
+
+/** Whether a commit of the draft would leave the store as it is. */
+export function isUnchanged(draft: Draft): boolean {
+  switch (draft.mutation.type) {
+    case 'create':
+      return false;
+    case 'update':
+      return isUnchangedUpdate(draft);
+    case 'delete':
+      return !draft.isRemoval && isUnchangedDelete(draft);
+  }
+}

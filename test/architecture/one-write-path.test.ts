@@ -1,0 +1,41 @@
+/**
+ * Objects are written through transactions (src/server/transaction/) and nowhere else in the server. Rows that are no objects
+ * go through `commitMarkers` there, which takes only keys below `/quarterdeck/`.
+ */
+import { expect, test } from 'vitest';
+import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
+
+const TRANSACTIONS = 'src/server/transaction/';
+
+const FORBIDDEN = [
+  // A commit to a store, whatever holds it: `store.commit(`, `core.store.commit(`, `this.#store.commit(`.
+  /\bstore\.commit\b/,
+  // Objects on their way into the cache.
+  /\bcache\.announce\b/,
+];
+
+/** A wrapper of a store is a store itself: it defines `commit` and passes it on. */
+const WRAPPER = /\bcommit: (?:async )?\(writes\b/;
+
+function writesPast({ path, code }: Source): string[] {
+  if (path.startsWith(TRANSACTIONS) || WRAPPER.test(code)) return [];
+  return FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []).map((what) => `${path}: ${what}`);
+}
+
+test('nothing in the server commits past the transactions', () => {
+  const sources = sourcesBelow('src/server').filter(({ path }) => !isTest(path));
+  expect(sources.length).toBeGreaterThan(100);
+  expect(sources.flatMap(writesPast)).toEqual([]);
+});
+
+test.each([
+  ['src/server/fairness/x.ts', 'await core.store.commit(writes);', 1],
+  ['src/server/cache/x.ts', 'return store.commit([{ key, value }]);', 1],
+  ['src/server/verbs/x.ts', 'const { commit } = core.store; this.#store.commit(a)', 1],
+  ['src/server/verbs/x.ts', 'core.cache.announce(written);', 1],
+  ['src/server/transaction/commit.ts', 'await this.#store.commit(writes);', 0],
+  ['src/server/metrics/x.ts', 'return { commit: async (writes, conditions) => store.commit(writes, conditions) };', 0],
+  ['src/server/fairness/x.ts', '// store.commit(writes)', 0],
+])('%s with %s', (path, text, findings) => {
+  expect(writesPast({ path, ...analyse(text) })).toHaveLength(findings);
+});
