@@ -102,7 +102,7 @@ async function deciding(client: Client): Promise<number> {
   };
   for (const each of (await client.of(Node).listAll()).items) cluster.setNode(each);
   const pods = (await client.of(Pod).listAll()).items.map((each) => new PodInfo(each));
-  const options = { plugins, world, turn: { next: 0 }, random: systemRandom };
+  const options = { plugins, world, position: { next: 0 }, random: systemRandom };
   const start = performance.now();
   for (const info of pods) {
     const decision = decide(info, options);

@@ -4,10 +4,15 @@
  */
 import { build } from './build.mjs';
 import { ensureKubectls } from './kubectl.mjs';
+import { ensureNodeReleases } from './node-releases.mjs';
 import { ensurePackages, ensureTools, local, run } from './setup.mjs';
 
 ensurePackages();
-const missing = [...ensureTools(['etcd']).map((name) => `${name} is not installed`), ...ensureKubectls()];
+const missing = [
+  ...ensureTools(['etcd']).map((name) => `${name} is not installed`),
+  ...ensureKubectls(),
+  ...ensureNodeReleases(),
+];
 if (missing.length > 0) {
   for (const reason of missing) console.log(`setup: suites are skipped: ${reason}`);
   if (process.env.CI === 'true') {

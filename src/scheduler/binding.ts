@@ -1,4 +1,4 @@
-/** Tells the server which node a pod got. */
+/** Writes the binding of a pod to its node. */
 import type { Client } from '../client/client.ts';
 import { Pod as PodKind } from '../kinds/groups/core/pod/pod.ts';
 import type { PodInfo } from './cluster/pod-info.ts';

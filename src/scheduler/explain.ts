@@ -1,4 +1,7 @@
-/** Why a pod is where it is, or nowhere: every node's verdict, rule by rule, with scores. Changes nothing. */
+/**
+ * Explains where a pod is scheduled, or why it is not: the verdict of every filter on every node, with scores. Changes
+ * nothing.
+ */
 import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import type { World } from './cluster/world.ts';
@@ -10,16 +13,16 @@ import type { WaitingPod } from './queue/waiting-pod.ts';
 
 interface Verdict {
   readonly plugin: string;
-  /** Skipped: the rule does not concern the pod. */
+  /** Skipped: the filter does not concern the pod. */
   readonly result: 'Passed' | 'Refused' | 'Skipped';
   readonly reasons?: readonly string[];
-  /** Whether it could change when pods leave the node. */
+  /** Whether removing pods from the node could change it. */
   readonly curable?: boolean;
 }
 
 interface Score {
   readonly plugin: string;
-  /** Between 0 and 100. */
+  /** From 0 to 100. */
   readonly score: number;
   readonly weight: number;
 }
@@ -34,12 +37,12 @@ export interface NodeVerdict {
 }
 
 export interface Explanation {
-  /** Where the pod is, or shall be as soon as the server knows. */
+  /** Where the pod is, or is assumed to be. */
   readonly nodeName?: string;
-  /** Which node is being cleared for it. */
+  /** The node that victims of preemption are leaving for it. */
   readonly nominatedNodeName?: string;
   readonly queue?: { readonly state: string; readonly attempts: number; readonly refusedBy: readonly string[] };
-  /** What one rule says of all nodes together. */
+  /** The verdict of a plugin that rejects all nodes together. */
   readonly refused?: Verdict;
   readonly message: string;
   /** The best first; then those that do not fit, by name. */
@@ -52,7 +55,7 @@ export interface ExplainOptions {
   readonly waiting: WaitingPod | undefined;
 }
 
-/** A pod that has a node is looked at as if it had none. */
+/** A pod that has a node is evaluated as if it had none. */
 export function explain(pod: PodInfo, { plugins, world, waiting }: ExplainOptions): Explanation {
   const { cluster } = world;
   const home = cluster.nodeOf(pod.uid);
@@ -98,7 +101,7 @@ function judged(
   if (nodes.length === 0) return { message: NO_NODES, nodes: [] };
   const filters = Filters.open(plugins, pod, world);
   if (!(filters instanceof Filters)) {
-    const { reasons, isCurable: curable } = filters.refusal;
+    const { reasons, isResolvable: curable } = filters.refusal;
     const refused = { plugin: filters.plugin, result: 'Refused', reasons, curable } as const;
     return { message: `0/${nodes.length} nodes fit: ${reasons.join(', ')}`, refused, nodes: [] };
   }
@@ -128,7 +131,7 @@ function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-/** Every filter is asked, also after one has refused. */
+/** Runs every filter, also after one has rejected the node. */
 function verdictsOn(node: NodeInfo, filters: Filters, plugins: readonly Plugin[]): Verdict[] {
   const said = new Map([...filters.verdicts(node)].map(({ plugin, refusal }) => [plugin, refusal] as const));
   const verdicts = plugins
@@ -137,11 +140,11 @@ function verdictsOn(node: NodeInfo, filters: Filters, plugins: readonly Plugin[]
       if (!said.has(name)) return { plugin: name, result: 'Skipped' };
       const refusal = said.get(name);
       if (!refusal) return { plugin: name, result: 'Passed' };
-      return { plugin: name, result: 'Refused', reasons: refusal.reasons, curable: refusal.isCurable };
+      return { plugin: name, result: 'Refused', reasons: refusal.reasons, curable: refusal.isResolvable };
     });
-  // Room that is kept for a more important pod.
+  // Resources reserved for a nominated pod of higher priority.
   const kept = verdicts.every(({ result }) => result !== 'Refused') ? filters.check(node) : undefined;
   if (!kept) return verdicts;
-  const { reasons, isCurable: curable } = kept.refusal;
+  const { reasons, isResolvable: curable } = kept.refusal;
   return [...verdicts, { plugin: 'NominatedPods', result: 'Refused', reasons, curable }];
 }

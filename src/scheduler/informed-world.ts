@@ -1,4 +1,4 @@
-/** The world as informers know it. */
+/** The scheduler's view of the cluster, fed by informers. */
 import type { InformerFactory } from '../client/informer/informer-factory.ts';
 import { Namespace } from '../kinds/groups/core/namespace.ts';
 import { PersistentVolume } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -19,9 +19,9 @@ import { Siblings } from './siblings.ts';
 const byNode = ({ spec }: Attachment) => [spec.nodeName];
 
 export interface InformedWorld extends World {
-  /** Resolves when all that is followed has been seen once. Nodes and pods are the caller's to follow. */
+  /** Resolves when all informers have synced. Nodes and pods are followed by the caller. */
   readonly synced: Promise<unknown>;
-  /** Tells of every change from now on of what is about volumes. */
+  /** Calls back for every change of storage objects from now on. */
   onChange(note: (event: ClusterEvent) => void): void;
 }
 

@@ -1,7 +1,7 @@
 import type { Node } from './objects.ts';
 
-/** Whether something has changed that scheduling looks at: most updates of a node only say that it is alive. */
-export function mattersToPods(now: Node, before: Node): boolean {
+/** Whether a field has changed that scheduling reads: most updates of a node are only heartbeats. */
+export function affectsScheduling(now: Node, before: Node): boolean {
   return (
     (now.spec.unschedulable ?? false) !== (before.spec.unschedulable ?? false) ||
     differ(now.metadata.labels, before.metadata.labels) ||

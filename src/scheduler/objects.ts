@@ -1,4 +1,4 @@
-/** The objects that scheduling looks at, as informers give them out. */
+/** The objects that scheduling reads, as informers return them. */
 import type { DeepReadonly } from '../client/object-types.ts';
 import type { Namespace as NamespaceKind } from '../kinds/groups/core/namespace.ts';
 import type { Node as NodeKind } from '../kinds/groups/core/node/node.ts';

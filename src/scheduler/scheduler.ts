@@ -1,8 +1,8 @@
 /**
- * The loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the next is decided on.
- * What the API refuses is taken back and tried again.
+ * The scheduling loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the next one is
+ * decided. What the API rejects is undone and retried.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -22,9 +22,9 @@ import { PodInfo } from './cluster/pod-info.ts';
 import type { VolumePlan } from './cluster/storage.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type Decision, decide } from './framework/decide.ts';
-import { NO_NODES, sentence } from './framework/diagnosis.ts';
+import { failureMessage, NO_NODES } from './framework/diagnosis.ts';
 import { type InformedWorld, informedWorld } from './informed-world.ts';
-import { mattersToPods } from './node-changes.ts';
+import { affectsScheduling } from './node-changes.ts';
 import { plugins } from './plugins/all.ts';
 import { volumePlan } from './plugins/volumes/volume-binding.ts';
 import { evict } from './preemption/evict.ts';
@@ -33,7 +33,7 @@ import { preempt } from './preemption/preempt.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { WaitingPod } from './queue/waiting-pod.ts';
 import type { Recorder } from './recorder.ts';
-import { isSaid, StatusWriter, type Waiting } from './status-writer.ts';
+import { isReported, StatusWriter, type Waiting } from './status-writer.ts';
 import { VolumeBinder } from './volume-binding.ts';
 
 export interface SchedulerOptions {
@@ -44,16 +44,14 @@ export interface SchedulerOptions {
   readonly log: Logger;
   readonly recorder: Recorder;
   readonly signal: AbortSignal;
-  /** Whose pods these are. Default: `default-scheduler`. */
+  /** The `schedulerName` of pods to schedule. Default: `default-scheduler`. */
   readonly name?: string;
 }
 
-/** How many bindings are on their way at once. */
-const BINDINGS = 256;
-/** After so many decisions others get a turn: the server, in one process with it, above all. */
-const DECISIONS = 8;
-/** The longest message of an event. */
-const LONGEST = 1024;
+const MAX_CONCURRENT_BINDINGS = 256;
+/** After so many decisions it yields to the event loop, above all to a server in the same process. */
+const DECISIONS_PER_TURN = 8;
+const MAX_EVENT_MESSAGE_LENGTH = 1024;
 
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -65,7 +63,7 @@ export class Scheduler {
   readonly #pods: Informer<PodKind>;
   readonly #nodes: Informer<NodeKind>;
   readonly #volumes: VolumeBinder;
-  readonly #turn = { next: 0 };
+  readonly #position = { next: 0 };
   readonly #errands = new Set<Promise<void>>();
   #bindings = 0;
   #wake = () => {};
@@ -84,7 +82,7 @@ export class Scheduler {
     this.#queue = new SchedulingQueue({ ...options, plugins, world: this.#world, onReady: () => this.#wake() });
   }
 
-  /** Works until the signal is aborted and what was begun has ended. */
+  /** Runs until the signal is aborted and work in progress has ended. */
   async run(): Promise<void> {
     const { signal } = this.#options;
     const end = () => this.#wake();
@@ -98,10 +96,10 @@ export class Scheduler {
       const synced = [this.#world, this.#budgets, this.#nodes, this.#pods].map((each) => each.synced);
       await Promise.race([Promise.all(synced), aborted(signal)]);
       for (let decisions = 1; !signal.aborted; decisions++) {
-        const waiting = this.#bindings < BINDINGS ? this.#queue.take() : undefined;
+        const waiting = this.#bindings < MAX_CONCURRENT_BINDINGS ? this.#queue.take() : undefined;
         if (waiting) this.#schedule(waiting);
         else await this.#news();
-        if (decisions % DECISIONS === 0) await turn();
+        if (decisions % DECISIONS_PER_TURN === 0) await nextTurn();
       }
     } finally {
       signal.removeEventListener('abort', end);
@@ -111,7 +109,7 @@ export class Scheduler {
     }
   }
 
-  /** Every node's verdict on a pod, whether it waits or runs; undefined when there is no such pod. */
+  /** Explains the verdict of every node on a pod, waiting or running; undefined when there is no such pod. */
   explain(namespace: string, name: string): Explanation | undefined {
     const pod = this.#pods.lister.get(name, namespace);
     if (!pod) return undefined;
@@ -129,11 +127,11 @@ export class Scheduler {
     const { log, random } = this.#options;
     const { info } = waiting;
     try {
-      const decision = decide(info, { plugins, world: this.#world, turn: this.#turn, random });
+      const decision = decide(info, { plugins, world: this.#world, position: this.#position, random });
       if (decision.type === 'node') this.#assign(waiting, decision.node);
       else this.#refuse(waiting, decision);
     } catch (error) {
-      log.error('a pod could not be scheduled', { namespace: info.namespace, name: info.name, error });
+      log.error('scheduling a pod failed', { namespace: info.namespace, name: info.name, error });
       this.#failed(waiting, String(error));
     }
   }
@@ -166,7 +164,7 @@ export class Scheduler {
     } catch (error) {
       if (signal.aborted) return;
       this.#world.cluster.forget(info.uid);
-      // It made room again.
+      // Its resources are free again.
       this.#queue.note({ resource: 'Pod', type: 'delete', object: info.pod });
       this.#notBound(waiting, error, step);
     } finally {
@@ -177,10 +175,10 @@ export class Scheduler {
   #notBound(waiting: WaitingPod, error: unknown, step: string): void {
     const { log } = this.#options;
     const { namespace, name, uid } = waiting.info;
-    // It is gone, or has a node by now: the informer says which.
+    // It is gone or has a node by now: the informer will tell.
     const isLate = isApiError(error, 'NotFound', 'Conflict') || this.#queue.get(uid) !== waiting;
-    if (isLate) log.debug('a binding came too late', { namespace, name, error });
-    else log.warn('a pod could not be bound', { namespace, name, error });
+    if (isLate) log.debug('the pod to bind is gone or bound already', { namespace, name, error });
+    else log.warn('binding a pod failed', { namespace, name, error });
     this.#failed(waiting, `${step}: ${error instanceof Error ? error.message : String(error)}`);
   }
 
@@ -197,7 +195,7 @@ export class Scheduler {
     const { info } = waiting;
     const budgets = this.#budgets.lister.list();
     const world = this.#world;
-    let message = diagnosis.total === 0 ? NO_NODES : sentence(diagnosis);
+    let message = diagnosis.total === 0 ? NO_NODES : failureMessage(diagnosis);
     let nominatedNode: string | undefined = '';
     if (diagnosis.total > 0) {
       const outcome = preempt(info, { world, budgets, random, diagnosis, filters });
@@ -214,8 +212,8 @@ export class Scheduler {
     }
     if (nominatedNode === '') world.cluster.nominations.delete(info.uid);
     const why: Waiting = { reason: 'Unschedulable', message };
-    // A scheduler that starts anew has no news of a pod which says the same since before.
-    const isNews = waiting.attempts > 1 || !isSaid(info.pod, why);
+    // After a restart, a pod whose condition already says the same needs no new event.
+    const isNews = waiting.attempts > 1 || !isReported(info.pod, why);
     if (isNews) recorder.event(info.pod, 'Warning', 'FailedScheduling', shortened(message));
     this.#status.write({ pod: info.pod, waiting: why, nominatedNode });
   }
@@ -231,7 +229,7 @@ export class Scheduler {
     nominations.set(info, candidate.nodeName);
     const evicted = evict(info, candidate, this.#options).catch((error: unknown) => {
       if (this.#options.signal.aborted) return;
-      log.warn('a pod could not be preempted', { node: candidate.nodeName, error });
+      log.warn('evicting preemption victims failed', { node: candidate.nodeName, error });
       this.#queue.activate(info.uid);
     });
     this.#errand(evicted);
@@ -246,7 +244,7 @@ export class Scheduler {
     const { cluster } = this.#world;
     if (change.type === 'delete') cluster.removeNode(change.object.metadata.name ?? '');
     else cluster.setNode(change.object);
-    if (change.type === 'update' && !mattersToPods(change.object, change.old)) return;
+    if (change.type === 'update' && !affectsScheduling(change.object, change.old)) return;
     this.#queue.note({ resource: 'Node', ...change });
   }
 
@@ -266,7 +264,7 @@ export class Scheduler {
       const isNews = type === 'update' && change.old.spec.nodeName;
       this.#queue.note(isNews ? { resource: 'Pod', ...change } : { resource: 'Pod', type: 'add', object });
     } else if (object.spec.schedulerName === this.#name) {
-      this.#waits(info);
+      this.#enqueue(info);
     }
   }
 
@@ -274,14 +272,14 @@ export class Scheduler {
     const { cluster } = this.#world;
     const wasSomewhere = cluster.nodeOf(uid) !== undefined || cluster.nominations.nodeOf(uid) !== undefined;
     this.#queue.delete(uid);
-    this.#volumes.giveUp(uid);
+    this.#volumes.cancel(uid);
     cluster.nominations.delete(uid);
     cluster.remove(uid);
     if (wasSomewhere) this.#queue.note({ resource: 'Pod', type: 'delete', object });
   }
 
-  /** A pod of ours without a node, as far as the server knows. */
-  #waits(info: PodInfo): void {
+  /** Adds a pod that has no node to the queue. */
+  #enqueue(info: PodInfo): void {
     const { cluster } = this.#world;
     const { uid, pod } = info;
     const assumed = cluster.isAssumed(uid) ? cluster.nodeOf(uid) : undefined;
@@ -305,7 +303,7 @@ function hasEnded({ status }: PodInfo['pod']): boolean {
 }
 
 function shortened(message: string): string {
-  return message.length <= LONGEST ? message : `${message.slice(0, LONGEST - 4)} ...`;
+  return message.length <= MAX_EVENT_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_EVENT_MESSAGE_LENGTH - 4)} ...`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-/** Which pods belong together with a pod, by the services that select it and by the controller that made it. */
+/** Selects the pods that belong to the same services and controller as a pod. */
 import type { Informer } from '../client/informer/informer.ts';
 import type { InformerFactory } from '../client/informer/informer-factory.ts';
 import { controllerOf } from '../client/informer/object-cache.ts';
@@ -74,7 +74,7 @@ export class Siblings {
   }
 }
 
-/** All of them must select a pod. */
+/** Combines selectors: all of them must match. */
 function together(selectors: readonly LabelSelector[]): LabelSelector | undefined {
   const real = selectors.filter(({ empty }) => !empty);
   if (real.length < 2) return real[0];

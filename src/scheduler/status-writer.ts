@@ -1,4 +1,6 @@
-/** Writes why a pod waits, and for which node: only what has changed, a few at a time, and of one pod the newest alone. */
+/**
+ * Writes the PodScheduled condition and the nominated node: only changes, a few at a time, and of each pod only the newest.
+ */
 
 import type { Clock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
@@ -8,16 +10,16 @@ import type { Client } from '../client/client.ts';
 import { Pod as PodKind } from '../kinds/groups/core/pod/pod.ts';
 import type { Pod } from './objects.ts';
 
-/** Why a pod waits. */
+/** Why a pod is not scheduled. */
 export interface Waiting {
   readonly reason: 'Unschedulable' | 'SchedulerError';
   readonly message: string;
 }
 
-interface Wanted {
+interface StatusUpdate {
   readonly pod: Pod;
   readonly waiting: Waiting | undefined;
-  /** Undefined: as it is. */
+  /** Undefined: unchanged. */
   readonly nominatedNode: string | undefined;
 }
 
@@ -28,26 +30,26 @@ export interface StatusWriterOptions {
   readonly signal: AbortSignal;
 }
 
-const AT_ONCE = 16;
+const MAX_CONCURRENT_WRITES = 16;
 
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
-  readonly #wanted = new Map<string, Wanted>();
+  readonly #wanted = new Map<string, StatusUpdate>();
   readonly #writing = new Set<string>();
 
   constructor(options: StatusWriterOptions) {
     this.#options = options;
   }
 
-  /** Takes note and returns at once; without `waiting`, of the node alone. */
-  write(wanted: Wanted): void {
+  /** Queues the write and returns at once; without `waiting`, only the node is written. */
+  write(wanted: StatusUpdate): void {
     this.#wanted.set(wanted.pod.metadata.uid ?? '', wanted);
     this.#next();
   }
 
   #next(): void {
     for (const [uid, wanted] of this.#wanted) {
-      if (this.#writing.size >= AT_ONCE || this.#options.signal.aborted) return;
+      if (this.#writing.size >= MAX_CONCURRENT_WRITES || this.#options.signal.aborted) return;
       if (this.#writing.has(uid)) continue;
       this.#wanted.delete(uid);
       const changes = changesOf(wanted, this.#options.clock.now());
@@ -72,12 +74,12 @@ export class StatusWriter {
   #complain({ metadata }: Pod, error: unknown): void {
     if (this.#options.signal.aborted || isApiError(error, 'NotFound', 'Conflict')) return;
     const { namespace, name } = metadata;
-    this.#options.log.warn('the status of a waiting pod could not be written', { namespace, name, error });
+    this.#options.log.warn('cannot write the status of a waiting pod', { namespace, name, error });
   }
 }
 
-/** Does the pod's own condition say it already? */
-export function isSaid(pod: Pod, { reason, message }: Waiting): boolean {
+/** Whether the pod's condition already says so. */
+export function isReported(pod: Pod, { reason, message }: Waiting): boolean {
   const said = scheduledCondition(pod);
   return said?.status === 'False' && said.reason === reason && said.message === message;
 }
@@ -86,10 +88,10 @@ function scheduledCondition({ status }: Pod) {
   return status.conditions?.find(({ type }) => type === 'PodScheduled');
 }
 
-function changesOf({ pod, waiting, nominatedNode }: Wanted, now: number): object | undefined {
+function changesOf({ pod, waiting, nominatedNode }: StatusUpdate, now: number): object | undefined {
   const { status } = pod;
   const before = scheduledCondition(pod);
-  const isSame = !waiting || isSaid(pod, waiting);
+  const isSame = !waiting || isReported(pod, waiting);
   const isSameNode = nominatedNode === undefined || nominatedNode === (status.nominatedNodeName ?? '');
   if (isSame && isSameNode) return undefined;
   const since = before?.status === 'False' ? before.lastTransitionTime : undefined;

@@ -1,6 +1,6 @@
 /**
- * Sees to the claims of a pod before it is bound: tells the server which volumes they get, or for which node one is to be
- * made, and waits until all of them have one that the node can reach.
+ * Binds the claims of a pod before the pod itself: writes which volumes they get, or for which node one is to be provisioned,
+ * and waits until all of them have one that the node can reach.
  */
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Client } from '../client/client.ts';
@@ -22,14 +22,14 @@ export interface VolumeBinderOptions {
   readonly volumes: Waits<PersistentVolume>;
 }
 
-/** What an informer does here. */
+/** The part of an informer that is needed here. */
 interface Waits<T> {
   readonly lister: Lister<T>;
   until(condition: (lister: Lister<T>) => boolean, signal?: AbortSignal): Promise<void>;
 }
 
-/** How long volumes may take until the pod is tried elsewhere. */
-const PATIENCE = 600_000;
+/** How long volumes may take before the pod is retried elsewhere. */
+const BIND_TIMEOUT_MS = 600_000;
 
 export class VolumeBinder {
   readonly #options: VolumeBinderOptions;
@@ -39,7 +39,7 @@ export class VolumeBinder {
     this.#options = options;
   }
 
-  /** Resolves when all claims of the plan have volumes that the node can reach. Rejects when the pod is given up, too. */
+  /** Resolves when all claims of the plan have volumes that the node can reach. Rejects when it is cancelled, too. */
   async bind(plan: VolumePlan, { uid }: PodInfo, node: NodeInfo): Promise<void> {
     const { signal } = this.#options;
     signal.throwIfAborted();
@@ -56,37 +56,37 @@ export class VolumeBinder {
     }
   }
 
-  /** The pod is gone: nobody waits for its volumes any more. */
-  giveUp(uid: string): void {
+  /** Stops waiting for the volumes of a pod that is gone. */
+  cancel(uid: string): void {
     this.#under.get(uid)?.abort();
   }
 }
 
 async function bindVolumes(plan: VolumePlan, node: NodeInfo, options: VolumeBinderOptions): Promise<void> {
   const written: Written = { claims: new Map(), volumes: new Map() };
-  for (const { volume, claim } of plan.bind) written.volumes.set(volume, await give(volume, claim, options));
-  for (const claim of plan.provision) written.claims.set(claim, await choose(claim, node.name, options));
+  for (const { volume, claim } of plan.bind) written.volumes.set(volume, await bindVolume(volume, claim, options));
+  for (const claim of plan.provision) written.claims.set(claim, await selectNode(claim, node.name, options));
   await allBound({ plan, node, written }, options);
 }
 
-/** The versions at which the server has what was decided. What the caches show of before is no answer to it. */
+/** The versions of the writes. Older states in the caches do not count. */
 interface Written {
   readonly claims: Map<Claim, number>;
   readonly volumes: Map<Volume, number>;
 }
 
-async function give(volume: Volume, claim: Claim, { client, signal }: VolumeBinderOptions): Promise<number> {
+async function bindVolume(volume: Volume, claim: Claim, { client, signal }: VolumeBinderOptions): Promise<number> {
   const { name, namespace, uid, resourceVersion } = claim.metadata;
   if (isFor(volume, claim) && volume.spec.claimRef?.uid === uid) return versionOf(volume);
   const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid, resourceVersion };
-  // What a person has kept for the claim is not marked as found by the cluster.
+  // A volume that a user reserved for the claim is not marked as bound by the controller.
   const annotations = isFor(volume, claim) ? {} : { [BOUND_BY_CONTROLLER]: 'yes' };
   const metadata = { annotations, resourceVersion: volume.metadata.resourceVersion };
   const patch = { type: 'merge', changes: { metadata, spec: { claimRef } } } as const;
   return versionOf(await client.of(PersistentVolume).patch(volume.metadata.name ?? '', patch, { signal }));
 }
 
-async function choose(claim: Claim, nodeName: string, { client, signal }: VolumeBinderOptions): Promise<number> {
+async function selectNode(claim: Claim, nodeName: string, { client, signal }: VolumeBinderOptions): Promise<number> {
   const { name = '', namespace, uid, resourceVersion, annotations } = claim.metadata;
   if (annotations?.[SELECTED_NODE] === nodeName) return versionOf(claim);
   const changes = { metadata: { uid, resourceVersion, annotations: { [SELECTED_NODE]: nodeName } } };
@@ -99,13 +99,13 @@ const versionOf = ({ metadata }: Claim | Volume) => Number(metadata.resourceVers
 
 type State = { readonly type: 'waits' | 'done' } | { readonly type: 'failed'; readonly why: string };
 
-const WAITS: State = { type: 'waits' };
+const WAITING: State = { type: 'waits' };
 const DONE: State = { type: 'done' };
 const failed = (why: string): State => ({ type: 'failed', why });
 
-/** The signal is aborted when this has ended, so that no wait is left over. */
+/** The signal is aborted when this has ended, so that no wait remains. */
 async function allBound(check: Check, { clock, claims, volumes, signal }: VolumeBinderOptions): Promise<void> {
-  let state = WAITS;
+  let state = WAITING;
   const look = () => {
     state = stateOf(check, { claims: claims.lister, volumes: volumes.lister });
     return state.type !== 'waits';
@@ -113,8 +113,8 @@ async function allBound(check: Check, { clock, claims, volumes, signal }: Volume
   const late = () => {
     state = failed('context deadline exceeded');
   };
-  const patience = sleep(clock, PATIENCE, signal).then(late);
-  await Promise.race([claims.until(look, signal), volumes.until(look, signal), patience]);
+  const timeout = sleep(clock, BIND_TIMEOUT_MS, signal).then(late);
+  await Promise.race([claims.until(look, signal), volumes.until(look, signal), timeout]);
   if (state.type === 'failed') throw new Error(`binding volumes: ${state.why}`);
 }
 
@@ -135,27 +135,27 @@ function stateOf({ plan, node, written }: Check, caches: Caches): State {
   const note = (next: State) => {
     if (state.type === 'done' || (state.type === 'waits' && next.type === 'failed')) state = next;
   };
-  for (const { claim, volume } of plan.bind) note(stateOfGiven({ claim, volume }, written, caches));
-  for (const claim of plan.provision) note(stateOfChosen(claim, { node, written }, caches));
+  for (const { claim, volume } of plan.bind) note(stateOfBinding({ claim, volume }, written, caches));
+  for (const claim of plan.provision) note(stateOfProvisioning(claim, { node, written }, caches));
   const all = [...plan.bind.map(({ claim }) => claim), ...plan.provision];
   for (const claim of all) note(stateOfClaim(claim, node, caches));
   return state;
 }
 
-/** Whether the volume is still the claim's. */
-function stateOfGiven({ claim, volume }: VolumePlan['bind'][number], written: Written, { volumes }: Caches): State {
+/** Whether the volume is still bound to the claim. */
+function stateOfBinding({ claim, volume }: VolumePlan['bind'][number], written: Written, { volumes }: Caches): State {
   const { name = '' } = volume.metadata;
   const now = volumes.get(name);
   if (!now) return failed(`failed to check binding: persistentvolume "${name}" not found`);
-  if (versionOf(now) < (written.volumes.get(volume) ?? 0)) return WAITS;
+  if (versionOf(now) < (written.volumes.get(volume) ?? 0)) return WAITING;
   return now.spec.claimRef?.uid === claim.metadata.uid ? DONE : failed(`ClaimRef got reset for pv "${name}"`);
 }
 
-/** Whether its provisioner is still at it. One that cannot help gives the claim back. */
-function stateOfChosen(claim: Claim, { node, written }: Omit<Check, 'plan'>, { claims }: Caches): State {
+/** Whether it is still being provisioned. A provisioner that cannot help resets the claim. */
+function stateOfProvisioning(claim: Claim, { node, written }: Omit<Check, 'plan'>, { claims }: Caches): State {
   const { name = '', namespace } = claim.metadata;
   const now = claims.get(name, namespace);
-  if (!now || versionOf(now) < (written.claims.get(claim) ?? 0)) return WAITS;
+  if (!now || versionOf(now) < (written.claims.get(claim) ?? 0)) return WAITING;
   const isOurs = now.metadata.annotations?.[SELECTED_NODE] === node.name;
   return isOurs ? DONE : failed(`provisioning failed for PVC "${name}"`);
 }
@@ -166,10 +166,10 @@ function stateOfClaim({ metadata }: Claim, node: NodeInfo, { claims, volumes }: 
   const now = claims.get(name, namespace);
   if (now?.metadata.uid !== uid) return failed(`failed to check binding: persistentvolumeclaim "${name}" not found`);
   const volume = now?.spec.volumeName ? volumes.get(now.spec.volumeName) : undefined;
-  if (!volume) return WAITS;
+  if (!volume) return WAITING;
   if (!reachOf(volume)(node)) {
     const names = `pv "${volume.metadata.name}" node affinity doesn't match node "${node.name}"`;
     return failed(`${names}: no matching NodeSelectorTerms`);
   }
-  return now && isBound(now) ? DONE : WAITS;
+  return now && isBound(now) ? DONE : WAITING;
 }

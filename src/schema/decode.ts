@@ -46,7 +46,7 @@ interface Drops {
 }
 
 /** Never called with null; answers undefined for a value that counts as absent. */
-type Decode = (input: any, drops?: Drops, from?: any) => unknown;
+type Decode = (input: unknown, drops?: Drops, from?: object) => unknown;
 
 /** Where the code of a description is found; it is written with the first call. */
 interface Decoder {

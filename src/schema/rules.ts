@@ -1,4 +1,5 @@
 /** Rules that many descriptions share. */
+import type { Tree } from '../base/tree.ts';
 import type { FieldError } from './field-error.ts';
 import { duplicate, invalid, under } from './field-error.ts';
 import type { Rule } from './schema.ts';
@@ -12,12 +13,12 @@ export const matches =
   };
 
 /** No two items of a list have the same value in a field (of a list of scalars: the same value, without a field). */
-export function unique(field = ''): Rule<readonly any[]> {
+export function unique(field = ''): Rule<readonly unknown[]> {
   return (items) => {
     const seen = new Set<unknown>();
     const found: FieldError[] = [];
     items.forEach((item, index) => {
-      const value = field ? item[field] : item;
+      const value = field ? (item as Tree)[field] : item;
       if (value === undefined || value === '') return;
       if (seen.has(value)) found.push(...under(`[${index}]`, [duplicate(field, value)]));
       seen.add(value);

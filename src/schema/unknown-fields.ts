@@ -1,27 +1,27 @@
 import { isTree } from '../base/tree.ts';
 import type { Schema } from './schema.ts';
 
-/** More are not told: a client that sends them has other problems. */
-const MOST = 100;
+/** Further unknown fields are not reported: one mistake can repeat in every item of a list. */
+const MAX_REPORTED = 100;
 
 /**
- * The paths of fields that a description does not know, as `spec.containers[0].imag`, in the order of the input. For
- * input that the description has decoded; what stands inside an unknown field is not looked at.
+ * The paths of fields that a schema does not describe, such as `spec.containers[0].imag`, in the order of the input. For
+ * input that was decoded with the schema; the content of an unknown field is not searched.
  */
 export function unknownFields(schema: Schema, input: unknown): string[] {
   const found: string[] = [];
-  for (const path of walk(schema, input, '')) if (found.push(path) >= MOST) break;
+  for (const path of walk(schema, input, '')) if (found.push(path) >= MAX_REPORTED) break;
   return found;
 }
 
-function* walk(schema: Schema, value: any, path: string): Generator<string> {
+function* walk(schema: Schema, value: unknown, path: string): Generator<string> {
   if (typeof value !== 'object' || value === null) return;
   switch (schema.type) {
     case 'object':
-      for (const key in value) {
+      for (const [key, child] of Object.entries(value)) {
         const at = path ? `${path}.${key}` : key;
         const field = Object.hasOwn(schema.fields, key) ? schema.fields[key] : undefined;
-        if (field) yield* walk(field, value[key], at);
+        if (field) yield* walk(field, child, at);
         else if (!schema.preserveUnknown) yield at;
       }
       return;

@@ -3,7 +3,7 @@
  * own when it is first used; parts without a check become nothing and are not walked. Paths are put together only for
  * what is wrong.
  */
-import { deepEqual } from '../base/tree.ts';
+import { deepEqual, type Tree } from '../base/tree.ts';
 import { Code, quote, read } from './code.ts';
 import type { FieldError } from './field-error.ts';
 import { invalid, joinPath, notSupported, required } from './field-error.ts';
@@ -36,7 +36,7 @@ interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | '
 const NOTHING = {};
 
 /** Adds what is wrong with a present value to what was found; paths are from the value. `parent` holds the value. */
-type Check = (value: any, old: any, run: Run, parent: unknown) => void;
+type Check = (value: unknown, old: unknown, run: Run, parent: unknown) => void;
 
 /** Where the code of a description is found; it is written with the first call. */
 interface Checker {
@@ -111,14 +111,17 @@ function scalarCode(code: Code, schema: Schema, names: Names): string {
   return `wrong = ${code.constant(limits)}(${names.value}); if (wrong !== undefined) found.push(wrong); else { ${rules} }`;
 }
 
-function limitsOf(schema: Schema): ((value: any) => FieldError | undefined) | undefined {
+function limitsOf(schema: Schema): Limit | undefined {
   if (schema.type === 'string' && schema.enum) {
     const words = schema.enum;
-    return (value) => (words.includes(value) ? undefined : notSupported('', value, words));
+    return (value: string) => (words.includes(value) ? undefined : notSupported('', value, words));
   }
   if (schema.type === 'integer' && (schema.min !== undefined || schema.max !== undefined)) return rangeOf(schema);
   return undefined;
 }
+
+/** Declared as a method: the generated code only ever passes values of the schema's type. */
+type Limit = { limit(value: unknown): FieldError | undefined }['limit'];
 
 function rangeOf({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: IntegerSchema) {
   const words =
@@ -246,13 +249,13 @@ function itemsCode(code: Code, schema: ListSchema): string[] {
 
 const skipNull = (item: Schema) => (item.nullable ? 'if (v === null) continue;' : '');
 
-type OldItem = (old: any[], item: any, index: number) => unknown;
+type OldItem = (old: readonly Tree[], item: Tree, index: number) => unknown;
 
 const byIndex: OldItem = (old, _item, index) => old[index];
 
 function byKeys(keys: readonly string[]): OldItem {
   return (old, item, index) => {
-    const same = (other: any) => keys.every((key) => other?.[key] === item[key]);
+    const same = (other: Tree | undefined) => keys.every((key) => other?.[key] === item[key]);
     return same(old[index]) ? old[index] : old.find(same);
   };
 }

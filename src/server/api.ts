@@ -1,6 +1,6 @@
 /**
- * The server as a function: a call in, a reply out. The HTTP front end and the direct transport of a client in the same
- * process speak this; neither sockets nor JSON appear here.
+ * The server as a function from a call to a reply. The HTTP front end and the direct transport of clients in the same process
+ * use it; neither sockets nor JSON appear here.
  */
 import type { Status } from '../base/errors.ts';
 import type { KubeObject, Verb } from '../kinds/kind.ts';
@@ -30,7 +30,7 @@ export interface CallOptions {
   readonly includeUninitialized?: boolean;
   readonly export?: boolean;
   readonly exact?: boolean;
-  /** Given as `All` or not at all. */
+  /** `['All']`, or absent. */
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
   /** `Ignore`, `Warn` (the default) or `Strict`: what to do about unknown and duplicate fields. */
@@ -38,7 +38,7 @@ export interface CallOptions {
   readonly gracePeriodSeconds?: number;
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
-  /** Of a container's log. */
+  /** The rest is for the log of a container. */
   readonly container?: string;
   readonly follow?: boolean;
   readonly previous?: boolean;
@@ -59,7 +59,7 @@ export interface Call {
   readonly namespace?: string;
   readonly name?: string;
   readonly subresource?: string;
-  /** A tree as a JSON parser makes it. The server takes it over: the caller must not touch it again. */
+  /** A tree as a JSON parser makes it. The server takes it over: the caller must not use it again. */
   readonly body?: unknown;
   /** Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them. */
   readonly duplicates?: readonly string[];
@@ -69,11 +69,11 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-/** One object as it is served. Never changed after it was made. */
+/** One object as it is served. It never changes. */
 export interface Item {
-  /** In the version of the call; frozen or to be treated as such. */
+  /** In the version of the call. Must not be changed. */
   readonly object: KubeObject;
-  /** The same as JSON, encoded at most once for all who ask. */
+  /** The same as JSON, encoded at most once. */
   json(): Buffer;
 }
 
@@ -90,7 +90,7 @@ export interface ListReply {
   readonly items: readonly Item[];
   /** The whole list as JSON. */
   json(): Buffer;
-  /** The same, at the lowest gzip level, where it is kept for the next who asks for the same list. */
+  /** The same, compressed at the lowest gzip level; undefined where the result would not be cached. */
   readonly gzip: (() => Promise<Buffer>) | undefined;
 }
 
@@ -103,28 +103,28 @@ export interface WatchEvent {
 }
 
 /**
- * A running watch. The server pushes what one turn of the event loop brought; the consumer says when it is full.
- * Exactly one consumer attaches, in the same turn as it got the reply or later; nothing is lost in between.
+ * A running watch. The server pushes the events of one turn of the event loop as a batch; the consumer reports its backlog.
+ * Exactly one consumer attaches, as late as it wants; no event is lost until then.
  */
 export interface WatchReply {
   readonly type: 'watch';
   attach(consumer: WatchConsumer): void;
-  /** The consumer has gone. */
+  /** Ends the watch: the consumer has gone. */
   stop(): void;
 }
 
 export interface WatchConsumer {
   events(batch: WatchBatch): void;
-  /** Bytes that wait in front of the client: a watcher too far behind is closed so that it resumes. */
+  /** Bytes that the client has not taken yet. A watch that falls too far behind is ended, so that the client resumes it. */
   backlog(): number;
-  /** No more events: the time is up, the history is gone (after an ERROR event), or the server stops. */
+  /** There are no more events: the timeout was reached, the history is gone (after an ERROR event), or the server stops. */
   end(): void;
 }
 
-/** What one turn of the event loop brought. Watchers of the same thing share it, encoding included. */
+/** The events of one turn of the event loop. Watches with the same selection share it, encoding included. */
 export interface WatchBatch {
   readonly events: readonly WatchEvent[];
-  /** All lines in one piece; for one write. */
+  /** The lines of all events in one buffer. */
   json(): Buffer;
 }
 
@@ -133,13 +133,13 @@ export interface ObjectReply {
   readonly item: Item;
 }
 
-/** A Status as a success: what a delete answers. */
+/** A Status that reports a success, as deletes return it. */
 export interface StatusReply {
   readonly type: 'status';
   readonly status: Status;
 }
 
-/** What is no object: the log of a container. It is made as it is taken, and may go on until the reader leaves. */
+/** A stream of bytes, such as the log of a container. It is read on demand, and may go on until the reader stops. */
 export interface StreamReply {
   readonly type: 'stream';
   readonly contentType: string;

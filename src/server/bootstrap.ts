@@ -13,8 +13,8 @@ import { publishEndpoints, type ServerAddress } from './peers/endpoints.ts';
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 const PRIORITIES = [
-  { name: 'system-cluster-critical', description: 'For pods that the cluster cannot be without, on whatever node.' },
-  { name: 'system-node-critical', description: 'For pods that their node cannot be without.' },
+  { name: 'system-cluster-critical', description: 'For pods that the cluster needs, on any node.' },
+  { name: 'system-node-critical', description: 'For pods that their node needs.' },
 ];
 
 interface BootstrapOptions {
@@ -22,11 +22,11 @@ interface BootstrapOptions {
   readonly advertise: ServerAddress | undefined;
   /** Whether the endpoints of the service are kept by several servers (peers/), and not from here. */
   readonly hasPeers: boolean;
-  /** Whether pods are given priorities: then there are classes for the cluster's own. */
+  /** Whether pods get priorities; then the system's priority classes are created. */
   readonly priorities: boolean;
 }
 
-/** What every cluster has from the start: the first namespaces, and the service through which pods find the server. */
+/** Creates what every cluster has from the start: the system namespaces and priority classes, and the service `kubernetes`. */
 export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
   const { serviceAddress, advertise, hasPeers, priorities } = options;
   await Promise.all([
@@ -48,17 +48,19 @@ export async function bootstrap(handle: Handle, options: BootstrapOptions): Prom
   if (!hasPeers) await publishEndpoints(handle, [advertise]);
 }
 
-/** Names of what is made here, by its kind. */
+/** Names of the objects that `bootstrap` creates, by kind. */
 const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
   [Namespace, new Set(NAMESPACES)],
   [PriorityClass, new Set(PRIORITIES.map(({ name }) => name))],
   ...[Service, Endpoints, EndpointSlice].map((kind) => [kind, new Set(['kubernetes'])] as const),
 ];
 
-/** Makes again what somebody deletes of it. */
+/** Runs `again` when one of these objects is deleted. */
 export function keepBootstrapped({ cache, log }: Pick<Core, 'cache' | 'log'>, again: () => Promise<void>): void {
   const plan = soon(() => {
-    again().catch((error: unknown) => log.warn("what is the cluster's own could not be made again", { error }));
+    again().catch((error: unknown) =>
+      log.warn('the initial objects of the cluster could not be created again', { error }),
+    );
   });
   for (const [kind, names] of OWN) {
     cache.table(kind).listeners.add(({ entry, at }) => {

@@ -20,40 +20,41 @@ import type { ExplainPod } from './subresources/explain.ts';
 import type { Commits } from './transaction/commit.ts';
 import type { Watches } from './watches/watches.ts';
 
-/** What the verbs work with. */
+/** The parts of a server that verbs, subresources and admission plugins work with. */
 export interface Core {
   /** For reads of rows; objects are read from the cache and written through a transaction. */
   readonly store: Pick<Store, 'get' | 'revision'>;
+  /** Writes drafts to the store; for transactions only. */
   readonly commits: Commits;
   readonly cache: Cache;
   readonly registry: Registry;
   readonly watches: Watches;
   readonly allocation: Allocation;
   readonly admission: AdmissionChain;
-  /** Who may do what. Asked by the HTTP front end and by reviews; calls inside the process are trusted. */
+  /** Decides what users may do. */
   readonly authorizer: Authorizer;
-  /** What roles say, whoever decides. */
+  /** Evaluates roles and bindings, also where another authorizer decides. */
   readonly rbac: Rbac;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Whether a collector works off the finalizers `orphan` and `foregroundDeletion`; without one they are not set. */
+  /** Whether a garbage collector handles the finalizers `orphan` and `foregroundDeletion`; without one they are not set. */
   readonly garbageCollection: boolean;
-  /** Whose a bearer token is, and for whom. */
+  /** Authenticates a bearer token: its user and audiences. */
   readonly identify: Identify;
-  /** Makes tokens of service accounts; absent: nobody does. */
+  /** Issues tokens of service accounts; undefined: the subresource `token` is not served. */
   readonly tokenIssuer: TokenIssuer | undefined;
-  /** Why a pod is where it is, or nowhere. */
+  /** Explains the scheduling of a pod. */
   readonly explainPod: ExplainPod;
-  /** The way to the agents of nodes. */
+  /** Reaches the agents of nodes. */
   readonly nodes: NodeConnection;
   /** Specs that recently created objects share. */
   readonly specs: SpecInterner;
-  /** Lists that were asked for lately. */
+  /** Encoded lists that were requested recently. */
   readonly lists: ListBodies;
 }
 
-/** What a kind's hooks learn of the call they run in. */
+/** What a kind's hooks may know about the call they run in. */
 export function hookContext(core: Core, { apiVersion, subresource, user }: Call): HookContext {
   return { now: timestamp(core.clock.now()), uuid: core.random.uuid, apiVersion, subresource, user };
 }

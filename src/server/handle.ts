@@ -1,7 +1,6 @@
 import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../base/errors.ts';
 import type { Verb } from '../kinds/kind.ts';
 import { StoreConflict, StoreFull, StoreUnavailable } from '../store/store.ts';
-import { answerOf } from './answers/all.ts';
 import type { Call, Handle } from './api.ts';
 import type { Core } from './core.ts';
 import { checkWriteOptions } from './objects/write-options.ts';
@@ -18,6 +17,7 @@ import { list } from './verbs/list.ts';
 import { patch } from './verbs/patch.ts';
 import { update } from './verbs/update.ts';
 import { watch } from './verbs/watch.ts';
+import { virtualOperation } from './virtual/all.ts';
 
 const verbs: Record<Verb, Operation> = {
   get,
@@ -56,10 +56,10 @@ function operationOf(resource: Resource, call: Call): Operation {
     return operation;
   }
   if (kind.verbs && !kind.verbs.includes(call.verb)) throw methodNotAllowed();
-  const answer = answerOf(resource);
-  if (answer) return answer;
+  const virtual = virtualOperation(resource);
+  if (virtual) return virtual;
   if (kind.kind === 'Binding' && kind.group === '') return createBinding;
-  // Objects that live in namespaces are written in one of them.
+  // Only lists and watches may span namespaces.
   if (kind.scope === 'Namespaced' && !call.namespace && call.verb !== 'list' && call.verb !== 'watch')
     throw methodNotAllowed();
   return verbs[call.verb];
@@ -77,7 +77,11 @@ function toApiError(core: Core, error: unknown, call: Call): ApiError {
     return new ApiError('ServiceUnavailable', `the store has no room: ${error.message}`, { cause: error });
   }
   if (error instanceof StoreConflict) {
-    return new ApiError('Conflict', 'the object is being written by somebody else', { cause: error });
+    return new ApiError(
+      'Conflict',
+      'the object has been modified; please apply your changes to the latest version and try again',
+      { cause: error },
+    );
   }
   if (call.signal?.aborted) return new ApiError('Timeout', 'the request was given up', { cause: error });
   core.log.error('a request failed', { verb: call.verb, apiVersion: call.apiVersion, plural: call.plural, error });

@@ -1,6 +1,6 @@
 /**
- * The API server: a function from a call to a reply, over a store. It authenticates nobody and listens nowhere; http/
- * and authn/ do that, and cli/ puts them together.
+ * The API server: a function from a call to a reply, over a store. It neither listens nor authenticates; http/ and authn/ do
+ * that, and cli/ puts them together.
  */
 import type { Clock } from '../base/clock.ts';
 import { type Logger, silent } from '../base/log.ts';
@@ -29,8 +29,8 @@ import { Cache } from './cache/cache.ts';
 import { DefinitionMarks } from './cache/definition-marks.ts';
 import type { Core } from './core.ts';
 import { type DirectHandle, directCalls } from './direct.ts';
-import type { Admitting } from './fairness/admitting.ts';
-import { createAdmitting, type FairnessSettings } from './fairness/create.ts';
+import { createFlowControl, type FlowControlSettings } from './fairness/create-flow-control.ts';
+import type { FlowControl } from './fairness/flow-control.ts';
 import { handler } from './handle.ts';
 import { ListBodies } from './lists/bodies.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
@@ -47,31 +47,31 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly random?: Random;
   readonly log?: Logger;
-  /** One range, or two of different families with a comma between. */
+  /** One CIDR range, or two of different IP families, separated by a comma. */
   readonly serviceClusterIpRange?: string;
   readonly serviceNodePortRange?: string;
-  /** How much history watches and exact lists can go back. */
+  /** How far back watches and exact lists can start. */
   readonly historyMilliseconds?: number;
   readonly historyBytes?: number;
-  /** Who has a say in writes, in their order; by default only that what is written needs a namespace. */
+  /** The admission plugins, in their order; default: NamespaceLifecycle. */
   readonly admission?: readonly AdmissionPlugin[];
-  /** Who decides what users may do, in their order; by default everybody may do everything. */
+  /** The authorizers, in their order; default: everybody may do everything. */
   readonly authorization?: readonly AuthorizationMode[];
-  /** Where the mode `Webhook` asks. */
+  /** Sends access reviews for the mode `Webhook`. */
   readonly postReview?: PostReview | undefined;
-  /** Whether the default roles and bindings are put in order. */
+  /** Whether the default roles and bindings are created and kept in order. */
   readonly defaultRoles?: boolean;
-  /** How many requests are served at once; by default whoever comes. */
-  readonly fairness?: FairnessSettings | undefined;
+  /** Limits on concurrent requests; default: none. */
+  readonly flowControl?: FlowControlSettings | undefined;
   /** Whether a garbage collector runs beside the server. */
   readonly garbageCollection?: boolean;
   /** Whether calls and the objects that are handed out are frozen, so that a test finds code that changes one. */
   readonly freeze?: boolean;
-  /** What tells this release from others, where nobody else writes to the store meanwhile. */
+  /** Identifies this build, where no other program writes to the store at the same time. */
   readonly release?: string | undefined;
-  /** Makes tokens of service accounts; absent: nobody does. */
+  /** Issues tokens of service accounts; absent: the subresource `token` is not served. */
   readonly tokenIssuer?: TokenIssuer | undefined;
-  /** Where clients inside the cluster reach this server: the endpoints of the service `kubernetes`. */
+  /** The address of this server for the endpoints of the service `kubernetes`. */
   readonly advertise?: ServerAddress;
   /** The name of this machine, when other servers use the same store: then they keep the endpoints together. */
   readonly sharedFrom?: string | undefined;
@@ -86,22 +86,22 @@ export interface Server {
   /** What serves each group and version: the kinds of the registry, and whatever else is added. */
   readonly backends: BackendRegistry;
   readonly authorizer: Authorizer;
-  /** Who decides when a request that came over the network is worked on. */
-  readonly admitting: Admitting | undefined;
-  /** An object as the cache has it, in no time and on nobody's behalf. */
+  /** Decides when a request from the network is served. */
+  readonly flowControl: FlowControl | undefined;
+  /** Looks an object up in the cache, synchronously and without authorization. */
   readonly find: Find;
-  /** Says who tells whose a bearer token is, for those who ask the server; before, it is nobody's. */
+  /** Sets how bearer tokens are authenticated for token reviews; until then no token is valid. */
   identifyBy(identify: Core['identify']): void;
-  /** Says who knows why pods are where they are; before, nobody does. */
+  /** Sets what explains the scheduling of pods; until then nothing does. */
   explainPodsBy(explainPod: Core['explainPod']): void;
-  /** Says how the agents of nodes are reached; before, none is. */
+  /** Sets how the agents of nodes are reached; until then none is. */
   reachNodesBy(connection: NodeConnection): void;
   /**
    * Adds this server to the endpoints of the service `kubernetes`, where several servers keep them together; resolves with
    * what removes it again. For one that listens.
    */
   join(): Promise<() => Promise<void>>;
-  /** Ends watches cleanly and lets go of the store, which stays open. */
+  /** Ends watches cleanly and stops using the store, which stays open. */
   close(): void;
 }
 
@@ -162,8 +162,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       ? new Peers({ identity: { hostname, advertise, uid: random.uuid() }, handle, cache, clock, log })
       : undefined;
   const first = { serviceAddress: addresses[0]!.at(1), advertise, hasPeers: peers !== undefined, priorities };
-  const [admitting] = await Promise.all([
-    options.fairness && createAdmitting(core, options.fairness),
+  const [flowControl] = await Promise.all([
+    options.flowControl && createFlowControl(core, options.flowControl),
     bootstrap(handle, first),
     options.defaultRoles ? reconcilePolicy(core) : undefined,
   ]);
@@ -174,7 +174,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     registry,
     backends: new BackendRegistry(registry),
     authorizer: core.authorizer,
-    admitting,
+    flowControl,
     find: findIn((kind) => cache.table(kind)),
     identifyBy(next) {
       identify = next;
@@ -204,6 +204,6 @@ const freezing =
     handle(Object.freeze(call), notes);
 
 function webhook({ postReview, clock, log = silent }: ServerOptions): Webhook {
-  if (!postReview) throw new Error('authorization by webhook needs somebody to ask');
+  if (!postReview) throw new Error('the authorization mode Webhook needs postReview');
   return new Webhook({ post: postReview, clock, log });
 }

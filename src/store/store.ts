@@ -86,6 +86,8 @@ export interface Change {
 }
 
 export interface Watcher {
+  /** Only changes of keys that start with this are delivered; default: all. */
+  readonly prefix?: string;
   /** A batch holds whole revisions. */
   changes(batch: readonly Change[]): void;
   /** Everything up to this revision has been told: what happened since the last change is nothing of the store's. */

@@ -94,8 +94,11 @@ export class Watchers {
 
   #deliver(subscriber: Subscriber, changes: readonly Change[]): void {
     if (subscriber.over) return;
+    const { prefix } = subscriber.watcher;
+    const wanted = prefix ? changes.filter(({ key }) => key.startsWith(prefix)) : changes;
+    if (wanted.length === 0) return;
     try {
-      subscriber.watcher.changes(changes);
+      subscriber.watcher.changes(wanted);
     } catch (error) {
       this.#log.error('a watcher failed and is closed', { error });
       this.#end(subscriber, error as Error);

@@ -105,7 +105,7 @@ async function eventsOf(name: string): Promise<string[]> {
 }
 
 describe('a pod', () => {
-  it('gets a node, and an event and a condition say so', async () => {
+  it('gets a node, with an event and a condition', async () => {
     await addNode('node-1');
     await addPod('web');
     await settled();
@@ -114,7 +114,7 @@ describe('a pod', () => {
     expect(await eventsOf('web')).toEqual(['Normal Scheduled Successfully assigned default/web to node-1']);
   });
 
-  it('of another scheduler, or with a node of its own, is left alone', async () => {
+  it('of another scheduler, or with a node already, is ignored', async () => {
     await addNode('node-1');
     await addPod('theirs', '1', { schedulerName: 'other' });
     await addPod('placed', '1', { nodeName: 'elsewhere' });
@@ -124,7 +124,7 @@ describe('a pod', () => {
     expect([...(await eventsOf('theirs')), ...(await eventsOf('placed'))]).toEqual([]);
   });
 
-  it('that does not fit says why, and gets its node as soon as there is one', async () => {
+  it('that does not fit has the reason, and gets a node as soon as there is one', async () => {
     await addNode('small', '1');
     await addNode('tainted', '4', { spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } });
     await addPod('web', '2');
@@ -149,7 +149,7 @@ describe('a pod', () => {
     expect(await nodeOf('web')).toBe('node-1');
   });
 
-  it('that still does not fit when the scheduler starts anew is not written again', async () => {
+  it('that still does not fit after a restart of the scheduler is not written again', async () => {
     await addNode('small', '1');
     await addPod('web', '2');
     await addPod('other', '2');
@@ -179,7 +179,7 @@ describe('a pod', () => {
     expect(await nodeOf('web')).toBe('node-1');
   });
 
-  it('is not tried while nothing happens that could help it, and not before its back-off ends', async () => {
+  it('is not retried before an event that may help, nor before its back-off ends', async () => {
     const written: string[] = [];
     intercept = ({ verb, subresource }) => void (subresource && written.push(`${verb} ${subresource}`));
     await addNode('node-1', '1');
@@ -217,7 +217,7 @@ describe('a pod', () => {
 });
 
 describe('bindings', () => {
-  it('never put two pods into the same room, though many are on their way at once', async () => {
+  it('never overcommit a node, though many are in progress at once', async () => {
     for (let index = 0; index < 5; index++) await addNode(`node-${index}`, '4');
     await Promise.all(Array.from({ length: 30 }, (_, index) => addPod(`pod-${index}`, '1')));
     await settled();
@@ -227,7 +227,7 @@ describe('bindings', () => {
     expect([...counts.values()]).toEqual([4, 4, 4, 4, 4]);
   });
 
-  it('that fail give the room back, and are tried again', async () => {
+  it('that fail free the resources, and are retried', async () => {
     await addNode('node-1', '1');
     let failures = 1;
     intercept = ({ subresource }) => {
@@ -265,10 +265,10 @@ describe('bindings', () => {
   });
 });
 
-describe('a more important pod', () => {
+describe('a pod of a higher priority', () => {
   const important = { priority: 100 };
 
-  it('sends less important ones away, and takes their room when they are gone', async () => {
+  it('preempts pods of lower priority, and takes their node when they are gone', async () => {
     await addNode('node-1', '2');
     await addPod('low', '2', { terminationGracePeriodSeconds: 30 });
     await settled();
@@ -291,7 +291,7 @@ describe('a more important pod', () => {
     expect(await nodeOf('thief')).toBeUndefined();
   });
 
-  it('does not when it shall not', async () => {
+  it('does not preempt with the policy Never', async () => {
     await addNode('node-1', '2');
     await addPod('low', '2');
     await settled();
@@ -319,7 +319,7 @@ describe('a more important pod', () => {
 });
 
 describe('nodes', () => {
-  it('that are drained of room, renamed or gone are seen at once', async () => {
+  it('that shrink, change or are deleted are seen at once', async () => {
     await addNode('node-1');
     await addNode('node-2');
     await client.of(Node).patch('node-1', { type: 'merge', changes: { spec: { unschedulable: true } } });
@@ -336,8 +336,8 @@ describe('nodes', () => {
   });
 });
 
-describe('a claim that waits for its first pod', () => {
-  it('is told the node, and the pod is bound when its volume is there', async () => {
+describe('a claim that waits for its first consumer', () => {
+  it('gets the selected node, and the pod is bound when its volume is bound', async () => {
     await addNode('node-1');
     await client.of(StorageClass).create({
       metadata: { name: 'slow' },
@@ -366,7 +366,7 @@ describe('a claim that waits for its first pod', () => {
     expect(await nodeOf('web')).toBe('node-1');
   });
 
-  it('that gets none in time lets the pod try again', async () => {
+  it('that is not bound in time lets the pod be retried', async () => {
     await addNode('node-1');
     const volumeBindingMode = 'WaitForFirstConsumer';
     await client
@@ -391,7 +391,7 @@ describe('a claim that waits for its first pod', () => {
     );
   });
 
-  describe('whose pod has chosen', () => {
+  describe('with a selected node', () => {
     const claims = () => client.of(PersistentVolumeClaim).in('default');
     const volumes = () => client.of(PersistentVolume);
     const spec = {
@@ -430,7 +430,7 @@ describe('a claim that waits for its first pod', () => {
 
     beforeEach(() => addNode('node-1'));
 
-    it('gets the volume that was there', async () => {
+    it('gets the existing volume', async () => {
       await volume('disk');
       await begin();
       const { metadata, spec: now } = await volumes().get('disk');
@@ -442,7 +442,7 @@ describe('a claim that waits for its first pod', () => {
       expect(await nodeOf('web')).toBe('node-1');
     });
 
-    it('tries again when that is taken away', async () => {
+    it('is retried when that volume is lost', async () => {
       await volume('disk');
       await begin();
       await volumes().patch('disk', merge({ spec: { claimRef: null } }));
@@ -450,7 +450,7 @@ describe('a claim that waits for its first pod', () => {
       expect(await message()).toBe(`${PRE} ClaimRef got reset for pv "disk"`);
     });
 
-    it('tries again when its provisioner gives it back', async () => {
+    it('is retried when its provisioner resets it', async () => {
       await begin();
       await claims().patch(
         'data',
@@ -460,7 +460,7 @@ describe('a claim that waits for its first pod', () => {
       expect(await message()).toBe(`${PRE} provisioning failed for PVC "data"`);
     });
 
-    it('tries again when its volume is made elsewhere', async () => {
+    it('is retried when its volume is provisioned elsewhere', async () => {
       await begin();
       await volume('elsewhere', { nodeAffinity: on('node-2') });
       await bindTo('elsewhere');
@@ -470,7 +470,7 @@ describe('a claim that waits for its first pod', () => {
       );
     });
 
-    it('is free to choose again when its pod is gone', async () => {
+    it('is free for another node when its pod is gone', async () => {
       await begin();
       await addNode('node-2');
       await pods().delete('web');
@@ -488,7 +488,7 @@ describe('a claim that waits for its first pod', () => {
 });
 
 describe('an explanation', () => {
-  it('tells of every node, rule by rule, whether the pod waits or runs', async () => {
+  it('has the verdict of every filter on every node, for waiting and running pods', async () => {
     await addNode('node-1', '4');
     await addNode('node-2', '1');
     await addPod('web', '2');
@@ -515,7 +515,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('is not there for a pod that is not there', async () => {
+  it('does not exist for a pod that does not exist', async () => {
     await expect(pods().subresource('none', 'explain').get()).rejects.toMatchObject({ reason: 'NotFound' });
   });
 });

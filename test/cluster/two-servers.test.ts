@@ -1,5 +1,16 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { ControlledClock, systemClock } from '../../src/base/clock.ts';
+import { silent } from '../../src/base/log.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import { openPki } from '../../src/cli/pki/pki.ts';
+import { shareKeys } from '../../src/cli/pki/shared-keys.ts';
+import type { Settings } from '../../src/cli/up/flags.ts';
+import { authentication } from '../../src/cli/up/identity/authentication.ts';
+import { tokenSettings } from '../../src/cli/up/identity/service-account-tokens.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Call, ObjectReply } from '../../src/server/api.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
@@ -15,7 +26,7 @@ const at = { apiVersion: 'v1', plural: 'configmaps', namespace: 'default', user 
 describe.skipIf(missing)('two servers on one etcd', () => {
   let etcd: TestEtcd;
   const stores: Store[] = [];
-  let servers: Server[];
+  let servers: Server[] = [];
 
   beforeAll(async () => {
     etcd = await TestEtcd.start();
@@ -26,6 +37,7 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     await etcd.remove();
   });
   beforeEach(async () => {
+    for (const server of servers) server.close();
     servers = [];
     for (let i = 0; i < 2; i++) {
       const store = await openEtcdStore({ endpoints: [etcd.endpoint], clock: systemClock });
@@ -79,5 +91,81 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     );
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(tries.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { reason: 'AlreadyExists' } });
+  });
+
+  describe('known by their leases', () => {
+    const A = { address: '192.0.2.1', port: 6443 };
+    const B = { address: '192.0.2.2', port: 6443 };
+    let clock: ControlledClock;
+    const start = async (advertise: typeof A) => {
+      const store = await openEtcdStore({ endpoints: [etcd.endpoint], clock: systemClock });
+      stores.push(store);
+      const server = await createServer({ store, kinds: allKinds, clock, advertise, sharedFrom: advertise.address });
+      servers.push(server);
+      return server;
+    };
+    const addresses = async () => {
+      const { subsets } = await ask(0, { verb: 'get', plural: 'endpoints', name: 'kubernetes' });
+      return subsets.flatMap((subset: any) => subset.addresses.map(({ ip }: any) => ip));
+    };
+    beforeEach(() => {
+      clock = new ControlledClock();
+    });
+
+    it('are both among the endpoints, whoever started last, until one stops', async () => {
+      await (await start(A)).join();
+      const leave = await (await start(B)).join();
+      await expect.poll(addresses).toEqual([A.address, B.address]);
+      await leave();
+      expect(await addresses()).toEqual([A.address]);
+    });
+
+    it('are gone from the endpoints when they die and the lease expires', async () => {
+      await (await start(A)).join();
+      const b = await start(B);
+      await b.join();
+      await expect.poll(addresses).toEqual([A.address, B.address]);
+      // As after kill -9: it renews nothing, and says nothing.
+      b.close();
+      await clock.advance(14_000);
+      expect(await addresses()).toEqual([A.address, B.address]);
+      await clock.advance(1_000);
+      await expect.poll(addresses).toEqual([A.address]);
+    });
+  });
+
+  it('accept each other’s tokens and client certificates', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'two-servers-'));
+    try {
+      const tools = { clock: systemClock, random: systemRandom, log: silent };
+      const member = async (name: string, index: number) => {
+        const directory = join(home, name);
+        await shareKeys({ ...tools, store: stores.at(index - 2)!, directory });
+        const pki = await openPki({ ...tools, directory, names: ['localhost'] });
+        const settings = { anonymousAuth: false, serviceAccountExtendTokenExpiration: false } as Settings;
+        const tokens = tokenSettings(settings, pki, systemRandom);
+        const { find } = servers[index]!;
+        return { pki, tokens, ...(await authentication({ ...tools, settings, tokens, find })) };
+      };
+      const members = await Promise.all([member('a', 0), member('b', 1)]);
+      const { metadata } = await ask(0, {
+        plural: 'serviceaccounts',
+        verb: 'create',
+        body: { metadata: { name: 'app' } },
+      });
+      const account = { name: 'app', uid: metadata.uid as string };
+      for (const [issuer, verifier] of [members, members.toReversed()]) {
+        const { audiences } = issuer!.tokens;
+        const now = Math.floor(systemClock.now() / 1000);
+        const token = issuer!.tokens.bound.issue({ namespace: 'default', account, audiences, now, seconds: 600 });
+        await expect
+          .poll(() => verifier!.identify(token, []))
+          .toMatchObject({ user: { name: 'system:serviceaccount:default:app' } });
+        const authority = new X509Certificate(verifier!.pki.authority);
+        expect(new X509Certificate(issuer!.pki.admin.certificate).verify(authority.publicKey)).toBe(true);
+      }
+    } finally {
+      await rm(home, { recursive: true });
+    }
   });
 });

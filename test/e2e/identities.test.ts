@@ -334,7 +334,7 @@ describe('qd proxy', () => {
   });
 });
 
-test('certificates are rotated while the cluster runs, keys and the authority between two runs', async () => {
+test('certificates, keys and the authority are rotated while the cluster runs', async () => {
   const directory = await newDirectory();
   const data = join(directory, 'data');
   const certs = (...args: string[]) => runQd(['certs', ...args, '--data-dir', data]);
@@ -347,6 +347,14 @@ test('certificates are rotated while the cluster runs, keys and the authority be
       });
       socket.on('error', reject);
     });
+  /** A client that knows only the first authority, with a token. */
+  const authorized = async (origin: string, token: string, { trustsAll } = { trustsAll: false }) => {
+    const trust = trustsAll ? { rejectUnauthorized: false } : { ca: oldCa };
+    const call = request(`${origin}/api`, { ...trust, headers: { authorization: `Bearer ${token}` }, agent: false });
+    call.end();
+    const [response] = await once(call, 'response');
+    return response.resume();
+  };
   const first = await startQd({ directory });
   const oldCa = await readFile(join(data, 'pki', 'ca.crt'), 'utf8');
   const oldPrint = await shown(first.origin);
@@ -356,29 +364,37 @@ test('certificates are rotated while the cluster runs, keys and the authority be
   const token = (await first.request('POST', `${account}/a/token`, { body: { spec: { audiences: [] } } })).body.status
     .token;
 
-  expect((await certs('rotate')).stdout).toMatch(/^rotated serving, admin; process \d+ creates new ones\n$/);
+  expect((await certs('rotate')).stdout).toMatch(/^rotated serving, admin; process \d+ uses the new ones now\n$/);
   await until(async () => ((await shown(first.origin)) === oldPrint ? undefined : true));
   await until(async () => ((await readFile(first.kubeconfig, 'utf8')) === oldConfig ? undefined : true));
   expect((await first.request('GET', '/api')).code).toBe(200);
-  expect((await certs('rotate', 'authority')).stderr).toMatch(
-    /^qd: to rotate authority, stop the cluster \(process \d+\) first/,
-  );
+
+  const before = await shown(first.origin);
+  expect((await certs('rotate', 'authority', 'service-account-key')).code).toBe(0);
+  await until(async () => ((await shown(first.origin)) === before ? undefined : true));
+  expect((await certs('show')).stdout).toMatch(/authority \(replaced\) +CN=quarterdeck-ca /);
+  const keyOf = (text: string) => JSON.parse(Buffer.from(text.split('.')[0]!, 'base64url').toString()).kid;
+  const issue = async () =>
+    (await first.request('POST', `${account}/a/token`, { body: { spec: {} } })).body.status.token;
+  await until(async () => (keyOf(await issue()) === keyOf(token) ? undefined : true));
+  const { keys } = JSON.parse((await first.request('GET', '/openid/v1/jwks')).text);
+  expect(keys.map(({ kid }: any) => kid)).toEqual([keyOf(await issue()), keyOf(token)]);
+  const ca = await until(async () => {
+    const found = await first.request('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt');
+    return found.body.data?.['ca.crt'] === oldCa ? undefined : found.body.data['ca.crt'];
+  });
+  expect(ca).toContain(oldCa);
+  expect((await authorized(first.origin, token)).statusCode).toBe(200);
   await first.stop();
 
-  expect((await certs('rotate', 'authority', 'service-account-key')).code).toBe(0);
   const second = await startQd({ directory });
   try {
-    expect((await certs('show')).stdout).toMatch(/authority \(replaced\) +CN=quarterdeck-ca /);
-    // A client that knows only the old authority, with a token of the old key.
-    const call = request(`${second.origin}/api`, {
-      ca: oldCa,
-      headers: { authorization: `Bearer ${token}` },
-      agent: false,
-    });
-    call.end();
-    const [response] = await once(call, 'response');
-    expect(response.statusCode).toBe(200);
-    response.resume();
+    expect((await authorized(second.origin, token)).statusCode).toBe(200);
+    expect((await certs('forget')).code).toBe(0);
+    await until(async () =>
+      (await authorized(second.origin, token, { trustsAll: true })).statusCode === 401 ? true : undefined,
+    );
+    await expect(authorized(second.origin, token)).rejects.toThrow(/certificate/);
     for (const file of await readdir(join(data, 'pki'))) {
       expect((await stat(join(data, 'pki', file))).mode & 0o077).toBe(0);
     }

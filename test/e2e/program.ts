@@ -15,6 +15,8 @@ export interface StartOptions {
   readonly directory?: string;
   readonly flags?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** The Node that runs it; by default the one that runs the test. */
+  readonly node?: string;
 }
 
 interface Answer {
@@ -52,12 +54,12 @@ export function newDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'qd-e2e-'));
 }
 
-export async function startQd({ directory, flags = [], env = {} }: StartOptions = {}): Promise<Qd> {
+export async function startQd({ directory, flags = [], env = {}, node }: StartOptions = {}): Promise<Qd> {
   const home = directory ?? (await newDirectory());
   const data = join(home, 'data');
   const kubeconfig = join(home, 'kubeconfig');
   const where = ['--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig];
-  const child = spawnProgram('qd', ['up', ...where, '--log-level', 'warn', ...flags], { env });
+  const child = spawnProgram('qd', ['up', ...where, '--log-level', 'warn', ...flags], { env, node });
   let said = '';
   const origin = await new Promise<string>((resolve, reject) => {
     const onData = (chunk: Buffer) => {
@@ -92,6 +94,7 @@ export async function startQd({ directory, flags = [], env = {} }: StartOptions 
 
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
+  readonly node?: string | undefined;
   /** Run as this user; only root can ask for it. */
   readonly uid?: number;
 }
@@ -113,10 +116,11 @@ export async function runQd(
   return { code, ...said };
 }
 
-export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], { env, uid }: RunOptions): ChildProcess {
+export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], options: RunOptions): ChildProcess {
+  const { env, uid, node = process.execPath } = options;
   const program = join(DIST, `${name}.js`);
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`);
-  return spawn(process.execPath, [program, ...args], {
+  return spawn(node, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
     ...(uid === undefined ? {} : { uid, gid: uid }),

@@ -3,16 +3,21 @@ import { X509Certificate } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
+import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { pemBlocks } from '../../base/x509/pem.ts';
+import { keyFileOf } from '../encryption/encryption.ts';
+import type { KeysFlags } from '../encryption/flags.ts';
 import { type ClusterFlags, directoryOf } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { table } from '../output/table.ts';
-import type { Rotatable } from '../pki/rotatable.ts';
+import { isSharedBetweenServers, type Rotatable } from '../pki/rotatable.ts';
 import { forgetFormer, rotate } from '../pki/rotate.ts';
+import { changeSharedKeys, shareKeys } from '../pki/shared-keys.ts';
 import { withCluster } from '../process/cluster-process.ts';
 import { readIfThere } from '../process/files.ts';
 import { ROTATED_SIGNAL } from '../process/signals.ts';
+import { openSharedStore } from '../up/store/open-for-command.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -43,28 +48,53 @@ function rowOf(what: string, certificate: X509Certificate): string[] {
   return [what, certificate.subject.replaceAll('\n', ', '), expires.toISOString().slice(0, 10), String(left)];
 }
 
-export async function rotateCerts(what: readonly Rotatable[], flags: ClusterFlags): Promise<void> {
+/** Keys that servers on a shared store share are replaced in the store, where all of them see it. */
+export async function rotateCerts(what: readonly Rotatable[], flags: KeysFlags): Promise<void> {
   const directory = await pkiOf(flags);
-  const options = { directory, clock: systemClock, random: systemRandom };
-  const needsStop = what.filter((each) => each === 'authority' || each === 'service-account-key');
+  const options = { clock: systemClock, random: systemRandom };
   await withCluster(flags, async (pid) => {
-    if (pid !== undefined && needsStop.length > 0) {
-      throw new CliError(`to rotate ${needsStop.join(' and ')}, stop the cluster (process ${pid}) first`);
-    }
-    for (const each of what) await rotate(each, options);
+    const shared = what.filter(isSharedBetweenServers);
+    const isShared =
+      shared.length > 0 &&
+      (await changeShared(flags, pid, async (scratch) => {
+        for (const each of shared) await rotate(each, { ...options, directory: scratch });
+      }));
+    const own = isShared ? what.filter((each) => !isSharedBetweenServers(each)) : what;
+    for (const each of own) await rotate(each, { ...options, directory });
     if (pid !== undefined) process.kill(pid, ROTATED_SIGNAL);
-    const when = pid === undefined ? 'the next start creates new ones' : `process ${pid} creates new ones`;
+    const when = pid === undefined ? 'the next start uses the new ones' : `process ${pid} uses the new ones now`;
     print(`rotated ${what.join(', ')}; ${when}`);
   });
 }
 
-export async function forgetCerts(flags: ClusterFlags): Promise<void> {
+export async function forgetCerts(flags: KeysFlags): Promise<void> {
   const directory = await pkiOf(flags);
   await withCluster(flags, async (pid) => {
-    if (pid !== undefined) throw new CliError(`the cluster is running as process ${pid}; stop it first`);
-    await forgetFormer(directory);
+    const isShared = await changeShared(flags, pid, forgetFormer);
+    if (!isShared) await forgetFormer(directory);
+    if (pid !== undefined) process.kill(pid, ROTATED_SIGNAL);
     print('only the current certificate authority and key are trusted now');
   });
+}
+
+/** Changes the keys in a shared store. Resolves with whether the store is shared. */
+async function changeShared(
+  flags: KeysFlags,
+  pid: number | undefined,
+  change: (directory: string) => Promise<void>,
+): Promise<boolean> {
+  const directory = directoryOf(flags);
+  const store = await openSharedStore(directory, keyFileOf(flags));
+  if (!store) return false;
+  try {
+    await changeSharedKeys(store, directory, change);
+    const tools = { clock: systemClock, random: systemRandom, log: silent };
+    // Otherwise the running server adopts them.
+    if (pid === undefined) await shareKeys({ ...tools, store, directory: join(directory, 'pki') });
+    return true;
+  } finally {
+    await store.close();
+  }
 }
 
 async function pkiOf(flags: ClusterFlags): Promise<string> {

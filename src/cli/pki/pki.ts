@@ -37,6 +37,13 @@ interface KeyPair {
   readonly key: string;
 }
 
+/** Whether two states of the keys and certificates are the same. */
+export function isSamePki(a: Pki, b: Pki): boolean {
+  const parts = ({ authority, serving, admin, serviceAccountKey, formerServiceAccountKeys }: Pki) =>
+    [authority, serving.certificate, admin.certificate, serviceAccountKey, ...formerServiceAccountKeys].join('\n');
+  return parts(a) === parts(b);
+}
+
 export interface PkiOptions {
   readonly directory: string;
   /** DNS names and IP addresses that the serving certificate must contain. */
@@ -87,6 +94,8 @@ export async function openPki(options: PkiOptions): Promise<Pki> {
 
 /** Public keys of service account tokens that were replaced. */
 export const FORMER_KEYS = 'sa.former.pub';
+/** The authority that was replaced last; its certificate and key are kept for recovery. */
+export const PREVIOUS_AUTHORITY = 'ca.previous';
 /** The authority, signed by the one it replaced, so that clients that know only the old one trust the server. */
 export const CROSS = 'ca.cross.crt';
 
@@ -100,8 +109,16 @@ export function firstBlock(pem: string): string {
   return pem.slice(0, pem.indexOf(end) + end.length);
 }
 
-async function openAuthority({ directory, clock, random }: PkiOptions, created: string[]): Promise<Identity> {
-  const found = await readIdentity(directory, 'ca');
+/** Makes sure that there is an authority and a key for service account tokens: what all servers of a cluster share. */
+export async function ensureClusterKeys(options: Omit<PkiOptions, 'names'>): Promise<void> {
+  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  await openAuthority(options, []);
+  await openServiceAccountKey(options.directory, []);
+}
+
+async function openAuthority(options: Omit<PkiOptions, 'names'>, created: string[]): Promise<Identity> {
+  const { directory, clock, random } = options;
+  const found = await readAuthority(directory);
   if (found) return found;
   const { issue, newIssuer, newKey } = await import('../../base/x509/certificate.ts');
   const { privateKey: key, publicKey } = await newKey();
@@ -112,6 +129,11 @@ async function openAuthority({ directory, clock, random }: PkiOptions, created: 
   await writeIdentity(directory, 'ca', { certificate, key });
   created.push('authority');
   return { certificate, key };
+}
+
+/** Between the two writes of a rotation, the certificate still belongs to the key that is being replaced. */
+export async function readAuthority(directory: string): Promise<Identity | undefined> {
+  return (await readIdentity(directory, 'ca')) ?? (await readIdentity(directory, 'ca', PREVIOUS_AUTHORITY));
 }
 
 interface LeafOptions extends PkiOptions {
@@ -167,8 +189,8 @@ async function openServiceAccountKey(directory: string, created: string[]): Prom
 }
 
 /** Reads a certificate and its key; undefined unless both exist and belong together. */
-export async function readIdentity(directory: string, name: string): Promise<Identity | undefined> {
-  const [crtFile, keyFile] = [join(directory, `${name}.crt`), join(directory, `${name}.key`)];
+async function readIdentity(directory: string, name: string, keyName = name): Promise<Identity | undefined> {
+  const [crtFile, keyFile] = [join(directory, `${name}.crt`), join(directory, `${keyName}.key`)];
   const [certificate, keyPem] = await Promise.all([readIfThere(crtFile), readIfThere(keyFile)]);
   if (!certificate || !keyPem) return undefined;
   const key = parsed(keyFile, () => createPrivateKey(keyPem));

@@ -1,12 +1,12 @@
 /** Renews the certificates of a running process before they expire, and when it is told to check them. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Pki } from './pki.ts';
+import { isSamePki, type Pki } from './pki.ts';
 
 export interface RenewalOptions {
   readonly pki: Pki;
   readonly open: () => Promise<Pki>;
-  /** Takes new certificates into use. */
+  /** Takes changed keys and certificates into use. */
   readonly apply: (pki: Pki) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -17,28 +17,32 @@ const RETRY_MS = 60 * 60_000;
 export interface Renewal {
   /** Checks at once, after something was rotated. */
   check(): Promise<void>;
-  stop(): void;
+  /** Resolves when a check that is under way has ended. */
+  stop(): Promise<void>;
 }
 
 export function keepRenewed({ pki, open, apply, clock, log }: RenewalOptions): Renewal {
   let timer: Timer | undefined;
   let last: Promise<void> = Promise.resolve();
   let isStopped = false;
+  let current = pki;
 
   const arm = (at: number) => {
     timer?.cancel();
     if (!isStopped) timer = clock.timer(at - clock.now(), () => void check());
   };
   const look = async () => {
+    if (isStopped) return;
     try {
       const next = await open();
-      if (next.created.length > 0) {
+      if (!isSamePki(next, current)) {
         await apply(next);
-        log.info('certificates renewed', { created: next.created.join(', ') });
+        current = next;
+        log.info('keys and certificates renewed', { created: next.created.join(', ') });
       }
       arm(next.renewAt);
     } catch (error) {
-      log.error('certificates could not be renewed', { error });
+      log.error('keys and certificates could not be renewed', { error });
       arm(clock.now() + RETRY_MS);
     }
   };
@@ -49,9 +53,10 @@ export function keepRenewed({ pki, open, apply, clock, log }: RenewalOptions): R
   arm(pki.renewAt);
   return {
     check,
-    stop() {
+    async stop() {
       isStopped = true;
       timer?.cancel();
+      await last;
     },
   };
 }

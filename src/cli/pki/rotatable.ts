@@ -4,6 +4,11 @@ import { FlagError } from '../../base/flag.ts';
 export const rotatable = ['serving', 'admin', 'service-account-key', 'authority'] as const;
 export type Rotatable = (typeof rotatable)[number];
 
+/** Whether all servers of a cluster have the same one. */
+export function isSharedBetweenServers(what: Rotatable): boolean {
+  return what === 'authority' || what === 'service-account-key';
+}
+
 export function parseRotatable(text: string): Rotatable {
   const found = rotatable.find((each) => each === text);
   if (!found) throw new FlagError(`It must be one of ${rotatable.join(', ')}.`);

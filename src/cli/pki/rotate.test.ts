@@ -1,5 +1,5 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
@@ -117,6 +117,19 @@ test('a new authority is found by the hash of its key while the old one is still
   listener.close();
 });
 
+test('a rotation that was interrupted between its writes leaves the old authority in use', async () => {
+  const before = await open();
+  const certificate = await readFile(join(directory, 'ca.crt'), 'utf8');
+  await turn('authority');
+  await writeFile(join(directory, 'ca.crt'), certificate);
+  const after = await open();
+  expect(after.authority).toBe(before.authority);
+  expect(after.created).toEqual([]);
+  expect(await meet(after, before)).toEqual({ client: true, server: true });
+  await turn('authority');
+  expect(await meet(await open(), before)).toEqual({ client: true, server: true });
+});
+
 test('a directory without an authority says so', async () => {
   await expect(turn('authority')).rejects.toThrow(CliError);
 });
@@ -143,7 +156,7 @@ test('a running program renews before the end, and again before the next', async
   await clock.advance(320 * DAY);
   await renewal.check();
   expect(applied).toHaveLength(2);
-  renewal.stop();
+  await renewal.stop();
   expect(clock.waiting).toBe(0);
 });
 
@@ -164,5 +177,5 @@ test('a failure to renew is tried again', async () => {
   await renewal.check();
   await clock.advance(3_600_000);
   expect(tries).toBe(2);
-  renewal.stop();
+  await renewal.stop();
 });

@@ -13,8 +13,9 @@ import {
   expiryOf,
   FORMER_KEYS,
   firstBlock,
+  PREVIOUS_AUTHORITY,
   pemOf,
-  readIdentity,
+  readAuthority,
   writeIdentity,
 } from './pki.ts';
 import type { Rotatable } from './rotatable.ts';
@@ -74,13 +75,13 @@ async function rotateAuthority({ directory, clock, random }: RotateOptions): Pro
   const request = { subject, publicKey, usage: 'authority', notBefore: now - BACKDATED_MS } as const;
   const own = issue({ ...request, notAfter: now + AUTHORITY_LIFETIME_MS }, newIssuer(subject, key), random);
   const cross = issue({ ...request, notAfter: expiryOf(old.certificate) }, issuerOf(old.certificate, old.key), random);
-  await writeIdentity(directory, 'ca.previous', { ...old, certificate: firstBlock(old.certificate) });
+  await writeIdentity(directory, PREVIOUS_AUTHORITY, { ...old, certificate: firstBlock(old.certificate) });
   await writeWhole(join(directory, CROSS), cross);
   await writeIdentity(directory, 'ca', { certificate: `${own}${old.certificate}`, key });
 }
 
 async function authorityIn(directory: string) {
-  const found = await readIdentity(directory, 'ca');
+  const found = await readAuthority(directory);
   if (!found) throw new CliError(`${directory} has no certificate authority; has the cluster been started?`);
   return found;
 }

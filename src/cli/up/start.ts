@@ -17,7 +17,7 @@ import { publishAccess, serverUrl } from './identity/kubeconfig.ts';
 import { renewCertificates } from './identity/renewal.ts';
 import { tokenSettings } from './identity/service-account-tokens.ts';
 import { startFront } from './listeners/front-thread.ts';
-import { listenHttps, listenInsecure } from './listeners/https.ts';
+import { listenHttps, listenInsecure, tlsOf } from './listeners/https.ts';
 import { openAudit } from './observability/audit.ts';
 import { type GivenFlags, settle } from './settings/settle.ts';
 import { openStore } from './store/open.ts';
@@ -33,7 +33,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const context: StartContext = { ...environment, settings, directory: directory.path };
   const { store, encryptStale } = await steps.run('store', (say) => openStore(context, say));
   const pki = await steps.run('certificates', async (say) => {
-    const opened = await openCertificates(context);
+    const opened = await openCertificates(context, store);
     describeCertificates(opened, say);
     return opened;
   });
@@ -50,19 +50,10 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   });
   cleanup.add(await server.join());
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
-  const startComponents = await steps.run('controllers', async (say) =>
-    prepareComponents(context, { server, pki }, say),
-  );
+  const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
   if (nodes > 0) await steps.run('nodes', (say) => startNodes(settings, { ...environment, server }, say));
   await directory.remember(settings);
   const kubeconfig = await steps.run('kubeconfig', (say) => publish(context, pki, say));
-  renewCertificates({
-    pki,
-    http,
-    open: () => openCertificates(context),
-    publish: (next) => publish(context, next, () => {}),
-    ...{ cleanup, clock, log },
-  });
   encryptStale();
   isReady = true;
   const url = serverUrl(settings.bindAddress, settings.port);
@@ -70,7 +61,17 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   log.info('ready', { server: url, seconds: Number(seconds) });
   steps.line(`\nReady in ${seconds} s: ${url}\n\n${nextSteps(kubeconfig, settings.name)}`);
   setImmediate(() => http.prepare());
-  startComponents();
+  components.start();
+  renewCertificates(context, {
+    pki,
+    store,
+    async apply(next) {
+      http.renew(await tlsOf(next, settings));
+      tokens.use(next);
+      await components.use(next);
+      await publish(context, next, () => {});
+    },
+  });
 }
 
 async function takeDirectory(given: GivenFlags, { cleanup }: Environment, say: Say): Promise<Directory> {

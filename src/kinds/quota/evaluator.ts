@@ -11,7 +11,8 @@ export interface Requirement {
   readonly values?: readonly string[];
 }
 
-export interface QuotaEvaluator<T = any> {
+/** Only ever called with objects of its kind, so that evaluators of different kinds fit into one map (see kind.ts). */
+export interface QuotaEvaluator<T = unknown> {
   /** Whether objects of the kind use this resource of a quota, such as `pods` or `requests.cpu`. */
   counts(resource: string): boolean;
   /** What the object uses, at this time (milliseconds since the epoch). */

@@ -1,7 +1,7 @@
-/** Quantities as plain numbers, each text read once: thousandths for processors, whole units for all else, rounded up. */
+/** Converts quantities to numbers, with a cache: processors in millicores, all else in whole units, rounded up. */
 import { parseQuantity, scaled } from '../../base/quantity.ts';
 
-const KEPT = 4096;
+const MAX_CACHED = 4096;
 
 export const thousandths = remembered(3);
 export const units = remembered(0);
@@ -12,7 +12,7 @@ function remembered(shift: number): (text: string) => number {
     let found = known.get(text);
     if (found === undefined) {
       found = Number(scaled(parseQuantity(text), shift));
-      if (known.size >= KEPT) known.clear();
+      if (known.size >= MAX_CACHED) known.clear();
       known.set(text, found);
     }
     return found;

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nodeObject, podOf } from '../../../test/support/scheduler/test-world.ts';
 import { Cluster } from './cluster.ts';
-import type { Question } from './pod-counts.ts';
+import type { PodQuery } from './pod-counts.ts';
 import type { PodInfo } from './pod-info.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
-const question: Question = {
+const query: PodQuery = {
   key: 'web',
   namespaces: new Set(['default']),
   matches: ({ labels }) => labels.app === 'web',
@@ -33,11 +33,11 @@ const step = fc.oneof(
   fc.record({ type: fc.constant('drop' as const), node: fc.nat(2) }),
 );
 
-it('knows after any changes what counting anew would tell', () => {
+it('has the same sums after any changes as when rebuilt', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const cluster = new Cluster();
-      const counts = cluster.count(question);
+      const counts = cluster.count(query);
       counts.in(ZONE);
       const zones = new Map<string, string | undefined>();
       const where = new Map<PodInfo, { node: string; assumed: boolean }>();
@@ -99,7 +99,7 @@ it('knows after any changes what counting anew would tell', () => {
 
 const byUid = (a: PodInfo, b: PodInfo) => (a.uid < b.uid ? -1 : 1);
 
-it('lists nodes zone by zone in turns', () => {
+it('interleaves nodes by zone', () => {
   const cluster = new Cluster();
   for (const [name, zone] of Object.entries({ a1: 'a', a2: 'a', a3: 'a', b1: 'b', c1: 'c', c2: 'c' })) {
     cluster.setNode(nodeObject(name, { labels: { [ZONE]: zone } }));

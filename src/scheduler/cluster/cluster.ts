@@ -1,14 +1,14 @@
 /**
- * Nodes and the pods on them, as far as the scheduler knows, which is further than the server: a pod that was given a node
- * is on it before its binding is written. It is kept up change by change and read in place.
+ * Nodes and the pods on them as the scheduler knows them. It is ahead of the server: a pod is on its node as soon as it is
+ * assumed there, before its binding is written. Updated incrementally, and read without copying.
  */
 import type { Node } from '../objects.ts';
 import { bump, NodeInfo } from './node-info.ts';
 import { Nominations } from './nominations.ts';
-import { type PodCounts, type Question, Questions } from './pod-counts.ts';
+import { type PodCounts, type PodQuery, Questions } from './pod-counts.ts';
 import type { PodInfo } from './pod-info.ts';
 import { TermIndex } from './term-index.ts';
-import { inTurns } from './zones.ts';
+import { interleaveZones } from './zones.ts';
 
 interface Placed {
   readonly pod: PodInfo;
@@ -20,26 +20,26 @@ export class Cluster {
   readonly #nodes = new Map<string, NodeInfo>();
   readonly #placed = new Map<string, Placed>();
   readonly #questions = new Questions();
-  /** How many pods on nodes have a priority. */
+  /** How many pods on nodes have each priority. */
   readonly #priorities = new Map<number, number>();
   #list: readonly NodeInfo[] | undefined;
 
-  /** Whom the pods on nodes keep away. */
+  /** Required anti-affinity terms of pods on nodes. */
   readonly antiTerms = new TermIndex();
-  /** Whom the pods on nodes would like near, or, with a negative weight, far. */
+  /** Preferred affinity terms of pods on nodes; anti-affinity has a negative weight. */
   readonly preferences = new TermIndex();
-  /** Pods that wait for a node to be cleared for them. */
+  /** Pods that wait for victims of preemption to leave their node. */
   readonly nominations = new Nominations();
-  /** On how many nodes an image is. */
+  /** On how many nodes each image is. */
   readonly images = new Map<string, number>();
-  /** How many pods on nodes use a claim, by `namespace/name`. */
+  /** How many pods on nodes use each claim, by `namespace/name`. */
   readonly claims = new Map<string, number>();
-  /** How many nodes have taints of either sort, or are cordoned: filters that cannot refuse anybody are left out. */
-  readonly nodesWith = { taints: 0, mildTaints: 0, cordon: 0 };
+  /** How many nodes have taints of either kind or are cordoned: filters that cannot reject any node are skipped. */
+  readonly nodesWith = { taints: 0, preferNoScheduleTaints: 0, cordon: 0 };
 
-  /** All nodes, zone by zone in turns. The list is replaced, never changed. */
+  /** All nodes, interleaved by zone. The list is replaced, never modified. */
   get nodes(): readonly NodeInfo[] {
-    this.#list ??= inTurns([...this.#nodes.values()].filter(({ node }) => node !== undefined));
+    this.#list ??= interleaveZones([...this.#nodes.values()].filter(({ node }) => node !== undefined));
     return this.#list;
   }
 
@@ -72,17 +72,17 @@ export class Cluster {
     this.#dropEmpty(info);
   }
 
-  /** The pod is on the node, whatever was known before. */
+  /** Puts the pod on the node, whatever was known before. */
   place(pod: PodInfo, nodeName: string): void {
     this.#put(pod, nodeName, false);
   }
 
-  /** The pod shall be on the node, and the server does not know yet. */
+  /** Puts the pod on the node before the server knows. */
   assume(pod: PodInfo, nodeName: string): void {
     this.#put(pod, nodeName, true);
   }
 
-  /** The pod is on no node any more, assumed or not. */
+  /** Takes the pod off its node, assumed or not. */
   remove(uid: string): void {
     const found = this.#placed.get(uid);
     if (!found) return;
@@ -93,7 +93,7 @@ export class Cluster {
     this.#dropEmpty(found.node);
   }
 
-  /** Takes back an assumption; a pod that is known to be on its node stays. */
+  /** Undoes an assumption; a pod that is bound stays. */
   forget(uid: string): void {
     if (this.#placed.get(uid)?.isAssumed) this.remove(uid);
   }
@@ -106,15 +106,15 @@ export class Cluster {
     return this.#placed.get(uid)?.isAssumed ?? false;
   }
 
-  /** Whether any pod on a node is less important. */
-  hasBelow(priority: number): boolean {
+  /** Whether any pod on a node has a lower priority. */
+  hasLowerPriority(priority: number): boolean {
     for (const each of this.#priorities.keys()) if (each < priority) return true;
     return false;
   }
 
-  /** Where pods of a sort are; the counts go on following the cluster. */
-  count(question: Question): PodCounts {
-    return this.#questions.ask(question, this.#nodes.values());
+  /** Counts pods that match; the counts keep following the cluster. */
+  count(query: PodQuery): PodCounts {
+    return this.#questions.ask(query, this.#nodes.values());
   }
 
   #put(pod: PodInfo, nodeName: string, isAssumed: boolean): void {
@@ -136,7 +136,7 @@ export class Cluster {
     if (!info.node && info.pods.size === 0) this.#nodes.delete(info.name);
   }
 
-  /** All its pods, under the labels that it has. */
+  /** Adds or removes all pods of a node, under its labels. */
   #index(info: NodeInfo, sign: 1 | -1): void {
     if (info.node) for (const pod of info.pods.values()) this.#indexPod(info, pod, sign);
   }
@@ -145,7 +145,7 @@ export class Cluster {
     this.#questions.count(node, pod, sign);
     const { required, requiredAnti, preferred, preferredAnti } = pod.terms;
     for (const term of requiredAnti) this.antiTerms.count(term, node, sign);
-    // Who must be near another would have the other near, too: with the weight that Kubernetes gives it.
+    // Required affinity is symmetric for scoring, with Kubernetes' weight for it.
     for (const term of required) this.preferences.count(term, node, sign);
     for (const { term, weight } of preferred) this.preferences.count(term, node, sign * weight);
     for (const { term, weight } of preferredAnti) this.preferences.count(term, node, -sign * weight);
@@ -156,7 +156,7 @@ export class Cluster {
     if (!info.node) return;
     if (info.isCordoned) this.nodesWith.cordon += sign;
     if (info.taints.some(({ effect }) => effect !== 'PreferNoSchedule')) this.nodesWith.taints += sign;
-    if (info.taints.some(({ effect }) => effect === 'PreferNoSchedule')) this.nodesWith.mildTaints += sign;
+    if (info.taints.some(({ effect }) => effect === 'PreferNoSchedule')) this.nodesWith.preferNoScheduleTaints += sign;
     for (const image of info.images.keys()) bump(this.images, image, sign);
   }
 }

@@ -1,4 +1,4 @@
-/** A node with the pods on it, and the sums over them that filters and scores need. */
+/** A node with its pods, and the sums that filters and scores need. */
 import { type Labels, NO_LABELS, NO_TAINTS, type Node, type Taint } from '../objects.ts';
 import type { HostPort, PodInfo } from './pod-info.ts';
 import { type Allocatable, allocatableOf } from './resources.ts';
@@ -8,18 +8,18 @@ const NO_IMAGES: ReadonlyMap<string, number> = new Map();
 
 export class NodeInfo {
   readonly name: string;
-  /** Absent while pods are known to be on a node that is not known itself. */
+  /** Undefined while pods are on a node that is not known yet. */
   node: Node | undefined;
   labels: Labels = NO_LABELS;
   taints: readonly Taint[] = NO_TAINTS;
   isCordoned = false;
   allocatable: Allocatable = NOTHING;
-  /** Bytes by name, of images that are on the node. */
+  /** Size in bytes by name, of images that are on the node. */
   images: ReadonlyMap<string, number> = NO_IMAGES;
 
   /**
-   * What there is and what is left. A search through thousands of nodes reads little else, so these are small integers,
-   * which stand in the object itself; larger numbers are a step away. Memory is in KiB, of which none too many are free.
+   * Allocatable and free amounts. A search through thousands of nodes reads little else, so that these are small integers,
+   * which V8 stores in the object itself. Memory is in KiB, rounded so that it is never overcommitted.
    */
   allCpu = 0;
   allKiB = 0;
@@ -34,7 +34,7 @@ export class NodeInfo {
   memory = 0;
   storage = 0;
   readonly others = new Map<string, number>();
-  /** How many pods use a port, by protocol and number and then by address. */
+  /** How many pods use a port, by protocol and number, then by address. */
   readonly #ports = new Map<string, Map<string, number>>();
 
   constructor(name: string) {
@@ -61,11 +61,11 @@ export class NodeInfo {
     if (this.pods.delete(pod.uid)) this.#count(pod, -1);
   }
 
-  /** Whether another pod has the port; the address of all addresses meets every other. */
+  /** Whether another pod has the port. The wildcard address conflicts with every other. */
   isTaken({ address, protocol, port }: HostPort): boolean {
     const used = this.#ports.get(`${protocol} ${port}`);
     if (!used) return false;
-    return address === EVERY ? used.size > 0 : used.has(address) || used.has(EVERY);
+    return address === ANY_ADDRESS ? used.size > 0 : used.has(address) || used.has(ANY_ADDRESS);
   }
 
   #measure(): void {
@@ -96,9 +96,9 @@ export class NodeInfo {
   }
 }
 
-const EVERY = '0.0.0.0';
+const ANY_ADDRESS = '0.0.0.0';
 
-/** Adds to a count; what comes to zero is taken out. */
+/** Adds to a count, and removes it at zero. */
 export function bump<K>(counts: Map<K, number>, key: K, delta: number): void {
   const next = (counts.get(key) ?? 0) + delta;
   if (next === 0) counts.delete(key);

@@ -1,4 +1,4 @@
-/** Pods that wait on a node for others to leave, so that nobody less important takes the room meanwhile. */
+/** Pods nominated to a node, so that no pod of lower priority takes the resources that preemption frees for them. */
 import type { PodInfo } from './pod-info.ts';
 
 export class Nominations {
@@ -34,7 +34,7 @@ export class Nominations {
     return [...(this.#byNode.get(nodeName)?.values() ?? [])];
   }
 
-  /** Those whom the pod has to leave room for. */
+  /** Returns the nominated pods that the pod must leave room for. */
   before(pod: PodInfo, nodeName: string): PodInfo[] {
     const list = this.#byNode.get(nodeName);
     if (!list) return [];

@@ -1,29 +1,29 @@
 /**
- * How many pods of a sort are where. A sort is asked about by pod after pod of one workload, so the count is made once and
- * kept up with every pod that comes or goes, until nobody has asked for long.
+ * Counts matching pods by topology. Pods of one workload repeat the same query, so that counts are computed once and updated
+ * with every pod that comes or goes, until the query has not been used for long.
  */
 import { bump, type NodeInfo } from './node-info.ts';
 import type { PodInfo } from './pod-info.ts';
 
-/** A sort of pods. Questions that mean the same have the same key. */
-export interface Question {
+/** A set of pods. Equivalent queries have the same key. */
+export interface PodQuery {
   readonly key: string;
-  /** Where such pods can be; undefined: in every namespace. */
+  /** Undefined: all namespaces. */
   readonly namespaces: ReadonlySet<string> | undefined;
-  /** Asked of pods in those namespaces alone. */
+  /** Called only for pods in those namespaces. */
   readonly matches: (pod: PodInfo) => boolean;
 }
 
 export class PodCounts {
-  readonly question: Question;
+  readonly query: PodQuery;
   readonly byNode = new Map<NodeInfo, number>();
   readonly #domains = new Map<string, Map<string, number>>();
 
-  constructor(question: Question) {
-    this.question = question;
+  constructor(query: PodQuery) {
+    this.query = query;
   }
 
-  /** By the values of a node label; nodes without it do not count. */
+  /** By the value of a node label; nodes without it do not count. */
   in(topologyKey: string): ReadonlyMap<string, number> {
     let domain = this.#domains.get(topologyKey);
     if (!domain) {
@@ -44,36 +44,36 @@ function addTo(domain: Map<string, number>, value: string | undefined, delta: nu
   if (value !== undefined) bump(domain, value, delta);
 }
 
-/** Questions beyond these are forgotten, those first that were asked longest ago. */
-const KEPT = 256;
+/** The least recently used queries above this number are dropped. */
+const MAX_CACHED = 256;
 
 export class Questions {
   /** In the order of their last use. */
   readonly #known = new Map<string, PodCounts>();
 
-  /** The counts, which go on following the cluster. */
-  ask(question: Question, nodes: Iterable<NodeInfo>): PodCounts {
-    const { key } = question;
+  /** Returns the counts, which keep following the cluster. */
+  ask(query: PodQuery, nodes: Iterable<NodeInfo>): PodCounts {
+    const { key } = query;
     let counts = this.#known.get(key);
     if (counts) {
       this.#known.delete(key);
     } else {
-      counts = new PodCounts(question);
+      counts = new PodCounts(query);
       for (const node of nodes) {
         if (!node.node) continue;
-        for (const pod of node.pods.values()) if (concerns(question, pod)) counts.count(node, 1);
+        for (const pod of node.pods.values()) if (concerns(query, pod)) counts.count(node, 1);
       }
-      if (this.#known.size >= KEPT) this.#known.delete(this.#known.keys().next().value!);
+      if (this.#known.size >= MAX_CACHED) this.#known.delete(this.#known.keys().next().value!);
     }
     this.#known.set(key, counts);
     return counts;
   }
 
   count(node: NodeInfo, pod: PodInfo, delta: 1 | -1): void {
-    for (const counts of this.#known.values()) if (concerns(counts.question, pod)) counts.count(node, delta);
+    for (const counts of this.#known.values()) if (concerns(counts.query, pod)) counts.count(node, delta);
   }
 }
 
-function concerns({ namespaces, matches }: Question, pod: PodInfo): boolean {
+function concerns({ namespaces, matches }: PodQuery, pod: PodInfo): boolean {
   return (namespaces === undefined || namespaces.has(pod.namespace)) && matches(pod);
 }

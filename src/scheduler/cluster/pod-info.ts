@@ -1,4 +1,4 @@
-/** A pod as scheduling sees it: what it asks for, worked out once, when it is first asked for. */
+/** A pod with what scheduling needs of it, each computed once, on first use. */
 import type { NodeTest } from '../../kinds/placement/node-selector.ts';
 import { namedNodes, requiredNodes } from '../../kinds/placement/required-nodes.ts';
 import { type Labels, NO_LABELS, type Pod } from '../objects.ts';
@@ -61,19 +61,19 @@ export class PodInfo {
     return this.#ports;
   }
 
-  /** Names of the claims that its volumes use, those made for this pod alone among them. */
+  /** Names of the claims of its volumes, including those of ephemeral volumes. */
   get claims(): readonly string[] {
     this.#claims ??= claimsOf(this.pod);
     return this.#claims;
   }
 
-  /** Which nodes its selector and required affinity allow; undefined: all. */
+  /** Nodes that its node selector and required affinity allow; undefined: all. */
   get places(): NodeTest | undefined {
     if (this.#places === undefined) this.#places = requiredNodes(this.pod.spec) ?? null;
     return this.#places ?? undefined;
   }
 
-  /** The only nodes that its affinity names, where it names any. */
+  /** The only nodes that its affinity names, if it names any. */
   get named(): ReadonlySet<string> | undefined {
     if (this.#named === undefined) this.#named = namedNodes(this.pod.spec) ?? null;
     return this.#named ?? undefined;

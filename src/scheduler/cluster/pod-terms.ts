@@ -1,4 +1,4 @@
-/** Terms of pod affinity, compiled. Terms that mean the same have the same key, so that they are counted together. */
+/** Compiles pod affinity terms. Equivalent terms have the same key, so that they are counted together. */
 import { fromLabelSelector, type LabelSelector } from '../../schema/selector.ts';
 import type { Labels, Pod } from '../objects.ts';
 
@@ -9,7 +9,7 @@ export interface PodTerm {
   readonly key: string;
   readonly topologyKey: string;
   readonly namespaces: ReadonlySet<string>;
-  /** Further namespaces, by their labels. */
+  /** Further namespaces, selected by their labels. */
   readonly namespaceSelector: LabelSelector | undefined;
   readonly selector: LabelSelector;
 }
@@ -40,8 +40,8 @@ function podTerm(source: Source, own: string): PodTerm {
   return { key, topologyKey, namespaces: new Set(named), namespaceSelector: further, selector };
 }
 
-/** Whether a pod with these labels, in a namespace with those, is one that the term speaks of. */
-export function isMeant(
+/** Whether the term matches a pod with these labels, in a namespace with those. */
+export function matchesTerm(
   { namespaces, namespaceSelector, selector }: PodTerm,
   pod: { readonly namespace: string; readonly labels: Labels },
   namespaceLabels: Labels,

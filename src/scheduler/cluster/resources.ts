@@ -1,4 +1,6 @@
-/** What pods ask for and nodes offer: processors in thousandths, memory and storage in bytes, the rest as counted. */
+/**
+ * Resource requests of pods and allocatable resources of nodes: processors in millicores, memory and storage in bytes.
+ */
 import type { Node, Pod } from '../objects.ts';
 import { thousandths, units } from './amounts.ts';
 
@@ -6,20 +8,20 @@ interface Resources {
   readonly cpu: number;
   readonly memory: number;
   readonly storage: number;
-  /** Extended resources, huge pages and the like; absent when there are none. */
+  /** Extended resources, huge pages and the like; undefined when there are none. */
   readonly others: ReadonlyMap<string, number> | undefined;
 }
 
 export interface Requests extends Resources {
-  /** For scores: a container that asks for nothing is taken to need a little. */
+  /** For scores: a container without requests counts with a default. */
   readonly likelyCpu: number;
   readonly likelyKiB: number;
-  /** The memory, rounded up. */
+  /** Memory in KiB, rounded up. */
   readonly kiB: number;
 }
 
-const LIKELY_CPU = 100;
-const LIKELY_MEMORY = 200 * 1024 * 1024;
+const DEFAULT_CPU_MILLICORES = 100;
+const DEFAULT_MEMORY_BYTES = 200 * 1024 * 1024;
 
 type Amounts = Readonly<Record<string, string>> | undefined;
 type Container = Pod['spec']['containers'][number];
@@ -83,12 +85,12 @@ function amountOf(name: string, text: string): number {
 }
 
 /**
- * The most that a pod needs at any time: its containers and sidecars together, or an init container with the sidecars that
- * started before it; what is said for the whole pod counts instead; overhead comes on top.
+ * Returns the most that a pod needs at any time: its containers and sidecars together, or an init container with the sidecars
+ * started before it. Pod-level requests replace that sum, and overhead is added.
  */
 export function requestsOf(pod: Pod): Requests {
   const asked = sum(pod, undefined);
-  const likely = isVague(pod) ? sum(pod, LIKELY) : asked;
+  const likely = isVague(pod) ? sum(pod, DEFAULT_REQUEST) : asked;
   return {
     cpu: asked.cpu,
     memory: asked.memory,
@@ -100,7 +102,7 @@ export function requestsOf(pod: Pod): Requests {
   };
 }
 
-const LIKELY = { cpu: LIKELY_CPU, memory: LIKELY_MEMORY };
+const DEFAULT_REQUEST = { cpu: DEFAULT_CPU_MILLICORES, memory: DEFAULT_MEMORY_BYTES };
 
 function isVague({ spec }: Pod): boolean {
   const vague = ({ resources }: Container) => {
@@ -110,7 +112,7 @@ function isVague({ spec }: Pod): boolean {
   return spec.containers.some(vague) || (spec.initContainers?.some(vague) ?? false);
 }
 
-function sum(pod: Pod, missing: typeof LIKELY | undefined): Sum {
+function sum(pod: Pod, missing: typeof DEFAULT_REQUEST | undefined): Sum {
   const { spec } = pod;
   const total = new Sum();
   for (const container of spec.containers) total.addSum(ofContainer(pod, container, missing));
@@ -125,7 +127,7 @@ function sum(pod: Pod, missing: typeof LIKELY | undefined): Sum {
   return total;
 }
 
-function addInitContainers(pod: Pod, total: Sum, missing: typeof LIKELY | undefined): void {
+function addInitContainers(pod: Pod, total: Sum, missing: typeof DEFAULT_REQUEST | undefined): void {
   const sidecars = new Sum();
   const peak = new Sum();
   for (const container of pod.spec.initContainers ?? []) {
@@ -142,7 +144,7 @@ function addInitContainers(pod: Pod, total: Sum, missing: typeof LIKELY | undefi
   total.raise(peak);
 }
 
-function ofContainer(pod: Pod, container: Container, missing: typeof LIKELY | undefined): Sum {
+function ofContainer(pod: Pod, container: Container, missing: typeof DEFAULT_REQUEST | undefined): Sum {
   const out = new Sum();
   const requests: Amounts = container.resources.requests;
   const resized = pod.spec.nodeName ? resizing(pod, container) : undefined;
@@ -155,14 +157,14 @@ function ofContainer(pod: Pod, container: Container, missing: typeof LIKELY | un
   return out;
 }
 
-/** What the node says the container has, while that may differ from what it shall have. */
+/** Returns the actual resources of a container that may be resized. */
 function resizing({ status }: Pod, { name, restartPolicy }: Container): Status | undefined {
   const list = restartPolicy === 'Always' ? status.initContainerStatuses : status.containerStatuses;
   const found = list?.find((each) => each.name === name);
   return found?.resources ? found : undefined;
 }
 
-/** Until a resize has happened, the larger amount counts; one that is impossible does not count at all. */
+/** Until a resize is done the larger amount counts; an infeasible one does not count. */
 function addResized(out: Sum, { status }: Pod, wanted: Amounts, { resources, allocatedResources }: Status): void {
   const impossible = status.conditions?.some(
     (each) => each.type === 'PodResizePending' && each.reason === 'Infeasible',

@@ -1,4 +1,4 @@
-/** Claims, volumes and what provides them, with what the scheduler has decided and not yet written. */
+/** Claims, volumes and storage classes, with what the scheduler has decided and not yet written. */
 import { SELECTED_NODE } from '../../kinds/volumes/binding.ts';
 import type {
   Claim,
@@ -10,13 +10,13 @@ import type {
   VolumeAttachment,
 } from '../objects.ts';
 
-/** Where the objects come from. */
+/** The source of the objects. */
 export interface StorageObjects {
   claim(namespace: string, name: string): Claim | undefined;
   volume(name: string): Volume | undefined;
-  /** Those of the class that nobody has. */
+  /** Unbound volumes of the class. */
   freeVolumes(className: string): readonly Volume[];
-  /** Those that are a claim's or are kept for it, by `namespace/name`. */
+  /** Volumes that are bound to a claim or reserved for it, by `namespace/name`. */
   volumesFor(claim: string): readonly Volume[];
   class(name: string): StorageClass | undefined;
   csiNode(nodeName: string): CSINode | undefined;
@@ -25,11 +25,11 @@ export interface StorageObjects {
   attachments(nodeName: string): readonly VolumeAttachment[];
 }
 
-/** What has to be done with claims before their pod can be bound. */
+/** What must be done with claims before their pod can be bound. */
 export interface VolumePlan {
-  /** Volumes that are there and shall be the claims'. */
+  /** Existing volumes for claims. */
   readonly bind: readonly { readonly claim: Claim; readonly volume: Volume }[];
-  /** Claims for which a volume shall be made that the node can use. */
+  /** Claims to provision a volume for, on the pod's node. */
   readonly provision: readonly Claim[];
 }
 
@@ -52,7 +52,7 @@ export class Storage {
     for (const claim of provision) this.#nodeOfClaim.set(claimKey(claim), nodeName);
   }
 
-  /** What was assumed is written, or will not be. */
+  /** Drops assumptions that were written, or will not be. */
   forget({ bind, provision }: VolumePlan): void {
     for (const { claim, volume } of bind) {
       this.#volumeOfClaim.delete(claimKey(claim));
@@ -61,19 +61,19 @@ export class Storage {
     for (const claim of provision) this.#nodeOfClaim.delete(claimKey(claim));
   }
 
-  /** The node for which a volume is being made. */
+  /** The node that a volume is being provisioned for. */
   selectedNode(claim: Claim): string | undefined {
     return this.#nodeOfClaim.get(claimKey(claim)) ?? claim.metadata.annotations?.[SELECTED_NODE];
   }
 
-  /** The volume that was given to the claim a moment ago. */
-  promisedTo(claim: Claim): Volume | undefined {
+  /** The volume that was assumed for the claim. */
+  assumedVolume(claim: Claim): Volume | undefined {
     const name = this.#volumeOfClaim.get(claimKey(claim));
     return name === undefined ? undefined : this.objects.volume(name);
   }
 
-  /** Whether the volume was given to a claim a moment ago. */
-  isPromised({ metadata }: Volume): boolean {
+  /** Whether the volume was assumed for a claim. */
+  isAssumed({ metadata }: Volume): boolean {
     return this.#promised.has(metadata.name ?? '');
   }
 }

@@ -1,13 +1,13 @@
 /**
- * The affinity terms of pods that are on nodes, those that mean the same together: which values of its topology label carry
- * a term, and with what weight. A new pod is held against every distinct term once, not against every pod.
+ * The affinity terms of pods on nodes, equivalent ones together: the weights of a term by the value of its topology label. A
+ * new pod is compared with every distinct term once, not with every pod.
  */
 import { bump, type NodeInfo } from './node-info.ts';
 import type { PodTerm } from './pod-terms.ts';
 
 export interface TermGroup {
   readonly term: PodTerm;
-  /** Weights by value of the topology label. */
+  /** Weights by the value of the topology label. */
   readonly weights: ReadonlyMap<string, number>;
 }
 

@@ -1,4 +1,4 @@
-/** All that a decision may look at. */
+/** Everything that a decision may read. */
 import type { LabelSelector } from '../../schema/selector.ts';
 import type { Labels, Namespace } from '../objects.ts';
 import type { Cluster } from './cluster.ts';
@@ -10,6 +10,6 @@ export interface World {
   readonly storage: Storage;
   namespaces(): readonly Namespace[];
   namespaceLabels(name: string): Labels;
-  /** Which pods belong together with this one, by the services and the controller it has; undefined where nobody says. */
+  /** Selects the pods of the same services and controller; undefined when there are none. */
   siblings(pod: PodInfo): LabelSelector | undefined;
 }

@@ -3,8 +3,8 @@ import type { NodeInfo } from './node-info.ts';
 const ZONE = 'topology.kubernetes.io/zone';
 const REGION = 'topology.kubernetes.io/region';
 
-/** One of each zone after the other, so that a search that ends early has seen all zones. */
-export function inTurns(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
+/** Interleaves nodes of different zones, so that a search that stops early has covered all zones. */
+export function interleaveZones(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
   const zones = new Map<string, NodeInfo[]>();
   for (const node of nodes) {
     const zone = `${node.labels[REGION] ?? ''}/${node.labels[ZONE] ?? ''}`;
@@ -15,8 +15,8 @@ export function inTurns(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
   if (zones.size <= 1) return nodes;
   const out: NodeInfo[] = [];
   const lists = [...zones.values()];
-  for (let turn = 0; out.length < nodes.length; turn++) {
-    for (const list of lists) if (turn < list.length) out.push(list[turn]!);
+  for (let position = 0; out.length < nodes.length; position++) {
+    for (const list of lists) if (position < list.length) out.push(list[position]!);
   }
   return out;
 }

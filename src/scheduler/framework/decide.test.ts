@@ -5,11 +5,11 @@ import { systemRandom } from '../../base/random.ts';
 import { PodInfo } from '../cluster/pod-info.ts';
 import type { Node, Pod } from '../objects.ts';
 import { plugins } from '../plugins/all.ts';
-import { decide, enough } from './decide.ts';
-import { sentence } from './diagnosis.ts';
+import { decide, feasibleNodesToFind } from './decide.ts';
+import { failureMessage } from './diagnosis.ts';
 
 const first = { ...systemRandom, int: () => 0 };
-const options = (world: TestWorld) => ({ plugins, world, turn: { next: 0 }, random: first });
+const options = (world: TestWorld) => ({ plugins, world, position: { next: 0 }, random: first });
 
 function nodeFor(world: TestWorld, pod: PodInfo): string | undefined {
   const decision = decide(pod, options(world));
@@ -17,7 +17,7 @@ function nodeFor(world: TestWorld, pod: PodInfo): string | undefined {
 }
 
 describe('a decision', () => {
-  it('says why every node was refused, in the words of Kubernetes', () => {
+  it('explains every rejected node in the words of Kubernetes', () => {
     const taints = [{ key: 'x', effect: 'NoSchedule' }];
     const world = new TestWorld([
       nodeObject('a'),
@@ -25,38 +25,40 @@ describe('a decision', () => {
       nodeObject('c', { spec: { taints } }),
     ]);
     const decision = decide(podOf({ requests: { cpu: '9' } }), options(world));
-    expect(decision.type === 'none' && sentence(decision.diagnosis)).toBe(
+    expect(decision.type === 'none' && failureMessage(decision.diagnosis)).toBe(
       '0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).',
     );
   });
 
-  it('says so when one rule refuses all nodes, and what is wrong with nodes that were not named', () => {
+  it('explains when one plugin rejects all nodes, and nodes that were not named', () => {
     const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
     const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }];
     const without = decide(podOf({ spec: { volumes } }), options(world));
-    expect(without.type === 'none' && sentence(without.diagnosis)).toBe(
+    expect(without.type === 'none' && failureMessage(without.diagnosis)).toBe(
       '0/2 nodes are available: persistentvolumeclaim "data" not found.',
     );
     const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['a'] }];
     const required = { nodeSelectorTerms: [{ matchFields }] };
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
     const named = decide(podOf({ requests: { cpu: '9' }, spec: { affinity: { nodeAffinity } } }), options(world));
-    expect(named.type === 'none' && sentence(named.diagnosis)).toBe(
+    expect(named.type === 'none' && failureMessage(named.diagnosis)).toBe(
       "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity].",
     );
   });
 
-  it('looks at a share of the nodes in a large cluster, and goes on where it stopped', () => {
-    expect([50, 99, 100, 500, 1_000, 5_000, 6_000, 10_000].map(enough)).toEqual([50, 99, 100, 230, 420, 500, 300, 500]);
+  it('evaluates a share of the nodes in a large cluster, and continues where it stopped', () => {
+    expect([50, 99, 100, 500, 1_000, 5_000, 6_000, 10_000].map(feasibleNodesToFind)).toEqual([
+      50, 99, 100, 230, 420, 500, 300, 500,
+    ]);
     const world = new TestWorld(Array.from({ length: 150 }, (_, index) => nodeObject(`n${index}`)));
-    const turn = { next: 0 };
-    decide(podOf(), { ...options(world), turn });
-    expect(turn.next).toBe(100);
-    decide(podOf(), { ...options(world), turn });
-    expect(turn.next).toBe(50);
+    const position = { next: 0 };
+    decide(podOf(), { ...options(world), position });
+    expect(position.next).toBe(100);
+    decide(podOf(), { ...options(world), position });
+    expect(position.next).toBe(50);
   });
 
-  it('leaves equals to chance', () => {
+  it('breaks ties at random', () => {
     const world = new TestWorld([nodeObject('a'), nodeObject('b'), nodeObject('c')]);
     const chosen = [0, 1, 2].map((int) => {
       const decision = decide(podOf(), { ...options(world), random: { ...systemRandom, int: () => int } });
@@ -69,7 +71,7 @@ describe('a decision', () => {
 describe('nominated pods', () => {
   const urgent = podOf({ name: 'urgent', requests: { cpu: '3' }, spec: { priority: 10 } });
 
-  it('keep their room from those who are not more important', () => {
+  it('keep their resources from pods of no higher priority', () => {
     const world = new TestWorld([nodeObject('a')]);
     world.cluster.nominations.set(urgent, 'a');
     expect(nodeFor(world, podOf({ requests: { cpu: '2' } }))).toBeUndefined();
@@ -78,7 +80,7 @@ describe('nominated pods', () => {
     expect(world.cluster.node('a')!.pods.size).toBe(0);
   });
 
-  it('go to the node that was cleared for them, whatever the others score', () => {
+  it('go to their nominated node, whatever others score', () => {
     const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
     world.place('b', { requests: { cpu: '1' } });
     world.cluster.nominations.set(urgent, 'b');
@@ -201,7 +203,7 @@ function made({ app, cpu, port, zone, tolerates, near, far }: Parts): Pod {
 }
 
 describe('in any small cluster', () => {
-  it('a pod gets a node when and only when one may take it, and only such a one', () => {
+  it('a pod gets a node if and only if one fits, and only a node that fits', () => {
     fc.assert(
       fc.property(nodes, pods, (all, list) => {
         const world = new TestWorld(all);

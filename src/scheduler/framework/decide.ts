@@ -1,4 +1,4 @@
-/** Which node a pod gets. Nothing is changed by deciding. */
+/** Decides which node a pod gets. Changes nothing. */
 import type { Random } from '../../base/random.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
@@ -10,29 +10,32 @@ import { pick, scoresOf, totals } from './ranking.ts';
 
 export type Decision =
   | { readonly type: 'node'; readonly node: NodeInfo }
-  /** The filters are for who looks further, by taking other pods away. */
+  /** Preemption continues with the filters, after removing other pods. */
   | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly filters: Filters | undefined };
 
-/** Where the last search ended: the next begins there, so that all nodes get their turn. */
-interface Turn {
+/** Where the last search ended. The next one starts there, so that all nodes get their turn. */
+interface SearchPosition {
   next: number;
 }
 
 export interface DecideOptions {
   readonly plugins: readonly Plugin[];
   readonly world: World;
-  readonly turn: Turn;
+  readonly position: SearchPosition;
   readonly random: Random;
 }
 
-const FEWEST = 100;
-const LEAST_PERCENT = 5;
+const MIN_FEASIBLE_NODES = 100;
+const MIN_FEASIBLE_PERCENT = 5;
 
-/** In large clusters a share of the nodes that fit is enough: half of them, and less the larger the cluster is. */
-export function enough(nodes: number): number {
-  if (nodes < FEWEST) return nodes;
-  const percent = Math.max(LEAST_PERCENT, 50 - Math.trunc(nodes / 125));
-  return Math.max(FEWEST, Math.trunc((nodes * percent) / 100));
+/**
+ * Returns how many feasible nodes are enough. In large clusters it is a share of the nodes: half of them, and less the larger
+ * the cluster is.
+ */
+export function feasibleNodesToFind(nodes: number): number {
+  if (nodes < MIN_FEASIBLE_NODES) return nodes;
+  const percent = Math.max(MIN_FEASIBLE_PERCENT, 50 - Math.trunc(nodes / 125));
+  return Math.max(MIN_FEASIBLE_NODES, Math.trunc((nodes * percent) / 100));
 }
 
 export function decide(pod: PodInfo, options: DecideOptions): Decision {
@@ -62,7 +65,7 @@ function refusedEverywhere({ cluster }: World, everywhere: Refused): Diagnosis {
   return { total: cluster.nodes.length, everywhere, byNode: new Map(), elsewhere: undefined, plugins };
 }
 
-/** The node that was cleared for the pod is its node, when it fits there now. */
+/** A nominated node is taken if the pod fits there now. */
 function nominatedNode(pod: PodInfo, { cluster }: World, filters: Filters): NodeInfo | undefined {
   const name = pod.pod.status.nominatedNodeName || cluster.nominations.nodeOf(pod.uid);
   if (!name || (filters.nodes && !filters.nodes.has(name))) return undefined;
@@ -75,12 +78,12 @@ interface Found {
   readonly refused: Map<NodeInfo, Refused>;
 }
 
-function search(filters: Filters, { world, turn }: DecideOptions): Found {
+function search(filters: Filters, { world, position }: DecideOptions): Found {
   const nodes = candidates(filters, world);
-  const wanted = enough(nodes.length);
+  const wanted = feasibleNodesToFind(nodes.length);
   const found: Found = { fitting: [], refused: new Map() };
   let looked = 0;
-  let at = nodes.length > 0 ? turn.next % nodes.length : 0;
+  let at = nodes.length > 0 ? position.next % nodes.length : 0;
   while (looked < nodes.length && found.fitting.length < wanted) {
     const node = nodes[at]!;
     const refused = filters.check(node);
@@ -89,7 +92,7 @@ function search(filters: Filters, { world, turn }: DecideOptions): Found {
     looked++;
     at = at + 1 === nodes.length ? 0 : at + 1;
   }
-  if (!filters.nodes) turn.next = at;
+  if (!filters.nodes) position.next = at;
   return found;
 }
 

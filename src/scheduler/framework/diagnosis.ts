@@ -1,24 +1,24 @@
-/** Why a pod fits nowhere, and how that is said. */
+/** Why a pod fits on no node, and the message about it. */
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { Refused } from './filters.ts';
 import { type Refusal, refusal } from './plugin.ts';
 
 export interface Diagnosis {
-  /** How many nodes there are. */
+  /** Number of nodes. */
   readonly total: number;
-  /** One rule refuses all nodes together. */
+  /** A plugin that rejects all nodes together. */
   readonly everywhere: Refused | undefined;
   readonly byNode: ReadonlyMap<NodeInfo, Refused>;
-  /** What holds for nodes that were not looked at. */
+  /** The reason for nodes that were not evaluated. */
   readonly elsewhere: Refusal | undefined;
-  /** Whoever refused a node. */
+  /** The plugins that rejected a node. */
   readonly plugins: ReadonlySet<string>;
 }
 
 export const NO_NODES = 'no nodes available to schedule pods';
 
-/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).` */
-export function sentence({ total, everywhere, byNode, elsewhere }: Diagnosis): string {
+/** For example `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).` */
+export function failureMessage({ total, everywhere, byNode, elsewhere }: Diagnosis): string {
   const start = `0/${total} nodes are available:`;
   if (everywhere) return `${start} ${everywhere.refusal.reasons.join(', ')}.`;
   const counts = new Map<string, number>();
@@ -35,7 +35,7 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** For the nodes that no plugin names. */
+/** The reason for nodes that no plugin names. */
 export function unnamed(plugins: readonly string[]): Refusal {
   return refusal(`node(s) didn't satisfy plugin(s) [${[...plugins].sort().join(' ')}]`);
 }

@@ -1,4 +1,4 @@
-/** What happens in the cluster and may help a pod that did not fit. */
+/** Cluster events that may make an unschedulable pod schedulable. */
 import type {
   Claim,
   CSIDriver,
@@ -12,9 +12,9 @@ import type {
 } from '../objects.ts';
 
 interface Objects {
-  /** Pods that are on a node or wait for one to be cleared; and every update of the pod itself that is asked about. */
+  /** Pods that are on a node or nominated to one; and every update of the waiting pod itself. */
   readonly Pod: Pod;
-  /** Only when something changes that scheduling looks at. */
+  /** Only when a field changes that scheduling reads. */
   readonly Node: Node;
   readonly PersistentVolumeClaim: Claim;
   readonly PersistentVolume: Volume;

@@ -1,4 +1,4 @@
-/** The filters that concern one pod, ready to be held against nodes. */
+/** The filters that concern one pod, ready to run on nodes. */
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
@@ -19,7 +19,7 @@ export class Filters {
   readonly #world: World;
   readonly #steps: readonly Step[];
   readonly #all: readonly Plugin[];
-  /** The only nodes worth looking at, and the plugins that say so. */
+  /** The only nodes to evaluate, and the plugins that restrict them. */
   readonly nodes: ReadonlySet<string> | undefined;
   readonly narrowedBy: readonly string[];
 
@@ -32,13 +32,13 @@ export class Filters {
     this.narrowedBy = opened.narrowedBy;
   }
 
-  /** Or why no node can take the pod. */
+  /** Runs the pre-filters; returns the rejection when no node can take the pod. */
   static open(plugins: readonly Plugin[], pod: PodInfo, world: World): Filters | Refused {
     const opened = open(plugins, pod, world);
     return 'refusal' in opened ? opened : new Filters(plugins, pod, world, opened);
   }
 
-  /** With those that the node is being cleared for and without them: they are not there yet, and may never be. */
+  /** Checks the node with the pods nominated to it and without them: they are not there yet, and may never be. */
   check(node: NodeInfo): Refused | undefined {
     const { cluster } = this.#world;
     if (cluster.nominations.isEmpty) return this.#run(node);
@@ -46,7 +46,7 @@ export class Filters {
     if (before.length === 0) return this.#run(node);
     for (const pod of before) cluster.assume(pod, node.name);
     try {
-      const crowded = this.again();
+      const crowded = this.refreshed();
       const refused = crowded instanceof Filters ? crowded.#run(node) : crowded;
       if (refused) return refused;
     } finally {
@@ -55,14 +55,14 @@ export class Filters {
     return this.#run(node);
   }
 
-  /** The same filters after pods have come or gone. */
-  again(): Filters | Refused {
+  /** Runs the pre-filters again after pods were added or removed. */
+  refreshed(): Filters | Refused {
     if (!this.#all.some(({ dependsOnPods }) => dependsOnPods)) return this;
     const opened = open(this.#all, this.#pod, this.#world);
     return 'refusal' in opened ? opened : new Filters(this.#all, this.#pod, this.#world, opened);
   }
 
-  /** Every filter's word on the node, whatever the others say; undefined: it does not concern the pod. */
+  /** Yields the verdict of every filter on the node; undefined when the filter does not concern the pod. */
   *verdicts(node: NodeInfo): Iterable<{ readonly plugin: string; readonly refusal: Refusal | undefined }> {
     for (const { plugin, state } of this.#steps) {
       yield { plugin: plugin.name, refusal: plugin.filter?.(this.#pod, node, state) };

@@ -1,4 +1,4 @@
-/** The contract of a rule of scheduling. Each is one file of `plugins/` and one line of `plugins/all.ts`. */
+/** The contract of a scheduler plugin. Each is one file in `plugins/` and one line in `plugins/all.ts`. */
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
@@ -7,42 +7,42 @@ import type { EventOf, Resource } from './events.ts';
 /** Why a pod cannot go to a node, in the words of Kubernetes. */
 export interface Refusal {
   readonly reasons: readonly string[];
-  /** Whether it could change when other pods leave the node. */
-  readonly isCurable: boolean;
+  /** Whether removing other pods from the node could change it. */
+  readonly isResolvable: boolean;
 }
 
-export function refusal(reason: string, isCurable = false): Refusal {
-  return Object.freeze({ reasons: Object.freeze([reason]), isCurable });
+export function refusal(reason: string, isResolvable = false): Refusal {
+  return Object.freeze({ reasons: Object.freeze([reason]), isResolvable });
 }
 
-/** What a plugin says about a pod before any node is looked at. */
-export type Opening<F> =
-  /** The rule does not concern the pod: its filter is left out. */
+/** The result of a pre-filter, before any node is evaluated. */
+export type PreFilterResult<F> =
+  /** The plugin does not concern the pod: its filter is skipped. */
   | { readonly type: 'skip' }
-  /** The filter runs with this; where nodes are named, only on them. */
+  /** The filter runs with this state, and only on `nodes` if they are given. */
   | { readonly type: 'go'; readonly state: F; readonly nodes?: ReadonlySet<string> | undefined }
-  /** No node at all can take the pod. */
+  /** No node can take the pod. */
   | { readonly type: 'refuse'; readonly refusal: Refusal };
 
-export const SKIP: Opening<never> = Object.freeze({ type: 'skip' });
+export const SKIP: PreFilterResult<never> = Object.freeze({ type: 'skip' });
 
-/** What could help a pod that the plugin refused: an event of the resource for which the function says yes. */
-export type Hints = { readonly [R in Resource]?: (event: EventOf<R>, pod: PodInfo, world: World) => boolean };
+/** Queueing hints: whether an event of the resource may help a pod that the plugin rejected. */
+export type QueueingHints = { readonly [R in Resource]?: (event: EventOf<R>, pod: PodInfo, world: World) => boolean };
 
-/** All its functions are pure. `F` is what its filter works with, `S` its score. */
+/** All functions are pure. `F` is the state of its filter, `S` that of its score. */
 export interface Plugin<F = any, S = any> {
   readonly name: string;
-  /** Whether the opening has to be made again when a pod comes or goes. */
+  /** Whether the pre-filter depends on pods, and must run again when one is added or removed. */
   readonly dependsOnPods?: boolean;
-  readonly preFilter?: (pod: PodInfo, world: World) => Opening<F>;
-  /** Undefined: the pod can go there. It runs for thousands of nodes and must not allocate when it says yes. */
+  readonly preFilter?: (pod: PodInfo, world: World) => PreFilterResult<F>;
+  /** Undefined: the pod fits. It runs for thousands of nodes, and must not allocate when the pod fits. */
   readonly filter?: (pod: PodInfo, node: NodeInfo, state: F) => Refusal | undefined;
-  /** How much the score counts among others; absent: the plugin does not score. */
+  /** Weight of the score; absent: the plugin does not score. */
   readonly weight?: number;
-  /** Undefined: every node is as good as the other. */
+  /** Undefined: all nodes score the same. */
   readonly preScore?: (pod: PodInfo, world: World, nodes: readonly NodeInfo[]) => S | undefined;
   readonly score?: (pod: PodInfo, node: NodeInfo, state: S) => number;
-  /** Brings the scores of all nodes into 0 to 100, in place; absent: they are. */
+  /** Normalizes the scores of all nodes to 0..100, in place; absent: they are in that range. */
   readonly normalise?: (scores: number[], nodes: readonly NodeInfo[], state: S) => void;
-  readonly hints?: Hints;
+  readonly hints?: QueueingHints;
 }

@@ -1,4 +1,4 @@
-/** Which of several nodes that fit is the best. */
+/** Ranks the nodes that fit. */
 import type { Random } from '../../base/random.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
@@ -8,11 +8,11 @@ import type { Plugin } from './plugin.ts';
 export interface PluginScores {
   readonly plugin: string;
   readonly weight: number;
-  /** One a node, between 0 and 100. */
+  /** One for each node, from 0 to 100. */
   readonly scores: readonly number[];
 }
 
-/** Those of every plugin that tells nodes apart. */
+/** Returns the scores of every plugin that tells nodes apart. */
 export function scoresOf(
   plugins: readonly Plugin[],
   { pod, world }: { readonly pod: PodInfo; readonly world: World },
@@ -38,7 +38,7 @@ export function totals(found: readonly PluginScores[], count: number): number[] 
   return sums;
 }
 
-/** The index of the highest; among equals, chance decides. */
+/** Returns the index of the highest score; ties are broken at random. */
 export function pick(sums: readonly number[], random: Random): number {
   let most = Number.NEGATIVE_INFINITY;
   let equals = 0;

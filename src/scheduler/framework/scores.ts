@@ -1,13 +1,13 @@
-/** How scores of plugins are brought to one scale. */
+/** Normalizes the scores of plugins. */
 
-export const BEST = 100;
+export const MAX_SCORE = 100;
 
-/** The highest score becomes the best; reversed, it becomes 0 and none is the best. */
+/** Scales scores so that the highest becomes the maximum; reversed, it becomes 0. */
 export function proportional(scores: number[], isReversed = false): void {
   let most = 0;
   for (const score of scores) most = Math.max(most, score);
   for (let i = 0; i < scores.length; i++) {
-    const share = most === 0 ? 0 : Math.trunc((BEST * scores[i]!) / most);
-    scores[i] = isReversed ? BEST - share : share;
+    const share = most === 0 ? 0 : Math.trunc((MAX_SCORE * scores[i]!) / most);
+    scores[i] = isReversed ? MAX_SCORE - share : share;
   }
 }

@@ -1,4 +1,4 @@
-/** Every rule, in the order in which filters are asked: the one list. */
+/** All plugins, in the order in which their filters run: the one list. */
 import type { Plugin } from '../framework/plugin.ts';
 import { imageLocality } from './nodes/image-locality.ts';
 import { nodeAffinity } from './nodes/node-affinity.ts';

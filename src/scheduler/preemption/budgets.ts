@@ -1,10 +1,10 @@
-/** Which pods disruption budgets would miss. */
+/** Splits pods by whether evicting them violates a disruption budget. */
 import { fromLabelSelector } from '../../schema/selector.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { Budget } from '../objects.ts';
 
 export interface Split {
-  /** To send these away is more than a budget allows, given that those before them go. */
+  /** Evicting these exceeds a budget, given that those before them are evicted. */
   readonly violating: readonly PodInfo[];
   readonly allowed: readonly PodInfo[];
 }
@@ -23,7 +23,7 @@ export function splitByBudgets(pods: readonly PodInfo[], budgets: readonly Budge
     for (const each of left) {
       const { metadata, status } = each.budget;
       if (metadata.namespace !== pod.namespace || each.selector.empty || !each.selector.matches(pod.labels)) continue;
-      // Whoever is on the way out was counted already.
+      // A pod that is being disrupted has been counted already.
       if (status?.disruptedPods && Object.hasOwn(status.disruptedPods, pod.name)) continue;
       each.allowed--;
       if (each.allowed < 0) isViolating = true;

@@ -1,4 +1,4 @@
-/** Sends the victims of a preemption away. */
+/** Evicts the victims of a preemption. */
 
 import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
@@ -16,7 +16,7 @@ export interface EvictOptions {
   readonly signal: AbortSignal;
 }
 
-/** Those who are leaving already are left alone. */
+/** Pods that are already being deleted are skipped. */
 export async function evict(preemptor: PodInfo, candidate: Candidate, options: EvictOptions): Promise<void> {
   const staying = candidate.victims.filter(({ isLeaving }) => !isLeaving);
   await Promise.all(staying.map((victim) => sendAway(victim, { preemptor, nodeName: candidate.nodeName }, options)));
@@ -41,7 +41,7 @@ async function sendAway(
     await pods.patchStatus(name, { type: 'strategic', changes }, { signal });
     await pods.delete(name, { preconditions: { uid }, signal });
   } catch (error) {
-    // Gone already, or another of that name: both are as good.
+    // Already gone, or replaced by another of that name.
     if (isApiError(error, 'NotFound', 'Conflict')) return;
     throw error;
   }

@@ -1,7 +1,7 @@
-/** Whom it costs less to send away. */
+/** Compares the cost of preemption candidates. */
 import type { PodInfo } from '../cluster/pod-info.ts';
 
-/** The most important first: by priority, then whoever has run longest. */
+/** The most important first: by priority, then by start time. */
 export function byImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || startOf(a) - startOf(b);
 }
@@ -14,11 +14,11 @@ export interface Candidate {
   readonly nodeName: string;
   /** The most important first. */
   readonly victims: readonly PodInfo[];
-  /** How many of them a budget would keep. */
+  /** How many of them violate a budget. */
   readonly violations: number;
 }
 
-/** In this order: each tells only those apart that the ones before leave equal. */
+/** Each one only breaks ties of those before it. */
 const COSTS: readonly ((candidate: Candidate) => number)[] = [
   ({ violations }) => violations,
   ({ victims }) => victims[0]!.priority,
@@ -33,7 +33,7 @@ function earliestOfHighest(victims: readonly PodInfo[]): number {
   return Math.min(...victims.filter(({ priority }) => priority === highest).map(startOf));
 }
 
-/** The candidate that costs least. */
+/** Returns the candidate with the lowest cost. */
 export function cheapest(candidates: readonly Candidate[]): Candidate | undefined {
   let left = candidates;
   for (const cost of COSTS) {

@@ -18,7 +18,7 @@ const having = (cpu: string, priority: number, parts: object = {}) => ({
 });
 
 function attempt(world: TestWorld, pod: PodInfo, budgets: readonly Budget[] = []) {
-  const decision = decide(pod, { plugins, world, turn: { next: 0 }, random });
+  const decision = decide(pod, { plugins, world, position: { next: 0 }, random });
   if (decision.type === 'node') throw new Error('the pod fits');
   return preempt(pod, { world, budgets, random, diagnosis: decision.diagnosis, filters: decision.filters });
 }
@@ -37,7 +37,7 @@ const budget = (app: string, disruptionsAllowed: number, disruptedPods: object =
   }) as unknown as Budget;
 
 describe('victims', () => {
-  it('are as few and as unimportant as will do', () => {
+  it('are as few as possible, and of the lowest priority', () => {
     const world = new TestWorld([nodeObject('a')]);
     world.place(
       'a',
@@ -50,7 +50,7 @@ describe('victims', () => {
     expect(victims(world, wanting('2', 3))).toEqual(['a', 'middle', 'low']);
   });
 
-  it('are nobody when all are as important', () => {
+  it('are none when all pods have the same priority', () => {
     const world = new TestWorld([nodeObject('a'), nodeObject('b', { spec: { unschedulable: true } })]);
     world.place('a', having('4', 5));
     expect(victims(world, wanting('1', 5))).toBe(
@@ -58,7 +58,7 @@ describe('victims', () => {
     );
   });
 
-  it('are nobody where it would not help', () => {
+  it('are none where eviction would not help', () => {
     const world = new TestWorld([nodeObject('a')]);
     world.place('a', having('2', 1), having('2', 7));
     expect(victims(world, wanting('3', 5))).toBe(
@@ -66,7 +66,7 @@ describe('victims', () => {
     );
   });
 
-  it('are nobody for a pod that shall not preempt', () => {
+  it('are none for a pod with the policy Never', () => {
     const world = new TestWorld([nodeObject('a')]);
     world.place('a', having('4', 1));
     expect(victims(world, wanting('1', 5, { preemptionPolicy: 'Never' }))).toBe(
@@ -74,7 +74,7 @@ describe('victims', () => {
     );
   });
 
-  it('are nobody while those leave who were chosen before', () => {
+  it('are none while earlier victims are terminating', () => {
     const world = new TestWorld([nodeObject('a')]);
     const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' }];
     const metadata = { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
@@ -86,7 +86,7 @@ describe('victims', () => {
     );
   });
 
-  it('are those that keep the pod away, too', () => {
+  it('include pods whose anti-affinity excludes the pod', () => {
     const world = new TestWorld([nodeObject('a')]);
     const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'web' } } };
     const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
@@ -96,7 +96,7 @@ describe('victims', () => {
   });
 });
 
-describe('of several nodes, it is the one', () => {
+describe('the chosen node is the one', () => {
   const two = () => new TestWorld([nodeObject('a'), nodeObject('b')]);
   const labels = { app: 'db' };
 
@@ -108,14 +108,14 @@ describe('of several nodes, it is the one', () => {
     expect(victims(world, wanting('1', 5), [budget('db', 1)])![0]).toBe('a');
   });
 
-  it('where the most important victim is less important', () => {
+  it('where the highest priority of a victim is lowest', () => {
     const world = two();
     world.place('a', having('4', 2));
     world.place('b', having('2', 1), having('2', 1));
     expect(victims(world, wanting('4', 5))![0]).toBe('b');
   });
 
-  it('where the sum is less, and then where they are fewer', () => {
+  it('where the sum of priorities is lowest, then where victims are fewest', () => {
     const world = two();
     world.place('a', having('2', 2), having('2', 1));
     world.place('b', having('2', 2), having('2', 0));
@@ -126,7 +126,7 @@ describe('of several nodes, it is the one', () => {
     expect(victims(other, wanting('4', 5))![0]).toBe('b');
   });
 
-  it('where the most important victim started last', () => {
+  it('where the victim of the highest priority started last', () => {
     const world = two();
     const started = (startTime: string) => having('4', 1, { status: { startTime } });
     world.place('a', started('2030-01-01T00:00:00Z'));
@@ -135,7 +135,7 @@ describe('of several nodes, it is the one', () => {
   });
 });
 
-it('spares pods of a budget, though they are less important', () => {
+it('spares pods of a budget, even at a lower priority', () => {
   const world = new TestWorld([nodeObject('a')]);
   world.place('a', having('2', 1, { name: 'kept', labels: { app: 'db' } }), having('2', 2, { name: 'sent' }));
   expect(victims(world, wanting('2', 5), [budget('db', 0)])).toEqual(['a', 'sent']);
@@ -143,7 +143,7 @@ it('spares pods of a budget, though they are less important', () => {
   expect(victims(world, wanting('2', 5), [budget('db', 0, { kept: '2030-01-01T00:00:00Z' })])).toEqual(['a', 'kept']);
 });
 
-it('changes nothing, and whoever it names makes room: none of them could stay', () => {
+it('changes nothing, and every victim is necessary', () => {
   const pods = fc.array(
     fc.record({ cpu: fc.integer({ min: 0, max: 3 }), priority: fc.integer({ min: 0, max: 4 }), node: fc.nat(2) }),
     {
@@ -158,7 +158,7 @@ it('changes nothing, and whoever it names makes room: none of them could stay', 
         world.cluster.nodes.map((node) => [node.name, node.cpu, node.freePods, [...node.pods.keys()].sort()]);
       const before = state();
       const pod = wanting(String(cpu), priority);
-      const fits = () => decide(pod, { plugins, world, turn: { next: 0 }, random });
+      const fits = () => decide(pod, { plugins, world, position: { next: 0 }, random });
       if (fits().type === 'node') return;
       const outcome = attempt(world, pod);
       expect(state()).toEqual(before);

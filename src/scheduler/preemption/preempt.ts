@@ -1,12 +1,12 @@
 /**
- * Finds pods of less priority whose leaving makes room for a pod that fits nowhere: as few as possible, and rather those
- * that no disruption budget protects. It sends nobody away.
+ * Finds pods of lower priority whose removal makes room for a pod that fits nowhere: as few as possible, and preferably
+ * without violating disruption budgets. It evicts nothing.
  */
 import type { Random } from '../../base/random.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
-import { type Diagnosis, sentence } from '../framework/diagnosis.ts';
+import { type Diagnosis, failureMessage } from '../framework/diagnosis.ts';
 import { Filters, type Refused } from '../framework/filters.ts';
 import { type Refusal, refusal } from '../framework/plugin.ts';
 import type { Budget } from '../objects.ts';
@@ -15,7 +15,7 @@ import { byImportance, type Candidate, cheapest } from './importance.ts';
 
 export type Preemption =
   | { readonly type: 'victims'; readonly candidate: Candidate }
-  /** `isHopeless`: the pod has no claim to the node any more that was cleared for it. */
+  /** `isHopeless`: the pod's nomination is to be cleared. */
   | { readonly type: 'none'; readonly message: string; readonly isHopeless: boolean };
 
 export interface PreemptOptions {
@@ -23,24 +23,24 @@ export interface PreemptOptions {
   readonly budgets: readonly Budget[];
   readonly random: Random;
   readonly diagnosis: Diagnosis;
-  /** Absent when one rule refuses all nodes. */
+  /** Undefined when one plugin rejects all nodes. */
   readonly filters: Filters | undefined;
 }
 
 const NOT_HELPFUL = refusal('Preemption is not helpful for scheduling');
-const NOBODY_THERE = refusal('No preemption victims found for incoming pod');
+const NO_VICTIMS = refusal('No preemption victims found for incoming pod');
 const NAME = 'DefaultPreemption';
-const NOBODY_ANYWHERE: Refused = { plugin: NAME, refusal: NOBODY_THERE };
+const NO_VICTIMS_ANYWHERE: Refused = { plugin: NAME, refusal: NO_VICTIMS };
 
-/** Before pods are sent away, devices would be freed that are claimed and not used: there are none. */
+/** Kubernetes first tries to free devices that are claimed and not used; there are none here. */
 const NO_DEVICES = 'no new claims to deallocate';
 
-const LEAST_CANDIDATES = 100;
+const MIN_CANDIDATES = 100;
 const CANDIDATES_PERCENT = 10;
 
 export function preempt(pod: PodInfo, options: PreemptOptions): Preemption {
   const { world, diagnosis } = options;
-  const why = whyNot(pod, world, diagnosis);
+  const why = ineligibleReason(pod, world, diagnosis);
   if (why) return { type: 'none', message: `${NO_DEVICES}, preemption: ${why}`, isHopeless: false };
   const { found, refused } = findCandidates(pod, options);
   const candidate = cheapest(found);
@@ -52,15 +52,15 @@ export function preempt(pod: PodInfo, options: PreemptOptions): Preemption {
     elsewhere: NOT_HELPFUL,
     plugins: new Set(),
   };
-  return { type: 'none', message: `${NO_DEVICES}, preemption: ${sentence(summary)}`, isHopeless: true };
+  return { type: 'none', message: `${NO_DEVICES}, preemption: ${failureMessage(summary)}`, isHopeless: true };
 }
 
-/** Why the pod may not send others away, now or ever. */
-function whyNot(pod: PodInfo, { cluster }: World, { byNode }: Diagnosis): string | undefined {
+/** Returns why the pod may not preempt others, now or ever. */
+function ineligibleReason(pod: PodInfo, { cluster }: World, { byNode }: Diagnosis): string | undefined {
   if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
   const name = pod.pod.status.nominatedNodeName || cluster.nominations.nodeOf(pod.uid);
   const node = name ? cluster.node(name) : undefined;
-  if (!node || byNode.get(node)?.refusal.isCurable === false) return undefined;
+  if (!node || byNode.get(node)?.refusal.isResolvable === false) return undefined;
   for (const other of node.pods.values()) {
     if (other.priority < pod.priority && isPreempted(other)) {
       return 'not eligible due to a terminating pod on the nominated node.';
@@ -81,15 +81,15 @@ interface Found {
 }
 
 function findCandidates(pod: PodInfo, { world, budgets, random, diagnosis, filters }: PreemptOptions): Found {
-  const nodes = [...diagnosis.byNode].filter(([, { refusal }]) => refusal.isCurable).map(([node]) => node);
+  const nodes = [...diagnosis.byNode].filter(([, { refusal }]) => refusal.isResolvable).map(([node]) => node);
   const refused = new Map<NodeInfo, Refused>();
   const found: Candidate[] = [];
   if (nodes.length === 0 || !filters) return { found, refused };
-  if (!world.cluster.hasBelow(pod.priority)) {
-    for (const node of nodes) refused.set(node, NOBODY_ANYWHERE);
+  if (!world.cluster.hasLowerPriority(pod.priority)) {
+    for (const node of nodes) refused.set(node, NO_VICTIMS_ANYWHERE);
     return { found, refused };
   }
-  const wanted = Math.max(LEAST_CANDIDATES, Math.trunc((nodes.length * CANDIDATES_PERCENT) / 100));
+  const wanted = Math.max(MIN_CANDIDATES, Math.trunc((nodes.length * CANDIDATES_PERCENT) / 100));
   const start = random.int(nodes.length);
   let isAnyHarmless = false;
   for (let i = 0; i < nodes.length && !(isAnyHarmless && found.length >= wanted); i++) {
@@ -105,14 +105,14 @@ function findCandidates(pod: PodInfo, { world, budgets, random, diagnosis, filte
   return { found, refused };
 }
 
-/** Takes everybody away who is less important, and lets back whom there is room for, the most important first. */
+/** Removes all pods of lower priority, and puts back those that still fit, the most important first. */
 function victimsOn(
   pod: PodInfo,
   node: NodeInfo,
   { world: { cluster }, budgets, filters }: { world: World; budgets: readonly Budget[]; filters: Filters },
 ): Candidate | Refusal {
   const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
-  if (lesser.length === 0) return NOBODY_THERE;
+  if (lesser.length === 0) return NO_VICTIMS;
   const assumed = new Set(lesser.filter(({ uid }) => cluster.isAssumed(uid)));
   const away = new Set(lesser);
   const leave = (other: PodInfo) => {
@@ -125,7 +125,7 @@ function victimsOn(
     away.delete(other);
   };
   const refused = () => {
-    const now = filters.again();
+    const now = filters.refreshed();
     return now instanceof Filters ? now.check(node) : now;
   };
   for (const other of lesser) leave(other);

@@ -25,8 +25,8 @@ const refused = (name: string, ...by: string[]) => {
 const nodeAdded: ClusterEvent = { resource: 'Node', type: 'add', object: nodeObject('a') };
 const podGone: ClusterEvent = { resource: 'Pod', type: 'delete', object: podObject({ spec: { nodeName: 'a' } }) };
 
-describe('turns', () => {
-  it('go to the most important, and then to whoever has waited longest', () => {
+describe('the queue', () => {
+  it('is ordered by priority, then by waiting time', () => {
     queue.add(podOf({ name: 'early' }));
     queue.add(podOf({ name: 'late' }));
     queue.add(podOf({ name: 'urgent', spec: { priority: 1 } }));
@@ -34,7 +34,7 @@ describe('turns', () => {
     expect(woken).toBe(3);
   });
 
-  it('do not come to pods that are gone, nor twice to one that changed', () => {
+  it('drops deleted pods, and returns a changed pod once', () => {
     queue.add(podOf({ name: 'a' }));
     queue.add(podOf({ name: 'b' }));
     queue.update(podOf({ name: 'b', labels: { new: 'yes' } }));
@@ -46,7 +46,7 @@ describe('turns', () => {
 });
 
 describe('a pod that did not fit', () => {
-  it('sleeps until something happens that could help it', async () => {
+  it('waits for an event that may help it', async () => {
     refused('a', 'NodeResourcesFit');
     await clock.advance(60_000);
     queue.note({ resource: 'Pod', type: 'add', object: podObject() });
@@ -55,7 +55,7 @@ describe('a pod that did not fit', () => {
     expect(take()).toBe('a');
   });
 
-  it('is not woken by what could not help', async () => {
+  it('is not woken by other events', async () => {
     refused('a', 'NodeAffinity');
     await clock.advance(60_000);
     queue.note(podGone);
@@ -77,7 +77,7 @@ describe('a pod that did not fit', () => {
     }
   });
 
-  it('is tried again after five minutes in any case', async () => {
+  it('is retried after five minutes in any case', async () => {
     refused('a', 'NodeAffinity');
     await clock.advance(299_999);
     expect(queue.isReady).toBe(false);
@@ -85,7 +85,7 @@ describe('a pod that did not fit', () => {
     expect(take()).toBe('a');
   });
 
-  it('for want of any node is woken by the first', async () => {
+  it('because there was no node is woken by the first one', async () => {
     refused('a');
     await clock.advance(60_000);
     queue.note(podGone);
@@ -94,7 +94,7 @@ describe('a pod that did not fit', () => {
     expect(take()).toBe('a');
   });
 
-  it('is woken by a change of its own that could help, and not by its status', async () => {
+  it('is woken by its own changes that may help, and not by its status', async () => {
     const tolerations = [{ key: 'x', operator: 'Exists' }];
     refused('a', 'TaintToleration');
     await clock.advance(60_000);
@@ -127,7 +127,7 @@ describe('a gated pod', () => {
 });
 
 describe('a pod whose binding failed', () => {
-  it('is tried again by itself after its back-off', async () => {
+  it('is retried after its back-off', async () => {
     queue.add(podOf({ name: 'a' }));
     queue.retry(queue.take()!);
     await clock.advance(999);
@@ -136,7 +136,7 @@ describe('a pod whose binding failed', () => {
     expect(take()).toBe('a');
   });
 
-  it('is forgotten when it is gone meanwhile', async () => {
+  it('is dropped when it was deleted meanwhile', async () => {
     queue.add(podOf({ name: 'a' }));
     const waiting = queue.take()!;
     queue.delete('default/a');
@@ -147,7 +147,7 @@ describe('a pod whose binding failed', () => {
   });
 });
 
-it('has no timer while nobody waits for one', async () => {
+it('has no timer while no pod waits for time', async () => {
   expect(clock.waiting).toBe(0);
   refused('a', 'NodeAffinity');
   expect(clock.waiting).toBe(1);

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is. The most important pod is first, then the one that has waited longest. A pod that did not fit waits
- * until something happens that could help it, as those say who refused it, and then at least as long as its back-off lasts.
+ * The scheduling queue. The pod with the highest priority is first, then the one that has waited longest. A pod that did not
+ * fit waits until an event may help it, by the hints of the plugins that rejected it, and at least for its back-off.
  */
 import { backoffDelay } from '../../base/backoff.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -9,7 +9,7 @@ import type { Random } from '../../base/random.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
 import type { ClusterEvent } from '../framework/events.ts';
-import type { Hints, Plugin } from '../framework/plugin.ts';
+import type { Plugin, QueueingHints } from '../framework/plugin.ts';
 import { WaitingPod } from './waiting-pod.ts';
 
 export interface SchedulingQueueOptions {
@@ -17,16 +17,16 @@ export interface SchedulingQueueOptions {
   readonly random: Random;
   readonly plugins: readonly Plugin[];
   readonly world: World;
-  /** Called when a pod has become ready. */
+  /** Called when a pod becomes ready. */
   readonly onReady: () => void;
 }
 
-const BACKOFF = { base: 1_000, max: 10_000, jitter: 0 };
-/** After so long a pod is tried again, whatever happened: a hint may be missing. */
-const LONGEST = 300_000;
+const BACKOFF_MS = { base: 1_000, max: 10_000, jitter: 0 };
+/** A pod is retried after this time, whatever happened, in case a hint is missing. */
+const MAX_UNSCHEDULABLE_MS = 300_000;
 
-/** A place in a heap. It counts only while the pod is in the same place in line: leaving does not search the heap. */
-interface Ticket {
+/** A heap entry. It is stale once the pod has moved, so that removal does not search the heap. */
+interface HeapEntry {
   readonly waiting: WaitingPod;
   readonly order: number;
   readonly at: number;
@@ -34,14 +34,14 @@ interface Ticket {
 
 export class SchedulingQueue {
   readonly #options: SchedulingQueueOptions;
-  readonly #hints = new Map<string, Hints>();
+  readonly #hints = new Map<string, QueueingHints>();
   readonly #pods = new Map<string, WaitingPod>();
-  readonly #ready = new Heap<Ticket>(
+  readonly #ready = new Heap<HeapEntry>(
     ({ waiting: a, order: x }, { waiting: b, order: y }) =>
       a.info.priority > b.info.priority || (a.info.priority === b.info.priority && x < y),
   );
-  readonly #backingOff = new Heap<Ticket>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
-  /** Unschedulable pods by who refused them. */
+  readonly #backingOff = new Heap<HeapEntry>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
+  /** Unschedulable pods by the plugins that rejected them. */
   readonly #refusedBy = new Map<string, Set<WaitingPod>>();
   /** Unschedulable pods, longest waiting first. */
   readonly #unschedulable = new Set<WaitingPod>();
@@ -57,13 +57,12 @@ export class SchedulingQueue {
     return this.#pods.get(uid);
   }
 
-  /** Is a pod ready? */
   get isReady(): boolean {
     this.#dropStale(this.#ready);
     return this.#ready.size > 0;
   }
 
-  /** A pod that is new, or newly seen. */
+  /** Adds a new pod. */
   add(info: PodInfo): void {
     if (this.#pods.has(info.uid)) {
       this.update(info);
@@ -75,7 +74,7 @@ export class SchedulingQueue {
     else this.#makeReady(waiting);
   }
 
-  /** The pod itself has changed: that may help it, too. */
+  /** Updates a pod; the change itself may help it. */
   update(info: PodInfo): void {
     const waiting = this.#pods.get(info.uid);
     if (!waiting) return;
@@ -89,7 +88,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** The pod is gone, or has a node. */
+  /** Removes a pod that was deleted or got a node. */
   delete(uid: string): void {
     const waiting = this.#pods.get(uid);
     if (!waiting) return;
@@ -97,7 +96,7 @@ export class SchedulingQueue {
     this.#pods.delete(uid);
   }
 
-  /** The next pod, if one is ready. It is the caller's until it says what became of it. */
+  /** Returns the next ready pod. The caller owns it until it reports the result. */
   take(): WaitingPod | undefined {
     this.#dropStale(this.#ready);
     const waiting = this.#ready.pop()?.waiting;
@@ -107,7 +106,7 @@ export class SchedulingQueue {
     return waiting;
   }
 
-  /** No node fits; these plugins said so. */
+  /** Marks the pod as unschedulable, rejected by these plugins. */
   refuse(waiting: WaitingPod, plugins: ReadonlySet<string>): void {
     if (!this.#isHere(waiting)) return;
     waiting.refusedBy = plugins;
@@ -115,20 +114,20 @@ export class SchedulingQueue {
     this.#move(waiting, isGated(waiting.info) ? 'gated' : 'unschedulable');
   }
 
-  /** Something went wrong on the way to the node: it is tried again by itself. */
+  /** Retries a pod after an error, with back-off. */
   retry(waiting: WaitingPod): void {
     if (!this.#isHere(waiting)) return;
     waiting.notBefore = this.#now() + this.#delay(waiting);
     this.#wake(waiting);
   }
 
-  /** Tries a pod again that did not fit, whatever happened. */
+  /** Retries an unschedulable pod, whatever happened. */
   activate(uid: string): void {
     const waiting = this.#pods.get(uid);
     if (waiting?.state === 'unschedulable') this.#wake(waiting);
   }
 
-  /** Wakes those whom the event could help. */
+  /** Wakes the pods that the event may help. */
   note(event: ClusterEvent): void {
     if (this.#unschedulable.size === 0) return;
     const { world } = this.#options;
@@ -176,7 +175,7 @@ export class SchedulingQueue {
     this.#options.onReady();
   }
 
-  /** Every move has a new number, so that tickets of the old place are stale. */
+  /** Every move has a new number, which makes old heap entries stale. */
   #move(waiting: WaitingPod, state: WaitingPod['state']): void {
     if (waiting.state === 'unschedulable') this.#leave(waiting);
     waiting.state = state;
@@ -204,15 +203,15 @@ export class SchedulingQueue {
     }
   }
 
-  #dropStale(heap: Heap<Ticket>): void {
+  #dropStale(heap: Heap<HeapEntry>): void {
     for (let top = heap.peek(); top && top.waiting.order !== top.order; top = heap.peek()) heap.pop();
   }
 
-  /** One timer, for whoever is due first; none while nobody waits for time. */
+  /** Arms one timer for the earliest pod; none while no pod waits for time. */
   #arm(): void {
     this.#dropStale(this.#backingOff);
     const [oldest] = this.#unschedulable;
-    const next = Math.min(this.#backingOff.peek()?.at ?? NEVER, oldest ? oldest.since + LONGEST : NEVER);
+    const next = Math.min(this.#backingOff.peek()?.at ?? NEVER, oldest ? oldest.since + MAX_UNSCHEDULABLE_MS : NEVER);
     if (this.#timer && this.#timer.at <= next && next !== NEVER) return;
     this.#timer?.timer.cancel();
     this.#timer = undefined;
@@ -232,14 +231,14 @@ export class SchedulingQueue {
       this.#makeReady(top.waiting);
     }
     for (const waiting of [...this.#unschedulable]) {
-      if (waiting.since + LONGEST > now) break;
+      if (waiting.since + MAX_UNSCHEDULABLE_MS > now) break;
       this.#wake(waiting);
     }
     this.#arm();
   }
 
   #delay({ attempts }: WaitingPod): number {
-    return backoffDelay(attempts, BACKOFF, this.#options.random);
+    return backoffDelay(attempts, BACKOFF_MS, this.#options.random);
   }
 
   #now(): number {
@@ -248,7 +247,7 @@ export class SchedulingQueue {
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** Stands for those that found no node at all. */
+/** Stands for pods that were rejected because there was no node at all. */
 const NO_NODES = '';
 const ONLY_NO_NODES: readonly string[] = [NO_NODES];
 
@@ -266,7 +265,7 @@ function isGated({ pod }: PodInfo): boolean {
 
 type Pod = PodInfo['pod'];
 
-/** A write of the status, such as our own, is no news; the objects of one write share no parts with those of the last. */
+/** Whether anything but the status changed. Objects of different writes share no parts, so that identity suffices. */
 function hasChanged(now: Pod, before: Pod): boolean {
   return (
     now.metadata.generation !== before.metadata.generation ||

@@ -1,12 +1,12 @@
-/** A pod that wants a node, and what became of its tries. */
+/** A pod in the queue, with the results of its attempts. */
 import type { PodInfo } from '../cluster/pod-info.ts';
 
 /**
- * - `ready`: it is tried as soon as it is its turn
- * - `backing off`: something happened that may help, but it failed a moment ago
- * - `unschedulable`: nothing has happened that could help
- * - `gated`: it is not to be tried
- * - `tried`: it is being given a node
+ * - `ready`: it is tried when it is first
+ * - `backing off`: an event may help, but it failed recently
+ * - `unschedulable`: no event has occurred that may help
+ * - `gated`: it has scheduling gates
+ * - `tried`: it is being scheduled
  */
 export type WaitingState = 'ready' | 'backing off' | 'unschedulable' | 'gated' | 'tried';
 
@@ -14,17 +14,17 @@ export class WaitingPod {
   info: PodInfo;
   state: WaitingState = 'tried';
   attempts = 0;
-  /** When it came to its present place in the line, and as which of all. */
+  /** When it entered its current state, and its number in that order. */
   since = 0;
   order = 0;
-  /** Not before this it is tried again. */
+  /** The earliest time of the next attempt. */
   notBefore = 0;
-  /** Who refused it; nobody, where there was no node. */
-  refusedBy: ReadonlySet<string> = NOBODY;
+  /** The plugins that rejected it; empty when there was no node. */
+  refusedBy: ReadonlySet<string> = NO_PLUGINS;
 
   constructor(info: PodInfo) {
     this.info = info;
   }
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_PLUGINS: ReadonlySet<string> = new Set();

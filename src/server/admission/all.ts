@@ -1,7 +1,4 @@
-/**
- * Every admission plugin, in the order in which they are asked: first what fills in, and quotas last, when everything
- * else has been decided.
- */
+/** Every admission plugin, in the order in which they run. ResourceQuota is last, when everything else has been decided. */
 import { nodeRestriction } from '../authz/node/restriction.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import { alwaysPullImages } from './plugins/always-pull-images.ts';
@@ -51,7 +48,7 @@ const ordered: readonly AdmissionPlugin[] = [
   resourceQuota,
 ];
 
-/** These are there only when they are asked for. */
+/** Plugins that run only when they are enabled explicitly. */
 const offByDefault: readonly AdmissionPlugin[] = [
   alwaysPullImages,
   extendedResourceToleration,
@@ -59,10 +56,10 @@ const offByDefault: readonly AdmissionPlugin[] = [
   denyServiceExternalIps,
 ];
 
-/** The names that clients of Kubernetes know, in the order of the chain. */
+/** The names of all plugins, in their order. */
 export const admissionPluginNames: readonly string[] = ordered.map(({ name }) => name);
 
-/** The chain: what is there by default, with what is enabled and without what is disabled. */
+/** The plugins that run: those on by default and those enabled, without those disabled. */
 export function admissionPlugins(
   chosen: { readonly enabled?: readonly string[]; readonly disabled?: readonly string[] } = {},
 ): readonly AdmissionPlugin[] {

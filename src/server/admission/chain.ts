@@ -7,7 +7,7 @@ import type { Core } from '../core.ts';
 import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import type { RequestNotes } from '../request-notes.ts';
-import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest, UpdateBeside } from './plugin.ts';
+import type { AdditionalUpdate, AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 /** The plugins that handle one operation on one kind, in their order. */
 interface Stages {
@@ -79,7 +79,7 @@ export class Admission implements AdmissionRequest {
   readonly resource: Resource;
   readonly old: KubeObject | undefined;
   readonly dryRun: boolean;
-  readonly also: UpdateBeside[] = [];
+  readonly also: AdditionalUpdate[] = [];
   readonly conditions: Condition[] = [];
   isReinvocation = false;
   name: string;

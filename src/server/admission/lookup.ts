@@ -1,4 +1,4 @@
-/** What plugins know of other objects: what the cache holds now. */
+/** Lookups of other objects in the cache, for plugins. */
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Table } from '../cache/table.ts';
 import type { Core } from '../core.ts';
@@ -12,8 +12,8 @@ export function objectNamed<T extends KubeObject>(
   return core.cache.table(kind).get(namespace, name)?.hub(kind) as T | undefined;
 }
 
-/** The same for an object so new that this server may not have seen it: the store is asked once more. */
-export async function objectAfterAll<T extends KubeObject>(
+/** The same, after the cache has caught up with the store: for objects that another server may just have created. */
+export async function freshObjectNamed<T extends KubeObject>(
   core: Core,
   kind: Kind<T>,
   namespace: string,
@@ -23,7 +23,7 @@ export async function objectAfterAll<T extends KubeObject>(
   return objectNamed(core, kind, namespace, name);
 }
 
-/** All of a namespace; of all namespaces, or of none, where it is empty. */
+/** All objects of a namespace; with an empty namespace all objects of the kind. */
 export function objectsIn<T extends KubeObject>(core: Core, kind: Kind<T>, namespace: string): readonly T[] {
   return core.cache
     .table(kind)
@@ -31,7 +31,7 @@ export function objectsIn<T extends KubeObject>(core: Core, kind: Kind<T>, names
     .map((entry) => entry.hub(kind) as T);
 }
 
-/** Something worked out from all objects of a kind, and kept until one of them changes. */
+/** Computes something from all objects of a kind, and caches it until one of them changes. */
 export function derivedFrom<T extends KubeObject, R>(
   kind: Kind<T>,
   work: (objects: readonly T[]) => R,

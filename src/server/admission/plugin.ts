@@ -78,7 +78,7 @@ export interface AdmissionRequest {
    * Other objects that are updated in the same commit, or not at all. When one of them has changed since it was read, the
    * transaction starts again, admission included. A dry run ignores them.
    */
-  readonly also: UpdateBeside[];
+  readonly also: AdditionalUpdate[];
   /** Rows that must be at these revisions when the object is committed; otherwise the transaction starts again. */
   readonly conditions: Condition[];
   /** Runs when the attempt is over, whatever its outcome. */
@@ -86,7 +86,7 @@ export interface AdmissionRequest {
 }
 
 /** An update of another object that is committed with the one that is admitted. It is validated, but not admitted. */
-export interface UpdateBeside {
+export interface AdditionalUpdate {
   readonly kind: Kind;
   readonly current: Entry;
   readonly part: 'object' | 'status';

@@ -1,7 +1,7 @@
 import { type ApiError, forbidden } from '../../base/errors.ts';
 import type { AdmissionRequest } from './plugin.ts';
 
-/** 403, with the name that the client knows: a name that is still to be made up is named by its beginning. */
+/** A 403 with the reason. An object whose name is not generated yet is named by its prefix. */
 export function refused(request: AdmissionRequest, why: string): ApiError {
   return forbidden(request.kind, nameOf(request), why);
 }

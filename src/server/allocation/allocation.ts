@@ -1,7 +1,6 @@
 /**
- * What objects hold of things there are only so many of: cluster addresses and node ports of services. Each is a key of
- * its own in the store, written in the same commit as the object: so nothing is given twice, by however many servers,
- * and nothing is lost in a crash.
+ * Allocates cluster IPs and node ports to services. Each allocated address or port is a row of its own in the store, written
+ * in the same commit as the service: nothing is allocated twice, by however many servers, and nothing leaks in a crash.
  */
 import type { Random } from '../../base/random.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
@@ -27,7 +26,7 @@ const PORTS = { group: 'allocations', plural: 'nodeports' };
 export interface AllocationOptions {
   readonly cache: Cache;
   readonly random: Random;
-  /** One range for each IP family, the cluster's main one first. */
+  /** One range for each IP family, the primary one first. */
   readonly addresses: readonly IpRange[];
   readonly ports: PortRange;
 }
@@ -39,12 +38,12 @@ export class Allocation {
     this.#options = options;
   }
 
-  /** Gives the object what it lacks, and answers the writes that go with it: what it takes and what it lets go. */
+  /** Fills in what the object lacks. Returns the rows to write with it, for what it takes and releases. */
   onWrite(kind: Kind, object: KubeObject, old: KubeObject | undefined): readonly Write[] {
     if (!isService(kind)) return [];
     const service = object as Service;
     const before = old as Service | undefined;
-    // What a write leaves alone is shared with what was stored, and is not to be touched.
+    // A spec that is shared with the stored object is unchanged, and must not be modified.
     if (service.spec === before?.spec) return [];
     const held: Allocated = before ? allocatedTo(before.spec) : { clusterIPs: [], nodePorts: [] };
     const errors = this.#fill(service, before, held);
@@ -57,7 +56,7 @@ export class Allocation {
     );
   }
 
-  /** The writes that let go of everything the object holds. */
+  /** The rows to delete with an object that is removed. */
   onRemoval(kind: Kind, old: KubeObject): readonly Write[] {
     if (!isService(kind)) return [];
     return difference(allocatedTo((old as Service).spec), { clusterIPs: [], nodePorts: [] }, '');
@@ -120,7 +119,7 @@ export class Allocation {
 
   #fillPorts(spec: Service['spec'], held: Allocated): FieldError[] {
     const errors: FieldError[] = [];
-    // On other services a node port is an error of its own, and validation speaks of it.
+    // A node port on services of other types is found by validation.
     if (spec.type !== 'NodePort' && spec.type !== 'LoadBalancer') return errors;
     const mine = new Set<number>();
     for (const [index, port] of (spec.ports ?? []).entries()) {
@@ -134,7 +133,7 @@ export class Allocation {
     }
     if (errors.length > 0) return errors;
     for (const port of portsWithoutNodePort(spec)) {
-      // One number serves a port in both protocols.
+      // TCP and UDP of the same port share one node port.
       const twin = spec.ports?.find(
         (each) => each !== port && each.port === port.port && each.protocol !== port.protocol,
       );
@@ -171,7 +170,7 @@ function isService(kind: Kind): boolean {
   return kind.group === '' && kind.kind === 'Service';
 }
 
-/** An address as a part of a key. */
+/** An address in the form that keys have. */
 function nameOf(address: string): string {
   return address.toLowerCase();
 }

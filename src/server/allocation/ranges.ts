@@ -1,18 +1,18 @@
-/** Address and port ranges that services are given from. */
+/** The ranges that addresses and ports of services are allocated from. */
 import { type IpFamily, ipFamily, parseIp } from '../../kinds/shapes/meta/ip-address.ts';
 
 export interface IpRange {
   readonly text: string;
   readonly family: IpFamily;
-  /** How many addresses can be given: the network's own and the broadcast address are not. */
+  /** How many addresses can be allocated: all but the network's own and the broadcast address. */
   readonly size: number;
-  /** The address at a place from 1 to `size`. */
-  at(place: number): string;
+  /** The address at an index from 1 to `size`. */
+  at(index: number): string;
   contains(address: string): boolean;
 }
 
-/** More addresses than anybody needs, and few enough for plain numbers. */
-const LARGEST = 2 ** 20;
+/** Larger ranges are cut to this size, so that indexes stay plain numbers. */
+const MAX_ADDRESSES = 2 ** 20;
 
 export function parseIpRange(text: string): IpRange {
   const [base = '', bits = ''] = text.split('/');
@@ -23,12 +23,12 @@ export function parseIpRange(text: string): IpRange {
   const free = BigInt(width - prefix);
   const first = (numberOf(base) >> free) << free;
   const usable = (1n << free) - (family === 'IPv4' ? 2n : 1n);
-  const size = usable > BigInt(LARGEST) ? LARGEST : Number(usable);
+  const size = usable > BigInt(MAX_ADDRESSES) ? MAX_ADDRESSES : Number(usable);
   return {
     text,
     family,
     size,
-    at: (place) => textOf(first + BigInt(place), family),
+    at: (index) => textOf(first + BigInt(index), family),
     contains: (address) => {
       if (ipFamily(address) !== family) return false;
       const offset = numberOf(address) - first;
@@ -58,6 +58,6 @@ function numberOf(address: string): bigint {
 function textOf(value: bigint, family: IpFamily): string {
   if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 255n)).join('.');
   const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(16 * (7 - i))) & 65535n).toString(16)).join(':');
-  // URL parsing knows the shortest form of an address.
+  // URL parsing normalises IPv6 addresses.
   return new URL(`http://[${groups}]`).hostname.slice(1, -1);
 }

@@ -80,6 +80,10 @@ export class AuditRecord {
     this.#annotations[key] = value;
   }
 
+  annotateAll(annotations: Readonly<Record<string, string>> | undefined): void {
+    for (const key in annotations) this.annotate(key, annotations[key]!);
+  }
+
   /** What the request brought, before somebody changes it. */
   brought(body: unknown): void {
     const { level, omitManagedFields } = this.#opening.verdict;

@@ -28,7 +28,7 @@ export interface BackendPriority {
 }
 
 /** How requests below the path of the group and version are served. */
-export type Serving =
+type Serving =
   | { readonly type: 'objects'; resource(plural: string): Resource | undefined }
   | { readonly type: 'proxy'; readonly serve: ServeProxied };
 
@@ -63,7 +63,7 @@ export interface DiscoveredResource {
   readonly subresources: readonly DiscoveredSubresource[];
 }
 
-export interface DiscoveredSubresource {
+interface DiscoveredSubresource {
   readonly name: string;
   /** The kind of its bodies. */
   readonly kind: string;

@@ -1,5 +1,6 @@
-import { clone, deepEqual, deepFreeze } from '../../base/tree.ts';
+import { deepEqual, deepFreeze } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
+import { fromHub, toHub } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';
 import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
 import type { Origin } from './origin.ts';
@@ -89,13 +90,6 @@ export class Entry {
     return view;
   }
 
-  /** The same for the reply to a create: perhaps nobody else ever asks, so that only the bytes are kept. */
-  viewOnce(resource: Resource): View {
-    const view = this.view(resource);
-    this.retire();
-    return view;
-  }
-
   /** The object in the stored version. */
   hub(kind: Kind): KubeObject {
     return this.#inHub(kind).object;
@@ -146,7 +140,7 @@ export class Entry {
     return new Entry(this.at, revision, { stored: this.#stored, origin: this.#origin, writtenAt: this.#writtenAt });
   }
 
-  /** Keeps only the bytes: a newer entry has replaced this one, and few will still ask for it. */
+  /** Keeps only the bytes of an object that few will ask for, such as one that a newer entry has replaced. */
   retire(): void {
     this.#written = undefined;
     // What had to be waited for stays: a request that has waited reads it without waiting again.
@@ -183,9 +177,8 @@ export class Entry {
   #decoded(kind: Kind): KubeObject {
     const { version, object } = this.decode(kind);
     if (kind.conversion && version !== kind.hub) throw unprepared(kind);
-    object.apiVersion = kind.hub.apiVersion;
     try {
-      return this.#complete(version.toHub ? version.toHub(object) : object, kind, kind.hub);
+      return this.#complete(toHub({ kind, version }, object) as KubeObject, kind, kind.hub);
     } catch (cause) {
       throw this.#unreadable(cause);
     }
@@ -199,10 +192,7 @@ export class Entry {
 
   #converted(kind: Kind, version: Version): KubeObject {
     if (kind.conversion) throw unprepared(kind);
-    const copy = clone(this.hub(kind));
-    copy.apiVersion = version.apiVersion;
-    const object: KubeObject = version.fromHub ? version.fromHub(copy) : copy;
-    return this.#complete(object, kind, version);
+    return this.#complete(fromHub({ kind, version }, this.hub(kind)) as KubeObject, kind, version);
   }
 
   #complete(object: KubeObject, kind: Kind, version: Version): KubeObject {

@@ -61,7 +61,10 @@ function boats() {
     scope: 'Namespaced',
     description: '',
     versions: { [HUB]: {}, [OLD]: { fields: { spec: s.object('BoatSpec', { size: s.int32({ default: 1 }) }) } } },
-    fields: { spec: s.object('BoatSpec', { berths: s.int32({ default: 2 }) }) },
+    fields: {
+      spec: s.object('BoatSpec', { berths: s.int32({ default: 2 }) }),
+      status: s.object('BoatStatus', { afloat: s.boolean() }),
+    },
     selectable: { 'spec.berths': ({ spec }) => String(spec?.berths) },
     columns: ({ integer }) => [name, integer('Berths', '', ({ spec }) => spec?.berths)],
     subresources: { status: true },
@@ -263,6 +266,79 @@ describe('watches', () => {
     await watch.next();
     expect(watch.told()).toEqual(['ADDED a']);
     expect(webhook.calls).toEqual([]);
+  });
+});
+
+describe('writes', () => {
+  const stored = async (each: string) => JSON.parse((await api.store.get(KEY + each))!.value.toString());
+
+  it('store what is created in another version in the stored one, and answer in the version of the request', async () => {
+    const created = await api.create('boats', { metadata: { name: 'a' }, spec: { size: 7 } }, AT_OLD);
+    expect(created).toMatchObject({ apiVersion: OLD, spec: { size: 7 } });
+    expect(await stored('a')).toMatchObject({ apiVersion: HUB, spec: { berths: 7 } });
+    const byDefault = await api.create('boats', { metadata: { name: 'b' }, spec: {} }, AT_OLD);
+    expect(byDefault.spec).toEqual({ size: 1 });
+  });
+
+  it('replace an object in another version, and refuse to do so from an outdated one', async () => {
+    const created = await api.create('boats', { metadata: { name: 'a' }, spec: { size: 7 } }, AT_OLD);
+    const replaced = await api.update('boats', { ...created, spec: { size: 8 } }, AT_OLD);
+    expect(replaced).toMatchObject({ apiVersion: OLD, spec: { size: 8 } });
+    expect(await stored('a')).toMatchObject({ apiVersion: HUB, spec: { berths: 8 } });
+    await expect(api.update('boats', { ...created, spec: { size: 9 } }, AT_OLD)).rejects.toMatchObject({ code: 409 });
+  });
+
+  it.each(['merge', 'json'] as const)('patch an object in another version (%s)', async (patchType) => {
+    await api.create('boats', { metadata: { name: 'a' }, spec: { berths: 7 } }, AT_HUB);
+    const body = patchType === 'json' ? [{ op: 'replace', path: '/spec/size', value: 8 }] : { spec: { size: 8 } };
+    const patched = await api.patch('boats', 'a', body, { ...AT_OLD, patchType });
+    expect(patched).toMatchObject({ apiVersion: OLD, spec: { size: 8 } });
+    expect(await stored('a')).toMatchObject({ apiVersion: HUB, spec: { berths: 8 } });
+  });
+
+  it('patch the newest object when another write comes first while it is converted', async () => {
+    await api.create('boats', { metadata: { name: 'a' }, spec: { berths: 7 } }, AT_HUB);
+    webhook.hold();
+    const patching = api.patch('boats', 'a', { metadata: { labels: { x: 'y' } } }, AT_OLD);
+    await settled();
+    await api.patch('boats', 'a', { spec: { berths: 9 } }, AT_HUB);
+    webhook.release();
+    expect(await patching).toMatchObject({ metadata: { labels: { x: 'y' } }, spec: { size: 9 } });
+  });
+
+  it('show a dry run in the version of the request', async () => {
+    const dryRun = { ...AT_OLD, options: { dryRun: ['All'] } };
+    const shown = await api.create('boats', { metadata: { name: 'a' }, spec: { size: 7 } }, dryRun);
+    expect(shown).toMatchObject({ apiVersion: OLD, spec: { size: 7 } });
+    await expect(api.get('boats', 'a', AT_HUB)).rejects.toMatchObject({ code: 404 });
+  });
+
+  it('change, migrate and delete what is stored in another version', async () => {
+    for (const each of ['a', 'b', 'c', 'd']) await putOld(each, 4);
+    await api.patch('boats', 'a', { metadata: { labels: { x: 'y' } } }, AT_HUB);
+    expect(await stored('a')).toMatchObject({ apiVersion: HUB, spec: { berths: 4 } });
+    await api.update('boats', await api.get('boats', 'b', AT_OLD), AT_OLD);
+    expect(await stored('b')).toMatchObject({ apiVersion: HUB, spec: { berths: 4 } });
+    await api.delete('boats', 'c', AT_OLD);
+    expect(await api.store.get(`${KEY}c`)).toBeUndefined();
+    await api.deleteCollection('boats', { ...AT_OLD, options: { fieldSelector: 'spec.berths=4' } });
+    expect((await api.list('boats', AT_OLD)).items).toEqual([]);
+  });
+
+  it('read and write a part of an object in another version', async () => {
+    await api.create('boats', { metadata: { name: 'a' }, spec: { berths: 7 } }, AT_HUB);
+    const at = { ...AT_OLD, subresource: 'status' };
+    const patched = await api.patch('boats', 'a', { spec: { size: 9 }, status: { afloat: true } }, at);
+    expect(patched).toMatchObject({ apiVersion: OLD, spec: { size: 7 }, status: { afloat: true } });
+    expect(await stored('a')).toMatchObject({ apiVersion: HUB, spec: { berths: 7 }, status: { afloat: true } });
+    expect((await api.get('boats', 'a', at)).status).toEqual({ afloat: true });
+  });
+
+  it('fail where the conversion does, and store nothing', async () => {
+    webhook.failure = new ApiError('InternalError', 'conversion webhook for boats failed');
+    const creating = api.create('boats', { metadata: { name: 'a' }, spec: { size: 7 } }, AT_OLD);
+    await expect(creating).rejects.toThrow('conversion webhook for boats failed');
+    expect(await api.store.get(`${KEY}a`)).toBeUndefined();
   });
 });
 

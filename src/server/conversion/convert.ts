@@ -7,6 +7,11 @@ import type { Resource } from '../registry.ts';
 /** A value, or a promise of it where the kind is converted asynchronously. */
 export type MaybeAsync<T> = T | Promise<T>;
 
+/** Goes on with a value when it is ready: at once, unless it is a promise. */
+export function whenReady<T, R>(value: MaybeAsync<T>, next: (value: T) => MaybeAsync<R>): MaybeAsync<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
 /** Converts a decoded object of the resource's version to the stored version. Takes the object over. */
 export function toHub({ kind, version }: Resource, object: KubeObject): MaybeAsync<KubeObject> {
   const { conversion, hub } = kind;

@@ -1,4 +1,4 @@
-/** The schemas and levels that a cluster has from the start, in the numbers of Kubernetes. */
+/** The FlowSchemas and PriorityLevelConfigurations that a cluster starts with, with Kubernetes' values. */
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from '../../kinds/groups/flowcontrol/mandatory.ts';
 
 type Named = readonly [name: string, spec: object];
@@ -12,17 +12,18 @@ const level = (nominalConcurrencyShares: number, lendablePercent: number, [queue
   },
 });
 
-const FEW = [16, 4];
-const SOME = [64, 6];
-const MANY = [128, 6];
+// Number of queues and hand size.
+const SMALL_QUEUE_SET = [16, 4];
+const MEDIUM_QUEUE_SET = [64, 6];
+const LARGE_QUEUE_SET = [128, 6];
 
 const suggestedLevels: readonly Named[] = [
-  ['system', level(30, 33, SOME)],
-  ['node-high', level(40, 25, SOME)],
-  ['leader-election', level(10, 0, FEW)],
-  ['workload-high', level(40, 50, MANY)],
-  ['workload-low', level(100, 90, MANY)],
-  ['global-default', level(20, 50, MANY)],
+  ['system', level(30, 33, MEDIUM_QUEUE_SET)],
+  ['node-high', level(40, 25, MEDIUM_QUEUE_SET)],
+  ['leader-election', level(10, 0, SMALL_QUEUE_SET)],
+  ['workload-high', level(40, 50, LARGE_QUEUE_SET)],
+  ['workload-low', level(100, 90, LARGE_QUEUE_SET)],
+  ['global-default', level(20, 50, LARGE_QUEUE_SET)],
 ];
 
 const groups = (...names: string[]) => names.map((name) => ({ kind: 'Group', group: { name } }));
@@ -36,14 +37,14 @@ const everything = {
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 };
 
-interface Sorting {
+interface SchemaOptions {
   readonly level: string;
   readonly precedence: number;
   readonly by?: 'ByUser' | 'ByNamespace';
   readonly rule: object;
 }
 
-const schema = ({ level: name, precedence, by, rule }: Sorting) => ({
+const schema = ({ level: name, precedence, by, rule }: SchemaOptions) => ({
   priorityLevelConfiguration: { name },
   matchingPrecedence: precedence,
   ...(by ? { distinguisherMethod: { type: by } } : {}),
@@ -124,7 +125,7 @@ const suggestedSchemas: readonly Named[] = [
 
 const exempt = { nominalConcurrencyShares: 0, lendablePercent: 0 };
 
-/** By name; those that nobody may change come first. */
+/** By name. The mandatory ones, which cannot be changed, come first. */
 export const defaultLevels: ReadonlyMap<string, object> = new Map([
   ...[...mandatoryPriorityLevels].map(([name, spec]): Named => {
     return [name, spec.type === 'Exempt' ? { ...spec, exempt } : spec];

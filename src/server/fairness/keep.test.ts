@@ -9,16 +9,16 @@ const kinds = [Namespace, FlowSchema, PriorityLevelConfiguration];
 const AT = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', namespace: '' };
 const MERGE = { ...AT, patchType: 'merge' } as const;
 const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec';
-const fairness = { byFlow: true, reading: 400, mutating: 200, requestTimeout: 60_000 };
+const flowControl = { priorityAndFairness: true, maxReading: 400, maxMutating: 200, requestTimeoutMs: 60_000 };
 const LEVELS = 'prioritylevelconfigurations';
 
 let world: TestServer;
 
 beforeEach(async () => {
-  world = await testServer(kinds, { fairness });
+  world = await testServer(kinds, { flowControl });
 });
 
-const again = () => testServer(kinds, { fairness, store: world.store, clock: world.clock });
+const again = () => testServer(kinds, { flowControl, store: world.store, clock: world.clock });
 
 /** Until the server has looked at what was changed, and done something about it. */
 async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {

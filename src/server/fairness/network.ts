@@ -1,4 +1,4 @@
-/** What counts as one place: an IPv4 address, and of IPv6 the 64 bits in front, since whoever has one address has them all. */
+/** The network that an address counts towards: an IPv4 address itself, or the /64 prefix of an IPv6 address. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::');

@@ -6,7 +6,7 @@ import { askHttp1 } from '../../../test/support/http-client.ts';
 import { itemOf, type RunningServer, startServer, TOKEN } from '../../../test/support/http-server.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { ALLOW, type Attributes, type Decision, NO_RULES } from '../authz/authorizer.ts';
-import { InFlight } from '../fairness/in-flight.ts';
+import { MaxInFlight } from '../fairness/max-in-flight.ts';
 import type { Limits } from './limits.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -91,7 +91,7 @@ describe('a client that is slow', () => {
   });
 
   it('with a large body gets 504, and holds nobody up when it has left', async () => {
-    await start({ requestTimeoutMs: 100 }, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
+    await start({ requestTimeoutMs: 100 }, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
     const socket = await raw();
     socket.write(`${head('POST', 'Content-Type: application/json', 'Content-Length: 100000')}\r\n{"metadata":`);
     const [answer] = await once(socket, 'data');
@@ -138,9 +138,9 @@ it('a client that resets its request, before what it sent was read, does no harm
 });
 
 it.each(['http/1.1', 'h2'])('a stranger in a crowd gets no answer, and others do: %s', async (protocol) => {
-  const admitting = new InFlight({ reading: 100, mutating: 100 });
-  admitting.isCrowded = () => true;
-  await start({}, { admitting });
+  const flowControl = new MaxInFlight({ maxReading: 100, maxMutating: 100 });
+  flowControl.isOverloadedBy = () => true;
+  await start({}, { flowControl });
   const socket = await raw(protocol);
   const asking = `GET ${PODS} HTTP/1.1\r\nHost: x\r\n\r\n`;
   socket.write(protocol === 'h2' ? greedyStream('wrong') : asking);
@@ -337,7 +337,7 @@ describe('a client that wants too much', () => {
   });
 
   it('of everything gets 429, and is told when to come back', async () => {
-    await start({}, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
+    await start({}, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -363,7 +363,7 @@ describe('a client that wants too much', () => {
 });
 
 it('a watch may take longer than a request, and holds nobody else up', async () => {
-  await start({ requestTimeoutMs: 100 }, { admitting: new InFlight({ reading: 1, mutating: 1 }) });
+  await start({ requestTimeoutMs: 100 }, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
   const watching = ask(`${PODS}?watch=true`);
   while (running.core.watches.length === 0) await new Promise((resolve) => setImmediate(resolve));
   await running.core.watches[0]!.whenAttached;

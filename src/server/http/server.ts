@@ -1,7 +1,4 @@
-/**
- * The server's face to the network: HTTP/1.1, HTTP/2 and WebSockets in, calls out, replies back. Everything about sockets,
- * headers, media types and limits lives here; what a verb does, who may do it and what an object means do not.
- */
+/** The API over HTTP: listeners and the pipeline put together. */
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -11,7 +8,7 @@ import type { Authenticate } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { BackendRegistry } from '../backends/backend-registry.ts';
 import { Discovery, type VersionInfo } from '../discovery/discovery.ts';
-import type { Admitting } from '../fairness/admitting.ts';
+import type { FlowControl } from '../fairness/flow-control.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import type { Registry } from '../registry.ts';
 import type { JsonDocument } from './documents/documents.ts';
@@ -33,69 +30,56 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   readonly version: VersionInfo;
   readonly isReady: () => boolean;
-  /** What can be wrong beside that, such as the store. */
+  /** Further health checks, such as that of the store. */
   readonly checks?: readonly HealthCheck[];
-  /** What else is to be read, besides objects and what is said of them. */
+  /** Documents that are served besides objects, discovery and schemas. */
   readonly documents?: readonly JsonDocument[];
-  /** Where requests are counted; a new place, where absent. */
+  /** Where requests are counted. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
-  /** Where requests are noted. */
+  /** Without it, no audit log is written. */
   readonly audit?: Audit | undefined;
-  /** Who decides when a request is worked on; where absent, it is at once. */
-  readonly admitting?: Admitting | undefined;
-  /** `host:port` that discovery tells clients; the first address listened on, where absent. */
+  /** Without it, every request is served at once. */
+  readonly flowControl?: FlowControl | undefined;
+  /** The `host:port` that discovery advertises. The default is the first address listened on. */
   readonly advertised?: string;
-  /** Where sockets live; in this thread, where absent. */
+  /** Opens the listeners. The default is in this thread. */
   readonly open?: ((options: ListenersOptions) => Listeners) | undefined;
 }
 
 export interface HttpServer extends Pick<Listeners, 'listen' | 'listenInsecure' | 'renew'> {
-  /** Does ahead what the first client would wait for; for a moment when nobody waits. */
+  /** Prepares the documents that clients ask for first; to be called when the server is idle. */
   prepare(): void;
   /** Stops accepting, ends watches, lets requests in flight finish for a while, then closes what is left. */
   close(): Promise<void>;
 }
 
 /** What a TLS handshake costs, in requests. */
-const HANDSHAKE = 10;
+const HANDSHAKE_COST = 10;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { handle, registry, backends, authenticate, authorizer, isReady, log, version, clock, audit, admitting } =
+  const { handle, registry, backends, authenticate, authorizer, isReady, log, version, clock, audit, flowControl } =
     options;
   const limits = { ...defaultLimits, ...options.limits };
   const metrics = options.metrics ?? new Metrics(clock);
   metrics.requests.follow(registry);
   let address = options.advertised;
   const pipeline = new Pipeline({
-    ...{
-      handle,
-      registry,
-      backends,
-      authenticate,
-      authorizer,
-      isReady,
-      limits,
-      log,
-      clock,
-      version,
-      metrics,
-      audit,
-      admitting,
-    },
+    ...{ handle, registry, backends, authenticate, authorizer, isReady },
+    ...{ limits, log, clock, version, metrics, audit, flowControl },
     discovery: new Discovery({ backends, version, serverAddress: () => address ?? '' }),
     checks: options.checks ?? [],
     documents: options.documents ?? [],
   });
   const listeners = (options.open ?? openListeners)({
     ...{ tls: options.tls, limits, clock, log },
-    pace: admitting && ((client) => admitting.stranger(client, HANDSHAKE)),
+    pace: flowControl && ((address) => flowControl.delayUnauthenticated(address, HANDSHAKE_COST)),
     serve: (exchange) => {
       pipeline.serve(exchange).catch((error: unknown) => log.error('a request could not be answered', { error }));
     },
   });
-  admitting?.turnBy?.((task) => listeners.nextTurn(task));
-  metrics.add(listeners, audit, admitting);
+  flowControl?.setNextTurn?.((task) => listeners.nextTurn(task));
+  metrics.add(listeners, audit, flowControl);
   const listening = async (listen: Promise<AddressInfo>) => {
     const found = await listen;
     address ??= found.family === 'IPv6' ? `[${found.address}]:${found.port}` : `${found.address}:${found.port}`;

@@ -42,7 +42,7 @@ export function readBody(expected: Expected, sent: SentBody, registry: Registry)
   }
 }
 
-/** The expectation of an object's own paths. */
+/** What the paths of a kind's own objects expect. */
 export function expectedBody({ kind, version }: Resource): Expected {
   return { kind: kind.kind, apiVersion: version.apiVersion, schema: version.schema };
 }

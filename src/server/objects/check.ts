@@ -13,11 +13,11 @@ interface Request {
   readonly old: KubeObject | undefined;
   readonly subresource: string | undefined;
   readonly apiVersion: string;
-  /** A part of the object that was found right in another one. */
+  /** A part of the object that is known to be valid by itself. */
   readonly checked?: object | undefined;
 }
 
-/** Throws 422 with every fault of an object that is about to be stored. */
+/** Validates an object that is about to be stored. Throws 422 with everything that is wrong. */
 export function checkObject(kind: Kind, object: KubeObject, request: Request): void {
   const { old } = request;
   const meta = validateObjectMeta(object.metadata, {
@@ -29,7 +29,7 @@ export function checkObject(kind: Kind, object: KubeObject, request: Request): v
   checkContent(kind, object, request, meta.length > 0 ? under('metadata', meta) : NONE);
 }
 
-/** The same without what every stored object needs: a name, and what belongs to it. */
+/** The same without the metadata: for objects that are not stored and need no name. */
 export function checkContent(
   kind: Kind,
   object: KubeObject,
@@ -59,7 +59,7 @@ export function checkContent(
   throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
 }
 
-/** 422: an object, or a body such as DeleteOptions, with what is wrong in it. */
+/** The 422 for an object, or a body such as DeleteOptions, that is invalid. */
 export function invalidObject(
   what: { group: string; kind: string },
   name: string,

@@ -42,7 +42,7 @@ export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, 
   };
 
   function readDeleteOptions(body: unknown): unknown {
-    // The type is the same in every group and version; clients name any of them.
+    // DeleteOptions are the same in every group and version, and clients send any of them.
     const tree =
       typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, apiVersion: 'v1' } : body;
     return readBody(expected, { call: { verb: 'delete', body: tree } }, registry);

@@ -11,7 +11,7 @@ const KINDS: Partial<Record<Verb, string>> = {
 
 const FIELD_VALIDATION = ['', 'Ignore', 'Strict', 'Warn'];
 
-/** Throws 422 when the options of a write have values that nobody knows. */
+/** Throws 422 when the options of a write have unsupported values. */
 export function checkWriteOptions({ verb, options }: Call): void {
   const kind = KINDS[verb];
   if (!kind || !options) return;

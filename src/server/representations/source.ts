@@ -3,7 +3,6 @@ import type { KubeObject } from '../../kinds/kind.ts';
 import type { Item, WatchEvent } from '../api.ts';
 import { ObjectEvent } from '../cache/change-record.ts';
 import { View } from '../cache/view.ts';
-import { toHub } from '../objects/hub.ts';
 import type { Resource } from '../registry.ts';
 
 /** An object that is to be shown in another form. */
@@ -68,7 +67,8 @@ function plainSource(shown: KubeObject, stored: KubeObject): Source {
 }
 
 function storedOf(object: KubeObject, resource: Resource): KubeObject {
-  // The answers of subresources are of other kinds, and what was not stored is converted back.
-  if (object.kind !== resource.kind.kind || !resource.version.toHub) return object;
-  return toHub(resource, clone(object));
+  // The replies of subresources are of other kinds, and what was not stored is converted back where that is possible at once.
+  const { toHub } = resource.version;
+  if (object.kind !== resource.kind.kind || !toHub) return object;
+  return toHub({ ...clone(object), apiVersion: resource.kind.hub.apiVersion });
 }

@@ -1,4 +1,4 @@
-/** Every subresource the server knows: the one list. */
+/** Every subresource that the server knows. */
 import { binding } from './binding.ts';
 import { eviction } from './eviction.ts';
 import { explain } from './explain.ts';

@@ -1,4 +1,4 @@
-/** What disruption budgets say to an eviction. */
+/** Checks and charges the disruption budget of an evicted pod. */
 import { ApiError, forbidden } from '../../base/errors.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { clone } from '../../base/tree.ts';
@@ -11,12 +11,12 @@ import type { Core } from '../core.ts';
 import type { ApiRequest } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 
-/** More evictions than that, which nobody has counted yet, are too many. */
-const MOST_DISRUPTED = 2000;
+/** How many evicted pods may wait for the disruption controller to count them. */
+const MAX_DISRUPTED_PODS = 2000;
 const ALLOWED = 'DisruptionAllowed';
 const REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-/** The one budget that covers the pod. Two would have to agree, and nobody could make them. */
+/** The budget that selects the pod. Throws when several do, as Kubernetes does. */
 export function budgetOf(core: Core, { metadata }: Pod): PodDisruptionBudget | undefined {
   const found = core.cache
     .table(PodDisruptionBudget)
@@ -30,15 +30,19 @@ export function budgetOf(core: Core, { metadata }: Pod): PodDisruptionBudget | u
   return found[0];
 }
 
-/** A pod that is not ready is not missed, where its budget is in order or says so. */
-export function isMissed(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
+/** Whether evicting the pod counts against its budget. A pod that is not ready may be exempt. */
+export function countsAgainst(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
   if (pod.status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return true;
   if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return false;
   return !(status.currentHealthy >= status.desiredHealthy && status.desiredHealthy > 0);
 }
 
-/** Takes one from what the budget allows, or refuses. */
-export async function spend(core: Core, budget: PodDisruptionBudget, { call, notes }: ApiRequest): Promise<void> {
+/** Takes one disruption from what the budget allows. Throws TooManyRequests when it allows none. */
+export async function chargeBudget(
+  core: Core,
+  budget: PodDisruptionBudget,
+  { call, notes }: ApiRequest,
+): Promise<void> {
   const { name = '' } = budget.metadata;
   const resource = core.registry.resource(PodDisruptionBudget.hub.apiVersion, PodDisruptionBudget.plural);
   if (!resource) return;
@@ -50,26 +54,26 @@ export async function spend(core: Core, budget: PodDisruptionBudget, { call, not
   const now = timestamp(core.clock.now());
   const next = (current: Entry) => {
     const charged = clone(current.hub(PodDisruptionBudget)) as PodDisruptionBudget;
-    check(charged);
+    checkBudget(charged);
     charged.status = spent(charged, call.name ?? '', now);
     return charged;
   };
   await transact(core, { resource, call: write, notes }, { type: 'update', part: 'status', next });
 }
 
-export function check({ metadata, status }: PodDisruptionBudget): void {
+export function checkBudget({ metadata, status }: PodDisruptionBudget): void {
   const { name = '' } = metadata;
   const resource = { group: 'policy', plural: 'poddisruptionbudget' };
-  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) throw stillProcessed(name);
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) throw budgetNotProcessed(name);
   if (status.disruptionsAllowed < 0) throw forbidden(resource, name, 'pdb disruptions allowed is negative');
-  if (Object.keys(status.disruptedPods ?? {}).length > MOST_DISRUPTED) {
+  if (Object.keys(status.disruptedPods ?? {}).length > MAX_DISRUPTED_PODS) {
     const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
     throw forbidden(resource, name, why);
   }
   if (status.disruptionsAllowed === 0) throw refused(whyNot(name, status));
 }
 
-export function stillProcessed(name: string): ApiError {
+export function budgetNotProcessed(name: string): ApiError {
   return refused(`The disruption budget ${name} is still being processed by the server.`, 10);
 }
 

@@ -18,7 +18,7 @@ import { withAdmittedBody } from '../transaction/admitted-body.ts';
 import { checkDeletePreconditions } from '../transaction/delete.ts';
 import { transact } from '../transaction/transaction.ts';
 import { success } from '../verbs/reply.ts';
-import { budgetOf, check, isMissed, spend, stillProcessed } from './disruption-budget.ts';
+import { budgetNotProcessed, budgetOf, chargeBudget, checkBudget, countsAgainst } from './disruption-budget.ts';
 import { named, type Subresource } from './subresource.ts';
 
 type SentEviction = KubeObject & { deleteOptions?: DeleteOptions };
@@ -39,7 +39,7 @@ export const eviction: Subresource = {
       };
       let charged: Promise<void> | undefined;
       const charge = (budget: PodDisruptionBudget) => {
-        charged ??= spend(core, budget, request);
+        charged ??= chargeBudget(core, budget, request);
         return charged;
       };
       await withAdmittedBody(core, request, body, (sent, admitted) =>
@@ -64,7 +64,7 @@ function readEviction(core: Core, { call, notes }: ApiRequest): SentEviction {
 interface Step {
   readonly plan: DeletePlan;
   readonly admitted: Admission | undefined;
-  /** Charges a budget; however often the eviction is tried again, once. */
+  /** Charges a budget, once for all attempts. */
   readonly charge: (budget: PodDisruptionBudget) => Promise<void>;
 }
 
@@ -76,18 +76,18 @@ async function evict(core: Core, request: ApiRequest, { plan: asked, admitted, c
   if (!entry) throw notFound(resource.kind, name);
   const pod = entry.hub(resource.kind) as Pod;
   const budget = isPastBudgets(pod) ? undefined : budgetOf(core, pod);
-  if (budget && isMissed(pod, budget)) {
-    if (asked.dryRun) check(budget);
+  if (budget && countsAgainst(pod, budget)) {
+    if (asked.dryRun) checkBudget(budget);
     else await charge(budget);
   }
   // The budget was not charged for a pod that is not ready. The pod must not have become ready meanwhile.
-  const isGuarded = budget && !isMissed(pod, budget) && asked.resourceVersion === undefined;
+  const isGuarded = budget && !countsAgainst(pod, budget) && asked.resourceVersion === undefined;
   const guarded = isGuarded ? { ...asked, resourceVersion: pod.metadata.resourceVersion } : asked;
   try {
     const plan = await markAsTarget(core, request, guarded);
     await transact(core, request, { type: 'delete', plan }, admitted);
   } catch (error) {
-    if (isGuarded && isApiError(error, 'Conflict')) throw stillProcessed(budget.metadata.name ?? '');
+    if (isGuarded && isApiError(error, 'Conflict')) throw budgetNotProcessed(budget.metadata.name ?? '');
     throw error;
   }
 }

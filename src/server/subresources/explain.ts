@@ -4,10 +4,10 @@ import { plainItem } from '../objects/unstored.ts';
 import { get } from '../verbs/get.ts';
 import { named, type Subresource } from './subresource.ts';
 
-/** Says of a pod why it is where it is, or nowhere; undefined when whoever answers does not know the pod yet. */
+/** Explains why a pod is on its node or on none; undefined when the scheduler does not know the pod yet. */
 export type ExplainPod = (namespace: string, name: string) => object | undefined;
 
-/** Why a pod is where it is, or nowhere. The scheduler answers; Kubernetes has nothing like it. */
+/** The scheduler's explanation of why a pod is on its node or on none. Kubernetes has no such subresource. */
 export const explain: Subresource = {
   name: 'explain',
   of: named('explain'),
@@ -15,12 +15,12 @@ export const explain: Subresource = {
     async get(core, request) {
       const { object } = (await get(core, request)).item;
       const { name = '', namespace = '', uid, resourceVersion } = object.metadata;
-      const said = core.explainPod(namespace, name);
-      if (!said) throw new ApiError('ServiceUnavailable', `no scheduler here knows the pod "${name}"`);
+      const explanation = core.explainPod(namespace, name);
+      if (!explanation) throw new ApiError('ServiceUnavailable', `no scheduler here knows the pod "${name}"`);
       const metadata = { name, namespace, uid, resourceVersion };
       return {
         type: 'object',
-        item: plainItem({ kind: 'PodExplanation', apiVersion: 'v1', metadata, ...said } as KubeObject),
+        item: plainItem({ kind: 'PodExplanation', apiVersion: 'v1', metadata, ...explanation } as KubeObject),
       };
     },
   },

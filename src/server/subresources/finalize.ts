@@ -4,7 +4,7 @@ import { transact } from '../transaction/transaction.ts';
 import { replyOf } from '../verbs/reply.ts';
 import { named, type Subresource } from './subresource.ts';
 
-/** Lets go of a namespace: only `spec.finalizers` is taken from the body. Without any left, a deleted one is gone. */
+/** Sets the finalizers of a namespace, and nothing else. A namespace that is being deleted is gone with the last one. */
 export const finalize: Subresource = {
   name: 'finalize',
   of: named('finalize'),

@@ -8,7 +8,7 @@ import type { ApiRequest } from '../operation.ts';
 import { containerNamed } from './pod-containers.ts';
 import { named, type Subresource } from './subresource.ts';
 
-/** What a container has written, as its node's agent tells it. */
+/** The log of a container, from the agent of its node. */
 export const log: Subresource = {
   name: 'log',
   of: named('log'),
@@ -27,14 +27,14 @@ async function read(core: Core, { resource, call }: ApiRequest): Promise<StreamR
   if (!pod) throw notFound(resource.kind, name);
   const container = containerNamed(pod, options.container);
   const node = pod.spec.nodeName;
-  // Nobody runs it yet.
-  if (!node) return textReply(NOTHING);
+  // A pod that is not scheduled has no log yet.
+  if (!node) return textReply(EMPTY);
   const { follow = false, previous = false, timestamps = false, tailLines, limitBytes } = options;
   const wanted = { node, namespace, pod: name, container, follow, previous, timestamps, since, tailLines, limitBytes };
   return textReply(await core.nodes.logs({ ...wanted, signal: call.signal }));
 }
 
-const NOTHING: AsyncIterable<Uint8Array> = {
+const EMPTY: AsyncIterable<Uint8Array> = {
   async *[Symbol.asyncIterator]() {},
 };
 

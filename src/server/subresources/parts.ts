@@ -6,19 +6,19 @@ import { patch } from '../verbs/patch.ts';
 import { update } from '../verbs/update.ts';
 import { named, type Subresource } from './subresource.ts';
 
-/** The only way to change a status; everything else in the object stays as it is. */
+/** Reads and writes the status; the rest of the object stays as it is. */
 export const status = part('status', ({ kind }) => kind.subresources?.status ?? false);
 
-/** Approves or denies a certificate request: only its conditions change. */
+/** Approves or denies a certificate signing request: only its conditions change. */
 export const approval = part('approval');
 
-/** Adds containers to a pod that runs, to look into it. */
+/** Adds ephemeral containers to a running pod, for debugging. */
 export const ephemeralContainers = part('ephemeralcontainers');
 
-/** Gives the containers of a pod that runs more or less of their resources. */
+/** Changes the resources of the containers of a running pod. */
 export const resize = part('resize');
 
-/** A path at which the whole object is read and sent, and of which only a part is taken; the kind's hooks know which. */
+/** A subresource whose body is the whole object and of which only a part is written; the kind's hooks decide which. */
 function part(name: string, of: Subresource['of'] = named(name)): Subresource {
   const atItsPath = (operation: Operation<ObjectReply>): Operation<ObjectReply> => {
     return async (core, request) => ({
@@ -29,7 +29,7 @@ function part(name: string, of: Subresource['of'] = named(name)): Subresource {
   return { name, of, verbs: { get: atItsPath(get), update: atItsPath(update), patch: atItsPath(patch) } };
 }
 
-/** The object says at which path it was read. */
+/** The object with the subresource in its selfLink. */
 function linked({ object }: Item, name: string): Item {
   return plainItem({ ...object, metadata: { ...object.metadata, selfLink: `${object.metadata.selfLink}/${name}` } });
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../../base/errors.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
-/** The container that is meant: the one that was named, or the only one there is. */
+/** The container with the given name, or the only one of the pod. */
 export function containerNamed({ metadata, spec }: Pod, asked: string | undefined): string {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
   const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name);

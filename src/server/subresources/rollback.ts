@@ -10,7 +10,7 @@ import { transact } from '../transaction/transaction.ts';
 import { success } from '../verbs/reply.ts';
 import { named, type Subresource } from './subresource.ts';
 
-/** Notes that a Deployment should go back to an earlier revision; its controller does it and clears the note. */
+/** Asks for the rollback of a Deployment, with an annotation that its controller acts on and removes. */
 export const rollback: Subresource = {
   name: 'rollback',
   of: named('rollback'),

@@ -16,7 +16,7 @@ import { applyPatch, decodePatched } from '../verbs/patch.ts';
 import { replyOf } from '../verbs/reply.ts';
 import type { Subresource } from './subresource.ts';
 
-/** Only the number of replicas of an object, in a shape that is the same for all kinds that have one. */
+/** Reads and writes the number of replicas, in the same form for all kinds that have one. */
 export const scale: Subresource = {
   name: 'scale',
   of: ({ kind }) => kind.subresources?.scale !== undefined,
@@ -60,7 +60,8 @@ async function resize(core: Core, request: ApiRequest, wanted: (before: Scale) =
       return object;
     },
   });
-  return scaleReply(resource, replyOf(resource, outcome).item.object);
+  const { item } = await replyOf(resource, outcome);
+  return scaleReply(resource, item.object);
 }
 
 function definitionOf(kind: Kind): ScaleDefinition {

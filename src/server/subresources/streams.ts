@@ -1,7 +1,4 @@
-/**
- * What goes into a pod and comes out of it. No agent offers that yet: who asks is told so, after the checks that come
- * before.
- */
+/** exec, attach and port-forward. No node agent offers them yet: requests are checked, and then rejected. */
 import { badRequest, notFound } from '../../base/errors.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Core } from '../core.ts';
@@ -10,14 +7,14 @@ import type { ApiRequest } from '../operation.ts';
 import { containerNamed } from './pod-containers.ts';
 import { named, type Subresource } from './subresource.ts';
 
-const streamed = (action: StreamAction): Subresource => {
+const stream = (action: StreamAction): Subresource => {
   const open = (core: Core, request: ApiRequest) => refuse(core, request, action);
   return { name: action, of: named(action), verbs: { get: open, create: open } };
 };
 
-export const exec = streamed('exec');
-export const attach = streamed('attach');
-export const portForward = streamed('portforward');
+export const exec = stream('exec');
+export const attach = stream('attach');
+export const portForward = stream('portforward');
 
 async function refuse(core: Core, { resource: { kind }, call }: ApiRequest, action: StreamAction): Promise<never> {
   const { namespace = '', name = '', options } = call;

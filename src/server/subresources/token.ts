@@ -18,14 +18,14 @@ import type { Resource } from '../registry.ts';
 import { type AdmittedBody, withAdmittedBody } from '../transaction/admitted-body.ts';
 import { named, type Subresource } from './subresource.ts';
 
-const WHAT = { group: TokenRequest.group, kind: TokenRequest.kind };
+const TOKEN_REQUEST = { group: TokenRequest.group, kind: TokenRequest.kind };
 const TYPE = { kind: TokenRequest.kind, ...TokenRequest.hub };
 const CREATION = { old: undefined, subresource: undefined, apiVersion: TYPE.apiVersion };
-/** What a node asks for when it mounts a pod's usual token: an hour and a sign that it is the usual one. */
-const USUAL_SECONDS = 3607;
-const EXTENDED_SECONDS = 365 * 24 * 3600;
+/** The lifetime that node agents ask for in mounted tokens: an hour and seven seconds, by which they are recognised. */
+const MOUNTED_TOKEN_SECONDS = 3607;
+const EXTENDED_TOKEN_SECONDS = 365 * 24 * 3600;
 
-/** A token with which to act as a service account, for a while. It is made, handed out and not kept. */
+/** Issues a token of a service account. It is returned and not stored. */
 export const token: Subresource = {
   name: 'token',
   of: named('token'),
@@ -49,7 +49,7 @@ export const token: Subresource = {
       return withAdmittedBody(core, request, body, (sent) => {
         const account = accountOf(core, resource, call, sent);
         const bound = boundTo(core, call, sent);
-        sent.status = answer(request, sent, { issuer, account, bound, now });
+        sent.status = issue(request, sent, { issuer, account, bound, now });
         return { type: 'object', item: plainItem(sent) };
       });
     },
@@ -60,7 +60,7 @@ function accountOf(core: Core, { kind }: Resource, call: Call, { metadata }: Tok
   const { namespace = '', name = '' } = call;
   const mismatch = (field: 'name' | 'namespace') => {
     const detail = `must match the service account ${field} if specified`;
-    return invalidObject(WHAT, name, [invalid(`metadata.${field}`, metadata[field], detail)]);
+    return invalidObject(TOKEN_REQUEST, name, [invalid(`metadata.${field}`, metadata[field], detail)]);
   };
   if (metadata.name && metadata.name !== name) throw mismatch('name');
   if (metadata.namespace && metadata.namespace !== namespace) throw mismatch('namespace');
@@ -69,7 +69,7 @@ function accountOf(core: Core, { kind }: Resource, call: Call, { metadata }: Tok
   const { uid } = account.metadata;
   if (metadata.uid && metadata.uid !== uid) {
     const why = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid})`;
-    throw conflict({ group: WHAT.group, plural: WHAT.kind }, name, why);
+    throw conflict({ group: TOKEN_REQUEST.group, plural: TOKEN_REQUEST.kind }, name, why);
   }
   return account;
 }
@@ -84,7 +84,7 @@ type Bound = Pick<BoundToken, 'pod' | 'node' | 'secret'>;
 
 const BINDABLE: Readonly<Record<string, Kind>> = { Pod, Secret, Node };
 
-/** The object that the token ends with; it must be the one that is meant. */
+/** The object that the token is bound to. Throws when it does not exist or is another one with the same name. */
 function boundTo(core: Core, call: Call, { spec }: TokenRequest): Bound {
   const wanted = spec.boundObjectRef;
   if (!wanted) return {};
@@ -115,7 +115,7 @@ function boundTo(core: Core, call: Call, { spec }: TokenRequest): Bound {
   }
 }
 
-/** Where a pod runs; a node that is gone is still named. */
+/** The node of a pod; without its uid when the node is gone. */
 function nodeOf(core: Core, { spec }: Pod): BoundToken['node'] {
   const name = spec.nodeName;
   if (!name) return undefined;
@@ -134,7 +134,7 @@ interface Grant {
   readonly now: number;
 }
 
-function answer(
+function issue(
   { notes }: ApiRequest,
   { spec }: TokenRequest,
   { issuer, account, bound, now }: Grant,
@@ -149,7 +149,7 @@ function answer(
   const isExtended =
     issuer.extends &&
     bound.pod !== undefined &&
-    seconds === USUAL_SECONDS &&
+    seconds === MOUNTED_TOKEN_SECONDS &&
     audiences.every((each) => issuer.audiences.includes(each));
   const { namespace = '', name = '', uid = '' } = account.metadata;
   return {
@@ -158,7 +158,7 @@ function answer(
       account: { name, uid },
       audiences,
       now: Math.floor(now / 1000),
-      seconds: isExtended ? EXTENDED_SECONDS : seconds,
+      seconds: isExtended ? EXTENDED_TOKEN_SECONDS : seconds,
       ...(isExtended ? { warnAfter: seconds } : {}),
       ...bound,
     }),

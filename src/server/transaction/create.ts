@@ -1,6 +1,7 @@
 import { alreadyExists, badRequest } from '../../base/errors.ts';
 import { nameSuffix, type Random } from '../../base/random.ts';
 import { timestamp } from '../../base/timestamp.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { StoreConflict } from '../../store/store.ts';
 import { keyOf } from '../cache/keys.ts';
@@ -18,9 +19,8 @@ const MAX_LABEL_LENGTH = 63;
 const SUFFIX_LENGTH = 5;
 
 /** The object as it was asked for, with the metadata that the server gives a new object. */
-export function draftCreate(core: Core, request: ApiRequest, mutation: Create): Draft {
+export function draftCreate(core: Core, request: ApiRequest, mutation: Create, object: KubeObject): Draft {
   const { kind } = request.resource;
-  const object = mutation.object();
   const { name, generateName, resourceVersion, namespace: own } = object.metadata;
   const { labels, annotations, ownerReferences, finalizers, initializers } = object.metadata;
   if (resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Entry } from '../cache/entry.ts';
+import type { MaybeAsync } from '../conversion/convert.ts';
 import type { DeletePlan } from '../objects/delete-options.ts';
 
 /** What a transaction does to an object. All objects are in the stored version. */
@@ -8,7 +9,7 @@ export type Mutation = Create | Update | Delete;
 export interface Create {
   readonly type: 'create';
   /** Makes the object that is asked for. Called for every attempt; the transaction takes the result over. */
-  readonly object: () => KubeObject;
+  readonly object: () => MaybeAsync<KubeObject>;
 }
 
 export interface Update {
@@ -18,7 +19,7 @@ export interface Update {
    * Makes the next object from the current one. Called for every attempt; the transaction takes the result over, except for
    * what it shares with `current`. A resourceVersion in it must be that of the current object.
    */
-  readonly next: (current: Entry) => KubeObject;
+  readonly next: (current: Entry) => MaybeAsync<KubeObject>;
 }
 
 /** What an update may change: everything but the status, only the status, or both. The rest is kept as it was. */

@@ -66,6 +66,7 @@ function draftOfOwn(core: Core, { kind, namespace, name, mutation }: OwnWrite, r
   try {
     const call = callOf(kind, namespace, { name, mutation });
     const draft = draftOf(core, { resource, call, notes: new RequestNotes() }, mutation);
+    if (draft instanceof Promise) throw new Error(`kind ${kind.kind} is converted asynchronously`);
     finish(core, draft);
     return isUnchanged(draft) ? undefined : draft;
   } catch (error) {

@@ -3,6 +3,8 @@ import { notFound } from '../../base/errors.ts';
 import type { AdmissionSubject } from '../admission/chain.ts';
 import type { Entry } from '../cache/entry.ts';
 import { keyOf } from '../cache/keys.ts';
+import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
+import { prepare } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { isDryRun } from '../objects/dry-run.ts';
 import type { ApiRequest } from '../operation.ts';
@@ -13,15 +15,15 @@ import type { Delete, Mutation, Update } from './mutation.ts';
 import { draftUpdate, finishUpdate, isUnchangedUpdate } from './update.ts';
 
 /** Makes the next object. Throws NotFound when there is none to change. */
-export function draftOf(core: Core, request: ApiRequest, mutation: Mutation): Draft {
-  switch (mutation.type) {
-    case 'create':
-      return draftCreate(core, request, mutation);
-    case 'update':
-      return draftUpdate(request, mutation, currentOf(core, request, mutation));
-    case 'delete':
-      return draftDelete(core, request, mutation, currentOf(core, request, mutation));
+export function draftOf(core: Core, request: ApiRequest, mutation: Mutation): MaybeAsync<Draft> {
+  if (mutation.type === 'create') {
+    return whenReady(mutation.object(), (object) => draftCreate(core, request, mutation, object));
   }
+  const current = currentOf(core, request, mutation);
+  return whenReady(prepare([current], request.resource), () => {
+    if (mutation.type === 'delete') return draftDelete(core, request, mutation, current);
+    return whenReady(mutation.next(current), (object) => draftUpdate(request, mutation, { current, object }));
+  });
 }
 
 function currentOf({ cache }: Core, request: ApiRequest, mutation: Update | Delete): Entry {

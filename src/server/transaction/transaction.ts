@@ -18,7 +18,7 @@ import type { Admission } from '../admission/chain.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
 import type { ApiRequest } from '../operation.ts';
-import { draftsBeside } from './beside.ts';
+import { draftAdditionalUpdates } from './additional-updates.ts';
 import { checkNameTaken } from './create.ts';
 import type { Draft } from './draft.ts';
 import type { Mutation } from './mutation.ts';
@@ -45,7 +45,8 @@ export async function transact(
   for (let attempt = 1; ; attempt++) {
     const locked = mutation.type === 'create' ? undefined : lock(core, keyOfTarget(request, mutation), attempt);
     if (locked) await locked;
-    const draft = draftOf(core, request, mutation);
+    const drafting = draftOf(core, request, mutation);
+    const draft = drafting instanceof Promise ? await drafting : drafting;
     const admission = admitted ? undefined : core.admission.open(core, request, subjectOf(draft));
     try {
       const admitting = admission?.admit();
@@ -95,7 +96,7 @@ function withoutCommit({ cache }: Core, draft: Draft): Outcome | undefined {
 
 async function commit(core: Core, draft: Draft, admission: Admission | undefined): Promise<Outcome> {
   const { mutation, request, shared, isQuiet, object, old } = draft;
-  const drafts = admission?.also.length ? [draft, ...draftsBeside(core, request, admission.also)] : [draft];
+  const drafts = admission?.also.length ? [draft, ...draftAdditionalUpdates(core, request, admission.also)] : [draft];
   const [entry] = await core.commits.commit(drafts, admission);
   if (mutation.type === 'create' && entry && !shared) core.specs.remember(request.resource.kind, entry, isQuiet);
   return { entry, object: mutation.type === 'delete' ? old! : object };

@@ -11,12 +11,15 @@ import { sameContent, sameDesiredState } from './comparison.ts';
 import { Draft } from './draft.ts';
 import type { Update, UpdatedPart } from './mutation.ts';
 
-/** The object that an update asks for, with what it may not change put back. */
-export function draftUpdate(request: ApiRequest, mutation: Update, current: Entry): Draft {
+/** `object` is what the update asks for; what it may not change is put back. */
+export function draftUpdate(
+  request: ApiRequest,
+  mutation: Update,
+  { current, object }: { readonly current: Entry; readonly object: KubeObject },
+): Draft {
   const { resource, call } = request;
   const { kind } = resource;
-  const draft = new Draft(request, mutation, current.at, current, mutation.next(current));
-  const { object } = draft;
+  const draft = new Draft(request, mutation, current.at, current, object);
   const old = draft.old!;
   checkPreconditions(kind, object, old);
   if (kind.requiresVersion && call.verb === 'update') checkHasVersion(kind, object);

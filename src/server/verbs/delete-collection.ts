@@ -1,5 +1,6 @@
 import { isApiError } from '../../base/errors.ts';
 import type { StatusReply } from '../api.ts';
+import { prepareHubs } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
 import { noteDeleteWarning } from '../objects/warnings.ts';
@@ -20,10 +21,10 @@ export async function deleteCollection(core: Core, request: ApiRequest): Promise
   noteDeleteWarning(kind, plan, notes);
   const selection = selectionOf(resource, call);
   await core.cache.fresh();
-  const entries = core.cache
-    .table(kind)
-    .entries(call.namespace ?? '')
-    .filter(selection.matches);
+  const all = core.cache.table(kind).entries(call.namespace ?? '');
+  const preparing = prepareHubs(all, resource);
+  if (preparing) await preparing;
+  const entries = all.filter(selection.matches);
   for (let at = 0; at < entries.length; at += MAX_CONCURRENT_DELETES) {
     const part = entries.slice(at, at + MAX_CONCURRENT_DELETES);
     await Promise.all(

@@ -11,7 +11,7 @@ import { plainItem } from '../objects/unstored.ts';
 import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 
-/** One object; with `export`, without what a client cannot say. */
+/** Returns one object; with `export`, without the fields that clients cannot set. */
 export async function get(core: Core, { resource, call }: ApiRequest): Promise<ObjectReply> {
   const { kind } = resource;
   const { namespace = '', name = '', options } = call;
@@ -26,7 +26,7 @@ export async function get(core: Core, { resource, call }: ApiRequest): Promise<O
   return { type: 'object', item: options?.export ? plainItem(exported(resource, item.object, options.exact)) : item };
 }
 
-/** As the object would be sent to create it again: what only the server says is as it is on a new one. */
+/** The object as a client would send it to create it again. */
 function exported({ kind }: Resource, object: KubeObject, exact: boolean | undefined): KubeObject {
   const copy: KubeObject & { status?: unknown } = clone(object);
   const {

@@ -15,7 +15,7 @@ import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { type Selection, selectionOf } from '../selection.ts';
 
-/** All objects that match, or a page of them; pages that belong together show one state. */
+/** Lists the objects that match, or a page of them. All pages of one list show the same revision. */
 export async function list(core: Core, request: ApiRequest): Promise<ListReply> {
   try {
     return await listed(core, request);
@@ -49,7 +49,7 @@ async function listed(core: Core, { resource, call }: ApiRequest): Promise<ListR
   return page(resource, call, { entries, revision: core.cache.revision, after: token?.after, selection });
 }
 
-/** The newest state: the bytes are shared with everybody who asks for the same. */
+/** The current state, all of it. Its bytes are cached and shared between equal requests. */
 function wholeList(core: Core, resource: Resource, call: Call, selection: Selection): ListReply {
   const namespace = call.namespace ?? '';
   const table = core.cache.table(resource.kind);
@@ -69,7 +69,7 @@ function wholeList(core: Core, resource: Resource, call: Call, selection: Select
   };
 }
 
-/** The state of a past revision. */
+/** The state at a past revision. */
 async function exactList(
   core: Core,
   resource: Resource,
@@ -123,7 +123,7 @@ async function page(
   return { ...shape(resource, metadata, views), json, gzip: undefined };
 }
 
-/** One below zero is none, as zero is. */
+/** Zero and negative limits mean no limit. */
 function isLimited(options: Call['options']): options is { limit: number } {
   return (options?.limit ?? 0) > 0;
 }

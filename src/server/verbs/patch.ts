@@ -7,10 +7,10 @@ import { PatchError } from '../../schema/patch-error.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { applyStrategicMergePatch } from '../../schema/strategic-merge.ts';
 import type { Call, ObjectReply } from '../api.ts';
+import { toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
 import { reportPatchFaults, validatesFields } from '../objects/field-validation.ts';
-import { toHub } from '../objects/hub.ts';
 import type { ApiRequest } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { replyOf } from './reply.ts';
@@ -34,7 +34,7 @@ export async function patch(core: Core, request: ApiRequest): Promise<ObjectRepl
   return replyOf(resource, outcome);
 }
 
-/** The tree a patch makes of another; neither is changed. */
+/** Applies the patch of a call to a tree. Neither is changed. */
 export function applyPatch(schema: ObjectSchema, current: unknown, { body, patchType }: Call): any {
   if (body === undefined) throw badRequest('error decoding patch: unexpected end of JSON input');
   try {
@@ -50,7 +50,7 @@ export function applyPatch(schema: ObjectSchema, current: unknown, { body, patch
     }
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    // As Kubernetes answers what does not apply: with details, be they empty.
+    // Kubernetes sends details with this error, even when they are empty.
     const details = error.reason === 'Invalid' ? { details: {} } : {};
     throw new ApiError(error.reason, error.message, { cause: error, ...details });
   }
@@ -60,11 +60,11 @@ interface Patching {
   readonly schema: ObjectSchema;
   readonly before: KubeObject;
   readonly request: ApiRequest;
-  /** In the stored version, what the patch leaves alone is what it was: then it is neither read nor checked again. */
+  /** Whether `before` is in the stored version: then what the patch leaves alone is shared, and neither decoded nor validated. */
   readonly shares?: boolean;
 }
 
-/** Reads what a patch has made of an object. */
+/** Decodes the tree that a patch resulted in. */
 export function decodePatched(tree: any, { schema, before, request, shares = false }: Patching): KubeObject {
   try {
     const unknown: string[] | undefined = validatesFields(request) ? [] : undefined;
@@ -78,7 +78,7 @@ export function decodePatched(tree: any, { schema, before, request, shares = fal
   }
 }
 
-/** A patch changes an object, not what it is. */
+/** Throws when a patch changes the type of the object. */
 function checkType(tree: any, before: KubeObject): void {
   if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) {
     throw badRequest('the patched object is not an object');

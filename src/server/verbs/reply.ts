@@ -1,11 +1,14 @@
 import type { ObjectReply, StatusReply } from '../api.ts';
+import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
+import { prepare } from '../conversion/prepare.ts';
 import { unstored } from '../objects/unstored.ts';
 import type { Resource } from '../registry.ts';
 import type { Outcome } from '../transaction/transaction.ts';
 
 /** The object that a transaction stored, or would have stored, in the version of the call. */
-export function replyOf(resource: Resource, { entry, object }: Outcome): ObjectReply {
-  return { type: 'object', item: entry ? entry.view(resource) : unstored(resource, object) };
+export function replyOf(resource: Resource, { entry, object }: Outcome): MaybeAsync<ObjectReply> {
+  const item = entry ? whenReady(prepare([entry], resource), () => entry.view(resource)) : unstored(resource, object);
+  return whenReady(item, (shown): ObjectReply => ({ type: 'object', item: shown }));
 }
 
 /** A Status that says that something was done. */

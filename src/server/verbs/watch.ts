@@ -11,12 +11,12 @@ import { type Selection, selectionOf } from '../selection.ts';
 import { channelOf } from '../watches/async-channel.ts';
 import { batchOf } from '../watches/channel.ts';
 
-/** Bytes that may wait in front of a client before it has to start again. */
-const BACKLOG = 16 * 1024 * 1024;
-/** How long a watch runs when the client does not say: at least this, and up to twice as long. */
-const SHORTEST = 30 * 60_000;
+/** How many bytes a client may fall behind before its watch is ended. */
+const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
+/** How long a watch runs without `timeoutSeconds`: at least this long, and up to twice as long. */
+const MIN_DURATION_MS = 30 * 60_000;
 
-/** The changes of one object or of a list, from now, from a version, or with what there is first. */
+/** Watches an object or a list: from now on, from a revision, or with the current objects first. */
 export async function watch(core: Core, { resource, call }: ApiRequest): Promise<WatchReply> {
   checkOptions(call);
   const selection = selectionOf(resource, call);
@@ -34,9 +34,9 @@ interface Start {
   readonly selection: Selection;
   /** Changes after this revision; undefined: from now. */
   readonly from: number | undefined;
-  /** Whether what there is comes first, as ADDED. */
+  /** Whether the current objects are sent first, as ADDED. */
   readonly initial: boolean;
-  /** Whether a bookmark tells where that ends. */
+  /** Whether a bookmark marks the end of the current objects. */
   readonly marked: boolean;
 }
 
@@ -46,9 +46,9 @@ class RunningWatch implements WatchReply {
   #leave: (() => void) | undefined;
   #over = false;
   #timer: { cancel: () => void } | undefined;
-  /** The newest revision the client knows of. */
-  #told = 0;
-  #limit = BACKLOG;
+  /** The newest revision that was sent to the client. */
+  #sentRevision = 0;
+  #limit = MAX_BACKLOG_BYTES;
   /** The last batch that is still waited for: see conversion/. */
   #sending: Promise<void> | undefined;
   readonly #onAbort = () => this.stop();
@@ -65,7 +65,7 @@ class RunningWatch implements WatchReply {
     const { core, call } = this;
     call.signal?.addEventListener('abort', this.#onAbort, { once: true });
     const seconds = call.options?.timeoutSeconds;
-    const lasting = seconds ? seconds * 1000 : SHORTEST + core.random.int(SHORTEST);
+    const lasting = seconds ? seconds * 1000 : MIN_DURATION_MS + core.random.int(MIN_DURATION_MS);
     this.#timer = core.clock.timer(lasting, () => this.#finish());
     void this.#begin();
   }
@@ -91,9 +91,9 @@ class RunningWatch implements WatchReply {
   #join(): void {
     const { core, start, resource } = this;
     const { revision } = core.cache;
-    // From here to the end no other code runs: what was there and what comes next meet without a gap.
+    // No other code runs from here to the end, so that no change falls between the current objects and the first event.
     const events = this.#initialEvents();
-    this.#told = revision;
+    this.#sentRevision = revision;
     const leave = core.watches.join(
       { resource, namespace: this.call.namespace ?? '', selection: start.selection },
       {
@@ -122,7 +122,7 @@ class RunningWatch implements WatchReply {
     return start.from === undefined ? [] : channel.eventsOf(table.changesAfter(start.from));
   }
 
-  /** Waits for a version that is still to come, and remembers what came after one that is past. */
+  /** Waits for a future revision, and loads the history since a past one. */
   async #reach(revision: number): Promise<void> {
     await waitForRevision(this.core, revision, this.call);
     await this.core.cache.remember(revision);
@@ -147,9 +147,9 @@ class RunningWatch implements WatchReply {
   #deliver(batch: WatchBatch, isInitial: boolean): void {
     const consumer = this.#consumer;
     if (this.#over || !consumer) return;
-    this.#told = this.core.cache.revision;
+    this.#sentRevision = this.core.cache.revision;
     if (batch.events.length > 0) consumer.events(batch);
-    // What a watch starts with may be large; only what comes on top counts as falling behind.
+    // The initial objects may be large; only what is added to them counts as falling behind.
     if (isInitial) this.#limit += consumer.backlog();
     // The client resumes from the last event it has read.
     else if (consumer.backlog() > this.#limit) this.#end();
@@ -157,11 +157,11 @@ class RunningWatch implements WatchReply {
 
   #bookmark(): void {
     const { revision } = this.core.cache;
-    if (this.#over || !this.call.options?.allowWatchBookmarks || revision <= this.#told) return;
+    if (this.#over || !this.call.options?.allowWatchBookmarks || revision <= this.#sentRevision) return;
     this.#send(batchOf([bookmarkEvent(this.resource, revision, false)]));
   }
 
-  /** The time is up or the server stops: a client that asked for bookmarks learns where it stands. */
+  /** Ends the watch on timeout or shutdown, with a last bookmark for clients that asked for bookmarks. */
   #finish(): void {
     if (!this.#sending) this.#bookmark();
     this.#end();

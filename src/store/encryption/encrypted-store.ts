@@ -60,6 +60,7 @@ export class EncryptedStore implements Store {
         subscription.stop();
         watcher.closed(opened);
       },
+      ...(watcher.prefix !== undefined && { prefix: watcher.prefix }),
       ...(watcher.progress && { progress: (revision) => watcher.progress?.(revision) }),
       closed: (error) => watcher.closed(error),
     });

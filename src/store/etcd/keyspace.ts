@@ -32,10 +32,6 @@ export class Keyspace {
     return { key: key.length > 0 ? key : ZERO, rangeEnd: prefixEnd(this.#prefix + prefix) ?? ZERO };
   }
 
-  all(): { key: Buffer; rangeEnd: Buffer } {
-    return this.range('');
-  }
-
   /** Whether a key that etcd told of is one of the caller's. */
   holds(key: Buffer): boolean {
     return !key.equals(this.#compaction);

@@ -96,7 +96,7 @@ export class EtcdWatch {
       signal.addEventListener('abort', stop, { once: true });
       stream.send({
         create: {
-          ...keyspace.all(),
+          ...keyspace.range(this.#watcher.prefix ?? ''),
           startRevision: this.#position + 1,
           progressNotify: true,
           previous: true,

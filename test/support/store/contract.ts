@@ -461,6 +461,24 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         await Promise.all(readers);
       });
 
+      it('delivers only changes under the prefix of a watch, from history and live', async () => {
+        const start = await store.revision();
+        await put(store, '/a/1', 'past');
+        await put(store, '/b/1', 'past');
+        const watch = watching(store, start, '/a/');
+        await put(store, '/b/2', 'live');
+        await store.commit([
+          { key: '/a/2', value: Buffer.from('both') },
+          { key: '/b/3', value: Buffer.from('both') },
+        ]);
+        await watch.through(await store.commit([{ key: '/a/1', value: null }]));
+        expect(watch.changes.map(({ key, value }) => [key, value && String(value)])).toEqual([
+          ['/a/1', 'past'],
+          ['/a/2', 'both'],
+          ['/a/1', null],
+        ]);
+      });
+
       it('lets a watcher that is told of a change read it', async () => {
         const found: Promise<Row | undefined>[] = [];
         const expected: Change[] = [];
@@ -528,7 +546,7 @@ export interface Watching extends Subscription {
   readonly isClosed: boolean;
 }
 
-export function watching(store: Store, after: number): Watching {
+export function watching(store: Store, after: number, prefix?: string): Watching {
   const changes: Change[] = [];
   const batches: (readonly Change[])[] = [];
   let waiting: { revision: number; resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -539,6 +557,7 @@ export function watching(store: Store, after: number): Watching {
   });
   const reached = () => changes.at(-1)?.revision ?? 0;
   const { stop } = store.watch(after, {
+    ...(prefix !== undefined && { prefix }),
     changes(batch) {
       expect(batch.length).toBeGreaterThan(0);
       batches.push(batch);

@@ -12,7 +12,7 @@ import { advertisedAddress } from '../listeners/addresses.ts';
 import { history } from '../store/open.ts';
 import { admission } from './admission.ts';
 import { authorization } from './authorization.ts';
-import { fairness } from './load.ts';
+import { flowControlSettings } from './load.ts';
 
 interface ServerDependencies {
   readonly store: Store;
@@ -34,7 +34,7 @@ export async function startServer(
     release: durable && exclusive ? release : undefined,
     ...(await authorization(settings)),
     admission: admission(settings),
-    fairness: fairness(settings),
+    flowControl: flowControlSettings(settings),
     defaultRoles: true,
     garbageCollection: isChosen('garbage-collector', settings),
     sharedFrom: shared ? hostname() : undefined,

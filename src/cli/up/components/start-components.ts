@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { allControllers } from '../../../controllers/all.ts';
+import type { Controller } from '../../../controllers/loop/define.ts';
 import type { Server } from '../../../server/index.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Say } from '../../output/steps.ts';
@@ -18,17 +19,43 @@ interface ComponentDependencies {
   readonly pki: Pki;
 }
 
-/**
- * Prepares the controllers and the scheduler, and returns what starts them. They read all objects first, which can wait
- * until the server is ready.
- */
-export function prepareComponents(
-  { settings, directory, cleanup, clock, random, log }: StartContext,
-  { server, pki }: ComponentDependencies,
-  say: Say,
-): () => void {
+export interface Components {
+  /** They read all objects first, which can wait until the server is ready. */
+  start(): void;
+  /** Uses other keys and certificates from now on. */
+  use(pki: Pki): Promise<void>;
+}
+
+/** Prepares the controllers and the scheduler. */
+export function prepareComponents(context: StartContext, { server, pki }: ComponentDependencies, say: Say): Components {
+  const { settings, cleanup, clock, random, log } = context;
+  let controllers = chosen(controllersFor(context, server, pki), settings);
+  const schedules = isChosen(SCHEDULER, settings);
+  say([...controllers.map(({ name }) => name), ...(schedules ? [SCHEDULER] : [])].join(', '));
+  const options = { clock, random, log, isShared: storeDriver(settings.store).shared };
+  let stopControllers: (() => Promise<void>) | undefined;
+  return {
+    start() {
+      stopControllers = startControllers(controllers, server, options);
+      cleanup.add(async () => stopControllers?.());
+      if (schedules) cleanup.add(startScheduler(server, options));
+    },
+    async use(next) {
+      controllers = chosen(controllersFor(context, server, next), settings);
+      if (!stopControllers) return;
+      await stopControllers();
+      stopControllers = startControllers(controllers, server, options);
+    },
+  };
+}
+
+function controllersFor(
+  { settings, directory, clock, random }: StartContext,
+  server: Server,
+  pki: Pki,
+): readonly Controller[] {
   const { bindAddress, port, serviceClusterIpRange } = settings;
-  const all = allControllers({
+  return allControllers({
     kinds: () => server.registry.kinds,
     onKindsChange: (listener) => server.registry.onChange(listener),
     // Simulated nodes bring their own ranges.
@@ -40,12 +67,4 @@ export function prepareComponents(
     reservedNames: servingNames(bindAddress, serviceClusterIpRange),
     server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
-  const controllers = chosen(all, settings);
-  const schedules = isChosen(SCHEDULER, settings);
-  say([...controllers.map(({ name }) => name), ...(schedules ? [SCHEDULER] : [])].join(', '));
-  const options = { clock, random, log, isShared: storeDriver(settings.store).shared };
-  return () => {
-    cleanup.add(startControllers(controllers, server, options));
-    if (schedules) cleanup.add(startScheduler(server, options));
-  };
 }

@@ -34,19 +34,37 @@ export interface Authentication {
 
 export async function authentication(options: AuthenticationOptions): Promise<Authentication> {
   const { settings, clock, find, tokens } = options;
-  const { keys, issuers, audiences } = tokens;
+  const { audiences } = tokens;
   const fixed = await fromFile(settings.tokenAuthFile, '--token-auth-file', tokenFile);
   const passwords = await fromFile(settings.basicAuthFile, '--basic-auth-file', passwordFile);
   const oidc = await oidcTokens(options);
   const sources: TokenSource[] = [
     ...(fixed ? [fixed] : []),
     bootstrapTokens({ find, clock }),
-    new ServiceAccountTokens({ keys, issuers, audiences, clock, find }),
+    serviceAccountTokens(options),
     ...(oidc ? [oidc] : []),
   ];
   return {
     authenticate: createAuthenticator({ clock, tokens: sources, passwords, anonymous: settings.anonymousAuth }),
     identify: createIdentify(sources, audiences),
+  };
+}
+
+/** Tokens signed with the current keys. What was verified with others is forgotten when they change. */
+function serviceAccountTokens({ clock, find, tokens }: AuthenticationOptions): TokenSource {
+  let { keys } = tokens;
+  const source = () => new ServiceAccountTokens({ ...tokens, keys, clock, find });
+  let current = source();
+  const latest = () => {
+    if (keys !== tokens.keys) {
+      keys = tokens.keys;
+      current = source();
+    }
+    return current;
+  };
+  return {
+    userOf: (token) => latest().userOf(token),
+    review: (token, audiences) => latest().review(token, audiences),
   };
 }
 

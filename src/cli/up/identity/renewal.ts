@@ -1,35 +1,31 @@
-/** Renews the certificates of a running cluster before they expire, and at once when `qd certs rotate` signals it. */
-import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { HttpServer } from '../../../server/http/server.ts';
+/** Renews the keys and certificates of a running cluster: before they expire, and at once when they were rotated. */
+import { storeDriver } from '../../../store/drivers.ts';
+import type { Store } from '../../../store/index.ts';
 import type { Pki } from '../../pki/pki.ts';
 import { keepRenewed } from '../../pki/renewal.ts';
-import type { Cleanup } from '../../process/cleanup.ts';
+import { watchSharedKeys } from '../../pki/shared-keys.ts';
 import { ROTATED_SIGNAL } from '../../process/signals.ts';
+import type { StartContext } from '../context.ts';
+import { openCertificates } from './certificates.ts';
 
-export interface RenewalOptions {
+export interface CertificateRenewalOptions {
   readonly pki: Pki;
-  readonly open: () => Promise<Pki>;
-  readonly http: HttpServer;
-  /** Writes the administrator's kubeconfig. */
-  readonly publish: (pki: Pki) => Promise<unknown>;
-  readonly cleanup: Cleanup;
-  readonly clock: Clock;
-  readonly log: Logger;
+  readonly store: Store;
+  /** Takes changed keys and certificates into use. */
+  readonly apply: (pki: Pki) => Promise<void>;
 }
 
-export function renewCertificates({ http, publish, cleanup, ...options }: RenewalOptions): void {
-  const renewal = keepRenewed({
-    ...options,
-    async apply(pki) {
-      http.renew({ key: pki.serving.key, cert: pki.serving.certificate });
-      await publish(pki);
-    },
-  });
-  const onSignal = () => void renewal.check();
-  process.on(ROTATED_SIGNAL, onSignal);
+/** `qd certs` announces a rotation by a signal; servers on a shared store see it in the store. */
+export function renewCertificates(context: StartContext, { pki, store, apply }: CertificateRenewalOptions): void {
+  const { settings, cleanup, clock, log } = context;
+  const renewal = keepRenewed({ pki, open: () => openCertificates(context, store), apply, clock, log });
+  const check = () => void renewal.check();
+  process.on(ROTATED_SIGNAL, check);
+  const stop = new AbortController();
+  if (storeDriver(settings.store).shared) watchSharedKeys(store, { clock, log, signal: stop.signal }, check);
   cleanup.add(async () => {
-    process.off(ROTATED_SIGNAL, onSignal);
-    renewal.stop();
+    process.off(ROTATED_SIGNAL, check);
+    stop.abort();
+    await renewal.stop();
   });
 }

@@ -14,35 +14,45 @@ export interface TokenSettings {
   /** The first one is used for new tokens. */
   readonly issuers: readonly [string, ...string[]];
   readonly audiences: readonly string[];
-  /** Public keys, the current one first. */
+  /** Public keys, the current one first. Another list when they have changed. */
   readonly keys: readonly KeyObject[];
   readonly bound: TokenIssuer;
+  /** Signs with, and accepts, the keys of `pki` from now on. */
+  use(pki: TokenKeys): void;
 }
+
+type TokenKeys = Pick<Pki, 'serviceAccountKey' | 'formerServiceAccountKeys'>;
 
 type Flags = Pick<
   IdentityFlags,
   'serviceAccountIssuer' | 'apiAudiences' | 'serviceAccountMaxTokenExpiration' | 'serviceAccountExtendTokenExpiration'
 >;
 
-export function tokenSettings(
-  flags: Flags,
-  pki: Pick<Pki, 'serviceAccountKey' | 'formerServiceAccountKeys'>,
-  random: Random,
-): TokenSettings {
+export function tokenSettings(flags: Flags, pki: TokenKeys, random: Random): TokenSettings {
   const [first = DEFAULT_ISSUER, ...others] = flags.serviceAccountIssuer ?? [];
   const issuers: TokenSettings['issuers'] = [first, ...others];
   const audiences = flags.apiAudiences ?? issuers;
-  const key = createPrivateKey(pki.serviceAccountKey);
-  const longest = flags.serviceAccountMaxTokenExpiration;
+  const maxLifetime = flags.serviceAccountMaxTokenExpiration;
+  const from = ({ serviceAccountKey, formerServiceAccountKeys: former }: TokenKeys) => {
+    const key = createPrivateKey(serviceAccountKey);
+    const issuer = createTokenIssuer({
+      ...{ key, issuer: first, audiences, random },
+      longest: maxLifetime === undefined ? undefined : Math.floor(maxLifetime / 1000),
+      extends: flags.serviceAccountExtendTokenExpiration,
+    });
+    return { issuer, keys: [createPublicKey(key), ...former.map((pem) => createPublicKey(pem))] };
+  };
+  let current = from(pki);
   return {
     issuers,
     audiences,
-    keys: [createPublicKey(key), ...pki.formerServiceAccountKeys.map((pem) => createPublicKey(pem))],
-    bound: createTokenIssuer({
-      ...{ key, issuer: first, audiences, random },
-      longest: longest === undefined ? undefined : Math.floor(longest / 1000),
-      extends: flags.serviceAccountExtendTokenExpiration,
-    }),
+    get keys() {
+      return current.keys;
+    },
+    bound: { ...current.issuer, issue: (token) => current.issuer.issue(token) },
+    use(next) {
+      current = from(next);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** The ports that the API is served on. */
 import type { Audit } from '../../../server/audit/audit.ts';
 import { issuerDocuments, KEYS_PATH } from '../../../server/authn/issuer-documents.ts';
+import type { JsonDocument } from '../../../server/http/documents/documents.ts';
 import type { HealthCheck } from '../../../server/http/documents/health.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../server/http/server.ts';
 import type { Server } from '../../../server/index.ts';
@@ -11,6 +12,7 @@ import { explainListening } from '../../process/listen.ts';
 import { apiVersion } from '../../version.ts';
 import { limits } from '../api/load.ts';
 import type { StartContext } from '../context.ts';
+import type { Settings } from '../flags.ts';
 import { authentication, clientAuthorities } from '../identity/authentication.ts';
 import { serverUrl } from '../identity/kubeconfig.ts';
 import type { TokenSettings } from '../identity/service-account-tokens.ts';
@@ -34,21 +36,17 @@ export async function listenHttps(
   say: Say,
 ): Promise<HttpServer> {
   const { server, pki, tokens, metrics, audit, checks, isReady, openListeners } = dependencies;
-  const { handle, registry, backends, authorizer, admitting } = server;
+  const { handle, registry, backends, authorizer, flowControl } = server;
   const { bindAddress, port } = settings;
   const { authenticate, identify } = await authentication({ settings, clock, log, tokens, find: server.find });
   server.identifyBy(identify);
   const [issuer] = tokens.issuers;
   const url = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
   const http = createHttpServer({
-    ...{ handle, registry, backends, authorizer, log, clock, version: apiVersion, metrics, checks, audit, admitting },
+    ...{ handle, registry, backends, authorizer, log, clock, version: apiVersion, metrics, checks, audit, flowControl },
     limits: limits(settings),
-    tls: {
-      key: pki.serving.key,
-      cert: pki.serving.certificate,
-      ca: await clientAuthorities(pki.authority, settings.clientCaFile),
-    },
-    documents: issuerDocuments({ issuer, keysUrl: `${url}${KEYS_PATH}`, keys: tokens.keys }),
+    tls: await tlsOf(pki, settings),
+    documents: currentDocuments(() => issuerDocuments({ issuer, keysUrl: `${url}${KEYS_PATH}`, keys: tokens.keys })),
     authenticate,
     open: openListeners,
     isReady,
@@ -57,6 +55,22 @@ export async function listenHttps(
   await explainListening({ host: bindAddress, port }, () => http.listen(port, bindAddress));
   say(serverUrl(bindAddress, port));
   return http;
+}
+
+/** The serving certificate, and the authorities whose client certificates are accepted. */
+export async function tlsOf({ serving, authority }: Pki, { clientCaFile }: Settings) {
+  return { key: serving.key, cert: serving.certificate, ca: await clientAuthorities(authority, clientCaFile) };
+}
+
+/** Documents whose content follows the keys; their paths stay. */
+function currentDocuments(make: () => readonly JsonDocument[]): readonly JsonDocument[] {
+  return make().map(({ path, type }, index) => ({
+    path,
+    type,
+    get content() {
+      return make()[index]!.content;
+    },
+  }));
 }
 
 /** Serves the API over plain HTTP, without authentication, on loopback. */

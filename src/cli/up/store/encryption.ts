@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { EncryptedStore } from '../../../store/encryption/encrypted-store.ts';
+import { isSealed, keyIdOf } from '../../../store/encryption/envelope.ts';
 import { formatKeyring, type Keyring, newKey, parseKeyring } from '../../../store/encryption/keyring.ts';
 import type { Store } from '../../../store/index.ts';
 import { CliError } from '../../output/cli-error.ts';
+import { SHARED_KEYS } from '../../pki/shared-keys.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import { readIfThere, writeWhole } from '../../process/files.ts';
 import { ROTATED_SIGNAL } from '../../process/signals.ts';
 
-const SECRETS = '/registry/core/secrets/';
+/** What is encrypted: Secrets, and the keys that servers share. */
+const ENCRYPTED_PREFIXES = ['/registry/core/secrets/', SHARED_KEYS];
 
 export const keyFileIn = (directory: string) => join(directory, 'encryption.key');
 
@@ -28,10 +31,14 @@ interface Encryption {
   encryptStale(): void;
 }
 
+export function encryptedWith(store: Store, keys: Keyring, random: Random): EncryptedStore {
+  return new EncryptedStore(store, { keys, prefixes: ENCRYPTED_PREFIXES, random });
+}
+
 /** Wraps a store so that Secrets in it are encrypted. New keys are taken into use when the process is signalled. */
 export async function encrypting(inner: Store, { file, cleanup, log, random }: EncryptionOptions): Promise<Encryption> {
-  let keys = await openKeys(file, random);
-  const encrypted = new EncryptedStore(inner, { keys, prefixes: [SECRETS], random });
+  let keys = await openKeys(file, random, inner);
+  const encrypted = encryptedWith(inner, keys, random);
   const stop = new AbortController();
   let work = Promise.resolve();
   const after = (task: () => Promise<unknown>) => {
@@ -79,9 +86,18 @@ async function reencrypt(store: EncryptedStore, log: Logger, signal: AbortSignal
   }
 }
 
-async function openKeys(file: string, random: Random): Promise<Keyring> {
-  if ((await readIfThere(file)) === undefined) await writeWhole(file, formatKeyring([newKey(random)]));
-  return readKeys(file);
+/** Creates the key file at the first start of a cluster. A server that joins others needs their file. */
+async function openKeys(file: string, random: Random, store: Store): Promise<Keyring> {
+  const shared = await store.get(SHARED_KEYS);
+  const needed = shared && isSealed(shared.value) ? keyIdOf(shared.value) : undefined;
+  const isMissing = (await readIfThere(file)) === undefined;
+  if (isMissing && needed === undefined) await writeWhole(file, formatKeyring([newKey(random)]));
+  const keys = isMissing && needed !== undefined ? undefined : await readKeys(file);
+  if (keys && (needed === undefined || keys.some(({ id }) => id === needed))) return keys;
+  throw new CliError(
+    `the keys of the cluster in this store are encrypted with ${needed}, which is not in ${file}; ` +
+      'copy encryption.key from another server of the cluster, or name it with --encryption-key-file',
+  );
 }
 
 export async function readKeys(file: string): Promise<Keyring> {

@@ -1,5 +1,6 @@
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
-import { defineKind, type ObjectOf } from '../../kind.ts';
+import type { TypeOf } from '../../../schema/schema.ts';
+import { defineKind, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { emptyMetadata, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from './access-review.ts';
 
 /** Asks whether a subject may perform an action in one namespace. Being namespaced, it can be permitted per namespace. */
@@ -17,7 +18,9 @@ export const LocalSubjectAccessReview = defineKind({
 });
 export type LocalSubjectAccessReview = ObjectOf<typeof LocalSubjectAccessReview>;
 
-function insideNamespace({ metadata, spec }: any): FieldError[] {
+type Review = KubeObject & { spec: TypeOf<typeof SubjectAccessReviewSpec> };
+
+function insideNamespace({ metadata, spec }: Review): FieldError[] {
   const { resourceAttributes, nonResourceAttributes } = spec;
   const found: FieldError[] = [];
   const namespace = resourceAttributes?.namespace ?? '';

@@ -71,9 +71,10 @@ function olderStatus(replicas: number, selector: Selector): ScaleStatus {
 }
 
 /** Undefined if the selector needs more than equality. */
-function labelsOf(selector: any): Readonly<Record<string, string>> | undefined {
+function labelsOf(selector: Selector): Readonly<Record<string, string>> | undefined {
   if (!selector || selector.matchExpressions) return undefined;
-  return typeof selector.matchLabels === 'object' ? selector.matchLabels : selector;
+  const { matchLabels } = selector;
+  return typeof matchLabels === 'object' ? matchLabels : (selector as Readonly<Record<string, string>>);
 }
 
 function schemaOf(selectors: Readonly<Record<string, Schema>>): ObjectSchema<Scale> {

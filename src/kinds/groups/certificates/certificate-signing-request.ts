@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { pathSegmentName } from '../../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { age, NONE, name } from '../../columns/column.ts';
+import { age, NONE, name, type Sparse } from '../../columns/column.ts';
 import { humanDuration } from '../../columns/elapsed.ts';
 import { defineKind, type HookContext, type KubeObject, type Requester } from '../../kind.ts';
 import { signerName } from '../../shapes/meta/signer-name.ts';
@@ -177,9 +177,8 @@ function signer(name: string): FieldError[] {
     : signerName(name);
 }
 
-function conditionText({ status }: any): string {
-  const conditions: readonly any[] = status?.conditions ?? [];
-  const has = (wanted: string) => conditions.some(({ type }) => type === wanted);
+function conditionText({ status }: Sparse<Request>): string {
+  const has = (wanted: string) => status?.conditions?.some(({ type }) => type === wanted);
   const words = [has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'];
   if (has('Failed')) words.push('Failed');
   if (status?.certificate) words.push('Issued');

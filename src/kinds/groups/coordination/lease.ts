@@ -63,7 +63,12 @@ export const Lease = defineKind({
 });
 export type Lease = ObjectOf<typeof Lease>;
 
-function preferredHolderNeedsStrategy({ preferredHolder, strategy: chosen }: any): FieldError | undefined {
+interface Preference {
+  readonly preferredHolder?: string;
+  readonly strategy?: string;
+}
+
+function preferredHolderNeedsStrategy({ preferredHolder, strategy: chosen }: Preference): FieldError | undefined {
   return preferredHolder && !chosen
     ? forbidden('preferredHolder', 'may only be specified if `strategy` is defined')
     : undefined;

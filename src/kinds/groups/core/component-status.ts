@@ -1,6 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { name } from '../../columns/column.ts';
+import { name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
 const ComponentCondition = s.object(
@@ -42,6 +42,6 @@ export const ComponentStatus = defineKind({
   ],
 });
 
-function healthOf({ conditions = [] }: any): any {
-  return conditions.find(({ type }: any) => type === 'Healthy');
+function healthOf({ conditions }: Sparse<ComponentStatus>) {
+  return conditions?.find(({ type }) => type === 'Healthy');
 }

@@ -2,9 +2,10 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
-import { age, NONE, name } from '../../columns/column.ts';
+import type { TypeOf } from '../../../schema/schema.ts';
+import { age, NONE, name, type Sparse } from '../../columns/column.ts';
 import { longList } from '../../columns/long-list.ts';
-import { defineKind, type ObjectOf } from '../../kind.ts';
+import { defineKind, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { endpointIpProblems, ipProblems } from '../../shapes/meta/ip-address.ts';
 import { portRange } from '../../shapes/meta/port.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
@@ -88,6 +89,9 @@ export const Endpoints = defineKind({
 });
 export type Endpoints = ObjectOf<typeof Endpoints>;
 
+type Subset = TypeOf<typeof EndpointSubset>;
+type WithSubsets = KubeObject & { subsets?: Subset[] };
+
 function reachable({ ip }: { ip: string }): FieldError[] {
   return [...ipProblems(ip), ...endpointIpProblems(ip)].map((problem) => invalid('ip', ip, problem));
 }
@@ -103,25 +107,23 @@ function portsHaveNames({ ports = [] }: { ports?: { name?: string }[] }): FieldE
   return ports.flatMap(({ name }, index) => (name ? [] : [required(`ports[${index}].name`)]));
 }
 
-function endpointsText({ subsets = [] }: any): string {
+function endpointsText({ subsets = [] }: Sparse<WithSubsets>): string {
   if (subsets.length === 0) return NONE;
   return longList(subsets.flatMap(readyAddresses));
 }
 
-function readyAddresses({ addresses = [], ports = [] }: any): string[] {
-  const ips: readonly string[] = addresses.map(({ ip }: any) => ip ?? '');
-  if (ports.length === 0) return [...ips];
-  return ports.flatMap(({ port }: any) => ips.map((ip) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)));
+function readyAddresses({ addresses = [], ports = [] }: Sparse<Subset>): string[] {
+  const ips = addresses.map(({ ip }) => ip ?? '');
+  if (ports.length === 0) return ips;
+  return ports.flatMap(({ port }) => ips.map((ip) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)));
 }
 
 /** What the controller writes is in order. */
-function addressWarnings({ metadata, subsets = [] }: any): string[] {
+function addressWarnings({ metadata, subsets = [] }: WithSubsets): string[] {
   if (metadata.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return [];
-  return subsets.flatMap((subset: any, index: number) =>
-    ['addresses', 'notReadyAddresses'].flatMap((list) =>
-      (subset[list] ?? []).flatMap(({ ip }: any, position: number) =>
-        ipWarnings(`subsets[${index}].${list}[${position}].ip`, ip),
-      ),
+  return subsets.flatMap((subset, index) =>
+    (['addresses', 'notReadyAddresses'] as const).flatMap((list) =>
+      (subset[list] ?? []).flatMap(({ ip }, position) => ipWarnings(`subsets[${index}].${list}[${position}].ip`, ip)),
     ),
   );
 }

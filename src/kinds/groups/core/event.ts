@@ -79,9 +79,9 @@ export const Event = defineKind({
   name: pathSegmentName,
   selectable,
   rules: [
-    (event: Event, context: RuleContext) => (event.eventTime ? newerForm(event, context) : olderForm(event)),
+    (event, context) => (event.eventTime ? newerForm(event, context) : olderForm(event)),
     namespaceName,
-    (event: Event, context: RuleContext) => (isNewer(context) ? strictRules(event, context) : []),
+    (event, context) => (isNewer(context) ? strictRules(event, context.oldRoot) : []),
   ],
   createOnUpdate: true,
   columns: eventColumns,

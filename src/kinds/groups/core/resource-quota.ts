@@ -2,7 +2,7 @@ import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, name } from '../../columns/column.ts';
+import { age, name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { isWhole, ResourceList } from '../../shapes/container/resources.ts';
 import { isInteger, quotaResourceName } from '../../shapes/pod/resource-names.ts';
@@ -104,7 +104,7 @@ function amounts(list: ResourceList): FieldError[] {
 }
 
 /** What is used of what is allowed, of limits or of everything else. */
-function usageText({ status }: any, limits: boolean): string {
+function usageText({ status }: Sparse<ResourceQuota>, limits: boolean): string {
   const { hard = {}, used = {} } = status ?? {};
   const resources = Object.keys(hard).filter((resource) => resource.startsWith('limits.') === limits);
   return resources
@@ -116,8 +116,8 @@ function usageText({ status }: any, limits: boolean): string {
 const COMPARED = ['cpu', 'memory', 'storage', 'ephemeral-storage'];
 
 /** More may be requested than may be used. */
-function quotaWarnings({ spec }: any): string[] {
-  const hard: Readonly<Record<string, string>> = spec?.hard ?? {};
+function quotaWarnings({ spec }: ResourceQuota): string[] {
+  const hard = spec.hard ?? {};
   return COMPARED.flatMap((name) => {
     const bare = name === 'cpu' || name === 'memory';
     const request = hard[`requests.${name}`] === undefined && bare ? name : `requests.${name}`;

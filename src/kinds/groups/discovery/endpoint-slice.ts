@@ -3,7 +3,7 @@ import { duplicate, type FieldError, invalid } from '../../../schema/field-error
 import { dnsLabel, qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { age, name, UNSET } from '../../columns/column.ts';
+import { age, name, type Sparse, UNSET } from '../../columns/column.ts';
 import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { atMost } from '../../shapes/meta/list-length.ts';
@@ -81,7 +81,7 @@ export const EndpointSlice = defineKind({
     text('AddressType', 'Type of the addresses.', ({ addressType }) => addressType ?? ''),
     text('Ports', 'Ports of the endpoints.', portsText),
     text('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => {
-      return longList(endpoints.flatMap(({ addresses = [] }: any) => addresses)) || UNSET;
+      return longList(endpoints.flatMap(({ addresses = [] }) => addresses)) || UNSET;
     }),
     age,
   ],
@@ -104,18 +104,21 @@ function uniqueNames(ports: readonly ObjectType<typeof port>[]): FieldError[] {
   });
 }
 
-function portsText({ ports = [] }: any): string {
-  return longList(ports.map(({ port, name: title }: any) => String(port ?? title ?? '*'))) || UNSET;
+function portsText({ ports = [] }: Sparse<EndpointSlice>): string {
+  return longList(ports.map(({ port, name: title }) => String(port ?? title ?? '*'))) || UNSET;
 }
 
 /** Slices of these controllers are not checked for warnings. */
 const TRUSTED_CONTROLLERS = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io'];
 
-function sliceWarnings({ metadata, addressType, endpoints = [] }: any, old: any): string[] {
+function sliceWarnings(
+  { metadata, addressType, endpoints = [] }: EndpointSlice,
+  old: EndpointSlice | undefined,
+): string[] {
   const found = !old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
-  if (TRUSTED_CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'])) return found;
-  endpoints.forEach(({ addresses = [] }: any, index: number) => {
-    addresses.forEach((address: string, position: number) => {
+  if (TRUSTED_CONTROLLERS.includes(metadata.labels?.['endpointslice.kubernetes.io/managed-by'] ?? '')) return found;
+  endpoints.forEach(({ addresses = [] }, index) => {
+    addresses.forEach((address, position) => {
       found.push(...ipWarnings(`endpoints[${index}].addresses[${position}]`, address));
     });
   });

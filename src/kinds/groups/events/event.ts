@@ -2,12 +2,11 @@
  * The version events.k8s.io/v1 of core Events: it renames fields, and its clients must use the newer form with eventTime
  * and series.
  */
-import { deepEqual } from '../../../base/tree.ts';
+import { deepEqual, type Tree } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
-import type { RuleContext } from '../../../schema/schema.ts';
-import type { VersionDefinition } from '../../kind.ts';
+import type { KubeObject, VersionDefinition } from '../../kind.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
 
 export const NEWER_VERSION = 'events.k8s.io/v1';
@@ -38,10 +37,28 @@ export const EventSource = s.object(
   { description: 'The component that reported an event.' },
 );
 
-type Selectable = Readonly<Record<string, (event: any) => string>>;
+/** The part of an Event in the stored version that this version has rules for. */
+export interface StoredEvent extends KubeObject {
+  involvedObject: ObjectReference;
+  reason?: string;
+  message?: string;
+  source: { component?: string; host?: string };
+  firstTimestamp?: string;
+  lastTimestamp?: string;
+  count?: number;
+  type?: string;
+  eventTime?: string;
+  series?: { count?: number; lastObservedTime?: string };
+  action?: string;
+  related?: ObjectReference;
+  reportingComponent: string;
+  reportingInstance: string;
+}
+
+type Selectable<T> = NonNullable<VersionDefinition<T>['selectable']>;
 
 /** Defines the version; `selectable` are the field selectors of the stored version. */
-export function newerVersion(selectable: Selectable): VersionDefinition {
+export function newerVersion<T>(selectable: Selectable<T>): VersionDefinition<T> {
   return {
     omits: RENAMED_FIELDS.map(([stored]) => stored),
     fields: {
@@ -99,33 +116,38 @@ export function newerVersion(selectable: Selectable): VersionDefinition {
   };
 }
 
-function toHub(event: any): any {
-  const out = { ...event };
+type Series = NonNullable<StoredEvent['series']>;
+
+/** An Event on its way from one version to the other. */
+type Converted = KubeObject & Tree & { series?: Series };
+
+function toHub(event: KubeObject): KubeObject {
+  const out: Converted = { ...event };
   for (const field of OMITTED_IF_EMPTY) out[field] ??= '';
   for (const [stored, newer] of RENAMED_FIELDS) move(out, newer, stored);
   if (out.series) out.series = withCount(out.series, out.series.count || undefined);
   return out;
 }
 
-function fromHub(event: any): any {
-  const out = { ...event };
+function fromHub(event: KubeObject): KubeObject {
+  const out: Converted = { ...event };
   for (const [stored, newer] of RENAMED_FIELDS) move(out, stored, newer);
   for (const field of OMITTED_IF_EMPTY) if (!out[field]) delete out[field];
   if (out.series) out.series = withCount(out.series, out.series.count ?? 0);
   return out;
 }
 
-function move(object: any, from: string, to: string): void {
+function move(object: Tree, from: string, to: string): void {
   if (object[from] !== undefined) object[to] = object[from];
   delete object[from];
 }
 
-function withCount({ count: _, ...series }: any, count: number | undefined): any {
+function withCount({ count: _, ...series }: Series, count: number | undefined): Series {
   return count === undefined ? series : { ...series, count };
 }
 
 /** This version has no field selector `source`. */
-function renamedSelectors({ source: _, ...selectable }: Selectable): Selectable {
+function renamedSelectors<T>({ source: _, ...selectable }: Selectable<T>): Selectable<T> {
   const renamed = (field: string) => {
     const [first = '', ...rest] = field.split('.');
     return [RENAMED_FIELDS.find(([stored]) => stored === first)?.[1] ?? first, ...rest].join('.');
@@ -136,11 +158,11 @@ function renamedSelectors({ source: _, ...selectable }: Selectable): Selectable 
 const OLDER_FORM_FIELDS = ['firstTimestamp', 'lastTimestamp', 'count'] as const;
 
 /** Rules for requests in this version. Field names are those of the stored version. */
-export function strictRules(event: any, { oldRoot: old }: RuleContext): FieldError[] {
+export function strictRules(event: StoredEvent, old: StoredEvent | undefined): FieldError[] {
   return old ? updateRules(event, old) : createRules(event);
 }
 
-function createRules(event: any): FieldError[] {
+function createRules(event: StoredEvent): FieldError[] {
   const { name = '' } = event.metadata;
   const found = name ? dnsSubdomain(name).map((each) => invalid('metadata.name', name, each)) : [];
   found.push(...seriesRules(event));
@@ -154,7 +176,7 @@ function createRules(event: any): FieldError[] {
 }
 
 /** Immutable fields, each with the value to show in an error if it is absent. */
-const IMMUTABLE_FIELDS: readonly [field: string, absent: unknown][] = [
+const IMMUTABLE_FIELDS: readonly [field: keyof StoredEvent, absent: unknown][] = [
   ['involvedObject', {}],
   ['reason', ''],
   ['message', ''],
@@ -171,7 +193,7 @@ const IMMUTABLE_FIELDS: readonly [field: string, absent: unknown][] = [
 ];
 
 /** Only the series may change. */
-function updateRules(event: any, old: any): FieldError[] {
+function updateRules(event: StoredEvent, old: StoredEvent): FieldError[] {
   const found = deepEqual(event.series, old.series) ? [] : seriesRules(event);
   for (const [field, absent] of IMMUTABLE_FIELDS) {
     if (deepEqual(event[field], old[field])) continue;
@@ -181,7 +203,7 @@ function updateRules(event: any, old: any): FieldError[] {
   return found;
 }
 
-function seriesRules({ series }: any): FieldError[] {
+function seriesRules({ series }: StoredEvent): FieldError[] {
   if (!series) return [];
   const found: FieldError[] = [];
   if ((series.count ?? 0) < 2) found.push(invalid('series.count', '', 'should be at least 2'));

@@ -1,7 +1,8 @@
 import { s } from '../../../schema/builders.ts';
 import { dnsSubdomain, pathSegment } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
-import { NONE, name } from '../../columns/column.ts';
+import type { TypeOf } from '../../../schema/schema.ts';
+import { NONE, name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { canonicalIpProblems } from '../../shapes/meta/canonical-ip.ts';
 
@@ -62,7 +63,7 @@ export const IPAddress = defineKind({
 });
 export type IPAddress = ObjectOf<typeof IPAddress>;
 
-function parentText({ spec }: any): string {
+function parentText({ spec }: Sparse<{ spec: { parentRef: TypeOf<typeof ParentReference> } }>): string {
   const parent = spec?.parentRef;
   if (!parent) return NONE;
   const { group, resource = '', namespace, name: parentName = '' } = parent;

@@ -187,22 +187,33 @@ function knownTypes(types: readonly string[]): FieldError[] {
   );
 }
 
-function rangeWarnings({ spec }: any): string[] {
+interface Peer {
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+}
+
+interface Policy {
+  readonly spec: {
+    readonly ingress?: readonly { readonly from?: readonly Peer[] }[];
+    readonly egress?: readonly { readonly to?: readonly Peer[] }[];
+  };
+}
+
+function rangeWarnings({ spec }: Policy): string[] {
   const found: string[] = [];
-  const peers = (path: string, list: readonly any[] = []) => {
+  const peers = (path: string, list: readonly Peer[] = []) => {
     list.forEach(({ ipBlock }, index) => {
       if (!ipBlock) return;
       const at = `${path}[${index}].ipBlock`;
       found.push(...cidrWarnings(`${at}.cidr`, ipBlock.cidr));
-      ipBlock.except?.forEach((range: string, position: number) => {
+      ipBlock.except?.forEach((range, position) => {
         found.push(...cidrWarnings(`${at}.except[${position}]`, range));
       });
     });
   };
-  spec?.ingress?.forEach(({ from }: any, index: number) => {
+  spec.ingress?.forEach(({ from }, index) => {
     peers(`spec.ingress[${index}].from`, from);
   });
-  spec?.egress?.forEach(({ to }: any, index: number) => {
+  spec.egress?.forEach(({ to }, index) => {
     peers(`spec.egress[${index}].to`, to);
   });
   return found;

@@ -96,7 +96,11 @@ function uniqueTolerations(tolerations: readonly Toleration[]): FieldError[] {
   );
 }
 
-function labelWarnings({ scheduling }: any): string[] {
+interface Scheduled {
+  readonly scheduling?: { readonly nodeSelector?: Readonly<Record<string, string>> };
+}
+
+function labelWarnings({ scheduling }: Scheduled): string[] {
   const words = Object.keys(scheduling?.nodeSelector ?? {}).map(nodeLabelWarning);
   return words.flatMap((each) => (each ? [`scheduling.nodeSelector: ${each}`] : []));
 }

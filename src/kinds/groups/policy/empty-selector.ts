@@ -3,6 +3,12 @@
  * in policy/v1; the other meaning is expressed in each version with a label that no pod has.
  */
 import { clone, deepEqual } from '../../../base/tree.ts';
+import type { KubeObject } from '../../kind.ts';
+import type { LabelSelector } from '../../shapes/meta/label-selector.ts';
+
+interface Budget extends KubeObject {
+  spec: { selector?: LabelSelector };
+}
 
 const MARKER_LABEL = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match';
 
@@ -13,7 +19,7 @@ const SELECTS_ALL = { matchExpressions: [{ key: MARKER_LABEL, operator: 'DoesNot
 const EMPTY = {};
 
 /** Converts from policy/v1beta1 to the stored version. */
-export function selectorToV1(budget: any): any {
+export function selectorToV1(budget: Budget): Budget {
   const { selector } = budget.spec;
   if (!selector) return budget;
   if (deepEqual(selector, EMPTY)) return withSelector(budget, SELECTS_NONE);
@@ -21,7 +27,7 @@ export function selectorToV1(budget: any): any {
 }
 
 /** Converts from the stored version to policy/v1beta1. */
-export function selectorToV1beta1(budget: any): any {
+export function selectorToV1beta1(budget: Budget): Budget {
   const { selector } = budget.spec;
   if (!selector) return budget;
   if (deepEqual(selector, SELECTS_NONE)) return withSelector(budget, EMPTY);
@@ -29,17 +35,17 @@ export function selectorToV1beta1(budget: any): any {
 }
 
 /** A hook: removes the marker label from selectors with other requirements, where it has no meaning. */
-export function dropMarker(budget: any): void {
+export function dropMarker(budget: Budget): void {
   const { selector } = budget.spec;
   if (selector && !deepEqual(selector, SELECTS_NONE))
     budget.spec = { ...budget.spec, selector: withoutMarker(selector) };
 }
 
-function withSelector(budget: any, selector: object): any {
+function withSelector(budget: Budget, selector: LabelSelector): Budget {
   return { ...budget, spec: { ...budget.spec, selector: clone(selector) } };
 }
 
-function withoutMarker({ matchExpressions = [], ...selector }: any): any {
-  const others = matchExpressions.filter(({ key }: any) => key !== MARKER_LABEL);
+function withoutMarker({ matchExpressions = [], ...selector }: LabelSelector): LabelSelector {
+  const others = matchExpressions.filter(({ key }) => key !== MARKER_LABEL);
   return others.length ? { ...selector, matchExpressions: others } : selector;
 }

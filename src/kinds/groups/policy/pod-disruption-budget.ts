@@ -1,7 +1,7 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { pathSegmentName } from '../../../schema/names.ts';
-import type { RuleContext } from '../../../schema/schema.ts';
+import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { deprecation } from '../../deprecation.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
@@ -127,7 +127,7 @@ function notNegative(value: number, { apiVersion }: RuleContext): FieldError | u
   return value < 0 && apiVersion !== V1BETA1 ? invalid('', value, 'must be greater than or equal to 0') : undefined;
 }
 
-function minOrMax(wanted: any): FieldError | undefined {
+function minOrMax(wanted: ObjectType<typeof spec>): FieldError | undefined {
   const { minAvailable, maxUnavailable } = wanted;
   return minAvailable !== undefined && maxUnavailable !== undefined
     ? invalid('', wanted, 'minAvailable and maxUnavailable cannot be both set')

@@ -1,6 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, under } from '../../../schema/field-error.ts';
-import type { ObjectType } from '../../../schema/schema.ts';
+import type { ObjectType, TypeOf } from '../../../schema/schema.ts';
 import { defaultColumns } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { labels } from '../../shapes/meta/label-selector.ts';
@@ -38,7 +38,13 @@ export const ResourceClaimTemplate = defineKind({
   columns: defaultColumns,
 });
 
-function templateRules({ metadata, spec }: any): FieldError[] {
+function templateRules({
+  metadata,
+  spec,
+}: {
+  metadata: ObjectMeta;
+  spec: TypeOf<typeof ResourceClaimSpec>;
+}): FieldError[] {
   const others = Object.keys(metadata).filter((field) => field !== 'labels' && field !== 'annotations');
   return [
     ...under('metadata.annotations', annotations(metadata.annotations ?? {})),

@@ -79,9 +79,9 @@ export const StorageClass = defineKind({
 });
 export type StorageClass = ObjectOf<typeof StorageClass>;
 
-function topologyWarnings({ allowedTopologies = [] }: any): string[] {
-  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }: any, index: number) =>
-    matchLabelExpressions.flatMap(({ key }: any, position: number) => {
+function topologyWarnings({ allowedTopologies = [] }: { allowedTopologies?: TopologySelectorTerm[] }): string[] {
+  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
+    matchLabelExpressions.flatMap(({ key }, position) => {
       const words = nodeLabelWarning(key);
       return words ? [`allowedTopologies[${index}].matchLabelExpressions[${position}].key: ${words}`] : [];
     }),

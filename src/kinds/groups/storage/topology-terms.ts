@@ -31,7 +31,7 @@ export const TopologySelectorTerm = s.object(
   },
   { atomic: true, description: 'A part of the cluster, by node labels.' },
 );
-type TopologySelectorTerm = TypeOf<typeof TopologySelectorTerm>;
+export type TopologySelectorTerm = TypeOf<typeof TopologySelectorTerm>;
 
 /** On a list of terms: none is empty or equivalent to another. */
 export function distinctTerms(terms: readonly TopologySelectorTerm[]): FieldError[] {

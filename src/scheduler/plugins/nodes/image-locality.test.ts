@@ -14,7 +14,7 @@ it('prefers nodes that have large images of the pod, and the more the more nodes
   expect(world.scores(imageLocality, podOf())).toEqual({ a: 59, b: 59 });
 });
 
-it('says nothing when no node has an image of the pod', () => {
+it('does not score when no node has an image of the pod', () => {
   const world = new TestWorld([having('a', 'nginx:1.27', 600)]);
   expect(world.scores(imageLocality, podOf())).toEqual({});
 });

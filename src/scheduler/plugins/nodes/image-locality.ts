@@ -1,15 +1,15 @@
-/** Nodes that have the pod's images already are better, and the more so the larger the images are. */
+/** Prefers nodes that have the pod's images, weighted by size. */
 import type { Plugin } from '../../framework/plugin.ts';
-import { BEST } from '../../framework/scores.ts';
+import { MAX_SCORE } from '../../framework/scores.ts';
 import type { Pod } from '../../objects.ts';
 
 const MB = 1024 * 1024;
-const LEAST = 23 * MB;
-const MOST_OF_ONE = 1000 * MB;
+const MIN_IMAGE_BYTES = 23 * MB;
+const MAX_BYTES_PER_CONTAINER = 1000 * MB;
 
 interface Wanted {
   readonly names: readonly string[];
-  /** Of all nodes, how many have an image: one that is everywhere counts in full, a rare one draws no crowd. */
+  /** The share of nodes that have an image: a rare image must not attract all pods to one node. */
   readonly spread: (name: string) => number;
   readonly most: number;
 }
@@ -23,7 +23,11 @@ export const imageLocality: Plugin<undefined, Wanted> = {
     if (names.length === 0) return undefined;
     const total = cluster.nodes.length;
     const containers = pod.spec.containers.length + (pod.spec.initContainers?.length ?? 0);
-    return { names, spread: (name) => (cluster.images.get(name) ?? 0) / total, most: MOST_OF_ONE * containers };
+    return {
+      names,
+      spread: (name) => (cluster.images.get(name) ?? 0) / total,
+      most: MAX_BYTES_PER_CONTAINER * containers,
+    };
   },
   score(_, { images }, { names, spread, most }) {
     let sum = 0;
@@ -31,8 +35,8 @@ export const imageLocality: Plugin<undefined, Wanted> = {
       const size = images.get(name);
       if (size !== undefined) sum += Math.trunc(size * spread(name));
     }
-    const within = Math.min(Math.max(sum, LEAST), most);
-    return Math.trunc((BEST * (within - LEAST)) / (most - LEAST));
+    const within = Math.min(Math.max(sum, MIN_IMAGE_BYTES), most);
+    return Math.trunc((MAX_SCORE * (within - MIN_IMAGE_BYTES)) / (most - MIN_IMAGE_BYTES));
   },
 };
 

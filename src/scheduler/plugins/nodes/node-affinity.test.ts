@@ -22,11 +22,11 @@ const where = (key: string, operator: string, ...values: string[]) => ({
   matchExpressions: [{ key, operator, ...(values.length > 0 ? { values } : {}) }],
 });
 
-it('leaves a pod alone that asks for nothing', () => {
+it('skips a pod without selector and affinity', () => {
   expect(world.isSkipped(nodeAffinity, podOf())).toBe(true);
 });
 
-it('holds the selector against labels', () => {
+it('matches the node selector with labels', () => {
   const pod = podOf({ spec: { nodeSelector: { zone: 'east', disk: 'ssd' } } });
   expect(world.verdicts(nodeAffinity, pod)).toEqual({ a: 'fits', b: MISMATCH });
 });
@@ -46,7 +46,7 @@ describe('required affinity', () => {
     expect(fitting(term)).toEqual(nodes);
   });
 
-  it('is content with one of its terms, of which all requirements hold', () => {
+  it('needs one of its terms, with all its requirements', () => {
     expect(fitting(where('disk', 'Exists'), where('zone', 'In', 'west'))).toEqual(['a', 'b']);
     const both = {
       matchExpressions: [...where('disk', 'Exists').matchExpressions, ...where('zone', 'In', 'west').matchExpressions],
@@ -54,7 +54,7 @@ describe('required affinity', () => {
     expect(fitting(both)).toEqual([]);
   });
 
-  it('looks at the nodes alone that it names', () => {
+  it('evaluates only the nodes that it names', () => {
     const named = (name: string) => ({ matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] });
     expect(world.verdicts(nodeAffinity, requiring(named('b')))).toEqual({ a: 'not looked at', b: 'fits' });
     const both = { matchFields: [...named('a').matchFields, ...named('b').matchFields] };
@@ -62,7 +62,7 @@ describe('required affinity', () => {
   });
 });
 
-it('finds a node better by the weights of what it prefers', () => {
+it('scores nodes by the weights of preferred terms', () => {
   const preferredDuringSchedulingIgnoredDuringExecution = [
     { weight: 30, preference: where('zone', 'In', 'east') },
     { weight: 10, preference: where('disk', 'Exists') },
@@ -72,7 +72,7 @@ it('finds a node better by the weights of what it prefers', () => {
   expect(world.scores(nodeAffinity, pod)).toEqual({ a: 100, b: 50 });
 });
 
-it('hopes for nodes that begin to match', () => {
+it('is woken by nodes that begin to match', () => {
   const { Node } = nodeAffinity.hints!;
   const pod = podOf({ spec: { nodeSelector: { disk: 'ssd' } } });
   const plain = nodeObject('c');

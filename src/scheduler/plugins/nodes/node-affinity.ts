@@ -1,4 +1,4 @@
-/** Nodes that the pod selects by labels or requires by affinity; preferred ones are better. */
+/** Node selector and node affinity. */
 import { type NodeTest, nodeSelectorTerm } from '../../../kinds/placement/node-selector.ts';
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
 import { proportional } from '../../framework/scores.ts';

@@ -4,11 +4,11 @@ import { nodeName } from './node-name.ts';
 
 const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
 
-it('leaves a pod alone that names no node', () => {
+it('skips a pod that names no node', () => {
   expect(world.isSkipped(nodeName, podOf())).toBe(true);
 });
 
-it('takes the named node alone', () => {
+it('accepts only the named node', () => {
   expect(world.verdicts(nodeName, podOf({ spec: { nodeName: 'b' } }))).toEqual({
     a: "node(s) didn't match the requested node name",
     b: 'fits',

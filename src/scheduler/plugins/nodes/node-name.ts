@@ -1,4 +1,4 @@
-/** A pod that names its node goes there or nowhere. */
+/** A pod that names its node fits only there. */
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
 
 const OTHER = refusal("node(s) didn't match the requested node name");

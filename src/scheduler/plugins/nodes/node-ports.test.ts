@@ -31,7 +31,7 @@ it('counts the ports of sidecars, and frees ports when their last pod goes', () 
   expect(world.verdicts(nodePorts, podOf(on(80)))).toEqual({ a: 'fits' });
 });
 
-it('leaves a pod without ports of the node alone, and hopes for pods that free one', () => {
+it('skips a pod without host ports, and is woken by pods that free one', () => {
   const world = new TestWorld();
   expect(world.isSkipped(nodePorts, podOf())).toBe(true);
   const { Pod } = nodePorts.hints!;

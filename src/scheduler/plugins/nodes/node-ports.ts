@@ -1,4 +1,4 @@
-/** Two pods cannot have the same port of a node. */
+/** Host ports: two pods cannot use the same port of a node. */
 import type { HostPort } from '../../cluster/pod-info.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
@@ -21,9 +21,9 @@ export const nodePorts: Plugin<readonly HostPort[]> = {
   },
 };
 
-const EVERY = '0.0.0.0';
+const ANY_ADDRESS = '0.0.0.0';
 
 function meet(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  return a.address === b.address || a.address === EVERY || b.address === EVERY;
+  return a.address === b.address || a.address === ANY_ADDRESS || b.address === ANY_ADDRESS;
 }

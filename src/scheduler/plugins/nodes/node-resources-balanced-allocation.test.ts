@@ -4,7 +4,7 @@ import { nodeResourcesBalancedAllocation as balanced } from './node-resources-ba
 
 const allocatable = { cpu: '10', memory: '10Gi' };
 
-it('prefers the node that the pod leaves more even', () => {
+it('prefers the node that the pod leaves more balanced', () => {
   const world = new TestWorld([nodeObject('busy', { allocatable }), nodeObject('full', { allocatable })]);
   world.place('busy', { requests: { cpu: '6', memory: '1Gi' } });
   world.place('full', { requests: { cpu: '1', memory: '6Gi' } });
@@ -12,12 +12,12 @@ it('prefers the node that the pod leaves more even', () => {
   expect(scores.busy).toBeGreaterThan(scores.full!);
 });
 
-it('does not care for pods that ask for nothing', () => {
+it('does not score pods without requests', () => {
   const world = new TestWorld([nodeObject('a')]);
   expect(world.scores(balanced, podOf())).toEqual({});
 });
 
-it('is content with a node that the pod leaves as even as it was', () => {
+it('gives a middle score when the pod leaves the balance unchanged', () => {
   const world = new TestWorld([nodeObject('a', { allocatable })]);
   expect(world.scores(balanced, podOf({ requests: { cpu: '1', memory: '1Gi' } }))).toEqual({ a: 75 });
 });

@@ -26,7 +26,7 @@ describe('the filter', () => {
     expect(world.verdicts(nodeResourcesFit, podOf())).toEqual({ a: 'Too many pods' });
   });
 
-  it('says whether room could be made', () => {
+  it('tells whether eviction could help', () => {
     const world = small();
     world.place('a', { requests: { cpu: '3' } });
     const node = world.cluster.node('a')!;
@@ -34,8 +34,8 @@ describe('the filter', () => {
       const pod = podOf({ requests: { cpu } });
       return nodeResourcesFit.filter!(pod, node, pod.requests);
     };
-    expect(refusal('2')).toMatchObject({ isCurable: true });
-    expect(refusal('5')).toMatchObject({ isCurable: false });
+    expect(refusal('2')).toMatchObject({ isResolvable: true });
+    expect(refusal('5')).toMatchObject({ isResolvable: false });
   });
 });
 
@@ -95,7 +95,7 @@ describe('what a pod needs', () => {
   });
 });
 
-it('finds emptier nodes better, and takes it that a pod which asks for nothing needs a little', () => {
+it('prefers emptier nodes, and assumes default requests', () => {
   const world = new TestWorld([
     nodeObject('empty', { allocatable: { cpu: '1', memory: '2000Mi' } }),
     nodeObject('half', { allocatable: { cpu: '1', memory: '2000Mi' } }),
@@ -108,21 +108,21 @@ it('finds emptier nodes better, and takes it that a pod which asks for nothing n
   });
 });
 
-describe('it hopes', () => {
+describe('a rejected pod is woken', () => {
   const world = small();
   const { Pod, Node } = nodeResourcesFit.hints!;
   const pod = podOf({ requests: { cpu: '2' } });
   const other = (cpu: string) => podObject({ name: 'x', requests: { cpu }, spec: { nodeName: 'a' } });
   const of = (cpu: string) => nodeObject('a', { allocatable: { cpu } });
 
-  it('for pods that go or shrink', () => {
+  it('by pods that are deleted or shrink', () => {
     expect(Pod!({ resource: 'Pod', type: 'delete', object: other('1') }, pod, world)).toBe(true);
     expect(Pod!({ resource: 'Pod', type: 'add', object: other('1') }, pod, world)).toBe(false);
     expect(Pod!({ resource: 'Pod', type: 'update', object: other('1'), old: other('2') }, pod, world)).toBe(true);
     expect(Pod!({ resource: 'Pod', type: 'update', object: other('2'), old: other('2') }, pod, world)).toBe(false);
   });
 
-  it('for nodes that are large enough and have grown', () => {
+  it('by nodes that have grown large enough', () => {
     expect(Node!({ resource: 'Node', type: 'add', object: of('1') }, pod, world)).toBe(false);
     expect(Node!({ resource: 'Node', type: 'add', object: of('2') }, pod, world)).toBe(true);
     expect(Node!({ resource: 'Node', type: 'update', object: of('4'), old: of('4') }, pod, world)).toBe(false);

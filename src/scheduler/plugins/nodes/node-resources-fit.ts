@@ -1,9 +1,9 @@
-/** A node takes what it has room for; emptier nodes are better. */
+/** Rejects nodes that lack requested resources, and prefers the least allocated. */
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
 import { type Allocatable, allocatableOf, type Requests } from '../../cluster/resources.ts';
 import { type Plugin, type Refusal, refusal } from '../../framework/plugin.ts';
-import { BEST } from '../../framework/scores.ts';
+import { MAX_SCORE } from '../../framework/scores.ts';
 
 const CROWDED = refusal('Too many pods', true);
 
@@ -11,9 +11,9 @@ export const nodeResourcesFit: Plugin<Requests, Requests> = {
   name: 'NodeResourcesFit',
   preFilter: ({ requests }) => ({ type: 'go', state: requests }),
   filter(_, node, requests) {
-    // Whoever passes here has room for certain; the others are measured exactly.
-    const isRoomy = node.freePods > 0 && requests.cpu <= node.freeCpu && requests.kiB <= node.freeKiB;
-    return isRoomy && requests.storage === 0 && requests.others === undefined ? undefined : missing(node, requests);
+    // A quick check with rounded numbers; nodes that fail it are measured exactly.
+    const fitsRounded = node.freePods > 0 && requests.cpu <= node.freeCpu && requests.kiB <= node.freeKiB;
+    return fitsRounded && requests.storage === 0 && requests.others === undefined ? undefined : missing(node, requests);
   },
   weight: 1,
   preScore: ({ requests }) => requests,
@@ -47,18 +47,18 @@ export const nodeResourcesFit: Plugin<Requests, Requests> = {
 };
 
 function free(used: number, capacity: number): number {
-  return used > capacity ? 0 : Math.trunc(((capacity - used) * BEST) / capacity);
+  return used > capacity ? 0 : Math.trunc(((capacity - used) * MAX_SCORE) / capacity);
 }
 
-/** What there is too little of; undefined when it is enough of everything. */
+/** Returns the insufficient resources; undefined when all are sufficient. */
 function missing(node: NodeInfo, { cpu, memory, storage, others }: Requests): Refusal | undefined {
   const { allocatable } = node;
   const reasons: string[] = [];
-  let isCurable = true;
+  let isResolvable = true;
   const check = (name: string, wanted: number, has: number, used: number) => {
     if (wanted === 0 || wanted <= has - used) return;
     reasons.push(`Insufficient ${name}`);
-    if (wanted > has) isCurable = false;
+    if (wanted > has) isResolvable = false;
   };
   if (node.pods.size + 1 > allocatable.pods) reasons.push(...CROWDED.reasons);
   check('cpu', cpu, allocatable.cpu, node.cpu);
@@ -69,10 +69,10 @@ function missing(node: NodeInfo, { cpu, memory, storage, others }: Requests): Re
       check(name, amount, allocatable.others?.get(name) ?? 0, node.others.get(name) ?? 0);
     }
   }
-  return reasons.length === 0 ? undefined : { reasons, isCurable };
+  return reasons.length === 0 ? undefined : { reasons, isResolvable };
 }
 
-/** Whether a pod asks for less than before of something that the waiting pod wants. */
+/** Whether a pod requests less than before of a resource that the waiting pod needs. */
 function isLess(now: Requests, before: Requests, wanted: Requests | undefined): boolean {
   if (now.cpu < before.cpu && wanted?.cpu !== 0) return true;
   if (now.memory < before.memory && wanted?.memory !== 0) return true;

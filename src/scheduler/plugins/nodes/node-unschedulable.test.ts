@@ -6,20 +6,20 @@ const cordoned = nodeObject('b', { spec: { unschedulable: true } });
 const open = nodeObject('b');
 const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }];
 
-it('refuses a cordoned node, unless the pod tolerates the cordon', () => {
+it('rejects a cordoned node, unless the pod tolerates the cordon', () => {
   const world = new TestWorld([nodeObject('a'), cordoned]);
   expect(world.verdicts(nodeUnschedulable, podOf())).toEqual({ a: 'fits', b: 'node(s) were unschedulable' });
   expect(world.isSkipped(nodeUnschedulable, podOf({ spec: { tolerations } }))).toBe(true);
 });
 
-it('costs nothing while no node is cordoned', () => {
+it('is skipped while no node is cordoned', () => {
   const world = new TestWorld([cordoned]);
   expect(world.isSkipped(nodeUnschedulable, podOf())).toBe(false);
   world.cluster.setNode(open);
   expect(world.isSkipped(nodeUnschedulable, podOf())).toBe(true);
 });
 
-it('hopes for a node that is uncordoned, or for a toleration', () => {
+it('is woken by an uncordoned node, or a toleration', () => {
   const world = new TestWorld();
   const pod = podOf({ name: 'a' });
   const { Node, Pod } = nodeUnschedulable.hints!;

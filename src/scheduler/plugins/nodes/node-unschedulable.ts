@@ -2,7 +2,7 @@
 import { isTolerated } from '../../../kinds/placement/tolerations.ts';
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
 
-/** How `kubectl cordon` looks to a pod. */
+/** `kubectl cordon` as a taint. */
 const CORDONED = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 const CORDON = refusal('node(s) were unschedulable');
 

@@ -29,7 +29,7 @@ describe('the filter', () => {
   });
 });
 
-it('finds a node worse for every mild taint that bothers the pod', () => {
+it('lowers the score for every untolerated PreferNoSchedule taint', () => {
   const mild = (key: string) => ({ key, effect: 'PreferNoSchedule' });
   const world = new TestWorld([tainted('none'), tainted('one', mild('x')), tainted('two', mild('x'), mild('y'))]);
   expect(world.scores(taintToleration, podOf())).toEqual({ none: 100, one: 50, two: 0 });
@@ -37,7 +37,7 @@ it('finds a node worse for every mild taint that bothers the pod', () => {
   expect(world.scores(taintToleration, tolerating(toleration))).toEqual({ none: 100, one: 100, two: 0 });
 });
 
-it('hopes for nodes whose taints went', () => {
+it('is woken by nodes whose taints were removed', () => {
   const world = new TestWorld();
   const { Node } = taintToleration.hints!;
   const dirty = tainted('a', { key: 'x', effect: 'NoSchedule' });

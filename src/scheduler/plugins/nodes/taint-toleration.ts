@@ -1,4 +1,4 @@
-/** Taints keep pods off that do not tolerate them; mild ones make a node worse. */
+/** Rejects nodes with untolerated taints; those with PreferNoSchedule score lower. */
 import { isKeptOff, isTolerated, type Toleration } from '../../../kinds/placement/tolerations.ts';
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
 import { proportional } from '../../framework/scores.ts';
@@ -20,7 +20,7 @@ export const taintToleration: Plugin<Tolerations, Tolerations> = {
   },
   weight: 3,
   preScore({ pod }, { cluster }) {
-    if (cluster.nodesWith.mildTaints === 0) return undefined;
+    if (cluster.nodesWith.preferNoScheduleTaints === 0) return undefined;
     return pod.spec.tolerations?.filter(({ effect }) => !effect || effect === 'PreferNoSchedule') ?? NONE;
   },
   score(_, { taints }, tolerations) {

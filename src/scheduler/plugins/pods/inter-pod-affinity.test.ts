@@ -31,14 +31,14 @@ const far = (...terms: object[]) => ({ spec: { affinity: { podAntiAffinity: requ
 
 const all = (verdict: string) => ({ e1: verdict, e2: verdict, w1: verdict, w2: verdict, lost: verdict });
 
-it('leaves pods alone that neither want nor are unwanted', () => {
+it('skips pods that no term concerns', () => {
   const here = world();
   here.place('e1', { labels: { app: 'db' } }, far(term('cache')));
   expect(here.isSkipped(interPodAffinity, podOf({ labels: { app: 'web' } }))).toBe(true);
 });
 
 describe('required affinity', () => {
-  it('is for the whole domain of the label', () => {
+  it('applies to the whole topology domain', () => {
     const here = world();
     here.place('e1', { labels: { app: 'db' } });
     expect(here.verdicts(interPodAffinity, podOf(near(term('db'))))).toEqual({
@@ -49,7 +49,7 @@ describe('required affinity', () => {
     expect(here.verdicts(interPodAffinity, podOf(near(term('db', HOST))))).toEqual({ ...all(NOT_NEAR), e1: 'fits' });
   });
 
-  it('wants one pod that all terms mean, not one for each', () => {
+  it('needs one pod that matches all terms, not one for each', () => {
     const here = world();
     here.place('e1', { labels: { app: 'db' } }, { labels: { app: 'db', tier: 'gold' } });
     const gold = { topologyKey: HOST, labelSelector: { matchLabels: { tier: 'gold' } } };
@@ -60,7 +60,7 @@ describe('required affinity', () => {
     expect(here.verdicts(interPodAffinity, podOf(near(term('db'), silver)))).toEqual(all(NOT_NEAR));
   });
 
-  it('lets the first of a group go anywhere that has the label', () => {
+  it('lets the first pod of a group go to any node with the label', () => {
     const pod = podOf({ ...near(term('web')), labels: { app: 'web' } });
     expect(world().verdicts(interPodAffinity, pod)).toEqual({ ...all('fits'), lost: NOT_NEAR });
     const here = world();
@@ -88,7 +88,7 @@ describe('namespaces', () => {
 });
 
 describe('required anti-affinity', () => {
-  it('keeps the pod away from those that it does not want', () => {
+  it('keeps the pod away from pods that its terms match', () => {
     const here = world();
     const [pod] = here.place('e1', { labels: { app: 'db' } });
     expect(here.verdicts(interPodAffinity, podOf(far(term('db'))))).toEqual({
@@ -100,7 +100,7 @@ describe('required anti-affinity', () => {
     expect(here.verdicts(interPodAffinity, podOf(far(term('db'))))).toEqual(all('fits'));
   });
 
-  it('keeps the pod away from those that do not want it', () => {
+  it('keeps the pod away from pods whose terms match it', () => {
     const here = world();
     here.place('w1', far(term('web')));
     expect(here.verdicts(interPodAffinity, podOf({ labels: { app: 'web' } }))).toEqual({
@@ -123,7 +123,7 @@ describe('required anti-affinity', () => {
 });
 
 describe('preferences', () => {
-  it('count for and against, those of pods that are there, too', () => {
+  it('count for and against, including those of pods on nodes', () => {
     const here = world();
     here.place('e1', { labels: { app: 'db' } });
     const wants = podOf({ spec: { affinity: { podAffinity: preferred(10, term('db')) } } });
@@ -138,12 +138,12 @@ describe('preferences', () => {
   });
 });
 
-describe('it hopes', () => {
+describe('a rejected pod is woken', () => {
   const here = world();
   const { Pod, Node } = interPodAffinity.hints!;
   const db = podObject({ labels: { app: 'db' }, spec: { nodeName: 'e1' } });
 
-  it('for pods that it wants to come, and for those that it does not want to go', () => {
+  it('by added pods that affinity matches, and removed pods that anti-affinity matches', () => {
     const came = { resource: 'Pod', type: 'add', object: db } as const;
     const went = { resource: 'Pod', type: 'delete', object: db } as const;
     expect(Pod!(came, podOf(near(term('db'))), here)).toBe(true);
@@ -155,7 +155,7 @@ describe('it hopes', () => {
     expect(Pod!({ ...went, object: hater }, podOf({ labels: { app: 'web' } }), here)).toBe(true);
   });
 
-  it('for nodes with the label', () => {
+  it('by nodes with the label', () => {
     const added = (labels: Record<string, string>) =>
       ({ resource: 'Node', type: 'add', object: nodeObject('n', { labels }) }) as const;
     expect(Node!(added({ [ZONE]: 'north' }), podOf(near(term('db'))), here)).toBe(true);

@@ -1,29 +1,29 @@
 /**
- * Pods that must or would rather be near others, or far from them. Both sides count: a pod keeps away from those that it
- * does not want, and from those that do not want it.
+ * Pod affinity and anti-affinity, required and preferred. Both sides count: the pod's own terms, and the terms of pods on
+ * nodes.
  */
-import type { Question } from '../../cluster/pod-counts.ts';
+import type { PodQuery } from '../../cluster/pod-counts.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
-import { isMeant, type PodTerm } from '../../cluster/pod-terms.ts';
+import { matchesTerm, type PodTerm } from '../../cluster/pod-terms.ts';
 import type { World } from '../../cluster/world.ts';
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
-import { BEST } from '../../framework/scores.ts';
+import { MAX_SCORE } from '../../framework/scores.ts';
 import { NO_LABELS } from '../../objects.ts';
 
 const NOT_NEAR = refusal("node(s) didn't match pod affinity rules");
 const TOO_NEAR = refusal("node(s) didn't match pod anti-affinity rules", true);
 const UNWANTED = refusal("node(s) didn't satisfy existing pods anti-affinity rules", true);
 
-/** Numbers by the values of a node label. */
+/** Numbers by the value of a node label. */
 interface Domain {
   readonly topologyKey: string;
   readonly counts: ReadonlyMap<string, number>;
 }
 
 interface State {
-  /** Where pods are that match all terms of the required affinity, for each term's label. */
+  /** Where pods match all terms of the required affinity, for each term's label. */
   readonly near: readonly Domain[];
-  /** Whether the first of a group may go anywhere: nobody matches yet, and it matches itself. */
+  /** Whether the first pod of a group may go anywhere: no pod matches yet, and it matches itself. */
   readonly isFirst: boolean;
   readonly far: readonly Domain[];
   readonly unwanted: readonly Domain[];
@@ -42,7 +42,7 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
     if (required.length === 0 && requiredAnti.length === 0 && unwanted.length === 0) return SKIP;
     const near = required.length > 0 ? domainsOf(required, together(required, world), world) : [];
     const isFirst = near.every(({ counts }) => counts.size === 0) && matchesAll(required, pod, world);
-    const far = requiredAnti.flatMap((term) => domainsOf([term], question(term, world), world));
+    const far = requiredAnti.flatMap((term) => domainsOf([term], query(term, world), world));
     return { type: 'go', state: { near, isFirst, far, unwanted } };
   },
   filter(_, { labels }, { near, isFirst, far, unwanted }) {
@@ -68,7 +68,7 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
     const found: Weighted[] = [];
     const add = (terms: typeof pod.terms.preferred, sign: 1 | -1) => {
       for (const { term, weight } of terms) {
-        for (const domain of domainsOf([term], question(term, world), world)) {
+        for (const domain of domainsOf([term], query(term, world), world)) {
           if (domain.counts.size > 0) found.push({ ...domain, weight: sign * weight });
         }
       }
@@ -78,7 +78,7 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
     if (!world.cluster.preferences.isEmpty) {
       const labels = world.namespaceLabels(pod.namespace);
       for (const { term, weights } of world.cluster.preferences.groups) {
-        if (isMeant(term, pod, labels)) found.push({ topologyKey: term.topologyKey, counts: weights, weight: 1 });
+        if (matchesTerm(term, pod, labels)) found.push({ topologyKey: term.topologyKey, counts: weights, weight: 1 });
       }
     }
     return found.length > 0 ? found : undefined;
@@ -100,7 +100,7 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
     }
     const range = most - least;
     for (let i = 0; i < scores.length; i++) {
-      scores[i] = range > 0 ? Math.trunc(BEST * ((scores[i]! - least) / range)) : 0;
+      scores[i] = range > 0 ? Math.trunc(MAX_SCORE * ((scores[i]! - least) / range)) : 0;
     }
   },
   hints: {
@@ -119,7 +119,7 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
         }
         case 'delete': {
           const labels = world.namespaceLabels(pod.namespace);
-          return !isFar(now) || now.terms.requiredAnti.some((term) => isMeant(term, pod, labels));
+          return !isFar(now) || now.terms.requiredAnti.some((term) => matchesTerm(term, pod, labels));
         }
       }
     },
@@ -137,36 +137,36 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
   },
 };
 
-/** Where pods are that keep this one away. */
+/** Where pods on nodes exclude this pod by anti-affinity. */
 function domainsAgainst(pod: PodInfo, world: World): Domain[] {
   const { antiTerms } = world.cluster;
   if (antiTerms.isEmpty) return NONE;
   const labels = world.namespaceLabels(pod.namespace);
   const found: Domain[] = [];
   for (const { term, weights } of antiTerms.groups) {
-    if (isMeant(term, pod, labels)) found.push({ topologyKey: term.topologyKey, counts: weights });
+    if (matchesTerm(term, pod, labels)) found.push({ topologyKey: term.topologyKey, counts: weights });
   }
   return found;
 }
 
 const NONE: Domain[] = [];
 
-function domainsOf(terms: readonly PodTerm[], asked: Question, { cluster }: World): Domain[] {
+function domainsOf(terms: readonly PodTerm[], asked: PodQuery, { cluster }: World): Domain[] {
   const counts = cluster.count(asked);
   return terms.map(({ topologyKey }) => ({ topologyKey, counts: counts.in(topologyKey) }));
 }
 
-/** Pods that one term means. */
-function question(term: PodTerm, world: World): Question {
+/** Pods that match one term. */
+function query(term: PodTerm, world: World): PodQuery {
   const namespaces = namespacesOf(term, world);
   const { selector } = term;
   const where = namespaces ? [...namespaces].sort().join() : '*';
   return { key: `${where}\n${term.key}`, namespaces, matches: ({ labels }) => selector.matches(labels) };
 }
 
-/** Pods that all terms mean. */
-function together(terms: readonly PodTerm[], world: World): Question {
-  const each = terms.map((term) => question(term, world));
+/** Pods that match all terms. */
+function together(terms: readonly PodTerm[], world: World): PodQuery {
+  const each = terms.map((term) => query(term, world));
   if (each.length === 1) return each[0]!;
   return {
     key: each.map(({ key }) => key).join('\n\n'),
@@ -186,5 +186,5 @@ function namespacesOf({ namespaces, namespaceSelector }: PodTerm, world: World):
 
 function matchesAll(terms: readonly PodTerm[], pod: PodInfo, world: World): boolean {
   const labels = world.namespaceLabels(pod.namespace);
-  return terms.every((term) => isMeant(term, pod, labels));
+  return terms.every((term) => matchesTerm(term, pod, labels));
 }

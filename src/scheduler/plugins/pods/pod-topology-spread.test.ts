@@ -19,7 +19,7 @@ const spread = (constraint: object = {}, spec: object = {}) => {
 };
 
 describe('a hard constraint', () => {
-  it('keeps the difference to the emptiest domain small', () => {
+  it('limits the skew to the domain with the fewest pods', () => {
     const world = new TestWorld([zone('a', 'east'), zone('b', 'west'), nodeObject('lost')]);
     world.place('a', web);
     expect(world.verdicts(podTopologySpread, podOf(spread()))).toEqual({ a: SKEWED, b: 'fits', lost: UNLABELLED });
@@ -30,21 +30,21 @@ describe('a hard constraint', () => {
     });
   });
 
-  it('counts neither pods of other namespaces, nor other pods, nor those that are leaving', () => {
+  it('does not count pods of other namespaces, other pods, and terminating pods', () => {
     const world = new TestWorld([zone('a', 'east'), zone('b', 'west')]);
     const leaving = { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 } };
     world.place('a', { ...web, namespace: 'other' }, { labels: { app: 'db' } }, { ...web, ...leaving });
     expect(world.verdicts(podTopologySpread, podOf(spread()))).toEqual({ a: 'fits', b: 'fits' });
   });
 
-  it('does not add a pod that its own selector does not mean', () => {
+  it('does not count a pod that its own selector does not match', () => {
     const world = new TestWorld([zone('a', 'east'), zone('b', 'west')]);
     world.place('a', web);
     const stranger = { ...spread(), labels: { app: 'db' } };
     expect(world.verdicts(podTopologySpread, podOf(stranger))).toEqual({ a: 'fits', b: 'fits' });
   });
 
-  it('takes the emptiest domain for empty while there are fewer than minDomains', () => {
+  it('assumes an empty domain while there are fewer than minDomains', () => {
     const world = new TestWorld([zone('a', 'east'), zone('b', 'west')]);
     world.place('a', web);
     world.place('b', web);
@@ -52,7 +52,7 @@ describe('a hard constraint', () => {
     expect(world.verdicts(podTopologySpread, podOf(spread({ minDomains: 3 })))).toEqual({ a: SKEWED, b: SKEWED });
   });
 
-  it('leaves out nodes that the pod cannot use, or not, as its policies say', () => {
+  it('honors nodeAffinityPolicy and nodeTaintsPolicy', () => {
     const taints = [{ key: 'x', effect: 'NoSchedule' }];
     const world = new TestWorld([zone('a', 'east'), zone('b', 'west', { spec: { taints } }), zone('c', 'north')]);
     world.place('a', web);
@@ -78,13 +78,13 @@ describe('a soft constraint', () => {
     expect(scores.a).toBeLessThan(50);
   });
 
-  it('gives nothing to nodes without the label', () => {
+  it('scores nodes without the label 0', () => {
     const world = new TestWorld([zone('a', 'east'), nodeObject('lost')]);
     const scores = world.scores(podTopologySpread, podOf(spread({ whenUnsatisfiable: 'ScheduleAnyway' })));
     expect(scores).toEqual({ a: 100, lost: 0 });
   });
 
-  it('holds for every pod of a service or a controller, over nodes and zones', () => {
+  it('applies by default to pods of a service or controller, over nodes and zones', () => {
     const world = new TestWorld([zone('a', 'east'), zone('a2', 'east'), zone('b', 'west'), nodeObject('lost')]);
     expect(world.scores(podTopologySpread, podOf(web))).toEqual({});
     world.siblingSelector = fromLabels(web.labels);
@@ -94,7 +94,7 @@ describe('a soft constraint', () => {
     expect(scores.a2).toBeGreaterThan(scores.a!);
   });
 
-  it('counts on each node for itself where the label is the host name', () => {
+  it('counts each node separately when the label is the host name', () => {
     const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
     world.place('a', web);
     const pod = podOf(spread({ whenUnsatisfiable: 'ScheduleAnyway', topologyKey: HOST }));
@@ -103,7 +103,7 @@ describe('a soft constraint', () => {
   });
 });
 
-it('hopes for pods and nodes that change the balance', () => {
+it('is woken by pods and nodes that change the balance', () => {
   const world = new TestWorld();
   const { Pod, Node } = podTopologySpread.hints!;
   const pod = podOf(spread());

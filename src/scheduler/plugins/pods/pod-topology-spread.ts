@@ -1,9 +1,9 @@
-/** Keeps pods of a sort evenly spread over zones, nodes or other values of a label. */
+/** Spreads pods evenly over zones, nodes or other values of a label. */
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
 import type { World } from '../../cluster/world.ts';
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
-import { BEST } from '../../framework/scores.ts';
+import { MAX_SCORE } from '../../framework/scores.ts';
 import { NO_LABELS, type Node } from '../../objects.ts';
 import {
   type Constraint,
@@ -19,17 +19,17 @@ const UNLABELLED = refusal("node(s) didn't match pod topology spread constraints
 
 interface Spread {
   readonly constraint: Constraint;
-  /** Pods by the value of the label, over the nodes that count. */
+  /** Pods by the value of the label, over eligible nodes. */
   readonly counts: ReadonlyMap<string, number>;
-  /** The least of them; 0 while there are fewer values than there should be. */
+  /** The minimum count; 0 while there are fewer domains than minDomains. */
   readonly least: number;
-  /** 1 when the pod counts itself. */
+  /** 1 when the pod matches its own constraint. */
   readonly self: number;
 }
 
 interface Soft {
   readonly constraints: readonly SoftSpread[];
-  /** Nodes without a label that a constraint of the pod's own speaks of. */
+  /** Nodes without a label that one of the pod's own constraints names. */
   readonly ignored: ReadonlySet<NodeInfo>;
 }
 
@@ -83,7 +83,7 @@ export const podTopologySpread: Plugin<readonly Spread[], Soft> = {
     }
     for (let i = 0; i < scores.length; i++) {
       if (ignored.has(nodes[i]!)) scores[i] = 0;
-      else scores[i] = most === 0 ? BEST : Math.trunc((BEST * (most + least - scores[i]!)) / most);
+      else scores[i] = most === 0 ? MAX_SCORE : Math.trunc((MAX_SCORE * (most + least - scores[i]!)) / most);
     }
   },
   hints: {

@@ -4,7 +4,7 @@ import { schedulingGates } from './scheduling-gates.ts';
 
 const gated = { name: 'a', spec: { schedulingGates: [{ name: 'x.io/one' }, { name: 'x.io/two' }] } };
 
-it('refuses a pod while it has gates, and hopes for the last to go', () => {
+it('rejects a pod while it has gates, and is woken when the last is removed', () => {
   const world = new TestWorld();
   expect(world.verdicts(schedulingGates, podOf(gated))).toBe('waiting for scheduling gates: [x.io/one x.io/two]');
   expect(world.isSkipped(schedulingGates, podOf())).toBe(true);

@@ -1,4 +1,4 @@
-/** A pod with a gate is not looked at; the queue keeps it apart until the last gate is gone. */
+/** A pod with scheduling gates is not scheduled; the queue holds it until the last gate is removed. */
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
 
 export const schedulingGates: Plugin = {

@@ -1,8 +1,8 @@
-/** Topology spread constraints, compiled: those of the pod, or those that every pod of a service or controller has. */
+/** Compiles topology spread constraints: those of the pod, or the default ones for pods of a service or controller. */
 import { isKeptOff } from '../../../kinds/placement/tolerations.ts';
 import { fromLabelSelector, type LabelSelector } from '../../../schema/selector.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
-import type { Question } from '../../cluster/pod-counts.ts';
+import type { PodQuery } from '../../cluster/pod-counts.ts';
 import type { PodInfo } from '../../cluster/pod-info.ts';
 import type { World } from '../../cluster/world.ts';
 import type { Pod } from '../../objects.ts';
@@ -17,7 +17,7 @@ export interface Constraint {
   readonly maxSkew: number;
   readonly minDomains: number;
   readonly selector: LabelSelector;
-  /** Whether a node counts for this pod at all. */
+  /** Whether a node is eligible for this pod. */
   readonly includes: (pod: PodInfo, node: NodeInfo) => boolean;
 }
 
@@ -27,7 +27,7 @@ export function hardConstraints({ pod }: PodInfo): readonly Constraint[] {
   return own(pod, 'DoNotSchedule');
 }
 
-/** Strict ones leave nodes out that miss a label. */
+/** `isStrict`: whether nodes that lack a label are ignored, as for constraints of the pod itself. */
 export function softConstraints(pod: PodInfo, world: World): { constraints: readonly Constraint[]; isStrict: boolean } {
   if (pod.pod.spec.topologySpreadConstraints?.length) {
     return { constraints: own(pod.pod, 'ScheduleAnyway'), isStrict: true };
@@ -66,15 +66,15 @@ function isTolerated({ pod }: PodInfo, { taints }: NodeInfo): boolean {
   return !isKeptOff(pod.spec.tolerations, taints);
 }
 
-/** Pods that are leaving do not count, and a selector that selects everything counts nobody. */
+/** Pods that are being deleted do not count, and a selector that matches everything matches no pod here. */
 export function isCounted({ selector }: Constraint, pod: PodInfo): boolean {
   return !selector.empty && !pod.isLeaving && selector.matches(pod.labels);
 }
 
-/** Pods of the namespace that the constraint counts. */
-export function placed(constraint: Constraint, namespace: string): Question {
+/** Pods of the namespace that match the constraint. */
+export function placed(constraint: Constraint, namespace: string): PodQuery {
   const { text, empty } = constraint.selector;
-  // Text is empty for a selector of everything and for one of nothing: neither counts anybody.
+  // The text is empty for a selector of everything and of nothing: neither counts any pod.
   const key = text === '' ? 'spread' : `spread\n${namespace}\n${text}`;
   return {
     key,

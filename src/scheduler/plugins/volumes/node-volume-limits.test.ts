@@ -41,7 +41,7 @@ it('counts the volumes of a driver, each once', () => {
   expect(here.verdicts(nodeVolumeLimits, podOf(using('one', 'two')))).toEqual({ a: 'fits' });
 });
 
-it('counts volumes that have yet to be made, and those that are still attached', () => {
+it('counts volumes that are not provisioned yet, and those that are still attached', () => {
   const here = world(1);
   here.classes.push(classObject('slow', { provisioner: DRIVER }));
   here.claims.push(claimObject('new', { storageClassName: 'slow' }));
@@ -51,14 +51,14 @@ it('counts volumes that have yet to be made, and those that are still attached',
   expect(here.verdicts(nodeVolumeLimits, podOf(using('new')))).toEqual({ a: TOO_MANY });
 });
 
-it('knows no limit where the driver says none', () => {
+it('has no limit where the driver reports none', () => {
   const here = world(0);
   here.csiNodes.length = 0;
   expect(here.verdicts(nodeVolumeLimits, podOf(using('one', 'two', 'three')))).toEqual({ a: 'fits' });
   expect(here.isSkipped(nodeVolumeLimits, podOf())).toBe(true);
 });
 
-it('hopes for a higher limit', () => {
+it('is woken by a higher limit', () => {
   const { CSINode } = nodeVolumeLimits.hints!;
   const update = (from: number, to: number) =>
     ({ resource: 'CSINode', type: 'update', object: csiNode('a', to), old: csiNode('a', from) }) as const;

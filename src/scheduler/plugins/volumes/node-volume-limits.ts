@@ -1,4 +1,4 @@
-/** A node can have only so many volumes of a driver at a time. */
+/** Limits the volumes of a driver that are attached to a node. */
 import { classNameOf } from '../../../kinds/volumes/binding.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { PodInfo } from '../../cluster/pod-info.ts';
@@ -49,7 +49,7 @@ function limitsOf(csiNode: CSINode | undefined): ReadonlyMap<string, number> {
   );
 }
 
-/** Drivers by volume, of those that drivers attach. */
+/** The driver of each volume of the pod that a driver attaches. */
 function volumesOf({ claims, namespace }: PodInfo, { storage: { objects } }: World): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const name of claims) {
@@ -60,7 +60,7 @@ function volumesOf({ claims, namespace }: PodInfo, { storage: { objects } }: Wor
       const { csi } = volume.spec;
       if (csi) found.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver);
     } else {
-      // It will be made by the driver of its class.
+      // It will be provisioned by the driver of its class.
       const driver = objects.class(classNameOf(claim))?.provisioner;
       if (driver) found.set(`${driver}/to be made/${namespace}/${name}`, driver);
     }
@@ -68,7 +68,7 @@ function volumesOf({ claims, namespace }: PodInfo, { storage: { objects } }: Wor
   return found;
 }
 
-/** By the pods that are there, and by the attachments that are left of others. */
+/** By pods on the node, and by attachments that remain of others. */
 function attached(node: NodeInfo, world: World): ReadonlyMap<string, string> {
   const { objects } = world.storage;
   const found = new Map<string, string>();

@@ -25,11 +25,11 @@ const using = (...names: string[]) => {
 const waiting = (name: string, spec: object = {}) => claimObject(name, { storageClassName: 'slow', ...spec });
 const NOTHING = "node(s) didn't find available persistent volumes to bind";
 
-it('leaves pods without claims alone', () => {
+it('skips pods without claims', () => {
   expect(zones().isSkipped(volumeBinding, podOf())).toBe(true);
 });
 
-describe('no node at all will do', () => {
+describe('rejects all nodes', () => {
   it.each([
     ['there is no claim', [], 'persistentvolumeclaim "data" not found'],
     [
@@ -53,7 +53,7 @@ describe('no node at all will do', () => {
     expect(world.verdicts(volumeBinding, using('data'))).toBe(reason);
   });
 
-  it('when the claim of the pod alone is not made yet, or somebody else made it', () => {
+  it('when the claim of an ephemeral volume is missing, or has another owner', () => {
     const world = zones();
     const template = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
     const volumes = [{ name: 'tmp', ephemeral: { volumeClaimTemplate: template } }];
@@ -68,7 +68,7 @@ describe('no node at all will do', () => {
   });
 });
 
-it('goes where a bound volume is', () => {
+it('accepts nodes that reach a bound volume', () => {
   const world = zones();
   world.claims.push(boundClaim('data', 'v'), boundClaim('lost', 'none'));
   world.volumes.push(volumeObject('v', inZone('east')));
@@ -80,7 +80,7 @@ it('goes where a bound volume is', () => {
   expect(world.verdicts(volumeBinding, using('lost'))).toEqual({ a: gone, b: gone });
 });
 
-describe('a claim that waits for its first pod', () => {
+describe('a claim that waits for its first consumer', () => {
   it('gets the smallest volume that is large enough and can be used there', () => {
     const world = zones();
     world.classes.push(classObject('slow', { provisioner: 'kubernetes.io/no-provisioner' }));
@@ -93,7 +93,7 @@ describe('a claim that waits for its first pod', () => {
     expect(plan?.bind.map(({ volume }) => volume.metadata.name)).toEqual(['small']);
   });
 
-  it('does not get a volume that was promised to another a moment ago, nor one volume for two claims', () => {
+  it('does not get a volume that is assumed for another claim, nor one volume for two claims', () => {
     const world = zones();
     world.classes.push(classObject('slow', { provisioner: 'kubernetes.io/no-provisioner' }));
     world.claims.push(waiting('data'), waiting('more'));
@@ -106,7 +106,7 @@ describe('a claim that waits for its first pod', () => {
     expect(world.verdicts(volumeBinding, using('more'))).toEqual({ a: 'fits', b: 'fits' });
   });
 
-  it('has one made where its class allows that', () => {
+  it('is provisioned where its class allows it', () => {
     const world = zones();
     const allowedTopologies = [{ matchLabelExpressions: [{ key: ZONE, values: ['west'] }] }];
     world.classes.push(classObject('slow', { allowedTopologies }));
@@ -116,7 +116,7 @@ describe('a claim that waits for its first pod', () => {
     expect(plan.provision.map(({ metadata }) => metadata.name)).toEqual(['data']);
   });
 
-  it('stays with the node for which one is being made', () => {
+  it('stays with its selected node', () => {
     const world = zones();
     world.classes.push(classObject('slow'));
     world.claims.push(waiting('data'));
@@ -125,7 +125,7 @@ describe('a claim that waits for its first pod', () => {
     expect(world.verdicts(volumeBinding, using('data'))).toEqual({ a: NOTHING, b: 'fits' });
   });
 
-  it('needs room where drivers say how much there is', () => {
+  it('needs capacity where drivers report it', () => {
     const world = zones();
     world.classes.push(classObject('slow'));
     world.claims.push(waiting('data'));
@@ -147,7 +147,7 @@ describe('a claim that waits for its first pod', () => {
   });
 });
 
-it('gives pods that share a claim the same volume, before anybody knows that it is taken', () => {
+it('gives pods that share a claim the same volume, before it is bound', () => {
   const world = zones();
   world.classes.push(classObject('slow', { provisioner: 'kubernetes.io/no-provisioner' }));
   world.claims.push(waiting('data'));
@@ -158,7 +158,7 @@ it('gives pods that share a claim the same volume, before anybody knows that it 
   expect(world.verdicts(volumeBinding, using('data'))).toEqual({ a: NOTHING, b: 'fits' });
 });
 
-it('takes the volume that is kept for the claim, and no other', () => {
+it('takes the volume that is reserved for the claim, and no other', () => {
   const world = zones();
   world.classes.push(classObject('slow', { provisioner: 'kubernetes.io/no-provisioner' }));
   world.claims.push(waiting('data'));
@@ -170,7 +170,7 @@ it('takes the volume that is kept for the claim, and no other', () => {
   expect(world.verdicts(volumeBinding, using('data'))).toEqual({ a: NOTHING, b: 'fits' });
 });
 
-describe('a pod that was refused is woken', () => {
+describe('a rejected pod is woken', () => {
   const world = zones();
   world.claims.push(waiting('data'), boundClaim('lost', 'gone'));
   const { PersistentVolume, StorageClass, CSIStorageCapacity } = volumeBinding.hints!;
@@ -187,13 +187,13 @@ describe('a pod that was refused is woken', () => {
     expect(PersistentVolume!({ resource: 'PersistentVolume', type, object } as never, pod, world)).toBe(isWoken);
   });
 
-  it('by its own class alone', () => {
+  it('only by its own class', () => {
     const added = (name: string) => ({ resource: 'StorageClass', type: 'add', object: classObject(name) }) as never;
     expect(StorageClass!(added('slow'), using('data'), world)).toBe(true);
     expect(StorageClass!(added('fast'), using('data'), world)).toBe(false);
   });
 
-  it('by more room alone', () => {
+  it('only by more capacity', () => {
     const room = (capacity: string) => ({ storageClassName: 'slow', capacity });
     const changed = (capacity: string) =>
       ({ resource: 'CSIStorageCapacity', type: 'update', object: room(capacity), old: room('2Gi') }) as never;

@@ -1,4 +1,4 @@
-/** A pod can use a node when its volumes can: those that are there, and those that would be made for it. */
+/** Whether a pod's volumes can be used on a node: existing ones, and those that would be provisioned. */
 
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import type { NodeTest } from '../../../kinds/placement/node-selector.ts';
@@ -12,7 +12,7 @@ import type { VolumePlan } from '../../cluster/storage.ts';
 import type { World } from '../../cluster/world.ts';
 import { type Plugin, type Refusal, refusal, SKIP } from '../../framework/plugin.ts';
 import type { Claim, CSIStorageCapacity, Volume } from '../../objects.ts';
-import { otherPlace, ownClaim } from './volume-hints.ts';
+import { mayHaveMoved, ownClaim } from './volume-hints.ts';
 import { offersFor, reachOf } from './volume-matching.ts';
 
 const WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity";
@@ -21,19 +21,19 @@ const TOO_SMALL = 'node(s) did not have enough free storage';
 const NO_SUCH_VOLUME = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
 const UNBOUND = refusal('pod has unbound immediate PersistentVolumeClaims');
 
-/** A claim that waits for its first pod. */
+/** A claim that waits for its first consumer. */
 interface Waiting {
   readonly claim: Claim;
   readonly selected: string | undefined;
-  /** Volumes that are there for it. */
+  /** Existing volumes that it could bind to. */
   readonly offers: readonly Volume[];
 }
 
 interface State {
   readonly world: World;
-  /** Where the volumes can be reached that its claims have; undefined: one of them does not exist. */
+  /** Where its bound volumes are reachable; undefined: one of them does not exist. */
   readonly reaches: readonly NodeTest[] | undefined;
-  /** The smallest first, so that each gets what fits it best. */
+  /** The smallest first, so that each claim gets the best fit. */
   readonly waiting: readonly Waiting[];
 }
 
@@ -68,10 +68,10 @@ export const volumeBinding: Plugin<State> = {
     return Array.isArray(found) ? refusalOf(found) : undefined;
   },
   hints: {
-    Node: otherPlace,
+    Node: mayHaveMoved,
     PersistentVolumeClaim: ownClaim,
     PersistentVolume: ({ type, object }, pod, world) =>
-      type !== 'delete' && claimsOf(pod, world).some((claim) => couldServe(object, claim, type === 'add')),
+      type !== 'delete' && claimsOf(pod, world).some((claim) => mayBind(object, claim, type === 'add')),
     StorageClass: ({ type, object, old }, pod, world) =>
       (type === 'add' ||
         (type === 'update' && JSON.stringify(object.allowedTopologies) !== JSON.stringify(old.allowedTopologies))) &&
@@ -79,12 +79,12 @@ export const volumeBinding: Plugin<State> = {
     CSIDriver: ({ type, object, old }) =>
       type === 'update' && Boolean(old.spec.storageCapacity) && !object.spec.storageCapacity,
     CSIStorageCapacity: ({ type, object, old }, pod, world) =>
-      (type === 'add' || (type === 'update' && isMore(roomIn(object) ?? '0', roomIn(old) ?? '0'))) &&
+      (type === 'add' || (type === 'update' && isMore(largestVolumeIn(object) ?? '0', largestVolumeIn(old) ?? '0'))) &&
       claimsOf(pod, world).some((claim) => classNameOf(claim) === object.storageClassName),
   },
 };
 
-/** What has to be done with the pod's claims before it can run on the node; undefined: nothing. */
+/** Returns what must be done with the pod's claims before it can run on the node; undefined: nothing. */
 export function volumePlan(pod: PodInfo, node: NodeInfo, world: World): VolumePlan | undefined {
   const opening = volumeBinding.preFilter?.(pod, world);
   if (opening?.type !== 'go') return undefined;
@@ -117,7 +117,7 @@ function isPatient(claim: Claim, { storage }: World): boolean {
 }
 
 function refusalOf(reasons: readonly string[]): Refusal {
-  return { reasons, isCurable: false };
+  return { reasons, isResolvable: false };
 }
 
 function reachesOf(bound: readonly Claim[], { storage: { objects } }: World): readonly NodeTest[] | undefined {
@@ -130,7 +130,7 @@ function seen(claim: Claim, { storage }: World): Waiting {
   return { claim, selected, offers: selected === undefined ? offersFor(claim, storage) : [] };
 }
 
-/** Reasons are a list. */
+/** Returns a plan, or a list of reasons. */
 function planOrReasons(node: NodeInfo, { world, reaches, waiting }: State): VolumePlan | string[] {
   const reasons: string[] = [];
   if (!reaches) reasons.push(NO_SUCH_VOLUME);
@@ -181,22 +181,22 @@ function hasRoom(
   if (wanted === undefined || !objects.driver(provisioner)?.spec.storageCapacity) return true;
   const size = parseQuantity(wanted);
   return objects.capacities().some((capacity) => {
-    const most = roomIn(capacity);
+    const most = largestVolumeIn(capacity);
     const { storageClassName, nodeTopology } = capacity;
     if (storageClassName !== classNameOf(claim) || most === undefined || !nodeTopology) return false;
     return compareQuantities(parseQuantity(most), size) >= 0 && fromLabelSelector(nodeTopology).matches(node.labels);
   });
 }
 
-/** The largest volume that can be made of it. */
-const roomIn = ({ maximumVolumeSize, capacity }: CSIStorageCapacity) => maximumVolumeSize ?? capacity;
+/** The largest volume that the capacity allows. */
+const largestVolumeIn = ({ maximumVolumeSize, capacity }: CSIStorageCapacity) => maximumVolumeSize ?? capacity;
 
 function claimsOf({ claims, namespace }: PodInfo, { storage: { objects } }: World): readonly Claim[] {
   return claims.flatMap((name) => objects.claim(namespace, name) ?? []);
 }
 
-/** Whether a volume that has come or changed is one that the claim lacks, or could take. */
-function couldServe(volume: Volume, claim: Claim, isNew: boolean): boolean {
+/** Whether a new or changed volume is the one that the claim lacks, or could bind to. */
+function mayBind(volume: Volume, claim: Claim, isNew: boolean): boolean {
   if (claim.spec.volumeName) return isNew && claim.spec.volumeName === volume.metadata.name;
   return classNameOf(volume) === classNameOf(claim);
 }

@@ -1,4 +1,4 @@
-/** Which volumes that are there a claim can have, and which nodes can reach them. */
+/** Which existing volumes a claim can bind to, and which nodes can reach them. */
 import { type NodeTest, nodeSelector } from '../../../kinds/placement/node-selector.ts';
 import { classNameOf, isFor } from '../../../kinds/volumes/binding.ts';
 import { choice, suits } from '../../../kinds/volumes/matching.ts';
@@ -6,10 +6,10 @@ import { claimKey, type Storage } from '../../cluster/storage.ts';
 import type { Claim, Volume } from '../../objects.ts';
 
 const EVERYWHERE: NodeTest = () => true;
-/** Volumes are looked at once a node. An object of the cache is never changed, so what was worked out from it holds. */
+/** Volumes are checked for every node. Cached objects are never modified, so that results stay valid. */
 const known = new WeakMap<Volume, NodeTest>();
 
-/** The nodes that can reach the volume. */
+/** Returns the nodes that can reach the volume. */
 export function reachOf(volume: Volume): NodeTest {
   const found = known.get(volume);
   if (found) return found;
@@ -19,12 +19,15 @@ export function reachOf(volume: Volume): NodeTest {
   return reach;
 }
 
-/** The one that is the claim's or is kept for it; where there is none, all that are free and suit it, the smallest first. */
+/**
+ * Returns the volume that is bound to the claim or reserved for it; otherwise all unbound ones that match, the smallest
+ * first.
+ */
 export function offersFor(claim: Claim, storage: Storage): readonly Volume[] {
   const { objects } = storage;
   const kept = objects.volumesFor(claimKey(claim)).find((volume) => isFor(volume, claim) && suits(volume, claim));
-  const own = storage.promisedTo(claim) ?? kept;
+  const own = storage.assumedVolume(claim) ?? kept;
   if (own) return [own];
-  const free = objects.freeVolumes(classNameOf(claim)).filter((volume) => !storage.isPromised(volume));
+  const free = objects.freeVolumes(classNameOf(claim)).filter((volume) => !storage.isAssumed(volume));
   return choice(claim, free);
 }

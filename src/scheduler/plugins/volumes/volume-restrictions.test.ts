@@ -27,10 +27,10 @@ it.each([
   expect(world.verdicts(volumeRestrictions, podOf(wanted))).toEqual({ a: verdict, b: 'fits' });
 });
 
-describe('a claim for one pod alone', () => {
+describe('a ReadWriteOncePod claim', () => {
   const using = disk({ persistentVolumeClaim: { claimName: 'data' } });
 
-  it('is refused everywhere while another pod has it', () => {
+  it('is rejected on all nodes while another pod uses it', () => {
     const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
     world.claims.push(boundClaim('data', 'v', { accessModes: ['ReadWriteOncePod'] }));
     expect(world.isSkipped(volumeRestrictions, podOf(using))).toBe(true);
@@ -42,7 +42,7 @@ describe('a claim for one pod alone', () => {
     expect(world.isSkipped(volumeRestrictions, podOf(using))).toBe(true);
   });
 
-  it('hopes that the pod with the claim goes', () => {
+  it('is woken when the pod with the claim is deleted', () => {
     const world = new TestWorld();
     const { Pod } = volumeRestrictions.hints!;
     const gone = (parts: object) => ({ resource: 'Pod', type: 'delete', object: podObject(parts) }) as const;

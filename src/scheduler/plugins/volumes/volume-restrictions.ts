@@ -1,4 +1,4 @@
-/** Disks that one node at a time can have, and claims that one pod at a time can have. */
+/** Disks that only one node can use at a time, and claims that only one pod can use at a time. */
 import type { PodInfo } from '../../cluster/pod-info.ts';
 import type { World } from '../../cluster/world.ts';
 import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
@@ -64,7 +64,7 @@ function isDisk({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }: Disk): 
   return Boolean(gcePersistentDisk ?? awsElasticBlockStore ?? iscsi ?? rbd);
 }
 
-/** Most can be shared when everybody only reads. */
+/** Most disks can be shared when all pods only read. */
 function conflict(a: Disk, b: Disk): boolean {
   const { gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd } = a;
   const shared = (x: { readOnly?: boolean }, y: { readOnly?: boolean }) => x.readOnly && y.readOnly;

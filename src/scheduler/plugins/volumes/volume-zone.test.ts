@@ -34,7 +34,7 @@ it.each([
   expect(here.verdicts(volumeZone, pod)).toEqual(verdicts);
 });
 
-it('leaves pods alone whose volumes have no zone, or have yet to be made', () => {
+it('skips pods whose volumes have no zone, or are not provisioned yet', () => {
   const here = world();
   expect(here.isSkipped(volumeZone, podOf())).toBe(true);
   here.claims.push(claimObject('data', { storageClassName: 'slow' }));
@@ -43,7 +43,7 @@ it('leaves pods alone whose volumes have no zone, or have yet to be made', () =>
   expect(here.isSkipped(volumeZone, pod)).toBe(true);
 });
 
-it('refuses all nodes while the claim or its volume is not there', () => {
+it('rejects all nodes while the claim or its volume is missing', () => {
   const here = world();
   expect(here.verdicts(volumeZone, pod)).toBe('persistentvolumeclaim "data" not found');
   here.claims.push(boundClaim('data', 'v'));

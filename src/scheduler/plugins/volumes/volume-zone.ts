@@ -1,17 +1,17 @@
-/** A volume with labels of a zone or region is used there alone. */
+/** A volume with zone or region labels can be used only there. */
 import { classNameOf } from '../../../kinds/volumes/binding.ts';
-import { type Opening, type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, type PreFilterResult, refusal, SKIP } from '../../framework/plugin.ts';
 import type { Volume } from '../../objects.ts';
-import { otherPlace, ownClaim } from './volume-hints.ts';
+import { mayHaveMoved, ownClaim } from './volume-hints.ts';
 
-const ELSEWHERE = refusal('node(s) had no available volume zone');
+const NO_ZONE = refusal('node(s) had no available volume zone');
 
-/** Old names of the labels, and what they are called now. */
-const NOW: Readonly<Record<string, string>> = {
+/** Old label names and their current ones. */
+const CURRENT_LABELS: Readonly<Record<string, string>> = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
 };
-const KEYS = [...Object.keys(NOW), ...Object.values(NOW)];
+const ZONE_LABELS = [...Object.keys(CURRENT_LABELS), ...Object.values(CURRENT_LABELS)];
 
 interface Zone {
   readonly key: string;
@@ -43,28 +43,28 @@ export const volumeZone: Plugin<readonly Zone[]> = {
     return zones.length === 0 ? SKIP : { type: 'go', state: zones };
   },
   filter(_, { labels }, zones) {
-    // A node that says nothing of zones takes every volume.
-    if (KEYS.every((key) => labels[key] === undefined)) return undefined;
+    // A node without zone labels takes every volume.
+    if (ZONE_LABELS.every((key) => labels[key] === undefined)) return undefined;
     for (const { key, values } of zones) {
-      const value = labels[key] ?? labels[NOW[key] ?? key];
-      if (value === undefined || !values.has(value)) return ELSEWHERE;
+      const value = labels[key] ?? labels[CURRENT_LABELS[key] ?? key];
+      if (value === undefined || !values.has(value)) return NO_ZONE;
     }
     return undefined;
   },
   hints: {
-    Node: otherPlace,
+    Node: mayHaveMoved,
     PersistentVolumeClaim: ownClaim,
     PersistentVolume: ({ type }) => type !== 'delete',
     StorageClass: ({ type, object }) => type === 'add' && object.volumeBindingMode === 'WaitForFirstConsumer',
   },
 };
 
-function refuse(reason: string): Opening<never> {
+function refuse(reason: string): PreFilterResult<never> {
   return { type: 'refuse', refusal: refusal(reason) };
 }
 
 function zonesOf({ metadata: { labels } }: Volume): Zone[] {
-  return KEYS.flatMap((key) => {
+  return ZONE_LABELS.flatMap((key) => {
     const value = labels?.[key];
     return value ? [{ key, values: new Set(value.split('__')) }] : [];
   });

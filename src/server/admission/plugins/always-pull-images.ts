@@ -4,7 +4,7 @@ import type { PodSpec } from '../../../kinds/shapes/pod/pod-spec.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 
-/** Every start asks the registry, so that nobody runs a private image just because it lies on the node. */
+/** Makes every container start ask the registry, so that no pod runs a private image only because the node has it. */
 export const alwaysPullImages: AdmissionPlugin = {
   name: 'AlwaysPullImages',
   keepsDefaults: true,
@@ -52,7 +52,7 @@ function pulling(spec: PodSpec, list: 'containers' | 'initContainers' | 'ephemer
   return containers ? { [list]: containers.map((each) => ({ ...each, imagePullPolicy: 'Always' })) } : {};
 }
 
-/** An update that brings no new image leaves the pod as it is. */
+/** Whether an update brings no new image; then it is left alone. */
 function hasOnlyKnownImages({ object, old }: AdmissionRequest): boolean {
   if (!old) return false;
   const known = imagesOf((old as Pod).spec);

@@ -4,13 +4,13 @@ import { markedDefault } from '../../../kinds/marked-default.ts';
 import { derivedFrom } from '../lookup.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
-/** Where an Ingress could name its class before there was a field for it. */
+/** The annotation that named the class before there was a field. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
-const MARKS = ['ingressclass.kubernetes.io/is-default-class'];
-const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes, MARKS));
+const DEFAULT_CLASS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
+const theDefault = derivedFrom(IngressClass, (classes) => markedDefault(classes, DEFAULT_CLASS_ANNOTATIONS));
 
-/** An Ingress that names no class gets the cluster's default one. */
+/** Gives an Ingress without a class the default IngressClass. */
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
   keepsDefaults: true,

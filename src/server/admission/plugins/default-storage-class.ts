@@ -7,7 +7,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 
 const theDefault = derivedFrom(StorageClass, defaultClass);
 
-/** A claim that names no class gets the cluster's default one; an empty name asks for none. */
+/** Gives a claim without a class the default StorageClass. An empty name asks for none. */
 export const defaultStorageClass: AdmissionPlugin = {
   name: 'DefaultStorageClass',
   keepsDefaults: true,

@@ -4,15 +4,15 @@ import type { Toleration } from '../../../kinds/shapes/pod/toleration.ts';
 import { ownSpec } from '../own-spec.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
-/** How long pods stay on a node that has gone silent. */
-const SECONDS = 300;
+/** How long pods stay on a node that is not ready or unreachable. */
+const TOLERATION_SECONDS = 300;
 
 const awayFor = (key: string): Toleration =>
-  deepFreeze({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS });
+  deepFreeze({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: TOLERATION_SECONDS });
 
 const wanted = [awayFor('node.kubernetes.io/not-ready'), awayFor('node.kubernetes.io/unreachable')];
 
-/** Pods leave a node that is not ready, or not reached, after five minutes, unless they say otherwise. */
+/** Lets pods tolerate a node that is not ready or unreachable for five minutes, unless they set a toleration of their own. */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   keepsDefaults: true,

@@ -2,7 +2,7 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 
-/** A Service takes no further addresses of the cluster's surroundings: with them it could catch what is meant for others. */
+/** Rejects new external IPs of services, with which a service could intercept the traffic of others. */
 export const denyServiceExternalIps: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
 

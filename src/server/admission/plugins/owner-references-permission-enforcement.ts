@@ -10,8 +10,8 @@ import { refused } from '../refusal.ts';
 type Owner = NonNullable<ObjectMeta['ownerReferences']>[number];
 
 /**
- * An owner decides when an object goes, and an object can hold up its owner's end: who says so needs the right to
- * delete the one and to finalize the other.
+ * Setting an owner needs the right to delete the object, since it is deleted with its owner. Blocking the owner's deletion
+ * needs the right to update the owner's finalizers.
  */
 export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
   name: 'OwnerReferencesPermissionEnforcement',
@@ -33,7 +33,7 @@ const ownersOf = (object: KubeObject | undefined): readonly Owner[] => object?.m
 async function check(core: Core, request: AdmissionRequest, owners: readonly Owner[]): Promise<void> {
   const { version, kind } = request.resource;
   if (request.old) {
-    const reason = await whyNot(core, {
+    const reason = await denialOf(core, {
       ...{ user: request.user, verb: 'delete', group: version.group, version: version.version, resource: kind.plural },
       ...{ subresource: request.subresource ?? '', namespace: request.namespace, name: request.name },
     });
@@ -47,7 +47,7 @@ async function check(core: Core, request: AdmissionRequest, owners: readonly Own
   );
   for (const owner of owners) {
     if (!owner.blockOwnerDeletion || before.has(owner.uid)) continue;
-    const reason = await whyNot(core, finalizersOf(core, request, owner));
+    const reason = await denialOf(core, finalizersOf(core, request, owner));
     if (reason === undefined) continue;
     const why = `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}`;
     throw refused(request, why);
@@ -70,8 +70,8 @@ function finalizersOf(core: Core, request: AdmissionRequest, owner: Owner): Reso
   };
 }
 
-/** Undefined when it is allowed. */
-async function whyNot({ authorizer }: Core, attributes: ResourceAttributes): Promise<string | undefined> {
+/** Why the user is not allowed to; undefined when they are. */
+async function denialOf({ authorizer }: Core, attributes: ResourceAttributes): Promise<string | undefined> {
   const { verdict, reason, error } = await authorizer.authorize(attributes);
   return verdict === 'allow' ? undefined : `${reason}, ${error ?? '<nil>'}`;
 }

@@ -7,7 +7,7 @@ import { objectNamed } from '../lookup.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 
-/** A claim grows only when it has its volume, and the class of that volume lets it. */
+/** Lets a claim grow only when it is bound and its StorageClass allows expansion. */
 export const persistentVolumeClaimResize: AdmissionPlugin = {
   name: 'PersistentVolumeClaimResize',
 

@@ -5,7 +5,7 @@ import { derivedFrom, objectNamed } from '../lookup.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 
-/** Of several default classes the lowest counts. */
+/** Of several default classes the one with the lowest value counts. */
 const theDefault = derivedFrom(PriorityClass, (classes) => {
   const marked = classes.filter(({ globalDefault }) => globalDefault);
   return marked.sort((a, b) => a.value - b.value)[0];
@@ -13,7 +13,7 @@ const theDefault = derivedFrom(PriorityClass, (classes) => {
 
 const NONE = { value: 0, preemptionPolicy: 'PreemptLowerPriority' } as const;
 
-/** A pod has the priority of the class that it names, or of the default one; nobody picks a number. */
+/** Sets the priority of a pod from its PriorityClass, or from the default one. Clients cannot set the number. */
 export const priority: AdmissionPlugin = {
   name: 'Priority',
   keepsDefaults: true,
@@ -39,10 +39,10 @@ export const priority: AdmissionPlugin = {
   },
 };
 
-/** Clients that do not know the fields send a pod back without them. */
+/** Keeps the fields in an update by a client that does not know them. */
 function keep(pod: Pod, old: Pod): void {
   const { priority: value, preemptionPolicy } = old.spec;
-  // A spec without them is not the stored one.
+  // A spec without them is not shared with the stored object, so that it may be changed.
   if (pod.spec.priority === undefined && value !== undefined) pod.spec.priority = value;
   if (pod.spec.preemptionPolicy === undefined && preemptionPolicy !== undefined) {
     pod.spec.preemptionPolicy = preemptionPolicy;

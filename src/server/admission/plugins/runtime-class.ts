@@ -4,11 +4,11 @@ import { RuntimeClass } from '../../../kinds/groups/node/runtime-class.ts';
 import type { ResourceList } from '../../../kinds/shapes/container/resources.ts';
 import type { Toleration } from '../../../kinds/shapes/pod/toleration.ts';
 import type { Core } from '../../core.ts';
-import { objectAfterAll, objectNamed } from '../lookup.ts';
+import { freshObjectNamed, objectNamed } from '../lookup.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import { refused } from '../refusal.ts';
 
-/** A pod that asks for a way to run gets what that costs, and where it can be had. */
+/** Gives a pod the overhead, node selector and tolerations of its RuntimeClass. */
 export const runtimeClass: AdmissionPlugin = {
   name: 'RuntimeClass',
   keepsDefaults: true,
@@ -19,7 +19,7 @@ export const runtimeClass: AdmissionPlugin = {
     const name = (request.object as Pod).spec.runtimeClassName;
     if (name === undefined) return undefined;
     const found = objectNamed(core, RuntimeClass, '', name);
-    return found ? apply(request, found) : lookAgain(core, request, name);
+    return found ? apply(request, found) : applyFresh(core, request, name);
   },
 
   validate(core, request) {
@@ -34,8 +34,8 @@ export const runtimeClass: AdmissionPlugin = {
   },
 };
 
-async function lookAgain(core: Core, request: AdmissionRequest, name: string): Promise<void> {
-  const found = await objectAfterAll(core, RuntimeClass, '', name);
+async function applyFresh(core: Core, request: AdmissionRequest, name: string): Promise<void> {
+  const found = await freshObjectNamed(core, RuntimeClass, '', name);
   if (!found) throw refused(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
   apply(request, found);
 }
@@ -72,15 +72,15 @@ function sameAmounts(one: ResourceList = {}, other: ResourceList = {}): boolean 
   });
 }
 
-/** Of two tolerations of which one lets in all that the other does, the wider is kept. */
+/** Merges tolerations; of two where one covers the other, the wider one is kept. */
 function merged(own: readonly Toleration[], added: readonly Toleration[]): Toleration[] {
   const all = [...own, ...added];
   return all
     .filter((each, index) => {
-      return !all.some((other, place) => {
-        if (place === index || !covers(other, each)) return false;
-        // Of two that are the same the first stays.
-        return !covers(each, other) || place < index;
+      return !all.some((other, position) => {
+        if (position === index || !covers(other, each)) return false;
+        // Of two equal ones the first is kept.
+        return !covers(each, other) || position < index;
       });
     })
     .map((each) => ({ ...each }));

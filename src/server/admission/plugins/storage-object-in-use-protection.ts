@@ -9,7 +9,7 @@ const finalizers = new Map<unknown, string>([
   [VolumeAttributesClass, 'kubernetes.io/vac-protection'],
 ]);
 
-/** Storage that is deleted while somebody uses it stays until nobody does. */
+/** Adds the finalizers that keep volumes and claims until nothing uses them. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   keepsDefaults: true,

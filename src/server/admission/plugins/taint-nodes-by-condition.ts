@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
-/** A new node gets no pods before it has said that it is ready. */
+/** Taints new nodes as not ready, so that they get no pods before they report that they are. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   keepsDefaults: true,

@@ -21,7 +21,7 @@ const PATCH_TYPES = new Map<string, PatchType>([
   ['application/strategic-merge-patch+json', 'strategic'],
 ]);
 
-/** The format that a Content-Type names; none at all means JSON. */
+/** The format that a Content-Type names. Without one, the body is JSON. */
 export function formatOf(contentType: string | undefined): Format {
   if (contentType === undefined || contentType === 'application/json' || contentType === '') return 'json';
   switch (mediaTypeOf(contentType)) {
@@ -42,7 +42,7 @@ export function patchTypeOf(contentType: string | undefined): PatchType {
   return type;
 }
 
-/** Bodies come as they are: a compressed one would have to be limited twice. */
+/** Rejects compressed bodies. */
 export function refuseEncoding(contentEncoding: string | undefined): void {
   if (contentEncoding !== undefined && contentEncoding !== 'identity') throw unsupportedMediaType(BODY_TYPES);
 }
@@ -52,50 +52,57 @@ function mediaTypeOf(contentType: string): string {
   return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
 }
 
-/** What a body is for: it decides how a failure is worded. */
-export interface Purpose {
-  /** The kind that the endpoint takes, and its group and version. */
+/** What a body is decoded for, which also decides how errors are worded. */
+export interface DecodeContext {
+  /** The kind that the endpoint accepts, and its group and version. */
   readonly kind: string;
   readonly apiVersion: string;
   readonly limits: Limits;
   readonly protobuf: ProtobufBodies;
-  /** Told of fields that stand twice, where somebody wants to know. */
-  readonly duplicates?: ((paths: readonly string[]) => void) | undefined;
+  /** Called with the paths of duplicate fields; without it they are ignored. */
+  readonly onDuplicates?: ((paths: readonly string[]) => void) | undefined;
 }
 
-/** Kinds of which nothing is repeated: what is answered is also noted in the audit log. */
-const CONFIDENTIAL: ReadonlySet<string> = new Set(['Secret', 'TokenReview']);
+/** Kinds whose bodies are not quoted in errors, which are also written to the audit log. */
+const CONFIDENTIAL_KINDS: ReadonlySet<string> = new Set(['Secret', 'TokenReview']);
 const REDACTED = '<secret contents redacted>';
 
-/** The object that a create or an update sends. At once where it is JSON, as nearly all are. */
-export function decodeObject(bytes: Buffer, format: Format, purpose: Purpose): object | Promise<object> {
+/** Decodes the object of a create or an update; synchronously if it is JSON, as nearly all are. */
+export function decodeObject(bytes: Buffer, format: Format, context: DecodeContext): object | Promise<object> {
   const refuse = (error: unknown): never => {
     if (!(error instanceof DecodeError)) throw error;
     const { message } = error;
-    const start = `the object provided is unrecognized (must be of type ${purpose.kind})`;
-    throw badRequest(`${start}: ${message} (${CONFIDENTIAL.has(purpose.kind) ? REDACTED : summary(bytes)})`, error);
+    const start = `the object provided is unrecognized (must be of type ${context.kind})`;
+    throw badRequest(
+      `${start}: ${message} (${CONFIDENTIAL_KINDS.has(context.kind) ? REDACTED : summary(bytes)})`,
+      error,
+    );
   };
   try {
-    const decoded = decode(bytes, format, purpose);
+    const decoded = decode(bytes, format, context);
     return decoded instanceof Promise ? decoded.catch(refuse) : decoded;
   } catch (error) {
     return refuse(error);
   }
 }
 
-/** The options that a delete may send in its body. */
-export async function decodeOptions(bytes: Buffer, format: Format, purpose: Omit<Purpose, 'kind'>): Promise<object> {
+/** Decodes the options that a delete may send in its body. */
+export async function decodeOptions(
+  bytes: Buffer,
+  format: Format,
+  context: Omit<DecodeContext, 'kind'>,
+): Promise<object> {
   try {
-    return await decode(bytes, format, { ...purpose, kind: 'DeleteOptions' });
+    return await decode(bytes, format, { ...context, kind: 'DeleteOptions' });
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message, error);
     throw error;
   }
 }
 
-export function decodePatch(bytes: Buffer, type: PatchType, { limits, duplicates }: Reading): unknown {
+export function decodePatch(bytes: Buffer, type: PatchType, { limits, onDuplicates }: JsonContext): unknown {
   try {
-    const value = readJson(bytes, { limits, duplicates });
+    const value = readJson(bytes, { limits, onDuplicates });
     if ((type === 'json') !== Array.isArray(value) || typeof value !== 'object' || value === null) {
       throw new DecodeError(`json: cannot unmarshal ${typeName(value)} into a ${type} patch`);
     }
@@ -106,33 +113,32 @@ export function decodePatch(bytes: Buffer, type: PatchType, { limits, duplicates
   }
 }
 
-/** What reading JSON takes. */
-type Reading = Pick<Purpose, 'limits' | 'duplicates'>;
+type JsonContext = Pick<DecodeContext, 'limits' | 'onDuplicates'>;
 
-function readJson(bytes: Buffer, { limits, duplicates }: Reading): unknown {
+function readJson(bytes: Buffer, { limits, onDuplicates }: JsonContext): unknown {
   const value = decodeJson(bytes, limits.maxDepth);
-  const twice = duplicates && duplicateKeys(bytes, value);
-  if (twice) duplicates(twice);
+  const duplicates = onDuplicates && duplicateKeys(bytes, value);
+  if (duplicates) onDuplicates(duplicates);
   return value;
 }
 
-function decode(bytes: Buffer, format: Format, purpose: Purpose): object | Promise<object> {
-  const { kind, limits, duplicates } = purpose;
-  if (format === 'protobuf') return purpose.protobuf.decode(bytes, purpose);
+function decode(bytes: Buffer, format: Format, context: DecodeContext): object | Promise<object> {
+  const { kind, limits, onDuplicates } = context;
+  if (format === 'protobuf') return context.protobuf.decode(bytes, context);
   if (format === 'yaml') {
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
-    const decoding = decodeYaml(bytes.toString('utf8'), { ...limits, duplicates });
+    const decoding = decodeYaml(bytes.toString('utf8'), { ...limits, onDuplicates });
     return decoding.then((value) => identified(value, kind));
   }
   try {
-    return identified(readJson(bytes, purpose), kind);
+    return identified(readJson(bytes, context), kind);
   } catch (error) {
     if (error instanceof DecodeError) throw new DecodeError(`couldn't get version/kind; ${error.message}`, error);
     throw error;
   }
 }
 
-/** An object whose `kind` and `apiVersion`, where they stand, are texts. A null is an object that says nothing. */
+/** Checks that a value is an object whose `kind` and `apiVersion`, if present, are strings. Null is an empty object. */
 function identified(value: unknown, kind: string): object {
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -155,10 +161,12 @@ function typeName(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** The beginning of a body that was not understood. */
+const SUMMARY_BYTES = 30;
+
+/** The beginning of a body that could not be decoded. */
 function summary(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
-  const start = bytes.subarray(0, 30);
+  const start = bytes.subarray(0, SUMMARY_BYTES);
   const text = bytes[0] === 0x7b ? start.toString('utf8') : start.toString('hex');
-  return bytes.length > 30 ? `${text} ...` : text;
+  return bytes.length > SUMMARY_BYTES ? `${text} ...` : text;
 }

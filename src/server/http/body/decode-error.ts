@@ -1,4 +1,4 @@
-/** A body that cannot be read. Who reads it knows how to say so: the words depend on what the body was for. */
+/** A body that cannot be decoded. Becomes a BadRequest whose wording depends on what the body was for. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 

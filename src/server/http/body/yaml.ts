@@ -14,7 +14,7 @@ export interface YamlLimits {
   /** Characters of the document after its aliases were expanded. */
   readonly maxBodyBytes: number;
   /** Called with the paths of duplicate keys; without it they are ignored. */
-  readonly duplicates?: ((paths: readonly string[]) => void) | undefined;
+  readonly onDuplicates?: ((paths: readonly string[]) => void) | undefined;
 }
 
 /**
@@ -28,7 +28,7 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
     const document = firstDocument(yaml, text, lines);
     const error = document?.errors[0];
     if (error) throw new DecodeError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${messageOf(error)}`);
-    if (limits.duplicates && document) reportDuplicates(yaml, document, limits.duplicates);
+    if (limits.onDuplicates && document) reportDuplicates(yaml, document, limits.onDuplicates);
     return new TreeCopier(limits).copy(document?.toJS({ maxAliasCount: 100 }) ?? null, 0);
   } catch (cause) {
     const message = cause instanceof DecodeError ? cause.message : `yaml: ${messageOf(cause)}`;

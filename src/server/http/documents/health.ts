@@ -1,14 +1,13 @@
-/** Whether the server is well, in the format of Kubernetes: one word for machines, a line a check for people. */
-
+/** Health endpoints in Kubernetes' format: one word for probes, and one line per check with `?verbose`. */
 import { type Clock, sleep } from '../../../base/clock.ts';
 
-/** Something that can be wrong with the server. Throws, or rejects, when it is. */
+/** Checks one part of the server. Throws, or rejects, if it is unhealthy. */
 export interface HealthCheck {
   readonly name: string;
   readonly check: () => unknown;
 }
 
-/** Behind which path a set of checks stands. */
+/** The endpoint that runs a set of checks. */
 export type HealthName = 'healthz' | 'livez' | 'readyz';
 
 export interface HealthAnswer {
@@ -18,50 +17,51 @@ export interface HealthAnswer {
 
 export interface HealthPath {
   readonly name: HealthName;
-  /** A single one; undefined: all. */
+  /** The name of a single check; undefined for all. */
   readonly check: string | undefined;
 }
 
-/** Milliseconds after which something that does not answer counts as ill. */
-const PATIENCE = 2_000;
+/** A check that takes longer fails. */
+const CHECK_TIMEOUT_MS = 2_000;
 
-/** A check that something answers, and soon. */
-export function answering(name: string, ask: () => unknown, clock: Clock): HealthCheck {
+/** A check that a function completes in time. */
+export function answering(name: string, probe: () => unknown, clock: Clock): HealthCheck {
   return {
     name,
     async check() {
-      const enough = new AbortController();
-      const late = sleep(clock, PATIENCE, enough.signal).then(() => {
-        throw new Error(`no answer in ${PATIENCE} ms`);
+      const done = new AbortController();
+      const timeout = sleep(clock, CHECK_TIMEOUT_MS, done.signal).then(() => {
+        throw new Error(`no answer in ${CHECK_TIMEOUT_MS} ms`);
       });
       try {
-        await Promise.race([ask(), late]);
+        await Promise.race([probe(), timeout]);
       } finally {
-        late.catch(() => undefined);
-        enough.abort();
+        timeout.catch(() => undefined);
+        done.abort();
       }
     },
   };
 }
 
-/** The path of a health endpoint, taken apart; undefined for other paths. */
+/** Parses the path of a health endpoint; undefined for other paths. */
 export function healthPath(path: string): HealthPath | undefined {
+  if (path.startsWith('/api')) return undefined;
   const match = /^\/(healthz|livez|readyz)(?:\/(.*))?$/.exec(path);
   return match ? { name: match[1] as HealthName, check: match[2] || undefined } : undefined;
 }
 
-/** A check that fails with the reason it is given. */
-function failingWhen(name: string, reason: () => string | undefined): HealthCheck {
+/** A check that fails when `reasonOf` returns why. */
+function failingWhen(name: string, reasonOf: () => string | undefined): HealthCheck {
   return {
     name,
     check() {
-      const why = reason();
-      if (why !== undefined) throw new Error(why);
+      const reason = reasonOf();
+      if (reason !== undefined) throw new Error(reason);
     },
   };
 }
 
-/** All checks but those that the query excludes. Why one failed is not told: everyone may ask. */
+/** Runs all checks except those that the query excludes. Reasons are withheld: the endpoint is public. */
 export async function runChecks(
   name: HealthName,
   checks: readonly HealthCheck[],
@@ -85,7 +85,7 @@ export async function runChecks(
   return { code: 200, text: `${lines.join('\n')}\n${name} check passed\n` };
 }
 
-/** One check alone, with its reason. */
+/** Runs a single check and reports its reason. */
 export async function runCheck(name: string, checks: readonly HealthCheck[]): Promise<HealthAnswer> {
   const found = checks.find((each) => each.name === name);
   if (!found) return { code: 404, text: '404 page not found\n' };
@@ -100,7 +100,7 @@ export interface HealthOptions {
   readonly isDraining: () => boolean;
 }
 
-/** What is asked about the server's health, and what is looked at for it. */
+/** The checks of each health endpoint. */
 export class Health {
   readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
 

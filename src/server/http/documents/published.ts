@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib';
 import type { PublishedDocument } from '../../openapi/openapi.ts';
 import { memory } from '../../shared-memory.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import { acceptsGzip, LARGE } from '../respond/respond.ts';
+import { acceptsGzip, MIN_GZIP_BYTES } from '../respond/respond.ts';
 
 const NOTHING = Buffer.alloc(0);
 const compress = promisify(gzip);
@@ -32,7 +32,7 @@ export async function sendPublished(exchange: Exchange, document: PublishedDocum
   const etag = `"${document.etag}"`;
   const extra = ['ETag', etag, 'Vary', 'Accept, Accept-Encoding'];
   if (isKnown(exchange.headers['if-none-match'], etag)) return exchange.reply(304, contentType, NOTHING, extra);
-  if (body.length < LARGE || !acceptsGzip(exchange)) return exchange.reply(200, contentType, body, extra);
+  if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return exchange.reply(200, contentType, body, extra);
   exchange.reply(200, contentType, await document.gzip(), ['Content-Encoding', 'gzip', ...extra]);
 }
 

@@ -54,7 +54,7 @@ export type FrontMessage =
 export type ApiMessage =
   | readonly ['open', tls: Tls, limits: Limits, isPaced: boolean]
   | readonly ['listen', command: number, port: number, host: string, isUnsecured: boolean]
-  | readonly ['renew', tls: Pick<Tls, 'key' | 'cert'>]
+  | readonly ['renew', tls: Partial<Tls>]
   | readonly ['close', command: number]
   /** Answers `pace`. */
   | readonly ['proceed', request: number]

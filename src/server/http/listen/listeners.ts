@@ -63,7 +63,7 @@ export interface Listeners {
   /** Listens without TLS and without authentication: for loopback addresses only. */
   listenInsecure(port: number, host: string): Promise<AddressInfo>;
   /** Serves new connections with another certificate; open ones stay as they are. */
-  renew(tls: Pick<Tls, 'key' | 'cert'>): void;
+  renew(tls: Partial<Tls>): void;
   /** Stops accepting connections, lets requests in flight finish for a while, then closes what is left. */
   close(): Promise<void>;
   /** Runs the task after pending replies were written and pending requests were read. */
@@ -138,7 +138,7 @@ class NetListeners implements Listeners {
     return this.#start(server, port, host);
   }
 
-  renew(tls: Pick<Tls, 'key' | 'cert'>): void {
+  renew(tls: Partial<Tls>): void {
     this.#tls = { ...this.#tls, ...tls };
     for (const server of this.#servers) {
       if ('setSecureContext' in server) server.setSecureContext({ ...this.#tls, ...TLS_OPTIONS });

@@ -73,16 +73,15 @@ it('an upgrade to an unsupported protocol is an ordinary request, with its body'
   expect(received).toContain('"first"');
 });
 
-it('an upgrade waits for those who came before', async () => {
-  for (const asked of [upgrade('h2c'), webSocket]) {
-    received = '';
-    const go = holdGets();
-    socket.write(get(`${PODS}/a`) + get(PODS, asked));
-    while (running.core.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    go();
-    expect(await codes(2)).toEqual([200, 200]);
-    running.core.calls.length = 0;
-  }
+it.each([
+  ['another protocol', upgrade('h2c')],
+  ['a WebSocket', webSocket],
+])('an upgrade to %s waits for the requests before it', async (_protocol, asked) => {
+  const go = holdGets();
+  socket.write(get(`${PODS}/a`) + get(PODS, asked));
+  while (running.core.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  go();
+  expect(await codes(2)).toEqual([200, 200]);
 });
 
 it('what changes something waits for those who came before, and is waited for', async () => {

@@ -4,60 +4,60 @@ import type { Clock } from '../../../base/clock.ts';
 export abstract class Deadline {
   /** When it was set, and when it is due, in milliseconds since the epoch. */
   began = 0;
-  at = 0;
-  before: Deadline | undefined;
-  after: Deadline | undefined;
+  due = 0;
+  previous: Deadline | undefined;
+  next: Deadline | undefined;
 
-  /** It was not. */
+  /** Called when the time is up. */
   abstract expire(): void;
 }
 
-/** Deadlines that are all equally far away, so that they come in the order in which they were set, and share one timer. */
+/** Deadlines with the same delay: they expire in the order in which they were set, and share one timer. */
 export class Deadlines {
   readonly #clock: Clock;
-  readonly #delay: number;
+  readonly #delayMs: number;
   #first: Deadline | undefined;
   #last: Deadline | undefined;
-  #isArmed = false;
+  #isTimerSet = false;
 
-  constructor(clock: Clock, delay: number) {
+  constructor(clock: Clock, delayMs: number) {
     this.#clock = clock;
-    this.#delay = delay;
+    this.#delayMs = delayMs;
   }
 
   set(deadline: Deadline): void {
     deadline.began = this.#clock.now();
-    deadline.at = deadline.began + this.#delay;
-    deadline.before = this.#last;
-    if (this.#last) this.#last.after = deadline;
+    deadline.due = deadline.began + this.#delayMs;
+    deadline.previous = this.#last;
+    if (this.#last) this.#last.next = deadline;
     else this.#first = deadline;
     this.#last = deadline;
-    if (!this.#isArmed) this.#arm(this.#delay);
+    if (!this.#isTimerSet) this.#setTimer(this.#delayMs);
   }
 
-  /** Nothing happens where it was not set. */
+  /** Does nothing if the deadline is not set. */
   clear(deadline: Deadline): void {
-    const { before, after } = deadline;
-    if (before) before.after = after;
-    else if (this.#first === deadline) this.#first = after;
+    const { previous, next } = deadline;
+    if (previous) previous.next = next;
+    else if (this.#first === deadline) this.#first = next;
     else return;
-    if (after) after.before = before;
-    else this.#last = before;
-    deadline.before = undefined;
-    deadline.after = undefined;
+    if (next) next.previous = previous;
+    else this.#last = previous;
+    deadline.previous = undefined;
+    deadline.next = undefined;
   }
 
-  #arm(delay: number): void {
-    this.#isArmed = true;
-    this.#clock.timer(delay, () => {
-      this.#isArmed = false;
+  #setTimer(delayMs: number): void {
+    this.#isTimerSet = true;
+    this.#clock.timer(delayMs, () => {
+      this.#isTimerSet = false;
       const now = this.#clock.now();
-      while (this.#first && this.#first.at <= now) {
-        const due = this.#first;
-        this.clear(due);
-        due.expire();
+      while (this.#first && this.#first.due <= now) {
+        const expired = this.#first;
+        this.clear(expired);
+        expired.expire();
       }
-      if (this.#first && !this.#isArmed) this.#arm(this.#first.at - now);
+      if (this.#first && !this.#isTimerSet) this.#setTimer(this.#first.due - now);
     });
   }
 }

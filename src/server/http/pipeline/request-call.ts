@@ -3,34 +3,56 @@ import type { Call, CallOptions, PatchType, User } from '../../api.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import type { Route } from '../route/route.ts';
 
-/** What a request asks of the server behind HTTP. */
+/** What a request sends in its body. */
+export interface RequestContent {
+  readonly body?: unknown;
+  readonly duplicates?: readonly string[] | undefined;
+  readonly patchType?: PatchType;
+  /** Replaces the options of the query. */
+  readonly options?: CallOptions;
+}
+
+export const NO_CONTENT: RequestContent = Object.freeze({});
+
+interface CallSource {
+  readonly exchange: Exchange;
+  readonly verb: Verb;
+  readonly route: Route;
+  readonly user: User;
+}
+
+/** A request over HTTP as a call of the API. */
 export class RequestCall implements Call {
+  readonly verb: Verb;
+  readonly user: User;
   readonly apiVersion: string;
   readonly plural: string;
   readonly namespace?: string;
   readonly name?: string;
   readonly subresource?: string;
-  body?: unknown;
-  duplicates?: readonly string[];
-  patchType?: PatchType;
-  options?: CallOptions;
+  readonly options?: CallOptions;
+  readonly body?: unknown;
+  readonly duplicates?: readonly string[];
+  readonly patchType?: PatchType;
   readonly #exchange: Exchange;
 
-  constructor(
-    exchange: Exchange,
-    readonly verb: Verb,
-    route: Route,
-    readonly user: User,
-  ) {
+  constructor({ exchange, verb, route, user }: CallSource, options: CallOptions | undefined, content: RequestContent) {
     this.#exchange = exchange;
+    this.verb = verb;
+    this.user = user;
     this.apiVersion = route.resource.version.apiVersion;
     this.plural = route.resource.kind.plural;
     if (route.namespace !== undefined) this.namespace = route.namespace;
     if (route.name !== undefined && verb !== 'watch') this.name = route.name;
     if (route.subresource) this.subresource = route.subresource.name;
+    if (options) this.options = options;
+    if (content === NO_CONTENT) return;
+    if (content.body !== undefined) this.body = content.body;
+    if (content.duplicates) this.duplicates = content.duplicates;
+    if (content.patchType) this.patchType = content.patchType;
   }
 
-  /** Few verbs wait for anything, so most requests never make one. */
+  /** Few verbs wait for anything, so most requests never create one. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }

@@ -1,4 +1,3 @@
-/** A request between its arrival and its end: what is noted of it, the seat that it has, the time that it is given. */
 import { ApiError, type Status } from '../../../base/errors.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { CallOptions, User } from '../../api.ts';
@@ -6,7 +5,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { AuditRecord, Outcome } from '../../audit/event.ts';
 import { attributesOfPath } from '../../authz/attributes.ts';
 import type { Attributes } from '../../authz/authorizer.ts';
-import type { Admitting, Seat } from '../../fairness/admitting.ts';
+import type { FlowControl, Seat } from '../../fairness/flow-control.ts';
 import type { Memo, PerRoute } from '../../per-route.ts';
 import { Disconnected } from '../errors.ts';
 import { type Exchange, NO_HEADERS } from '../protocol/exchange.ts';
@@ -14,22 +13,22 @@ import { isForeseen, statusOf } from '../respond/respond.ts';
 import type { Route } from '../route/route.ts';
 import { Deadline, type Deadlines } from './deadlines.ts';
 
-export interface Visitors {
+export interface LifecycleOptions {
   readonly audit: Audit | undefined;
-  readonly admitting: Admitting | undefined;
+  readonly flowControl: FlowControl | undefined;
   readonly deadlines: Deadlines;
-  readonly sorts: PerRoute;
+  readonly memos: PerRoute;
   /** Answers a request whose time is up. */
-  readonly late: (exchange: Exchange, error: ApiError) => Promise<void>;
+  readonly onTimeout: (exchange: Exchange, error: ApiError) => Promise<void>;
 }
 
-const NOBODY: User = { name: '', groups: [] };
-const NOTHING: Attributes = { user: NOBODY, verb: '', path: '' };
+const NO_USER: User = { name: '', groups: [] };
+const NO_ATTRIBUTES: Attributes = { user: NO_USER, verb: '', path: '' };
 const NO_OPTIONS: CallOptions = {};
 
 const timeout = () => new ApiError('Timeout', 'Timeout: request did not complete within the allotted timeout');
 
-const closedEarly: Status = {
+const CLOSED_EARLY: Status = {
   kind: 'Status',
   apiVersion: 'v1',
   metadata: {},
@@ -38,51 +37,58 @@ const closedEarly: Status = {
   code: 200,
 };
 
-/** It is itself what the audit log and those who give out seats are told: it is made for every request. */
-export class Visit extends Deadline {
+/**
+ * What lasts from a request's arrival to its end: its deadline, its audit record and its seat. It is itself the argument of
+ * the audit log and of flow control, since one is created for every request.
+ */
+export class RequestLifecycle extends Deadline {
   readonly client: Exchange;
-  attributes: Attributes = NOTHING;
+  attributes: Attributes = NO_ATTRIBUTES;
   memo: Memo | undefined;
   kind: Kind | undefined;
   options: CallOptions = NO_OPTIONS;
-  readonly #visitors: Visitors;
-  #seat: Seat | undefined;
-  #isOpen = false;
-  #outcome: Outcome | undefined;
-  /** Who sent the request, when that is known. */
+  /** Who sent the request, once that is known. */
   sender: User | undefined;
-  /** Undefined where nothing is to be noted. */
+  /** Undefined if the audit policy does not want the request. */
   record: AuditRecord | undefined;
+  readonly #options: LifecycleOptions;
+  #seat: Seat | undefined;
+  #isAudited = false;
+  #outcome: Outcome | undefined;
 
-  constructor(exchange: Exchange, visitors: Visitors) {
+  /** Starts the request's deadline. */
+  constructor(exchange: Exchange, options: LifecycleOptions) {
     super();
     this.client = exchange;
-    this.#visitors = visitors;
-    visitors.deadlines.set(this);
+    this.#options = options;
+    options.deadlines.set(this);
   }
 
-  /** Undefined when there is room at once. Throws, or rejects with, TooManyRequests. */
-  enter(attributes: Attributes, route?: Route, options: CallOptions = NO_OPTIONS): Promise<void> | undefined {
-    const { audit, admitting, sorts } = this.#visitors;
+  /** Audit: records what the request wants to do. */
+  audit(attributes: Attributes, route?: Route, options: CallOptions = NO_OPTIONS): void {
     const { user, verb } = attributes;
     const isOwn = user === this.sender;
     this.attributes = attributes;
     this.options = options;
     this.kind = route?.resource.kind;
-    if (route && isOwn) this.memo = sorts.memo(user, verb, route);
-    if (audit) {
-      this.#open();
-      if (!isOwn) this.record?.impersonating(user);
-    }
-    if (!admitting) return undefined;
-    const seat = admitting.enter(this);
-    if (seat instanceof Promise) return seat.then((found) => this.#sitLate(found));
-    this.#sit(seat);
+    if (route && isOwn) this.memo = this.#options.memos.memo(user, verb, route);
+    if (!this.#options.audit) return;
+    this.#openRecord();
+    if (!isOwn) this.record?.impersonating(user);
+  }
+
+  /** Flow control: undefined if there is a seat at once. Throws, or rejects with, TooManyRequests. */
+  takeSeat(): Promise<void> | undefined {
+    const { flowControl } = this.#options;
+    if (!flowControl) return undefined;
+    const seat = flowControl.admit(this);
+    if (seat instanceof Promise) return seat.then((later) => this.#takeSeatLate(later));
+    this.#hold(seat);
     return undefined;
   }
 
-  /** While the client is waited for, somebody else may have the seat. */
-  async without<T>(waiting: Promise<T>): Promise<T> {
+  /** Lets other requests use the seat while this one waits for its client. */
+  async releaseSeatWhile<T>(waiting: Promise<T>): Promise<T> {
     this.#seat?.pause();
     try {
       return await waiting;
@@ -91,83 +97,88 @@ export class Visit extends Deadline {
     }
   }
 
-  /** How it ends, unless something goes wrong until then. */
-  endsWith(outcome: Outcome): void {
+  /** Sets what is recorded when the request completes. */
+  setOutcome(outcome: Outcome): void {
     this.#outcome = outcome;
   }
 
-  /** The answer has begun and goes on: that takes as long as it takes. */
-  goesOn(code: number): void {
-    this.#visitors.deadlines.clear(this);
-    this.#leave();
+  /** The response has begun and goes on for as long as it takes: without deadline and seat. */
+  startStreaming(code: number): void {
+    this.#options.deadlines.clear(this);
+    this.#release();
     this.record?.started(code);
   }
 
-  ended(): void {
-    this.#visitors.deadlines.clear(this);
-    this.#leave();
+  complete(): void {
+    this.#options.deadlines.clear(this);
+    this.#release();
     this.record?.ended(this.#outcome ?? { code: this.client.code });
-    if (this.client.hasUnsentResponse) this.#visitors.deadlines.set(new Unsent(this.client));
+    if (this.client.hasUnsentResponse) this.#options.deadlines.set(new UnsentResponse(this.client));
   }
 
-  /** An error is about to be answered. What nobody got as far as looking at is noted as well. */
-  failing(): void {
-    if (!this.#visitors.audit || this.#isOpen) return;
-    this.attributes = attributesOf(this.client, this.sender ?? NOBODY);
-    this.#open();
+  /** Records a request that is about to fail and had not got as far as `audit`. */
+  auditFailure(): void {
+    if (!this.#options.audit || this.#isAudited) return;
+    this.attributes = attributesOf(this.client, this.sender ?? NO_USER);
+    this.#openRecord();
   }
 
-  failed(error: unknown): void {
+  fail(error: unknown): void {
     if (this.record) this.#outcome = outcomeOf(error);
-    this.ended();
+    this.complete();
   }
 
-  /** Whoever has not said who he is waits behind the others of his address, and is given up where too many of those wait. */
-  asStranger(): Promise<void> | undefined {
-    const { admitting } = this.#visitors;
+  /**
+   * Makes an unauthenticated client queue behind other clients from the same address before it gets its 401, and drops it
+   * when too many of them wait. Undefined when it need not wait.
+   */
+  delayUnauthenticated(): Promise<void> | undefined {
+    const { flowControl } = this.#options;
     const { address } = this.client.peer;
-    if (this.sender || !admitting) return undefined;
-    if (!admitting.isCrowded(address)) return admitting.stranger(address, 1);
+    if (this.sender || !flowControl) return undefined;
+    if (!flowControl.isOverloadedBy(address)) return flowControl.delayUnauthenticated(address, 1);
     this.client.abort();
     return undefined;
   }
 
-  #open(): void {
-    this.#isOpen = true;
+  override expire(): void {
+    const error = timeout();
+    void this.#options.onTimeout(this.client, error).then(() => this.record?.ended(outcomeOf(error)));
+  }
+
+  #openRecord(): void {
+    this.#isAudited = true;
     const { sender, attributes, client } = this;
-    // Rules speak of who sent the request, whomever he acts as.
-    const isOther = sender !== undefined && attributes.user !== sender;
-    const asked = isOther ? { client, sender, attributes: { ...attributes, user: sender }, memo: undefined } : this;
-    this.record = this.#visitors.audit?.open(asked);
+    // The policy's rules are about the sender, also when it impersonates somebody.
+    const isImpersonated = sender !== undefined && attributes.user !== sender;
+    const audited = isImpersonated
+      ? { client, sender, attributes: { ...attributes, user: sender }, memo: undefined }
+      : this;
+    this.record = this.#options.audit?.open(audited);
     if (this.record) client.responseHeaders = ['Audit-ID', this.record.id];
   }
 
-  /** Who has left meanwhile would be worked on for nothing, and his body never comes. */
-  #sitLate(seat: Seat): void {
-    this.#sit(seat);
-    if (this.client.isDisconnected) throw new Disconnected('the client left while its request waited');
+  /** A client that has disconnected would be served for nothing, and its body would never arrive. */
+  #takeSeatLate(seat: Seat): void {
+    this.#hold(seat);
+    if (this.client.isDisconnected) throw new Disconnected('the client disconnected while its request waited');
   }
 
-  #sit(seat: Seat): void {
+  #hold(seat: Seat): void {
     this.#seat = seat;
     const { responseHeaders } = this.client;
     this.client.responseHeaders = responseHeaders === NO_HEADERS ? seat.headers : [...responseHeaders, ...seat.headers];
   }
 
-  #leave(): void {
+  #release(): void {
     const seat = this.#seat;
     this.#seat = undefined;
-    seat?.leave();
-  }
-
-  override expire(): void {
-    const error = timeout();
-    void this.#visitors.late(this.client, error).then(() => this.record?.ended(outcomeOf(error)));
+    seat?.release();
   }
 }
 
-/** A client that does not take its answer must not make the server keep it. */
-class Unsent extends Deadline {
+/** A response that the client does not read must not be kept. */
+class UnsentResponse extends Deadline {
   constructor(private readonly exchange: Exchange) {
     super();
   }
@@ -178,12 +189,12 @@ class Unsent extends Deadline {
 }
 
 function outcomeOf(error: unknown): Outcome {
-  if (error instanceof Disconnected) return { code: closedEarly.code, status: closedEarly };
+  if (error instanceof Disconnected) return { code: CLOSED_EARLY.code, status: CLOSED_EARLY };
   const status = statusOf(error);
   return { code: status.code, status, panic: !isForeseen(error), body: () => Buffer.from(JSON.stringify(status)) };
 }
 
-/** What a request was about that did not get far; what cannot be read is taken as it stands. */
+/** What a request that failed early was about. What cannot be parsed is taken as it is. */
 function attributesOf({ method, url }: Exchange, user: User): Attributes {
   const [path = '', search = ''] = url.split('?', 2);
   const watch = new URLSearchParams(search).get('watch');

@@ -5,54 +5,61 @@ import type { ListReply, ObjectReply, StatusReply } from '../../api.ts';
 import { encodeYaml } from '../body/yaml.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import { type Exchange, type HeaderList, NO_HEADERS } from '../protocol/exchange.ts';
+import type { Query } from '../route/query.ts';
 import { negotiate, type Representation } from './accept.ts';
 
 const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
 
-/** Below this, compressing costs more than it saves. */
-export const LARGE = 128 * 1024;
+/** Smaller bodies are not compressed: it would cost more than it saves. */
+export const MIN_GZIP_BYTES = 128 * 1024;
 const GZIPPED: HeaderList = ['Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding'];
 const compress = promisify(gzip);
 
-/** How the client wants its reply. */
-export interface Wish extends Representation {
+/** How the client wants its response. */
+export interface ResponsePreference extends Representation {
   readonly warnings: readonly string[] | undefined;
 }
 
 type WholeReply = ObjectReply | ListReply | StatusReply;
 
-/** What stands in front of a body. */
+/** Status code and headers. */
 interface Head {
   readonly code: number;
   readonly extra: HeaderList;
 }
 
-/** Answers with an object, a list or a status; at once, where nothing has to be compressed or written anew. */
-export function sendReply(exchange: Exchange, reply: WholeReply, wish: Wish): Promise<void> | undefined {
+/** Answers with an object, a list or a status; synchronously unless it must be compressed or encoded again. */
+export function sendReply(
+  exchange: Exchange,
+  reply: WholeReply,
+  preference: ResponsePreference,
+): Promise<void> | undefined {
   const code = reply.type === 'status' ? reply.status.code : 200;
-  const extra = wish.warnings ? warningHeaders(wish.warnings) : NO_HEADERS;
-  if (wish.format === 'yaml' || wish.pretty) return sendTree(exchange, treeOf(reply), { code, extra, ...wish });
+  const extra = preference.warnings ? warningHeaders(preference.warnings) : NO_HEADERS;
+  if (preference.format === 'yaml' || preference.pretty) {
+    return sendTree(exchange, treeOf(reply), { code, extra, ...preference });
+  }
   const body = bytesOf(reply);
-  if (body.length < LARGE || !acceptsGzip(exchange)) {
+  if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) {
     exchange.reply(code, JSON_TYPE, body, extra);
     return undefined;
   }
-  const kept = reply.type === 'list' ? reply.gzip : undefined;
-  const smaller = kept ? kept() : compress(body, { level: 1 });
-  return smaller.then((bytes) => exchange.reply(code, JSON_TYPE, bytes, [...GZIPPED, ...extra]));
+  const cached = reply.type === 'list' ? reply.gzip : undefined;
+  const compressed = cached ? cached() : compress(body, { level: 1 });
+  return compressed.then((bytes) => exchange.reply(code, JSON_TYPE, bytes, [...GZIPPED, ...extra]));
 }
 
-/** Answers with something that is kept as a tree: a document of discovery. */
-export function sendDocument(exchange: Exchange, tree: object, wish: Wish): Promise<void> {
-  return sendTree(exchange, tree, { code: 200, extra: NO_HEADERS, ...wish });
+/** Answers with a document that is kept as an object, such as discovery. */
+export function sendDocument(exchange: Exchange, tree: object, preference: ResponsePreference): Promise<void> {
+  return sendTree(exchange, tree, { code: 200, extra: NO_HEADERS, ...preference });
 }
 
-/** Answers with a failure. Whatever is no failure of the request is the server's own, and is returned to be logged. */
+/** Answers with an error. Returns it if it is unexpected, so that it can be logged. */
 export async function sendError(
   exchange: Exchange,
   error: unknown,
-  { pretty, warnings }: Pick<Wish, 'pretty' | 'warnings'>,
+  { pretty, warnings }: Pick<ResponsePreference, 'pretty' | 'warnings'>,
 ): Promise<unknown> {
   if (error instanceof Disconnected) return undefined;
   const status = statusOf(error);
@@ -62,12 +69,12 @@ export async function sendError(
   return isKnown(error) ? undefined : error;
 }
 
-/** What a client is told of an error. */
+/** The Status that a client gets for an error. */
 export function statusOf(error: unknown): Status {
   return isKnown(error) ? error.toStatus() : INTERNAL;
 }
 
-/** Whether somebody meant it to happen; what went wrong by itself is kept as the cause of an internal error. */
+/** Whether an error was raised on purpose. Unexpected ones are wrapped in an InternalError as its cause. */
 export function isForeseen(error: unknown): boolean {
   return isKnown(error) && !(isApiError(error, 'InternalError') && error.cause !== undefined);
 }
@@ -89,12 +96,12 @@ const INTERNAL: Status = {
 async function sendTree(
   exchange: Exchange,
   tree: object,
-  { code, extra, ...wish }: Head & Representation,
+  { code, extra, format, pretty }: Head & Representation,
 ): Promise<void> {
-  const yaml = wish.format === 'yaml';
-  const body = yaml ? await encodeYaml(tree) : encode(tree, wish.pretty);
+  const yaml = format === 'yaml';
+  const body = yaml ? await encodeYaml(tree) : encode(tree, pretty);
   const type = yaml ? YAML_TYPE : JSON_TYPE;
-  if (body.length < LARGE || !acceptsGzip(exchange)) return exchange.reply(code, type, body, extra);
+  if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return exchange.reply(code, type, body, extra);
   exchange.reply(code, type, await compress(body, { level: 1 }), [...GZIPPED, ...extra]);
 }
 
@@ -124,7 +131,7 @@ function encode(tree: object, pretty = false): Buffer {
   return Buffer.from(pretty ? `${JSON.stringify(tree, null, 2)}\n` : JSON.stringify(tree));
 }
 
-/** A failure is not hidden behind another one: a client that takes nothing on offer gets it as JSON. */
+/** An error must not be hidden by a 406: a client that accepts nothing on offer gets it as JSON. */
 function acceptedFormat({ headers }: Exchange): Representation['format'] {
   try {
     return negotiate(headers.accept).format;
@@ -133,8 +140,12 @@ function acceptedFormat({ headers }: Exchange): Representation['format'] {
   }
 }
 
-/** Programs that people read over the shoulder of get indented output. */
-export function isReadByPeople(userAgent: string | undefined): boolean {
+/** Whether a response is indented: if the client asks for it or is one that people read the output of. */
+export function isPretty({ headers }: Exchange, { pretty }: Pick<Query, 'pretty'>): boolean {
+  return pretty ?? isInteractive(headers['user-agent']);
+}
+
+function isInteractive(userAgent: string | undefined): boolean {
   if (userAgent === undefined) return false;
   return userAgent.startsWith('curl') || userAgent.startsWith('Wget') || userAgent.startsWith('Mozilla/5.0');
 }
@@ -147,22 +158,22 @@ export function acceptsGzip({ headers }: Exchange): boolean {
     .some((token) => token.trim() === 'gzip');
 }
 
-/** Characters of all warnings together; when they are more, each is cut, and those beyond are left out. */
-const ALL_WARNINGS = 4096;
-const ONE_OF_MANY = 256;
+/** If all warnings together are longer, each is truncated, and those that still do not fit are left out. */
+const MAX_WARNINGS_LENGTH = 4096;
+const MAX_TRUNCATED_WARNING_LENGTH = 256;
 
 export function warningHeaders(warnings: readonly string[]): HeaderList {
-  const whole = warnings.reduce((sum, { length }) => sum + length, 0) <= ALL_WARNINGS;
-  let room = ALL_WARNINGS;
+  const whole = warnings.reduce((sum, { length }) => sum + length, 0) <= MAX_WARNINGS_LENGTH;
+  let room = MAX_WARNINGS_LENGTH;
   return warnings.flatMap((warning) => {
     if (room <= 0) return [];
-    const text = whole ? warning : warning.slice(0, ONE_OF_MANY);
+    const text = whole ? warning : warning.slice(0, MAX_TRUNCATED_WARNING_LENGTH);
     room -= text.length;
     return ['Warning', `299 - "${headerText(text)}"`];
   });
 }
 
-/** What may stand between quotes in a header. */
+/** Escapes a text for a quoted string in a header. */
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, ' ').replace(/["\\]/g, (char) => `\\${char}`);
 }

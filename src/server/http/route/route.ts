@@ -27,7 +27,7 @@ function versionOf(parts: readonly string[]): { apiVersion: string; end: number 
 }
 
 /** What serves a path whose group and version is proxied; undefined for any other path. */
-export function findProxy(path: string, backends: BackendRegistry): ServeProxied | undefined {
+function findProxy(path: string, backends: BackendRegistry): ServeProxied | undefined {
   const found = versionOf(splitPath(path));
   const serving = found && backends.find(found.apiVersion)?.serving;
   return serving?.type === 'proxy' ? serving.serve : undefined;

@@ -1,5 +1,14 @@
 /** A pod in a few words, as its containers' states tell: what people read first when they list pods. */
+
+import type { Sparse } from '../../../columns/column.ts';
+import type { ContainerStatus } from '../../../shapes/container/container-status.ts';
+import type { Pod } from './pod.ts';
 import { trueRestarts } from './restart-counts.ts';
+
+type ShownPod = Sparse<Pod>;
+type ShownStatus = ShownPod['status'];
+type Container = Sparse<ContainerStatus>;
+type Terminated = NonNullable<NonNullable<Container['state']>['terminated']>;
 
 export interface PodState {
   readonly ready: number;
@@ -13,7 +22,7 @@ export interface PodState {
 
 const NODE_UNREACHABLE = 'NodeLost';
 
-export function podState(pod: any): PodState {
+export function podState(pod: ShownPod): PodState {
   const { metadata, spec, status } = pod;
   const sidecars = sidecarsOf(spec);
   const init = initialization(pod, sidecars);
@@ -22,7 +31,7 @@ export function podState(pod: any): PodState {
   const main = done ? running(pod, before) : undefined;
   // Of init containers that are through, nobody wants to know how often they had to be started.
   const counted = main ? [init.sidecars, main.restarts] : [init.all];
-  const phase: string = status?.phase ?? '';
+  const phase = status?.phase ?? '';
   const reason = main?.reason ?? before;
   return {
     ready: init.ready + (main?.ready ?? 0),
@@ -33,23 +42,20 @@ export function podState(pod: any): PodState {
   };
 }
 
-function initialReason(status: any): string {
-  const conditions: readonly any[] = status?.conditions ?? [];
-  const gated = conditions.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated');
+function initialReason(status: ShownStatus): string {
+  const gated = status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated');
   return gated ? 'SchedulingGated' : status?.reason || status?.phase || '';
 }
 
-function endingReason(status: any, phase: string, reason: string): string {
+function endingReason(status: ShownStatus, phase: string, reason: string): string {
   if (status?.reason === NODE_UNREACHABLE) return 'Unknown';
   return phase === 'Succeeded' || phase === 'Failed' ? reason : 'Terminating';
 }
 
 /** Init containers that go on running beside the others. */
-function sidecarsOf(spec: any): ReadonlySet<string> {
-  const containers: readonly any[] = spec?.initContainers ?? [];
-  return new Set(
-    containers.filter(({ restartPolicy }) => restartPolicy === 'Always').map((container) => container.name),
-  );
+function sidecarsOf(spec: ShownPod['spec']): ReadonlySet<string> {
+  const containers = spec?.initContainers ?? [];
+  return new Set(containers.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name = '' }) => name));
 }
 
 interface Restarts {
@@ -68,38 +74,38 @@ interface Initialization {
 }
 
 /** Init containers run one after the other: the first that is not through decides. */
-function initialization({ metadata, spec, status }: any, sidecars: ReadonlySet<string>): Initialization {
-  const statuses: readonly any[] = status?.initContainerStatuses ?? [];
+function initialization({ metadata, spec, status }: ShownPod, sidecars: ReadonlySet<string>): Initialization {
+  const statuses = status?.initContainerStatuses ?? [];
   const waiting = statuses.findIndex((each) => !isThrough(each, sidecars));
   const seen = waiting < 0 ? statuses : statuses.slice(0, waiting + 1);
   const through = waiting < 0 ? statuses : statuses.slice(0, waiting);
-  const total: number = spec?.initContainers?.length ?? 0;
+  const total = spec?.initContainers?.length ?? 0;
   return {
-    ready: through.filter((each) => each.ready && sidecars.has(each.name) && !endedWell(each)).length,
-    reason: waiting < 0 ? undefined : `Init:${holdUp(statuses[waiting]) ?? `${waiting}/${total}`}`,
+    ready: through.filter((each) => each.ready && sidecars.has(each.name ?? '') && !endedWell(each)).length,
+    reason: waiting < 0 ? undefined : `Init:${holdUp(statuses[waiting]!) ?? `${waiting}/${total}`}`,
     all: restartsOf(metadata, seen),
     sidecars: restartsOf(
       metadata,
-      seen.filter(({ name }) => sidecars.has(name)),
+      seen.filter(({ name = '' }) => sidecars.has(name)),
     ),
   };
 }
 
-function isThrough(status: any, sidecars: ReadonlySet<string>): boolean {
-  return endedWell(status) || (sidecars.has(status.name) && status.started === true);
+function isThrough(status: Container, sidecars: ReadonlySet<string>): boolean {
+  return endedWell(status) || (sidecars.has(status.name ?? '') && status.started === true);
 }
 
-function endedWell({ state }: any): boolean {
-  return Boolean(state?.terminated) && !state.terminated.exitCode;
+function endedWell({ state }: Container): boolean {
+  return state?.terminated !== undefined && !state.terminated.exitCode;
 }
 
-function holdUp({ state }: any): string | undefined {
+function holdUp({ state }: Container): string | undefined {
   if (state?.terminated) return terminationReason(state.terminated);
   const reason = state?.waiting?.reason;
   return reason && reason !== 'PodInitializing' ? reason : undefined;
 }
 
-function terminationReason({ reason, signal, exitCode = 0 }: any): string {
+function terminationReason({ reason, signal, exitCode = 0 }: Terminated): string {
   return reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 }
 
@@ -110,12 +116,12 @@ interface Running {
 }
 
 /** The first container that waits or has ended gives the reason; one that still runs outweighs those that are done. */
-function running({ metadata, status }: any, before: string): Running {
-  const statuses: readonly any[] = status?.containerStatuses ?? [];
+function running({ metadata, status }: ShownPod, before: string): Running {
+  const statuses = status?.containerStatuses ?? [];
   const ready = statuses.filter(isReady).length;
   const speaking = statuses.find((each) => reasonOf(each) !== undefined);
   const reason = (speaking && reasonOf(speaking)) ?? before;
-  const failed = statuses.find(hasFailed);
+  const failed = statuses.find(hasFailed)?.state?.terminated;
   return {
     ready,
     reason: reason === 'Completed' ? completedReason(status, ready > 0, failed) : reason,
@@ -123,27 +129,27 @@ function running({ metadata, status }: any, before: string): Running {
   };
 }
 
-function completedReason(status: any, anyReady: boolean, failed: any): string {
+function completedReason(status: ShownStatus, anyReady: boolean, failed: Terminated | undefined): string {
   if (anyReady && conditionHolds(status, 'Ready')) return 'Running';
-  if (failed) return terminationReason(failed.state.terminated);
+  if (failed) return terminationReason(failed);
   return anyReady ? 'NotReady' : 'Completed';
 }
 
-function reasonOf({ state }: any): string | undefined {
+function reasonOf({ state }: Container): string | undefined {
   if (state?.waiting?.reason) return state.waiting.reason;
   return state?.terminated ? terminationReason(state.terminated) : undefined;
 }
 
 /** Ready, and not in a state that says otherwise. */
-function isReady(status: any): boolean {
+function isReady(status: Container): boolean {
   return reasonOf(status) === undefined && status.ready === true && Boolean(status.state?.running);
 }
 
-function hasFailed({ state }: any): boolean {
+function hasFailed({ state }: Container): boolean {
   return !state?.waiting?.reason && Boolean(state?.terminated?.exitCode);
 }
 
-function restartsOf(metadata: any, statuses: readonly any[]): Restarts {
+function restartsOf(metadata: ShownPod['metadata'], statuses: readonly Container[]): Restarts {
   return {
     count: trueRestarts(metadata?.annotations, statuses).reduce((sum, count) => sum + count, 0),
     last: latest(statuses.map(({ lastState }) => lastState?.terminated?.finishedAt)),
@@ -157,7 +163,6 @@ function latest(times: readonly (string | undefined)[]): string | undefined {
   return last;
 }
 
-function conditionHolds(status: any, wanted: string): boolean {
-  const conditions: readonly any[] = status?.conditions ?? [];
-  return conditions.find(({ type }) => type === wanted)?.status === 'True';
+function conditionHolds(status: ShownStatus, wanted: string): boolean {
+  return status?.conditions?.find(({ type }) => type === wanted)?.status === 'True';
 }

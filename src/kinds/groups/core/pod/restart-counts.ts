@@ -6,7 +6,7 @@ const ANNOTATION = 'kubernetes.io/restart-counts';
 const MOST = 5;
 
 interface Counted {
-  readonly name: string;
+  readonly name?: string;
   readonly restartCount?: number;
 }
 
@@ -16,7 +16,7 @@ type Annotations = Readonly<Record<string, string>>;
 export function trueRestarts(annotations: Annotations | undefined, statuses: readonly Counted[]): number[] {
   const beyond = annotations?.[ANNOTATION];
   const totals = beyond === undefined ? undefined : totalsOf(beyond);
-  return statuses.map(({ name, restartCount = 0 }) => Math.max(restartCount, totals?.get(name) ?? 0));
+  return statuses.map(({ name = '', restartCount = 0 }) => Math.max(restartCount, totals?.get(name) ?? 0));
 }
 
 /** What a container's status says of so many restarts. */

@@ -1,4 +1,4 @@
-/** Who may approve, sign and ask for certificates, besides who may write the requests at all. */
+/** Which users may approve, sign and request certificates, beyond the right to write CertificateSigningRequests. */
 import { deepEqual } from '../../../../base/tree.ts';
 import { DerError } from '../../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../../base/x509/request.ts';
@@ -6,14 +6,14 @@ import { CertificateSigningRequest } from '../../../../kinds/groups/certificates
 import type { Core } from '../../../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
 import { refused } from '../../refusal.ts';
-import { mayFor } from './signer-permissions.ts';
+import { mayActForSigner } from './signer-permissions.ts';
 
 type Request = CertificateSigningRequest;
 
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 const MASTERS = 'system:masters';
 
-/** A request is approved or denied by somebody who may do it for its signer. */
+/** Only users with the right `approve` for the signer may approve or deny a request. */
 export const certificateApproval: AdmissionPlugin = {
   name: 'CertificateApproval',
 
@@ -23,7 +23,7 @@ export const certificateApproval: AdmissionPlugin = {
   validate: (core, request) => require(core, request, 'approve'),
 };
 
-/** A certificate is put into a request by somebody who may sign for its signer. */
+/** Only users with the right `sign` for the signer may set the certificate of a request. */
 export const certificateSigning: AdmissionPlugin = {
   name: 'CertificateSigning',
 
@@ -39,7 +39,7 @@ export const certificateSigning: AdmissionPlugin = {
   },
 };
 
-/** Nobody gets a certificate that makes him master of the cluster by asking for one. */
+/** Rejects requests for client certificates of the group `system:masters`. */
 export const certificateSubjectRestriction: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
 
@@ -58,7 +58,7 @@ function require(core: Core, request: AdmissionRequest, verb: 'approve' | 'sign'
   const { signerName } = (request.old as Request).spec;
   const refuse = () =>
     refused(request, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`);
-  const allowed = mayFor(core, request.user, verb, signerName);
+  const allowed = mayActForSigner(core, request.user, verb, signerName);
   if (allowed instanceof Promise) {
     return allowed.then((is) => {
       if (!is) throw refuse();

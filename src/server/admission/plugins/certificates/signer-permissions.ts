@@ -2,11 +2,8 @@ import type { User } from '../../../api.ts';
 import type { Decision } from '../../../authz/authorizer.ts';
 import type { Core } from '../../../core.ts';
 
-/**
- * Whether somebody may do something (approve, sign) in the name of a signer. Rights to `example.com/*` are rights to all
- * signers of the domain.
- */
-export function mayFor(core: Core, user: User, verb: string, signer: string): boolean | Promise<boolean> {
+/** Whether a user may approve or sign for a signer. The right to `example.com/*` covers all signers of the domain. */
+export function mayActForSigner(core: Core, user: User, verb: string, signer: string): boolean | Promise<boolean> {
   const [domain = ''] = signer.split('/');
   const exact = ask(core, user, verb, signer);
   if (exact instanceof Promise) {

@@ -9,9 +9,9 @@ import type { AdmissionPlugin } from '../../plugin.ts';
 import { refused } from '../../refusal.ts';
 import { limitProblems } from './limits.ts';
 
-const ANNOTATION = 'kubernetes.io/limit-ranger';
+const DEFAULTS_ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** Pods and claims are as large as the namespace's limits say, and get what these say when they say nothing. */
+/** Gives pods the default requests and limits of their namespace, and rejects pods and claims that violate its limits. */
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
   keepsDefaults: true,
@@ -26,7 +26,7 @@ export const limitRanger: AdmissionPlugin = {
     const ranges = objectsIn(core, LimitRange, namespace);
     if (ranges.length === 0) return;
     const pod = object as Pod;
-    // A limit without a request is a request, too; only then is it known what is missing.
+    // A limit implies a request, so that only the rest is missing.
     fillPodDefaults(pod.spec);
     for (const range of ranges) fillIn(pod, range);
   },
@@ -61,7 +61,10 @@ function fillIn(pod: Pod, { spec }: LimitRange): void {
   if (initContainers) next.initContainers = initContainers.map((each) => fill(each, 'init container'));
   if (told.length === 0) return;
   pod.spec = next;
-  const annotations = { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${told.join('; ')}` };
+  const annotations = {
+    ...pod.metadata.annotations,
+    [DEFAULTS_ANNOTATION]: `LimitRanger plugin set: ${told.join('; ')}`,
+  };
   pod.metadata.annotations = annotations;
 }
 

@@ -1,4 +1,4 @@
-/** How an object breaks the limits of its namespace, in the words that clients know. Decides, and changes nothing. */
+/** How an object violates the limits of its namespace, in Kubernetes' words. */
 import { compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../../../../base/quantity.ts';
 import type { LimitRange } from '../../../../kinds/groups/core/limit-range.ts';
 import { PersistentVolumeClaim } from '../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -11,14 +11,14 @@ import type { PodSpec } from '../../../../kinds/shapes/pod/pod-spec.ts';
 
 type Limit = NonNullable<LimitRange['spec']['limits']>[number];
 
-/** What something asks for, and what it may use at most. */
+/** Requests and limits. */
 interface Asked {
   readonly requests: ReadonlyMap<string, Quantity>;
   readonly limits: ReadonlyMap<string, Quantity>;
 }
 
 export function limitProblems(limits: readonly Limit[], kind: Kind, object: Pod | PersistentVolumeClaim): string[] {
-  // Of several faults in the same words one is told.
+  // Equal messages are reported once.
   return [...new Set(limits.flatMap((limit) => problemsOf(limit, kind, object)))];
 }
 
@@ -41,7 +41,7 @@ function problemsOf(limit: Limit, kind: Kind, object: Pod | PersistentVolumeClai
   }
 }
 
-/** What a pod says of itself as a whole counts for more than what its containers add up to. */
+/** Resources of the pod as a whole take precedence over the sum of its containers. */
 function ofPod(spec: PodSpec, part: 'requests' | 'limits'): Amounts {
   const amounts = containersTogether(spec, part);
   for (const name of ['cpu', 'memory']) {

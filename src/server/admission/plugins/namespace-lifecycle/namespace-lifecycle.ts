@@ -6,46 +6,46 @@ import type { Core } from '../../../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
 import { nameOf, refused } from '../../refusal.ts';
 
-const IMMORTAL: readonly string[] = ['default', 'kube-system', 'kube-public'];
+const PROTECTED_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public'];
 
-/**
- * Nothing is created in a namespace that does not exist or is on its way out, and the namespaces that a cluster cannot be
- * without stay.
- */
+/** Rejects creates in a namespace that does not exist or is being deleted, and deletes of the system namespaces. */
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
   keepsDefaults: true,
 
   handles(kind, operation, subresource) {
     if (operation === 'DELETE') return kind === Namespace && !subresource;
-    // What somebody may do in a namespace can be asked before it exists.
+    // A review of access may be about a namespace that does not exist yet.
     return operation === 'CREATE' && kind.scope === 'Namespaced' && kind !== LocalSubjectAccessReview;
   },
 
   admit(core, request) {
-    if (request.operation === 'DELETE') return keep(request);
+    if (request.operation === 'DELETE') return checkDeletable(request);
     const namespace = find(core, request.namespace);
-    return namespace ? checkActive(request, namespace) : lookAgain(core, request);
+    return namespace ? checkActive(request, namespace) : checkFresh(core, request);
   },
 };
 
-function keep(request: AdmissionRequest): void {
-  if (IMMORTAL.includes(request.name)) throw refused(request, 'this namespace may not be deleted');
+function checkDeletable(request: AdmissionRequest): void {
+  if (PROTECTED_NAMESPACES.includes(request.name)) throw refused(request, 'this namespace may not be deleted');
 }
 
 function find(core: Core, name: string): Entry | undefined {
   return core.cache.table(Namespace).get('', name);
 }
 
-/** The namespace may be so new that this server has not seen it. */
-async function lookAgain(core: Core, request: AdmissionRequest): Promise<void> {
+/** Looks again after the cache has caught up: another server may just have created the namespace. */
+async function checkFresh(core: Core, request: AdmissionRequest): Promise<void> {
   await core.cache.fresh();
   const namespace = find(core, request.namespace);
   if (!namespace) throw notFound(Namespace, request.namespace);
   checkActive(request, namespace);
 }
 
-/** Whoever empties the namespace once it is marked must find everything: what comes later than the mark is refused. */
+/**
+ * Rejects the create when the namespace is being deleted. The condition makes the transaction start again when the deletion
+ * begins before the commit: the namespace controller must find everything that is in the namespace.
+ */
 function checkActive(request: AdmissionRequest, entry: Entry): void {
   const { metadata, status } = entry.hub(Namespace) as Namespace;
   if (!metadata.deletionTimestamp && status?.phase !== 'Terminating') {

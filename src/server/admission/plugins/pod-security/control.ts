@@ -1,12 +1,12 @@
 /**
- * Pod Security Standards: what pods of a namespace may ask of a node. A control looks at one thing; the standards change
- * with the releases of Kubernetes, so each control has forms, and a namespace can name the release whose forms it wants.
+ * The Pod Security Standards. A control checks one aspect of a pod. The standards change with the releases of Kubernetes, so
+ * that a control has versions, and a namespace can pin the release whose versions apply.
  */
 import type { Container } from '../../../../kinds/shapes/container/container.ts';
 import { visitContainers } from '../../../../kinds/shapes/container/container-rules.ts';
 import type { PodSpec } from '../../../../kinds/shapes/pod/pod-spec.ts';
 
-/** A pod, or the template of one. */
+/** A pod or a pod template. */
 export interface PodLike {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } | undefined;
   readonly spec: PodSpec;
@@ -18,7 +18,7 @@ export interface Violation {
 }
 
 export interface ControlForm {
-  /** The minor release of Kubernetes 1 from which it holds, until the next form does. */
+  /** The minor release of Kubernetes 1 from which on it applies, until the next version does. */
   readonly since: number;
   readonly judge: (pod: PodLike) => Violation | undefined;
 }
@@ -28,11 +28,11 @@ export interface Control {
   readonly level: 'baseline' | 'restricted';
   /** Oldest first. */
   readonly forms: readonly ControlForm[];
-  /** A control of the lower level that this one makes superfluous. */
+  /** A control of the lower level that this one replaces. */
   readonly replaces?: string;
 }
 
-/** The names of containers for which something holds. */
+/** The names of the containers that fulfil a condition. */
 export function containersWhere({ spec }: PodLike, holds: (container: Container) => boolean): string[] {
   const names: string[] = [];
   visitContainers(spec, (container) => {
@@ -46,7 +46,7 @@ export function containers(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`;
 }
 
-/** Who has set something: the pod itself, some of its containers, or both. Empty when nobody has. */
+/** Names what has set something: the pod, some of its containers, or both. Empty when nothing has. */
 export function setters(isPod: boolean, names: readonly string[]): string {
   return [...(isPod ? ['pod'] : []), ...(names.length > 0 ? [containers(names)] : [])].join(' and ');
 }
@@ -55,24 +55,24 @@ export function plural(count: number, word: string): string {
   return count === 1 ? word : `${word}s`;
 }
 
-/** A container uses, several use. */
+/** Chooses the singular or plural form of a verb. */
 export const use = (count: number): string => (count === 1 ? 'uses' : 'use');
 
 export function quoted(items: readonly string[]): string {
   return items.map((item) => `"${item}"`).join(', ');
 }
 
-/** Each once, in the order of the alphabet. */
+/** Sorted, without duplicates. */
 export function distinct(items: Iterable<string>): string[] {
   return [...new Set(items)].sort();
 }
 
-/** From 1.25 on, what means nothing on Windows is not asked of its pods. */
+/** From 1.25 on, pods for Windows are exempt from what does not exist there. */
 export function unlessWindows(judge: ControlForm['judge']): ControlForm['judge'] {
   return (pod) => (pod.spec.os?.name === 'windows' ? undefined : judge(pod));
 }
 
-/** From 1.35 on, a pod with users of its own may be root among them. */
+/** From 1.35 on, a pod in a user namespace of its own may run as root. */
 export function unlessOwnUsers(judge: ControlForm['judge']): ControlForm['judge'] {
   return (pod) => (pod.spec.hostUsers === false ? undefined : judge(pod));
 }

@@ -4,7 +4,7 @@ import type { LevelVersion } from './policy.ts';
 
 const known = new Map<string, readonly ControlForm[]>();
 
-/** What a pod does that a level of the standards does not allow, in the form that a release gave it. */
+/** The violations of a level of the standards by a pod, as a release of Kubernetes defines them. */
 export function violations({ level, version }: LevelVersion, pod: PodLike): Violation[] {
   if (level === 'privileged') return [];
   return formsOf(level, version).flatMap(({ judge }) => judge(pod) ?? []);
@@ -30,7 +30,7 @@ function choose(level: 'baseline' | 'restricted', version: LevelVersion['version
   return held.filter(({ control }) => !replaced.has(control.id)).map(({ form }) => form!);
 }
 
-/** Several on one line. */
+/** Several violations in one line. */
 export function violationsText(found: readonly Violation[]): string {
   return found.map(({ reason, detail }) => `${reason} (${detail})`).join(', ');
 }

@@ -4,23 +4,23 @@ import { objectsIn } from '../../lookup.ts';
 import { violations } from './evaluate.ts';
 import { type LevelVersion, levelText } from './policy.ts';
 
-/** More are not looked at: it is a warning, and the client waits for it. */
-const MOST = 3000;
+/** Further pods are not checked: it is only a warning, and the client waits for it. */
+const MAX_CHECKED_PODS = 3000;
 
-/** What is to be said about the pods of a namespace that now enforces a stricter level. They go on running. */
+/** Warnings about running pods that violate the stricter level that their namespace enforces from now on. */
 export function existingPods(core: Core, namespace: string, enforce: LevelVersion): string[] {
   const pods = differentFirst(objectsIn(core, Pod, namespace));
   const names = new Map<string, string[]>();
-  for (const pod of pods.slice(0, MOST)) {
+  for (const pod of pods.slice(0, MAX_CHECKED_PODS)) {
     const found = violations(enforce, pod);
     if (found.length === 0) continue;
     const reasons = found.map(({ reason }) => reason).join(', ');
     names.set(reasons, [...(names.get(reasons) ?? []), pod.metadata.name ?? '']);
   }
   const warnings: string[] = [];
-  if (pods.length > MOST) {
+  if (pods.length > MAX_CHECKED_PODS) {
     warnings.push(
-      `new PodSecurity enforce level only checked against the first ${MOST} of ${pods.length} existing pods`,
+      `new PodSecurity enforce level only checked against the first ${MAX_CHECKED_PODS} of ${pods.length} existing pods`,
     );
   }
   if (names.size > 0) {
@@ -37,7 +37,7 @@ function listed(names: readonly string[]): string {
   return `${first} (and ${names.length - 1} other pod${names.length === 2 ? '' : 's'})`;
 }
 
-/** Pods of one controller are alike: one of each comes before the others. */
+/** One pod of each controller comes first, since pods of one controller are alike. */
 function differentFirst(pods: readonly Pod[]): readonly Pod[] {
   const seen = new Set<string>();
   const alike: Pod[] = [];

@@ -28,12 +28,12 @@ const templates = new Map<Kind, (object: any) => PodLike | undefined>([
   ),
 ]);
 
-/** Subresources of a pod through which its containers change. */
+/** Subresources that change the containers of a pod. */
 const changing = ['ephemeralcontainers', 'resize'];
 
 /**
- * Pods stay within the standard that the labels of their namespace name: what goes beyond is refused, noted or
- * complained about. Of templates it is only noted and complained about; their pods are judged when they come.
+ * Holds pods to the standard that the labels of their namespace choose: violations are rejected, annotated in the audit log or
+ * warned about. Templates are never rejected; their pods are checked when they are created.
  */
 export const podSecurity: AdmissionPlugin = {
   name: 'PodSecurity',
@@ -57,7 +57,7 @@ export const podSecurity: AdmissionPlugin = {
   },
 };
 
-/** The level that is enforced from now on, where it is stricter than before. */
+/** The level that is enforced from now on; undefined when it is not stricter than before. */
 function newEnforcement(request: AdmissionRequest): LevelVersion | undefined {
   const { enforce, errors } = policyOf(request.object?.metadata.labels);
   const before = request.old && policyOf(request.old.metadata.labels);
@@ -111,7 +111,7 @@ function wouldViolate(level: LevelVersion, text: string): string {
   return `would violate PodSecurity "${levelText(level)}": ${text}`;
 }
 
-/** All else that an update of a pod may change is no matter of security. */
+/** Whether an update changes nothing that the standards are about. */
 function bringsImages({ spec }: Pod, { spec: old }: Pod): boolean {
   const differ = (now: readonly Container[] = [], before: readonly Container[] = []) =>
     now.length !== before.length || now.some(({ image }, index) => image !== before[index]?.image);

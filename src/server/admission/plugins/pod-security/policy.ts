@@ -1,4 +1,4 @@
-/** What the labels of a namespace ask for. */
+/** Parses the Pod Security labels of a namespace. */
 import { type FieldError, invalid } from '../../../../schema/field-error.ts';
 
 type Level = 'privileged' | 'baseline' | 'restricted';
@@ -6,29 +6,29 @@ const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
 
 export interface LevelVersion {
   readonly level: Level;
-  /** The minor release of Kubernetes 1 whose standards are meant. */
+  /** The minor release of Kubernetes 1 whose standards apply. */
   readonly version: number | 'latest';
 }
 
-/** Whether a pod is refused, noted in the audit log, or complained about. */
+/** The levels at which a pod is rejected, annotated in the audit log, and warned about. */
 export interface Policy {
   readonly enforce: LevelVersion;
   readonly audit: LevelVersion;
   readonly warn: LevelVersion;
-  /** What is wrong with the labels. The strictest is enforced then, and nothing else said. */
+  /** What is wrong with the labels. The strictest level is enforced then, without audit annotations and warnings. */
   readonly errors: readonly FieldError[];
 }
 
 export const LABEL_PREFIX = 'pod-security.kubernetes.io/';
 
-const ALL: LevelVersion = { level: 'privileged', version: 'latest' };
-const OPEN: Policy = { enforce: ALL, audit: ALL, warn: ALL, errors: [] };
+const PRIVILEGED: LevelVersion = { level: 'privileged', version: 'latest' };
+const NO_POLICY: Policy = { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED, errors: [] };
 
 const known = new WeakMap<object, Policy>();
 
-/** Labels of stored objects do not change, so what they ask for is worked out once. */
+/** Policies by the labels of a stored namespace, which never change. */
 export function policyOf(labels: Readonly<Record<string, string>> | undefined): Policy {
-  if (!labels) return OPEN;
+  if (!labels) return NO_POLICY;
   let policy = known.get(labels);
   if (!policy) {
     policy = read(labels);
@@ -41,7 +41,7 @@ export function isOpen({ enforce, audit, warn, errors }: Policy): boolean {
   return errors.length === 0 && [enforce, audit, warn].every(({ level }) => level === 'privileged');
 }
 
-/** Above 0 when `a` allows less. */
+/** Above 0 when `a` is stricter. */
 export function compareLevels(a: Level, b: Level): number {
   return levels.indexOf(a) - levels.indexOf(b);
 }
@@ -51,7 +51,7 @@ export function levelText({ level, version }: LevelVersion): string {
 }
 
 function read(labels: Readonly<Record<string, string>>): Policy {
-  if (!Object.keys(labels).some((key) => key.startsWith(LABEL_PREFIX))) return OPEN;
+  if (!Object.keys(labels).some((key) => key.startsWith(LABEL_PREFIX))) return NO_POLICY;
   const errors: FieldError[] = [];
   const levelOf = (mode: string, otherwise: Level): Level | undefined => {
     const text = labels[LABEL_PREFIX + mode];
@@ -76,7 +76,7 @@ function read(labels: Readonly<Record<string, string>>): Policy {
   };
   const warned = levelOf('warn', 'privileged');
   const version = versionOf('warn');
-  // Who is told what is refused is told why, also where only a template is written.
+  // What would be rejected is also warned about, so that clients learn it when they write a template.
   const follows = warned === undefined && enforced !== undefined && isClear && enforced !== 'privileged';
   const warn: LevelVersion = follows
     ? { level: enforced, version: version ?? enforce.version }

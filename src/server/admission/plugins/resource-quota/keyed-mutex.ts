@@ -1,18 +1,18 @@
-/** Lets one at a time do something that has a name, in the order in which they came. */
-export class Turns {
+/** One lock for each key. Waiters get it in the order in which they came. */
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Resolves when it is one's turn, with what ends it. */
-  async take(name: string): Promise<() => void> {
-    const before = this.#last.get(name);
+  /** Resolves when the lock is held, with the function that releases it. */
+  async lock(key: string): Promise<() => void> {
+    const before = this.#last.get(key);
     let release = () => {};
-    const mine = new Promise<void>((resolve) => {
+    const held = new Promise<void>((resolve) => {
       release = () => {
-        if (this.#last.get(name) === mine) this.#last.delete(name);
+        if (this.#last.get(key) === held) this.#last.delete(key);
         resolve();
       };
     });
-    this.#last.set(name, mine);
+    this.#last.set(key, held);
     await before;
     return release;
   }

@@ -12,14 +12,14 @@ import type { Entry } from '../../../cache/entry.ts';
 import type { Core } from '../../../core.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
 import { refused } from '../../refusal.ts';
-import { Turns } from './keyed-mutex.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
 
-const turnsOf = new WeakMap<Core, Turns>();
+const mutexes = new WeakMap<Core, KeyedMutex>();
 
 /**
- * A namespace does not use more than its quotas allow. What an object uses is written into the quota's status in the same
- * commit as the object, against the revision that was looked at: so it holds under any number of writers and servers.
- * What is given back when objects go is counted by a controller.
+ * Keeps a namespace within its quotas. What an object uses is added to the quota's status in the same commit as the object,
+ * on the condition that the quota has not changed: so it holds with any number of writers and servers. A controller counts
+ * what is released when objects are deleted.
  */
 export const resourceQuota: AdmissionPlugin = {
   name: 'ResourceQuota',
@@ -35,14 +35,14 @@ export const resourceQuota: AdmissionPlugin = {
 
   validate(core, request) {
     const evaluator = evaluatorOf(request.kind);
-    if (!evaluator || !mayUseMore(request)) return undefined;
+    if (!evaluator || !mayRaiseUsage(request)) return undefined;
     if (!quotasFor(core, request, evaluator).length) return undefined;
     return reserve(core, request, evaluator);
   },
 };
 
-/** Most updates leave alone what quotas count. */
-function mayUseMore({ kind, subresource, object, old }: AdmissionRequest): boolean {
+/** Whether the write can raise the usage. Most updates cannot. */
+function mayRaiseUsage({ kind, subresource, object, old }: AdmissionRequest): boolean {
   if (!old) return true;
   if (kind === Pod && !subresource) {
     const [now, before] = [object as Pod, old as Pod];
@@ -56,7 +56,7 @@ function mayUseMore({ kind, subresource, object, old }: AdmissionRequest): boole
   return true;
 }
 
-/** The quotas of the namespace that count the object, and for something that it uses. */
+/** The quotas of the namespace that cover the object and limit something that it uses. */
 function quotasFor(core: Core, { namespace, object }: AdmissionRequest, evaluator: QuotaEvaluator): readonly Entry[] {
   return core.cache
     .table(ResourceQuota)
@@ -67,12 +67,9 @@ function quotasFor(core: Core, { namespace, object }: AdmissionRequest, evaluato
     });
 }
 
-/**
- * One writer of a namespace after the other: they would fail on each other's writes anyway. A dry run looks, too, and
- * leaves nothing.
- */
+/** Charges all quotas. Writers of one namespace take turns, since they would conflict with each other otherwise. */
 async function reserve(core: Core, request: AdmissionRequest, evaluator: QuotaEvaluator): Promise<void> {
-  const release = await turnOf(core, request.namespace);
+  const release = await lockNamespace(core, request.namespace);
   request.onSettled(release);
   for (const { at } of quotasFor(core, request, evaluator)) {
     await core.commits.idle(at.key);
@@ -80,13 +77,13 @@ async function reserve(core: Core, request: AdmissionRequest, evaluator: QuotaEv
   for (const entry of quotasFor(core, request, evaluator)) charge(core, request, { evaluator, entry });
 }
 
-function turnOf(core: Core, namespace: string): Promise<() => void> {
-  let turns = turnsOf.get(core);
-  if (!turns) {
-    turns = new Turns();
-    turnsOf.set(core, turns);
+function lockNamespace(core: Core, namespace: string): Promise<() => void> {
+  let mutex = mutexes.get(core);
+  if (!mutex) {
+    mutex = new KeyedMutex();
+    mutexes.set(core, mutex);
   }
-  return turns.take(namespace);
+  return mutex.lock(namespace);
 }
 
 interface Charge {
@@ -105,11 +102,11 @@ function charge(core: Core, request: AdmissionRequest, { evaluator, entry }: Cha
   if (!limited.every((resource) => used.has(resource))) {
     throw refused(request, `status unknown for quota: ${name}, resources: ${limited.sort().join(',')}`);
   }
-  const asked = only(moreThanBefore(core, request, { quota, evaluator }), (resource) => hard.has(resource));
+  const asked = only(additionalUsage(core, request, { quota, evaluator }), (resource) => hard.has(resource));
   if (asked.size === 0) return;
   const after = addTo(new Map(used), asked);
   const exceeded = [...asked.keys()].filter((each) => compareQuantities(after.get(each)!, hard.get(each)!) > 0);
-  // What a volume has grown to is a fact.
+  // A volume that has already grown cannot be rejected.
   if (exceeded.length > 0 && request.subresource !== 'status') {
     const shown = (amounts: Amounts) => amountsText(only(amounts, (each) => exceeded.includes(each)));
     const words = `requested: ${shown(asked)}, used: ${shown(used)}, limited: ${shown(hard)}`;
@@ -119,8 +116,8 @@ function charge(core: Core, request: AdmissionRequest, { evaluator, entry }: Cha
   request.also.push({ kind: ResourceQuota, current: entry, part: 'status', object });
 }
 
-/** What the object uses that is not in the quota's sum already. */
-function moreThanBefore(
+/** What the object uses beyond what the quota has counted for it already. */
+function additionalUsage(
   core: Core,
   request: AdmissionRequest,
   { quota, evaluator }: { quota: ResourceQuota; evaluator: QuotaEvaluator },

@@ -5,23 +5,23 @@ import { ServiceAccount } from '../../../../kinds/groups/core/service-account.ts
 import { MIRROR } from '../../../../kinds/shapes/pod/pod-annotations.ts';
 import type { PodSpec } from '../../../../kinds/shapes/pod/pod-spec.ts';
 import type { Core } from '../../../core.ts';
-import { objectAfterAll, objectNamed } from '../../lookup.ts';
+import { freshObjectNamed, objectNamed } from '../../lookup.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
 import { refused } from '../../refusal.ts';
 import { mountableSecretsProblem, referencesSecrets } from './pod-secrets.ts';
 
-const DEFAULT = 'default';
+const DEFAULT_ACCOUNT = 'default';
 const ENFORCE_MOUNTABLE = 'kubernetes.io/enforce-mountable-secrets';
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const VOLUME_PREFIX = 'kube-api-access-';
 
-/** How long a pod waits for the default account of a namespace that has just been made, in milliseconds. */
-const PATIENCE = 1500;
+/** How long the create of a pod waits for the default account of a new namespace. */
+const DEFAULT_ACCOUNT_TIMEOUT_MS = 1500;
 
-/** The token, the authority that signs the server's certificate, and the namespace. Shared by all pods. */
+/** The volume with the token, the CA certificate of the server and the namespace. All pods share it. */
 const CREDENTIALS = deepFreeze({
   sources: [
-    // An hour, and a little more, by which agents tell it from one that somebody asked for.
+    // An hour and seven seconds, by which the token is recognised as a mounted one.
     { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
     { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
     {
@@ -33,7 +33,7 @@ const CREDENTIALS = deepFreeze({
   defaultMode: 0o644,
 });
 
-/** A pod acts as an account that exists, and finds in its containers what it needs to speak to the server. */
+/** Gives a pod its service account, and mounts the account's credentials into its containers. */
 export const serviceAccount: AdmissionPlugin = {
   name: 'ServiceAccount',
   keepsDefaults: true,
@@ -47,8 +47,8 @@ export const serviceAccount: AdmissionPlugin = {
     if (request.operation !== 'CREATE' || isMirror(request)) return undefined;
     const { spec } = request.object as Pod;
     if (!spec.serviceAccountName) {
-      spec.serviceAccountName = DEFAULT;
-      spec.serviceAccount = DEFAULT;
+      spec.serviceAccountName = DEFAULT_ACCOUNT;
+      spec.serviceAccount = DEFAULT_ACCOUNT;
     }
     const account = objectNamed(core, ServiceAccount, request.namespace, spec.serviceAccountName);
     return account ? equip(core, spec, account) : waitFor(core, request, spec);
@@ -71,7 +71,7 @@ function isMirror({ object }: AdmissionRequest): boolean {
   return object?.metadata.annotations?.[MIRROR] !== undefined;
 }
 
-/** What a node runs by itself depends on nothing in the cluster. */
+/** Mirror pods, which a node runs by itself, must not depend on objects of the cluster. */
 function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
   if (spec.serviceAccountName) throw refused(request, 'a mirror pod may not reference service accounts');
   if (referencesSecrets(spec)) throw refused(request, 'a mirror pod may not reference secrets');
@@ -84,9 +84,9 @@ function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
 async function waitFor(core: Core, request: AdmissionRequest, spec: PodSpec): Promise<void> {
   const { namespace } = request;
   const name = spec.serviceAccountName ?? '';
-  let account = await objectAfterAll(core, ServiceAccount, namespace, name);
-  // The default account is made by a controller, right after the namespace.
-  if (!account && name === DEFAULT) account = await appearing(core, namespace);
+  let account = await freshObjectNamed(core, ServiceAccount, namespace, name);
+  // A controller creates the default account right after the namespace.
+  if (!account && name === DEFAULT_ACCOUNT) account = await appearing(core, namespace);
   if (!account) throw noAccount(request, name);
   equip(core, spec, account);
 }
@@ -97,13 +97,13 @@ function appearing(core: Core, namespace: string): Promise<ServiceAccount | unde
     const done = () => {
       listeners.delete(look);
       timer.cancel();
-      resolve(objectNamed(core, ServiceAccount, namespace, DEFAULT));
+      resolve(objectNamed(core, ServiceAccount, namespace, DEFAULT_ACCOUNT));
     };
     const look = ({ at }: { at: { namespace: string; name: string } }) => {
-      if (at.namespace === namespace && at.name === DEFAULT) done();
+      if (at.namespace === namespace && at.name === DEFAULT_ACCOUNT) done();
     };
     listeners.add(look);
-    const timer = core.clock.timer(PATIENCE, done);
+    const timer = core.clock.timer(DEFAULT_ACCOUNT_TIMEOUT_MS, done);
   });
 }
 
@@ -123,7 +123,7 @@ function equip(core: Core, spec: PodSpec, account: ServiceAccount): void {
 
 const volumeNames = new WeakMap<ServiceAccount, string>();
 
-/** The same for all pods of an account, which are then as alike as they were sent. */
+/** The same for all pods of an account, so that pods of one template can share their spec. */
 function volumeNameOf(core: Core, account: ServiceAccount): string {
   let name = volumeNames.get(account);
   if (name === undefined) {
@@ -134,14 +134,14 @@ function volumeNameOf(core: Core, account: ServiceAccount): string {
 }
 
 function mountToken(spec: PodSpec, ownName: string): void {
-  // What has no name is refused, but later.
+  // Volumes without a name are rejected later.
   const present = spec.volumes?.find(({ name }: { name?: string }) => name?.startsWith(VOLUME_PREFIX))?.name;
   const name = present ?? ownName;
   let isNeeded = false;
   for (const list of [spec.initContainers, spec.containers]) {
     for (const container of list ?? []) {
       const { volumeMounts = [] } = container;
-      // Whoever has put something else there wants no token.
+      // A container that mounts something else at the path gets no token.
       if (volumeMounts.some(({ mountPath }) => mountPath === MOUNT_PATH)) continue;
       container.volumeMounts = [...volumeMounts, { name, readOnly: true, mountPath: MOUNT_PATH }];
       isNeeded = true;
@@ -151,7 +151,7 @@ function mountToken(spec: PodSpec, ownName: string): void {
   spec.volumes = [...(spec.volumes ?? []), { name, projected: CREDENTIALS as never }];
 }
 
-/** As Go reads it. */
+/** Parses a boolean as Go's strconv.ParseBool does. */
 function isTrue(text: string | undefined): boolean {
   return text !== undefined && ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(text);
 }

@@ -1,4 +1,4 @@
-/** Every control: the one list. Those of the baseline come first, each level in the order in which faults are told. */
+/** Every control. Those of `baseline` come first, each level in the order of its messages. */
 import type { Control } from '../control.ts';
 import { capabilitiesBaseline, capabilitiesRestricted } from './capabilities.ts';
 import { hostNamespaces, hostPathVolumes, hostPorts, hostProbesAndHostLifecycle, sysctls } from './host.ts';

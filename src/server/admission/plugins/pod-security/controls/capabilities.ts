@@ -8,7 +8,7 @@ import {
   unlessWindows,
 } from '../control.ts';
 
-/** What containers have without asking, but for raw sockets. */
+/** The default capabilities of containers, without NET_RAW. */
 const usual = new Set([
   ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD'],
   ...['NET_BIND_SERVICE', 'SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],

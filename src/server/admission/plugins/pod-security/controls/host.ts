@@ -1,4 +1,4 @@
-/** What belongs to the node: its namespaces, paths, ports and neighbours. */
+/** Access to the node: host namespaces, paths, ports, probes and sysctls. */
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
 
@@ -54,7 +54,7 @@ export const hostPorts: Control = {
   ],
 };
 
-/** A probe of another machine is a way to make the node look around. */
+/** Probes of other hosts, with which the node could be made to scan its network. */
 export const hostProbesAndHostLifecycle: Control = {
   id: 'hostProbesAndHostLifecycle',
   level: 'baseline',
@@ -86,7 +86,7 @@ function hostsOf({ livenessProbe, readinessProbe, startupProbe, lifecycle }: Con
     .filter((host): host is string => Boolean(host));
 }
 
-/** Sysctls of the node's kernel that reach no further than the pod. */
+/** Sysctls that are isolated to the pod. */
 const safe: readonly (readonly [since: number, names: readonly string[]])[] = [
   [
     0,

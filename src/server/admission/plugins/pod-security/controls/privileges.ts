@@ -1,4 +1,4 @@
-/** What a container may do beyond what it was started with. */
+/** Privileged containers, privilege escalation and running as root. */
 import {
   type Control,
   containers,

@@ -1,4 +1,4 @@
-/** Profiles of the node's kernel that fence a container in: AppArmor, seccomp, SELinux. */
+/** Security profiles: AppArmor, seccomp, SELinux. */
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import {
   type Control,
@@ -19,7 +19,7 @@ type Field = 'appArmorProfile' | 'seccompProfile';
 const profileOf = ({ securityContext }: Pick<Container, 'securityContext'>, field: Field) =>
   securityContext?.[field]?.type;
 
-/** Who has set a profile that is none, and which. */
+/** The pod and containers with a forbidden profile, and the profiles. */
 function badProfiles(pod: PodLike, field: Field): { isPod: boolean; names: string[]; values: string[] } {
   const values: string[] = [];
   const own = pod.spec.securityContext?.[field]?.type;
@@ -69,7 +69,7 @@ export const appArmorProfile: Control = {
 const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod';
 const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
 
-/** Before there was a field, an annotation said it. */
+/** The annotations that set the profile before there was a field. */
 function badSeccompAnnotations(pod: PodLike) {
   const annotations = pod.metadata?.annotations ?? {};
   const keys = [SECCOMP_POD];

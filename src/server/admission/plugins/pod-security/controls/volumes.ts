@@ -9,7 +9,7 @@ const allowed: readonly (keyof Volume)[] = [
   ...(['persistentVolumeClaim', 'projected', 'secret'] as const),
 ];
 
-/** Storage that the cluster manages, and no other. */
+/** The volume types that `restricted` allows. */
 export const restrictedVolumes: Control = {
   id: 'restrictedVolumes',
   level: 'restricted',

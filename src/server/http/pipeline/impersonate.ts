@@ -1,0 +1,35 @@
+import { ApiError } from '../../../base/errors.ts';
+import type { User } from '../../api.ts';
+import { attributesOfPath, RequestAttributes } from '../../authz/attributes.ts';
+import type { Attributes } from '../../authz/authorizer.ts';
+import type { Gate } from '../../authz/gate.ts';
+import { wantedUser } from '../../authz/impersonation/wanted.ts';
+import type { Exchange } from '../protocol/exchange.ts';
+import { type Routes, splitPath, verbOf } from '../route/route.ts';
+import type { RequestTarget } from './request-target.ts';
+
+export interface ImpersonateOptions {
+  readonly gate: Gate;
+  readonly routes: Routes;
+}
+
+/** Who a request is made as: its sender, unless its headers name somebody else whom the sender may impersonate. */
+export function impersonateStage({ gate, routes }: ImpersonateOptions) {
+  return (exchange: Exchange, target: RequestTarget, sender: User): User | Promise<User> => {
+    const wanted = wantedUser(exchange.headers);
+    return wanted ? gate.actingAs(wanted, attributesOf(exchange, target, sender)) : sender;
+  };
+
+  /** What the request wants to do, as if its sender did it. */
+  function attributesOf({ method, url }: Exchange, { path, query }: RequestTarget, user: User): Attributes {
+    const { watch, options } = query;
+    try {
+      const route = routes.find(path, url);
+      if (route) return new RequestAttributes({ user, verb: verbOf(method, route, watch) }, route, options);
+    } catch (error) {
+      // A path that does not exist is reported later, to users who may know.
+      if (!(error instanceof ApiError)) throw error;
+    }
+    return attributesOfPath({ user, method, path, parts: splitPath(path), watch });
+  }
+}

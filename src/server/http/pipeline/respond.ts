@@ -1,0 +1,101 @@
+import type { Clock } from '../../../base/clock.ts';
+import type { Reply, StreamReply, WatchConsumer, WatchReply } from '../../api.ts';
+import type { Outcome } from '../../audit/event.ts';
+import { includeOf, type ObjectForm } from '../../representations/forms.ts';
+import { shapeReply } from '../../representations/reply.ts';
+import { NO_HEADERS } from '../protocol/exchange.ts';
+import type { Representation } from '../respond/accept.ts';
+import { bytesOf, isPretty, sendReply, warningHeaders } from '../respond/respond.ts';
+import { TextStream } from '../respond/text-stream.ts';
+import type { ObjectRequest } from './object-request.ts';
+import type { OpenStreams } from './open-streams.ts';
+
+const SWITCHING_PROTOCOLS = 101;
+
+export interface RespondOptions {
+  readonly clock: Clock;
+  readonly streams: OpenStreams;
+}
+
+/** Sends a reply and completes the request, at once or when a stream has ended. Undefined when nothing had to wait. */
+export function respondStage({ clock, streams }: RespondOptions) {
+  const now = () => clock.now();
+
+  return (request: ObjectRequest, reply: Reply, representation: Representation<ObjectForm>) => {
+    const { form } = representation;
+    const { route, query } = request;
+    const shaped = form
+      ? shapeReply(reply, { form, include: includeOf(query.includeObject), resource: route.resource, now })
+      : reply;
+    if (streams.isDraining) request.exchange.closeAfterResponse();
+    switch (shaped.type) {
+      case 'watch':
+        return startWatch(request, shaped);
+      case 'stream':
+        return sendText(request, shaped);
+      default:
+        return sendWhole(request, shaped, representation);
+    }
+  };
+
+  function sendWhole(
+    request: ObjectRequest,
+    reply: WholeReply,
+    { format, pretty }: Representation,
+  ): Promise<void> | undefined {
+    const { exchange, lifecycle, query, notes } = request;
+    if (lifecycle.record) lifecycle.setOutcome(outcomeOf(reply));
+    const preference = { format, pretty: pretty || isPretty(exchange, query), warnings: notes.warnings };
+    const sending = sendReply(exchange, reply, preference);
+    if (sending) return sending.then(() => request.complete());
+    request.complete();
+    return undefined;
+  }
+
+  async function startWatch(request: ObjectRequest, reply: WatchReply): Promise<void> {
+    const { exchange, lifecycle, notes } = request;
+    let isClosed = false;
+    let consumer: WatchConsumer | undefined;
+    const onClose = () => {
+      isClosed = true;
+      if (consumer) streams.delete(consumer);
+      reply.stop();
+      request.complete();
+    };
+    try {
+      const headers = notes.warnings ? warningHeaders(notes.warnings) : NO_HEADERS;
+      const started = exchange.startWatch(headers, onClose);
+      consumer = started instanceof Promise ? await started : started;
+      if (!isClosed) {
+        reply.attach(consumer);
+        streams.add(consumer);
+      }
+    } catch (error) {
+      consumer?.end();
+      reply.stop();
+      throw error;
+    }
+    lifecycle.startStreaming(exchange.code || SWITCHING_PROTOCOLS);
+  }
+
+  async function sendText(request: ObjectRequest, { contentType, pieces }: StreamReply): Promise<void> {
+    const { exchange, lifecycle } = request;
+    const text = new TextStream(pieces, exchange.startText(contentType, NO_HEADERS));
+    lifecycle.startStreaming(exchange.code);
+    streams.add(text);
+    try {
+      await text.run();
+    } finally {
+      streams.delete(text);
+    }
+    request.complete();
+  }
+}
+
+type WholeReply = Exclude<Reply, WatchReply | StreamReply>;
+
+/** What is recorded in the audit log. */
+function outcomeOf(reply: WholeReply): Outcome {
+  const status = reply.type === 'status' ? reply.status : undefined;
+  return { code: status?.code ?? 200, status, body: () => bytesOf(reply) };
+}

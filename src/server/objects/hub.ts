@@ -1,8 +1,0 @@
-import type { KubeObject } from '../../kinds/kind.ts';
-import type { Resource } from '../registry.ts';
-
-/** A decoded object of the call's version in the stored version's shape. Takes the object over. */
-export function toHub({ kind, version }: Resource, object: KubeObject): KubeObject {
-  object.apiVersion = kind.hub.apiVersion;
-  return version.toHub ? version.toHub(object) : object;
-}

@@ -1,0 +1,34 @@
+import type { AdditionalUpdate } from '../admission/plugin.ts';
+import type { Core } from '../core.ts';
+import type { ApiRequest } from '../operation.ts';
+import { RequestNotes } from '../request-notes.ts';
+import type { Draft } from './draft.ts';
+import { draftUpdate, finishUpdate } from './update.ts';
+
+/** Drafts of the objects that admission updates together with the one that is written. Admission is not asked about them. */
+export function draftAdditionalUpdates(
+  core: Core,
+  { call }: ApiRequest,
+  updates: readonly AdditionalUpdate[],
+): Draft[] {
+  return updates.map(({ kind, current, part, object }) => {
+    const { namespace, name } = current.at;
+    const { apiVersion } = kind.hub;
+    const request: ApiRequest = {
+      resource: { kind, version: kind.hub },
+      call: {
+        verb: 'patch',
+        apiVersion,
+        plural: kind.plural,
+        namespace,
+        name,
+        ...(part === 'status' ? { subresource: 'status' } : {}),
+        user: call.user,
+      },
+      notes: new RequestNotes(),
+    };
+    const draft = draftUpdate(request, { type: 'update', part, next: () => object }, { current, object });
+    finishUpdate(core, draft, part);
+    return draft;
+  });
+}

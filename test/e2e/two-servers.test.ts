@@ -1,0 +1,140 @@
+/** Two servers on one etcd are one cluster: the same authority, the same token keys, both among the endpoints. */
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { etcdMissing, TestEtcd } from '../support/etcd.ts';
+import { newDirectory, type Qd, runQd, startQd } from './program.ts';
+
+const missing = etcdMissing();
+if (missing) console.log(`skipped: ${missing}`);
+
+const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/default';
+
+describe.skipIf(missing)('two servers on one etcd', () => {
+  let etcd: TestEtcd;
+  let flags: string[];
+  let key: string[];
+  let a: Qd;
+  let b: Qd;
+
+  beforeAll(async () => {
+    etcd = await TestEtcd.start();
+    flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint];
+    a = await startQd({ flags });
+    key = ['--encryption-key-file', join(a.directory, 'data', 'encryption.key')];
+    b = await startQd({ flags: [...flags, ...key] });
+  });
+  afterAll(async () => {
+    await Promise.all([a, b].map((qd) => qd?.stop('SIGKILL')));
+    await etcd?.remove();
+  });
+
+  const pki = (qd: Qd, name: string) => readFile(join(qd.directory, 'data', 'pki', name), 'utf8');
+  /** The code that a server answers to a client who knows the authority of another one, and has its credentials. */
+  const ask = async (target: Qd, ca: string, credentials: object): Promise<number> => {
+    const call = request(`${target.origin}/api/v1/namespaces`, { ca, agent: false, ...credentials });
+    call.end();
+    const [response] = await once(call, 'response');
+    response.resume();
+    return response.statusCode;
+  };
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  const adminOf = async (qd: Qd) => ({ cert: await pki(qd, 'admin.crt'), key: await pki(qd, 'admin.key') });
+  const tokenOf = async (qd: Qd): Promise<string> => {
+    // The controllers of one of the servers create the account.
+    await expect.poll(async () => (await qd.request('GET', ACCOUNT)).code, { timeout: 20_000 }).toBe(200);
+    return (await qd.request('POST', `${ACCOUNT}/token`, { body: { spec: {} } })).body.status.token;
+  };
+  const ports = async (qd: Qd): Promise<number[]> => {
+    const { subsets } = (await qd.request('GET', '/api/v1/namespaces/default/endpoints/kubernetes')).body;
+    return subsets.flatMap((subset: any) => subset.ports.map(({ port }: any) => port)).sort();
+  };
+  const portsOf = (...servers: Qd[]) => servers.map(({ origin }) => Number(new URL(origin).port)).sort();
+
+  test('a client certificate and a token of one are accepted by the other', async () => {
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const ca = await pki(from, 'ca.crt');
+      expect(await ask(to, ca, await adminOf(from))).toBe(200);
+      // It is authenticated, and has no right to list namespaces.
+      expect(await ask(to, ca, bearer(await tokenOf(from)))).toBe(403);
+      expect(await ask(to, ca, bearer(`${await tokenOf(from)}x`))).toBe(401);
+    }
+  });
+
+  test('both are among the endpoints, and hold a lease', async () => {
+    for (const qd of [a, b]) expect(await ports(qd)).toEqual(portsOf(a, b));
+    const selector = 'labelSelector=apiserver.kubernetes.io/identity%3Dkube-apiserver';
+    const path = `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?${selector}`;
+    expect((await a.request('GET', path)).body.items).toHaveLength(2);
+  });
+
+  test('the keys are not readable in etcd', async () => {
+    const { openEtcdStore } = await import('../../src/store/index.ts');
+    const { systemClock } = await import('../../src/base/clock.ts');
+    const store = await openEtcdStore({ endpoints: [etcd.endpoint], clock: systemClock });
+    const row = await store.get('/quarterdeck/cluster-keys');
+    await store.close();
+    expect(row?.value.length).toBeGreaterThan(500);
+    expect(row?.value.toString('latin1')).not.toContain('PRIVATE KEY');
+  });
+
+  test('a rotation reaches both while they run', async () => {
+    const [oldCa, oldAdmin, oldToken] = [await pki(b, 'ca.crt'), await adminOf(b), await tokenOf(b)];
+    const data = ['--data-dir', join(a.directory, 'data')];
+    const rotated = await runQd(['certs', 'rotate', 'authority', 'service-account-key', ...data]);
+    expect(rotated).toMatchObject({ code: 0, stderr: '' });
+    const keyIdOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()).kid;
+    for (const qd of [a, b]) {
+      await expect.poll(async () => keyIdOf(await tokenOf(qd))).not.toBe(keyIdOf(oldToken));
+      await expect.poll(() => issuerOf(qd)).toMatch(/quarterdeck-ca@\d+/);
+    }
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      expect(await ask(to, oldCa, oldAdmin)).toBe(200);
+      expect(await ask(to, oldCa, bearer(oldToken))).toBe(403);
+      const ca = await pki(from, 'ca.crt');
+      expect(ca).toContain(oldCa);
+      expect(await ask(to, ca, await adminOf(from))).toBe(200);
+      expect(await ask(to, ca, bearer(await tokenOf(from)))).toBe(403);
+    }
+    expect(await runQd(['certs', 'forget', ...data])).toMatchObject({ code: 0, stderr: '' });
+    for (const qd of [a, b]) {
+      const ca = await pki(a, 'ca.crt');
+      await expect.poll(() => ask(qd, ca, bearer(oldToken))).toBe(401);
+      expect(await ask(qd, ca, await adminOf(a))).toBe(200);
+    }
+  });
+
+  const issuerOf = async (qd: Qd): Promise<string> => {
+    const { hostname: host, port } = new URL(qd.origin);
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const { issuer } = socket.getPeerX509Certificate()!;
+    socket.destroy();
+    return issuer;
+  };
+
+  test('a third one without the encryption key does not start, and leaves no key of its own', async () => {
+    const directory = await newDirectory();
+    const where = ['--data-dir', join(directory, 'data'), '--port', '0', '--kubeconfig', join(directory, 'kubeconfig')];
+    const { code, stderr } = await runQd(['up', ...where, ...flags]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^qd: the keys of the cluster in this store are encrypted with [0-9a-f]{8}, which is not in/,
+    );
+    expect(await readdir(join(directory, 'data'))).toEqual([]);
+  });
+
+  test('one that stops cleanly is gone from the endpoints at once', async () => {
+    expect(await b.stop()).toBe(0);
+    expect(await ports(a)).toEqual(portsOf(a));
+  });
+});
