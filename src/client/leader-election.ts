@@ -107,8 +107,8 @@ class Candidate {
     for (;;) {
       await sleep(clock, retryPeriod, term.signal).catch(() => undefined);
       if (term.signal.aborted) break;
-      const asked = clock.now();
-      if (await this.#renewOnce(term.signal)) extend(asked);
+      const startedAt = clock.now();
+      if (await this.#renewOnce(term.signal)) extend(startedAt);
       else if (!this.#isMine()) term.abort();
     }
     deadline?.cancel();
@@ -188,13 +188,13 @@ class Candidate {
       renewTime: now,
       leaseTransitions: (old?.leaseTransitions ?? 0) + (old && !isMine ? 1 : 0),
     };
-    const asked = clock.now();
+    const startedAt = clock.now();
     try {
       const written = this.#lease
         ? await this.#leases.update({ ...this.#lease, spec } as Draft<Lease>, { signal })
         : await this.#leases.create({ metadata: { name, namespace }, spec } as Draft<Lease>, { signal });
       this.#observe(written);
-      this.#seenAt = asked;
+      this.#seenAt = startedAt;
       return true;
     } catch (error) {
       if (isApiError(error, 'Conflict', 'AlreadyExists', 'NotFound')) return false;

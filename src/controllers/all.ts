@@ -1,4 +1,4 @@
-/** The controllers that a control plane runs: the one list. */
+/** All controllers of a control plane: the one list. */
 
 import {
   type GarbageCollectorOptions,

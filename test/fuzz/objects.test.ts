@@ -3,28 +3,20 @@
  * validation, conversion. Whatever is missing, each is stored or refused with reasons. `FUZZ_RUNS` sets how many are made
  * by chance.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { ApiError } from '../../src/base/errors.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { admissionPluginNames, admissionPlugins } from '../../src/server/admission/all.ts';
 import { anyValueOf } from '../support/any-value.ts';
+import { exampleOf } from '../support/kinds/examples.ts';
 import { type Asked, type TestServer, testServer } from '../support/server.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 10);
-const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
 const DRY: Asked = { options: { dryRun: ['All'] } };
 
 const kinds = allKinds.filter(({ verbs }) => verbs === undefined || verbs.includes('create'));
-const examples = new Map(
-  readdirSync(EXAMPLES)
-    .map((file) => parse(readFileSync(join(EXAMPLES, file), 'utf8')))
-    .map((object) => [object.kind as string, object] as const),
-);
 
 let api: TestServer;
 beforeAll(async () => {
@@ -78,15 +70,15 @@ function* pathsOf(tree: any, at: readonly string[] = []): Generator<readonly str
 }
 
 describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind) => {
-  const example = examples.get(name);
-
   it('may lack anything when it is created', async () => {
+    const example = exampleOf(kind);
     for (const object of incomplete(example)) {
       await isAnswered(object, api.create(kind.plural, object, asked(kind, example.apiVersion, DRY)));
     }
   });
 
   it('may lack anything when it is written again', async () => {
+    const example = exampleOf(kind);
     const { apiVersion } = example;
     await isAnswered(example, api.create(kind.plural, structuredClone(example), asked(kind, apiVersion)));
     if (kind.verbs && !kind.verbs.includes('update')) return;

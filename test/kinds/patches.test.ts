@@ -1,19 +1,8 @@
 /** A patch shares with the stored object what it leaves alone; no hook and no rule of any kind may change that. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { allKinds } from '../../src/kinds/all.ts';
+import { exampleOf } from '../support/kinds/examples.ts';
 import { testServer } from '../support/server.ts';
-
-const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
-
-const examples = new Map<string, any>(
-  readdirSync(EXAMPLES).map((file) => {
-    const object = parse(readFileSync(join(EXAMPLES, file), 'utf8'));
-    return [object.kind, object];
-  }),
-);
 
 const patchable = allKinds.filter(({ verbs }) => verbs === undefined || verbs.includes('patch'));
 
@@ -21,7 +10,7 @@ test.each(patchable.map((kind) => [kind.kind, kind] as const))(
   'a label patch of a %s keeps the rest',
   async (_, kind) => {
     const api = await testServer(allKinds);
-    const { apiVersion: _ignored, kind: _kind, ...body } = examples.get(kind.kind);
+    const { apiVersion: _ignored, kind: _kind, ...body } = exampleOf(kind);
     const namespace = kind.scope === 'Namespaced' ? 'default' : undefined;
     const at: any = { apiVersion: kind.hub.apiVersion, namespace };
     const { name } = body.metadata;

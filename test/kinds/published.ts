@@ -42,6 +42,10 @@ export class PublishedDocument {
     }
   }
 
+  hasGroup(group: string): boolean {
+    return [...this.#byKind.keys()].some((key) => key.startsWith(`${group}/`));
+  }
+
   kind(version: Version, kind: string): Published | undefined {
     return this.#byKind.get(`${version.group}/${version.version}/${kind}`);
   }

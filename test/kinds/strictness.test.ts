@@ -1,27 +1,16 @@
 /** What the server hands out it takes back without a complaint, in every version of every kind. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Call } from '../../src/server/api.ts';
 import { RequestNotes } from '../../src/server/request-notes.ts';
+import { exampleOf } from '../support/kinds/examples.ts';
 import { testServer } from '../support/server.ts';
-
-const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
-
-const examples = new Map<string, any>(
-  readdirSync(EXAMPLES).map((file) => {
-    const object = parse(readFileSync(join(EXAMPLES, file), 'utf8'));
-    return [object.kind, object];
-  }),
-);
 
 const replaceable = allKinds.filter(({ verbs }) => verbs === undefined || verbs.includes('update'));
 
 test.each(replaceable.map((kind) => [kind.kind, kind] as const))('a %s', async (_, kind) => {
   const { server, get } = await testServer(allKinds);
-  const example = examples.get(kind.kind);
+  const example = exampleOf(kind);
   const namespace = kind.scope === 'Namespaced' ? 'default' : undefined;
   const { name } = example.metadata;
   const write = async (verb: Call['verb'], apiVersion: string, body: any) => {

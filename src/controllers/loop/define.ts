@@ -1,4 +1,4 @@
-/** What a controller is. */
+/** The definition of a controller. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -8,18 +8,18 @@ import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Action, Plan } from './plan.ts';
 
-/** What is known of the kinds that a controller named. */
+/** Listers of the kinds that a controller names. */
 export interface Listers {
   of<T>(kind: KindRef<T>): Lister<T>;
 }
 
-/** The world as a plan sees it: it does not change while the plan is made. */
+/** The state that a plan is made from: it does not change meanwhile. */
 export interface Snapshot<Observed = undefined> extends Listers {
-  /** The object that is planned for, which may be gone. */
+  /** The object to plan for, which may be gone. */
   readonly key: { readonly namespace: string | undefined; readonly name: string };
-  /** What `observe` found. */
+  /** The result of `observe`. */
   readonly observed: Observed;
-  /** What went wrong when the last plan for this object was performed; empty when all went well. */
+  /** Errors of the last plan for this object; empty when it succeeded. */
   readonly failures: readonly Failure[];
 }
 
@@ -33,25 +33,29 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly name: string;
   /** The service account in `kube-system` that it acts as, with the rights of the role `system:controller:ACCOUNT`. */
   readonly account: string;
-  /** Who its events are from. Default: the name with `-controller`. */
+  /** The component of its events. Default: the name with `-controller`. */
   readonly component?: string;
-  /** The kind whose objects are planned for, one at a time. Absent: `feed` says the keys, and they are no objects' names. */
+  /**
+   * The kind whose objects are planned for, one at a time. Absent: keys come from `feed` or `also`, and need not be names.
+   */
   readonly watches?: KindRef<T>;
-  /** Kinds whose objects name a controlling owner of the watched kind: a change is planned for with the owner. */
+  /** Kinds whose controlling owner is of the watched kind: a change wakes the owner. */
   readonly owns?: readonly KindRef[];
   /** Other kinds whose changes matter; see `related`. */
   readonly also?: readonly Related[];
-  /** How many objects are worked on at once. Default: 10. */
+  /** How many keys are processed concurrently. Default: 10. */
   readonly workers?: number;
-  /** Wakes keys by what the kinds above do not tell, until the signal is aborted. */
+  /** Wakes keys by other means than the kinds above, until the signal is aborted. */
   feed?(tools: FeedTools): Feed;
-  /** Gathers what the caches do not hold, before the plan. It changes nothing. */
+  /** Reads what the caches do not hold, before the plan. Changes nothing. */
   observe?(
     object: DeepReadonly<T> | undefined,
     world: Pick<Snapshot, 'key' | 'of'>,
     tools: { readonly client: Client; readonly signal: AbortSignal; readonly now: Date },
   ): Promise<Observed>;
-  /** What would put the object in order, seen from one snapshot. Performs nothing. `undefined`: the object is gone. */
+  /**
+   * Returns the actions that would bring the object to its desired state. Performs nothing. `undefined`: the object is gone.
+   */
   plan(object: DeepReadonly<T> | undefined, world: Snapshot<Observed>, now: Date): Plan;
 }
 
@@ -61,23 +65,23 @@ export interface FeedTools {
   readonly random: Random;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Asks for a plan for the key. */
+  /** Requests a plan for the key. */
   wake(key: string): void;
 }
 
 export interface Feed {
-  /** Plans begin when this has resolved. */
+  /** Plans start when this has resolved. */
   readonly ready: Promise<unknown>;
-  /** Resolves after the signal, when nothing is under way any more. */
+  /** Resolves after the signal, when nothing is in progress. */
   readonly ended: Promise<unknown>;
 }
 
-/** A kind whose changes ask for plans for other objects. */
+/** A kind whose changes wake other objects. */
 export interface Related {
   readonly kind: KindRef;
-  /** `namespace/name`, or the name alone for a cluster-wide kind. */
+  /** `namespace/name`, or the name for a cluster-scoped kind. */
   keysOf(object: any, listers: Listers): readonly string[];
-  /** Whether an update changed nothing that matters. Default: everything matters. */
+  /** Whether an update is irrelevant. Default: none is. */
   ignores?(object: any, old: any): boolean;
 }
 

@@ -13,11 +13,11 @@ import {
   create,
   deleteCollection,
   event,
+  eventContent,
   type Plan,
   remove,
   requeueAfter,
   requeueOnChange,
-  told,
   update,
   updateStatus,
 } from './plan.ts';
@@ -234,7 +234,7 @@ describe('the loop', () => {
 
   it('tries again later, and later still, after other failures, and tells the next plan what failed', async () => {
     api.put('groups', group('g', { spec: { size: 1 } }));
-    const told: string[][] = [];
+    const seen: string[][] = [];
     const at: number[] = [];
     api.refuse(({ verb }) => (verb === 'create' ? new ApiError('InternalError', 'disk on fire') : undefined));
     await start(
@@ -244,21 +244,21 @@ describe('the loop', () => {
         watches: Group,
         also: [related(Member, () => ['x/g'])],
         plan: (object: any, world) => {
-          told.push(world.failures.map(({ error }) => error.message));
+          seen.push(world.failures.map(({ error }) => error.message));
           at.push(clock.now());
           return planSize(object, world);
         },
       }),
     );
     await clock.advance(10_000);
-    expect(told[0]).toEqual([]);
-    expect(told[1]).toEqual(['disk on fire']);
+    expect(seen[0]).toEqual([]);
+    expect(seen[1]).toEqual(['disk on fire']);
     expect(at.length).toBeLessThan(20);
     expect((at.at(-1) ?? 0) - (at.at(-2) ?? 0)).toBeGreaterThan(500);
     api.refuse(undefined);
     await clock.advance(20_000);
     expect(api.list('members')).toHaveLength(1);
-    expect(told.at(-1)).toEqual([]);
+    expect(seen.at(-1)).toEqual([]);
     expect(warnings.length).toBeGreaterThan(0);
   });
 
@@ -278,7 +278,7 @@ describe('the loop', () => {
   it('tries every collection, whatever fails', async () => {
     api.put('groups', group('g'));
     api.put('members', { metadata: { name: 'm', namespace: 'x' } });
-    const told: number[] = [];
+    const seen: number[] = [];
     api.refuse(({ verb, plural }) =>
       verb === 'deletecollection' && plural !== 'members' ? new ApiError('InternalError', `${plural} fail`) : undefined,
     );
@@ -290,15 +290,15 @@ describe('the loop', () => {
         account: 'test-controller',
         watches: Group,
         plan: (_, { failures }) => {
-          told.push(failures.length);
-          if (told.length > 1) return [];
+          seen.push(failures.length);
+          if (seen.length > 1) return [];
           return [Others, More, Member].map((kind) => deleteCollection(kind, 'x'));
         },
       }),
     );
     await clock.advance(100);
     expect(api.list('members')).toEqual([]);
-    expect(told).toEqual([0, 2]);
+    expect(seen).toEqual([0, 2]);
   });
 
   it('does not write a status that is what it was', async () => {
@@ -516,8 +516,8 @@ describe('events', () => {
           if (plans++ > 0) return [];
           const report = {
             about: object as any,
-            done: (name: string) => told('Normal', 'Made', `made ${name}`),
-            failed: (error: Error) => told('Warning', 'Failed', error.message),
+            done: (name: string) => eventContent('Normal', 'Made', `made ${name}`),
+            failed: (error: Error) => eventContent('Warning', 'Failed', error.message),
           };
           return [
             create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
@@ -530,8 +530,8 @@ describe('events', () => {
       }),
     );
     await clock.advance(10);
-    const said = api.list('events').map(({ type, message, source }) => [type, message, source.component]);
-    expect(said).toEqual([
+    const content = api.list('events').map(({ type, message, source }) => [type, message, source.component]);
+    expect(content).toEqual([
       ['Normal', 'made one', 'tester'],
       ['Normal', 'between', 'tester'],
       ['Warning', expect.stringContaining('already exists'), 'tester'],

@@ -1,6 +1,6 @@
 /**
- * The one loop that runs every controller. It takes a key, waits until the caches show what the controller wrote for it
- * before, asks for a plan, performs it, and tries again later when something failed. It knows no kind.
+ * The loop that runs every controller. It takes a key, waits until the caches show what the controller wrote for it before,
+ * asks for a plan, performs it, and retries with back-off. It knows no kind.
  */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
@@ -16,14 +16,17 @@ import type { InformerFactory } from '../../client/informer/informer-factory.ts'
 import { type Change, controllerOf, keyOf } from '../../client/informer/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import { ChangeWaits } from './change-waits.ts';
+import { ChangeWatches } from './change-watches.ts';
 import type { Controller, Failure, Listers, Related, Snapshot } from './define.ts';
 import { OwnWrites } from './own-writes.ts';
 import { ActionFailure, isApiAction, type Performer, performAll } from './perform.ts';
 import type { Plan } from './plan.ts';
 
 export interface ControllerEnvironment {
-  /** Acts as a service account: each controller has its own, and what they share is the controller manager's. */
+  /**
+   * Returns a client that acts as a service account: each controller has its own, and what they share is the controller
+   * manager's.
+   */
   readonly clientOf: (account: string) => Client;
   /** Shared by all controllers. */
   readonly informers: InformerFactory;
@@ -33,14 +36,14 @@ export interface ControllerEnvironment {
   readonly signal: AbortSignal;
 }
 
-const WORKERS = 10;
+const DEFAULT_WORKERS = 10;
 
 /** Runs until the signal is aborted; resolves when the last action has ended. */
 export async function runControllers(
   controllers: readonly Controller[],
   environment: ControllerEnvironment,
 ): Promise<void> {
-  // Every request and every wait listens to it; Node takes more than ten for a leak.
+  // Every request and wait listens to it; Node warns about more than ten listeners.
   setMaxListeners(0, environment.signal);
   await Promise.all(controllers.map((controller) => new ControllerLoop(controller, environment).run()));
 }
@@ -54,7 +57,7 @@ class ControllerLoop {
   readonly #informers = new Map<KindRef, Informer<any>>();
   readonly #listers: Listers;
   readonly #ownWrites: OwnWrites;
-  readonly #waits: ChangeWaits;
+  readonly #watches: ChangeWatches;
   readonly #recorder: EventRecorder;
   readonly #failures = new Map<string, readonly Failure[]>();
 
@@ -68,7 +71,7 @@ class ControllerLoop {
     this.#listers = { of: (kind) => this.#informer(kind).lister };
     this.#ownWrites = new OwnWrites((kind) => this.#informers.get(kind), clock);
     const wake = (key: string, delay: number) => this.#queue.addAfter(key, delay);
-    this.#waits = new ChangeWaits({ client: clientOf(CONTROLLER_MANAGER), clock, log: this.#log, wake });
+    this.#watches = new ChangeWatches({ client: clientOf(CONTROLLER_MANAGER), clock, log: this.#log, wake });
     const { component = `${controller.name}-controller` } = controller;
     this.#recorder = createEventRecorder({ ...environment, client: this.#client, log: this.#log, component });
   }
@@ -80,12 +83,12 @@ class ControllerLoop {
     const feed = this.#controller.feed?.({ ...this.#env, client: this.#client, log: this.#log, wake });
     try {
       await Promise.race([Promise.all([this.#synced(), feed?.ready]), whenAborted(signal)]);
-      const { workers = WORKERS } = this.#controller;
+      const { workers = DEFAULT_WORKERS } = this.#controller;
       await this.#queue.run((key) => this.#reconcile(key), { workers, signal });
     } finally {
       for (const each of leave) each();
       await feed?.ended;
-      await this.#waits.close();
+      await this.#watches.close();
       await this.#recorder.flushed();
     }
   }
@@ -100,7 +103,7 @@ class ControllerLoop {
     return informer;
   }
 
-  /** Every change of every kind it named becomes keys. */
+  /** Turns changes of all kinds that the controller names into keys. */
   #subscribe(): (() => void)[] {
     const { watches, owns = [], also = [] } = this.#controller;
     const sources: Related[] = [
@@ -108,7 +111,7 @@ class ControllerLoop {
       ...owns.map((kind) => ({ kind, keysOf: (object: DeepReadonly<KubeObject>) => ownerKeys(object, watches) })),
       ...also,
     ];
-    // All are known before the first change is told: a change may ask for any of them.
+    // All informers exist before the first change is handled: it may need any of them.
     for (const { kind } of sources) this.#informers.set(kind, this.#env.informers.of<KubeObject>(kind));
     return sources.map((source) =>
       this.#informer(source.kind).onChange((change: Change<KubeObject>) => {
@@ -122,9 +125,10 @@ class ControllerLoop {
 
   async #reconcile(key: string): Promise<void> {
     const { signal } = this.#env;
-    this.#waits.end(key);
+    this.#watches.end(key);
     try {
-      if (!(await this.#ownWrites.seen(key, signal))) this.#log.warn('the cache is slow to show own writes', { key });
+      if (!(await this.#ownWrites.seen(key, signal)))
+        this.#log.warn('the cache does not show own writes in time', { key });
       if (signal.aborted) return;
       await this.#perform(key, await this.#plan(key));
       this.#failures.delete(key);
@@ -139,7 +143,7 @@ class ControllerLoop {
     const client = this.#client;
     const { watches, observe, plan } = this.#controller;
     const world = { key: splitKey(key), of: this.#listers.of };
-    // Read once: a plan must not mix one state of the object with what was observed for another.
+    // Read once: a plan must not combine an object with what was observed for another version of it.
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
     const snapshot: Snapshot<unknown> = { ...world, observed, failures: this.#failures.get(key) ?? [] };
@@ -149,17 +153,17 @@ class ControllerLoop {
   async #perform(key: string, plan: Plan): Promise<void> {
     const { signal } = this.#env;
     const client = this.#client;
-    // What is only asked of the loop holds even when an action fails.
+    // Requeueing holds even when an action fails.
     for (const action of plan) {
       if (action.type === 'requeueAfter') this.#queue.addAfter(key, action.milliseconds);
     }
-    const wrote = (write: Parameters<OwnWrites['add']>[1]) => this.#ownWrites.add(key, write);
+    const onWrite = (write: Parameters<OwnWrites['add']>[1]) => this.#ownWrites.add(key, write);
     const listerOf = (kind: KindRef) => this.#informers.get(kind)?.lister;
     const record: Performer['record'] = (object, { eventType, reason, message }) =>
       this.#recorder.event(object, eventType, reason, message);
-    await performAll(plan.filter(isApiAction), { client, listerOf, signal, wrote, record });
-    const waits = plan.filter((action) => action.type === 'requeueOnChange');
-    this.#waits.start(key, waits);
+    await performAll(plan.filter(isApiAction), { client, listerOf, signal, onWrite, record });
+    const changes = plan.filter((action) => action.type === 'requeueOnChange');
+    this.#watches.start(key, changes);
   }
 
   #failed(key: string, error: unknown): void {
@@ -167,9 +171,9 @@ class ControllerLoop {
     const errors = failures.map((failure) => failure.error);
     this.#failures.set(key, failures);
     const fields = { key, errors: errors.map(String), failures: this.#queue.failures(key) + 1 };
-    // Somebody else was faster: the next plan sees what they did.
+    // Another writer was faster: the next plan sees the result.
     const stale = errors.every((each) => isApiError(each, 'Conflict', 'AlreadyExists', 'NotFound'));
-    if (stale) this.#log.debug('a plan came too late', fields);
+    if (stale) this.#log.debug('a plan conflicted with another writer', fields);
     else this.#log.warn('a plan failed', fields);
     this.#queue.retry(key);
   }
@@ -179,7 +183,7 @@ function failureOf(error: Error): Failure {
   return error instanceof ActionFailure ? { action: error.action, error: error.cause } : { error };
 }
 
-/** The controlling owner, when it is of the kind. */
+/** Returns the key of the controlling owner if it is of the kind. */
 function ownerKeys(object: DeepReadonly<KubeObject>, kind: KindRef | undefined): string[] {
   const { metadata } = object;
   const owner = controllerOf(object);

@@ -6,18 +6,17 @@ import type { KindRef } from '../../client/object-types.ts';
 import type { Write } from './perform.ts';
 import type { Named } from './plan.ts';
 
-/** How long to wait for a write to come back, in milliseconds. A cache behind a selector may never show it. */
-const PATIENCE = 30_000;
+/** How long to wait for a cache to show a write. A cache with a selector may never show it. */
+const VISIBILITY_TIMEOUT_MS = 30_000;
 
-/** What was written for one key: of each kind the newest version, and what is to go. */
+/** The writes for one key: the newest version of each kind, and deletions. */
 interface Pending {
   readonly versions: Map<KindRef, number>;
   readonly deletions: Map<KindRef, Named[]>;
 }
 
 /**
- * What a controller wrote for each key and its caches have not shown yet. A plan that does not see the controller's own
- * writes would do everything twice.
+ * The writes of a controller that its caches do not show yet. A plan that did not see them would do everything twice.
  */
 export class OwnWrites {
   readonly #pending = new Map<string, Pending>();
@@ -28,7 +27,7 @@ export class OwnWrites {
   ) {}
 
   add(key: string, write: Write): void {
-    // Nobody decides by a kind that is not followed, so its writes are not waited for.
+    // Plans do not depend on kinds without an informer, so that their writes are not waited for.
     if (!this.informerOf(write.kind)) return;
     const pending = this.#pending.get(key) ?? { versions: new Map(), deletions: new Map() };
     this.#pending.set(key, pending);
@@ -43,34 +42,34 @@ export class OwnWrites {
     }
   }
 
-  /** Resolves with true when the caches show all writes for the key, with false when that took too long. */
+  /** Resolves with true when the caches show all writes for the key, with false after a timeout. */
   async seen(key: string, signal: AbortSignal): Promise<boolean> {
     const pending = this.#pending.get(key);
     if (!pending) return true;
     this.#pending.delete(key);
-    const waits = this.#waitsOf(pending);
-    if (waits.length === 0) return true;
-    const patience = new AbortController();
-    setMaxListeners(0, patience.signal);
-    const onAbort = () => patience.abort(signal.reason);
+    const changes = this.#waitsOf(pending);
+    if (changes.length === 0) return true;
+    const timeout = new AbortController();
+    setMaxListeners(0, timeout.signal);
+    const onAbort = () => timeout.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const late = sleep(this.clock, PATIENCE, patience.signal).then(
+    const late = sleep(this.clock, VISIBILITY_TIMEOUT_MS, timeout.signal).then(
       () => false,
       () => false,
     );
     try {
-      const all = Promise.all(waits.map((wait) => wait(patience.signal))).then(
+      const all = Promise.all(changes.map((wait) => wait(timeout.signal))).then(
         () => true,
         () => false,
       );
       return await Promise.race([all, late]);
     } finally {
       signal.removeEventListener('abort', onAbort);
-      patience.abort();
+      timeout.abort();
     }
   }
 
-  /** What is not shown yet. */
+  /** Returns waits for the writes that are not visible yet. */
   #waitsOf({ versions, deletions }: Pending): ((signal: AbortSignal) => Promise<void>)[] {
     const out: ((signal: AbortSignal) => Promise<void>)[] = [];
     for (const [kind, version] of versions) {

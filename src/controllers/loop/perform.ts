@@ -1,4 +1,4 @@
-/** Doing what a plan says. */
+/** Performs the actions of a plan. */
 import { type ApiError, isApiError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/tree.ts';
 import type { Client } from '../../client/client.ts';
@@ -6,14 +6,14 @@ import type { EventSubject } from '../../client/events/event-recorder.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
 import type { Draft, KindRef } from '../../client/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { Action, Named, Report, Told } from './plan.ts';
+import type { Action, EventContent, EventReport, Named } from './plan.ts';
 
-/** What was written, so that the loop can wait until the cache shows it. */
+/** A write, so that the loop can wait until the cache shows it. */
 export type Write =
   | { readonly type: 'version'; readonly kind: KindRef; readonly resourceVersion: string }
   | { readonly type: 'deletion'; readonly kind: KindRef; readonly object: Named };
 
-/** The actions that touch the API. The others are the loop's. */
+/** Actions that call the API. The others are the loop's. */
 export type ApiAction = Exclude<Action, { type: 'requeueAfter' | 'requeueOnChange' }>;
 
 /** An action that failed; its cause is the error. */
@@ -31,21 +31,22 @@ export class ActionFailure extends Error {
 
 export interface Performer {
   readonly client: Client;
-  /** What is known of a kind; undefined when it is not followed. */
+  /** Returns undefined for a kind without an informer. */
   readonly listerOf: (kind: KindRef) => Lister<any> | undefined;
   readonly signal: AbortSignal;
   /** Called after every write. */
-  readonly wrote: (write: Write) => void;
-  readonly record: (object: EventSubject, told: Told) => void;
+  readonly onWrite: (write: Write) => void;
+  readonly record: (object: EventSubject, eventContent: EventContent) => void;
 }
 
 /**
- * Actions in order; those that may, together. Rejects with the first ActionFailure, or with an AggregateError of several.
+ * Performs actions in order, and consecutive ones of some types concurrently. Rejects with the first ActionFailure, or with
+ * an AggregateError of several.
  */
 export async function performAll(actions: readonly ApiAction[], performer: Performer): Promise<void> {
   for (const group of groups(actions)) {
     const tasks = group.map((action) => () => attempt(action, performer));
-    if (group[0]?.type === 'deleteCollection') await together(tasks);
+    if (group[0]?.type === 'deleteCollection') await performConcurrently(tasks);
     else await slowStart(tasks);
   }
 }
@@ -59,19 +60,23 @@ async function attempt(action: ApiAction, performer: Performer): Promise<void> {
     await perform(action, performer);
   } catch (error) {
     const { signal, record } = performer;
-    if (!signal.aborted) tell(action, (report) => report.failed?.(error as Error), record);
+    if (!signal.aborted) recordOutcome(action, (report) => report.failed?.(error as Error), record);
     throw new ActionFailure(action, error as Error);
   }
 }
 
-function tell(action: ApiAction, words: (report: Report) => Told | undefined, record: Performer['record']): void {
+function recordOutcome(
+  action: ApiAction,
+  contentFor: (report: EventReport) => EventContent | undefined,
+  record: Performer['record'],
+): void {
   const report = 'report' in action ? action.report : undefined;
-  const said = report && words(report);
-  if (said) record(report.about, said);
+  const content = report && contentFor(report);
+  if (content) record(report.about, content);
 }
 
 async function perform(action: ApiAction, performer: Performer): Promise<void> {
-  const { client, listerOf, signal, wrote, record } = performer;
+  const { client, listerOf, signal, onWrite, record } = performer;
   if (action.type === 'event') {
     record(action.object, action);
     return;
@@ -80,14 +85,14 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
   const resource = client.of<KubeObject>(kind);
   const version = (object: { readonly metadata?: { readonly resourceVersion?: string } }) => {
     const { resourceVersion } = object.metadata ?? {};
-    if (resourceVersion) wrote({ type: 'version', kind, resourceVersion });
+    if (resourceVersion) onWrite({ type: 'version', kind, resourceVersion });
   };
   switch (action.type) {
     case 'create': {
       const created = await resource.create(action.object, { signal }).catch(unlessTerminating);
       if (!created) return;
       version(created);
-      tell(action, (report) => report.done?.(created.metadata.name ?? ''), record);
+      recordOutcome(action, (report) => report.done?.(created.metadata.name ?? ''), record);
       return;
     }
     case 'update':
@@ -111,7 +116,7 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
       const { name = '', namespace } = action.object.metadata ?? {};
       const body = { apiVersion: kind.hub.apiVersion, kind: kind.kind, ...action.object };
       version(await resource.in(namespace).subresource(name, action.subresource).update(body, { signal }));
-      tell(action, (report) => report.done?.(name), record);
+      recordOutcome(action, (report) => report.done?.(name), record);
       return;
     }
     case 'delete': {
@@ -121,8 +126,8 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
         .in(namespace)
         .delete(name, options)
         .then(() => false, whenGone);
-      wrote({ type: 'deletion', kind, object: action.object });
-      if (!isGone) tell(action, (report) => report.done?.(name), record);
+      onWrite({ type: 'deletion', kind, object: action.object });
+      if (!isGone) recordOutcome(action, (report) => report.done?.(name), record);
       return;
     }
     case 'deleteCollection':
@@ -131,7 +136,7 @@ async function perform(action: ApiAction, performer: Performer): Promise<void> {
   }
 }
 
-/** Annotations count, too: a controller may note something on its object when it writes the status. */
+/** Annotations count, too: some controllers write them together with the status. */
 function isStatusKnown(object: Draft<KubeObject>, lister: Lister<any> | undefined): boolean {
   const { name = '', namespace, uid, annotations } = object.metadata ?? {};
   const known = lister?.get(name, namespace);
@@ -139,7 +144,7 @@ function isStatusKnown(object: Draft<KubeObject>, lister: Lister<any> | undefine
   return deepEqual(known.status, (object as any).status) && deepEqual(known.metadata.annotations, annotations);
 }
 
-/** The namespace is on its way out: what was to be created in it has lost its purpose. */
+/** Creating in a terminating namespace is pointless, and no error. */
 function unlessTerminating(error: ApiError): undefined {
   const causes = isApiError(error, 'Forbidden') ? error.details?.causes : undefined;
   if (causes?.some(({ reason }) => reason === 'NamespaceTerminating')) return undefined;
@@ -151,14 +156,14 @@ function whenGone(error: unknown): true {
   return true;
 }
 
-const TOGETHER: ReadonlySet<Action['type']> = new Set(['create', 'patch', 'delete', 'deleteCollection']);
+const CONCURRENT_TYPES: ReadonlySet<Action['type']> = new Set(['create', 'patch', 'delete', 'deleteCollection']);
 
-/** Neighbours of the same type, where that type is performed together; all others alone. */
+/** Groups consecutive actions of a type that is performed concurrently; all others are alone. */
 function groups(plan: readonly ApiAction[]): readonly (readonly ApiAction[])[] {
   const out: ApiAction[][] = [];
   for (const action of plan) {
     const last = out.at(-1);
-    if (last && TOGETHER.has(action.type) && last[0]?.type === action.type) last.push(action);
+    if (last && CONCURRENT_TYPES.has(action.type) && last[0]?.type === action.type) last.push(action);
     else out.push([action]);
   }
   return out;
@@ -166,14 +171,14 @@ function groups(plan: readonly ApiAction[]): readonly (readonly ApiAction[])[] {
 
 type Task = () => Promise<void>;
 
-/** One, two, four, …: when something is wrong with all of them, few find out. */
+/** Batches of one, two, four, …: when all of them would fail, few are tried. */
 async function slowStart(tasks: readonly Task[]): Promise<void> {
   for (let start = 0, size = 1; start < tasks.length; start += size, size *= 2) {
-    await together(tasks.slice(start, start + size));
+    await performConcurrently(tasks.slice(start, start + size));
   }
 }
 
-async function together(tasks: readonly Task[]): Promise<void> {
+async function performConcurrently(tasks: readonly Task[]): Promise<void> {
   const results = await Promise.allSettled(tasks.map((task) => task()));
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   if (errors.length === 1) throw errors[0];

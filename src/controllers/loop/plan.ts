@@ -1,4 +1,4 @@
-/** What a planner may ask for. The loop performs a plan's actions in their order. */
+/** The actions that a plan consists of. The loop performs them in order. */
 import type { EventSubject, EventType } from '../../client/events/event-recorder.ts';
 import type { DeepReadonly, Draft, KindRef } from '../../client/object-types.ts';
 import type { DeleteOptions, Patch } from '../../client/request-options.ts';
@@ -9,11 +9,11 @@ export type Plan = readonly Action[];
 type Sent = Draft<KubeObject>;
 
 export type Action =
-  /** Creates that stand together are performed at the same time, in growing batches; the first failure ends them. */
-  | { readonly type: 'create'; readonly kind: KindRef; readonly object: Sent; readonly report?: Report }
+  /** Consecutive creates run concurrently, in growing batches; the first failure stops them. */
+  | { readonly type: 'create'; readonly kind: KindRef; readonly object: Sent; readonly report?: EventReport }
   /** Carries the object's `resourceVersion`, so that a plan from an old state fails and is made again. */
   | { readonly type: 'update'; readonly kind: KindRef; readonly object: Sent }
-  /** Like creates, together where they stand so. */
+  /** Concurrent like creates. */
   | {
       readonly type: 'patch';
       readonly kind: KindRef;
@@ -21,35 +21,35 @@ export type Action =
       readonly subresource?: 'status';
       readonly patch: Patch<any>;
     }
-  /** Not written when the status is what it was. */
+  /** Skipped when the status is unchanged. */
   | { readonly type: 'updateStatus'; readonly kind: KindRef; readonly object: Sent }
   | {
       readonly type: 'updateSubresource';
       readonly kind: KindRef;
       readonly subresource: string;
       readonly object: Sent;
-      readonly report?: Report;
+      readonly report?: EventReport;
     }
-  /** Only the object with this uid. That it is gone already is no failure. Like creates, together where they stand so. */
+  /** Deletes only the object with this UID; success if it is gone already. Concurrent like creates. */
   | {
       readonly type: 'delete';
       readonly kind: KindRef;
       readonly object: Named;
       readonly options?: DeleteOptions;
-      readonly report?: Report;
+      readonly report?: EventReport;
     }
-  /** Those that stand together are all tried, whatever fails. */
+  /** Consecutive ones are all tried, whatever fails. */
   | {
       readonly type: 'deleteCollection';
       readonly kind: KindRef;
       readonly namespace: string;
       readonly options?: DeleteOptions;
     }
-  /** Recorded when all actions before it went well. What depends on one action's outcome is its `report`. */
-  | ({ readonly type: 'event'; readonly object: EventSubject } & Told)
-  /** Plan again after this time, unless something else asks earlier. */
+  /** Recorded when all actions before it succeeded. Events about the outcome of an action belong to its `report`. */
+  | ({ readonly type: 'event'; readonly object: EventSubject } & EventContent)
+  /** Plans again after this time, unless something wakes the key earlier. */
   | { readonly type: 'requeueAfter'; readonly milliseconds: number }
-  /** Plan again when something of the kind in the namespace has changed after this version. */
+  /** Plans again when an object of the kind in the namespace changes after this version. */
   | {
       readonly type: 'requeueOnChange';
       readonly kind: KindRef;
@@ -57,27 +57,31 @@ export type Action =
       readonly since: string;
     };
 
-/** What an event says. */
-export interface Told {
+/** The content of an event. */
+export interface EventContent {
   readonly eventType: EventType;
   readonly reason: string;
   readonly message: string;
 }
 
-/** The events that are recorded of an action, once it is known how it went. */
-export interface Report {
+/** Events about an action, recorded once its outcome is known. */
+export interface EventReport {
   readonly about: EventSubject;
   /** `name`: of the object that was written or deleted. */
-  done?(name: string): Told;
-  failed?(error: Error): Told;
+  done?(name: string): EventContent;
+  failed?(error: Error): EventContent;
 }
 
-export const told = (eventType: EventType, reason: string, message: string): Told => ({ eventType, reason, message });
+export const eventContent = (eventType: EventType, reason: string, message: string): EventContent => ({
+  eventType,
+  reason,
+  message,
+});
 
-/** An object that exists. */
+/** An existing object. */
 export type Named = DeepReadonly<Pick<KubeObject, 'metadata'>>;
 
-export const create = <T>(kind: KindRef<T>, object: Draft<T>, report?: Report): Action => ({
+export const create = <T>(kind: KindRef<T>, object: Draft<T>, report?: EventReport): Action => ({
   type: 'create',
   kind,
   object: object as Sent,
@@ -103,11 +107,11 @@ export const updateSubresource = <T>(kind: KindRef<T>, subresource: string, obje
   object: object as Sent,
 });
 
-/** `delete` is a word of the language. */
+/** Named so because `delete` is a keyword. */
 export const remove = (
   kind: KindRef,
   object: Named,
-  { report, ...options }: DeleteOptions & { readonly report?: Report } = {},
+  { report, ...options }: DeleteOptions & { readonly report?: EventReport } = {},
 ): Action => ({
   type: 'delete',
   kind,
@@ -134,7 +138,7 @@ export const patchStatus = (kind: KindRef, object: Named, change: Patch<any>): A
 export const event = (object: EventSubject, type: EventType, reason: string, message: string): Action => ({
   type: 'event',
   object,
-  ...told(type, reason, message),
+  ...eventContent(type, reason, message),
 });
 
 export const deleteCollection = (kind: KindRef, namespace: string, options?: DeleteOptions): Action => ({

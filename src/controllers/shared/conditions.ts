@@ -1,4 +1,4 @@
-/** Conditions: what a controller says of an object, each with the time since when its status holds. */
+/** Status conditions of objects, with transition times. */
 import { timestamp } from '../../base/timestamp.ts';
 
 export interface Condition {
@@ -9,7 +9,9 @@ export interface Condition {
   readonly lastTransitionTime?: string;
 }
 
-/** The conditions with these put in or replaced. The time moves only when a status does, so equal stays equal. */
+/**
+ * Sets or replaces the conditions. The transition time changes only with the status, so that equal conditions stay equal.
+ */
 export function withConditions(
   present: readonly Condition[] | undefined,
   wanted: readonly Omit<Condition, 'lastTransitionTime'>[],
@@ -27,7 +29,7 @@ export function withConditions(
   return out;
 }
 
-/** The others. */
+/** Returns the conditions without those of the type. */
 export function withoutCondition<T extends Pick<Condition, 'type'>>(
   present: readonly T[] | undefined,
   type: string,

@@ -1,6 +1,6 @@
 /**
- * Who manages what. A controller's objects are found by its selector, but belong to it by reference: it takes matching
- * ones that nobody manages, lets go of its own that match no more, and never touches those of another.
+ * Ownership of objects. A controller finds its objects by a selector, but owns them by reference: it adopts matching orphans,
+ * releases its own that no longer match, and never touches those of another controller.
  */
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
@@ -15,22 +15,22 @@ import { type Action, type Named, patch } from '../loop/plan.ts';
 export interface Ownership<Owner, T> {
   readonly owner: KindRef<Owner>;
   readonly kind: KindRef<T>;
-  /** Which labels the owner's objects have. */
+  /** The selector of the owner's objects. */
   selector(owner: DeepReadonly<Owner>): LabelSelector;
-  /** Objects for which this is false are neither taken nor let go. Default: all count. */
+  /** Objects for which this is false are neither adopted nor released. Default: all count. */
   counts?(object: DeepReadonly<T>, owner: DeepReadonly<Owner>): boolean;
-  /** Put on what is taken. */
+  /** Added to adopted objects. */
   readonly finalizers?: readonly string[];
 }
 
 export interface Claim<T> {
-  /** The owner's, with those that the actions take. */
+  /** The owner's objects, including those that the actions adopt. */
   readonly mine: readonly DeepReadonly<T>[];
-  /** To be performed before anything that is decided by `mine`. */
+  /** To be performed before anything that depends on `mine`. */
   readonly actions: readonly Action[];
 }
 
-/** `mayAdopt`: what observeAdoption found, before. */
+/** `mayAdopt`: the earlier result of observeAdoption. */
 export function claim<Owner extends KubeObject, T extends KubeObject>(
   owner: DeepReadonly<Owner>,
   ownership: Ownership<Owner, T>,
@@ -44,7 +44,7 @@ export function claim<Owner extends KubeObject, T extends KubeObject>(
     if (counts && !counts(object, owner)) continue;
     (selector.matches(object.metadata.labels) ? matching : released).push(object);
   }
-  // An owner that is being deleted leaves everything as it is, for the garbage collector to decide.
+  // An owner that is being deleted leaves everything to the garbage collector.
   if (owner.metadata.deletionTimestamp) return { mine: matching, actions: [] };
   const adopted = mayAdopt ? adoptable(owner, ownership, world) : [];
   return {
@@ -57,8 +57,8 @@ export function claim<Owner extends KubeObject, T extends KubeObject>(
 }
 
 /**
- * Whether orphans may be taken: there are some, and the owner, read past the cache, is still the same and still wanted. A
- * cache that lags behind would let a deleted owner take what its deletion set free.
+ * Whether orphans may be adopted: there are some, and the owner, read from the server, is the same and not being deleted.
+ * With a lagging cache, a deleted owner would adopt what its deletion has orphaned.
  */
 export async function observeAdoption<Owner extends KubeObject, T extends KubeObject>(
   owner: DeepReadonly<Owner> | undefined,
@@ -77,7 +77,7 @@ export async function observeAdoption<Owner extends KubeObject, T extends KubeOb
   }
 }
 
-/** For a controller's `also`: an object that nobody manages wakes every owner that could take it. */
+/** For a controller's `also`: an orphan wakes every owner that could adopt it. */
 export function orphansOf<Owner extends KubeObject, T extends KubeObject>(ownership: Ownership<Owner, T>): Related {
   const { owner, kind, selector } = ownership;
   return related(kind, (object, { of }) => {
@@ -90,20 +90,20 @@ export function orphansOf<Owner extends KubeObject, T extends KubeObject>(owners
   });
 }
 
-/** What an object carries that the owner manages. */
+/** Returns the owner reference of a controlled object. */
 export function controllerReference(owner: Named, kind: KindRef) {
   const { name = '', uid = '' } = owner.metadata;
   const apiVersion = kind.hub.apiVersion;
   return { apiVersion, kind: kind.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** A selector of an object, compiled once. */
+/** Compiles a selector once. */
 export const compiledSelector = once(fromLabelSelector);
 
-/** The older form, a map of labels. */
+/** The same for a map of labels. */
 export const compiledLabels = once((labels: Readonly<Record<string, string>> | undefined) => fromLabels(labels ?? {}));
 
-/** Objects do not change, so neither does what was made of them. */
+/** Objects are immutable, so that the result is cached for each. */
 function once<T extends object>(make: (from: T | undefined) => LabelSelector): (from: T | undefined) => LabelSelector {
   const known = new WeakMap<T, LabelSelector>();
   return (from) => {
@@ -130,7 +130,7 @@ function adoptable<Owner extends KubeObject, T extends KubeObject>(
     );
 }
 
-/** The uid makes sure that it is this object, and not one of the same name that came after it. */
+/** The UID makes sure that it is not a later object of the same name. */
 function adoption(owner: Named, { metadata }: Named, ownership: Ownership<any, any>) {
   const { finalizers, owner: ownerKind } = ownership;
   const changes = {

@@ -11,7 +11,7 @@ const NO_STATE = Object.freeze({});
 export function containerStatus(run: ContainerRun, { resources }: SeenContainer, maxBytes: number) {
   const { name, role, state, last, image, imageID } = run;
   const id = state.type === 'waiting' ? last?.id : state.id;
-  const asked = resources && (resources.requests || resources.limits) ? resources : undefined;
+  const requested = resources && (resources.requests || resources.limits) ? resources : undefined;
   return {
     name,
     state: stateOf(state, maxBytes),
@@ -22,8 +22,8 @@ export function containerStatus(run: ContainerRun, { resources }: SeenContainer,
     imageID,
     ...(id ? { containerID: id } : {}),
     ...(role === 'ephemeral' ? {} : { started: state.type === 'running' && role !== 'init' }),
-    ...(asked?.requests ? { allocatedResources: asked.requests } : {}),
-    ...(asked ? { resources: asked } : {}),
+    ...(requested?.requests ? { allocatedResources: requested.requests } : {}),
+    ...(requested ? { resources: requested } : {}),
   };
 }
 

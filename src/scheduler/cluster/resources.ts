@@ -89,16 +89,16 @@ function amountOf(name: string, text: string): number {
  * started before it. Pod-level requests replace that sum, and overhead is added.
  */
 export function requestsOf(pod: Pod): Requests {
-  const asked = sum(pod, undefined);
-  const likely = isVague(pod) ? sum(pod, DEFAULT_REQUEST) : asked;
+  const requested = sum(pod, undefined);
+  const withDefaults = isVague(pod) ? sum(pod, DEFAULT_REQUEST) : requested;
   return {
-    cpu: asked.cpu,
-    memory: asked.memory,
-    storage: asked.storage,
-    others: asked.others,
-    likelyCpu: likely.cpu,
-    likelyKiB: Math.ceil(likely.memory / 1024),
-    kiB: Math.ceil(asked.memory / 1024),
+    cpu: requested.cpu,
+    memory: requested.memory,
+    storage: requested.storage,
+    others: requested.others,
+    likelyCpu: withDefaults.cpu,
+    likelyKiB: Math.ceil(withDefaults.memory / 1024),
+    kiB: Math.ceil(requested.memory / 1024),
   };
 }
 

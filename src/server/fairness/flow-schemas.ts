@@ -204,6 +204,7 @@ export class FlowSchemas {
     const specs = new Map([...defaultLevels] as [string, PriorityLevelConfiguration['spec']][]);
     const uids = new Map<string, string>();
     for (const entry of cache.table(PriorityLevelConfiguration).entries('')) {
+      if (entry.failure(PriorityLevelConfiguration)) continue;
       const { metadata, spec } = entry.hub(PriorityLevelConfiguration) as PriorityLevelConfiguration;
       specs.set(entry.at.name, spec);
       uids.set(entry.at.name, metadata.uid ?? '');
@@ -222,6 +223,7 @@ export class FlowSchemas {
   #readSchemas(): readonly ActiveSchema[] {
     const found = new Map([...defaultSchemas].map(([name, spec]) => [name, { uid: '', spec: spec as Spec }]));
     for (const entry of this.#options.cache.table(FlowSchema).entries('')) {
+      if (entry.failure(FlowSchema)) continue;
       const { metadata, spec } = entry.hub(FlowSchema) as FlowSchema;
       found.set(entry.at.name, { uid: metadata.uid ?? '', spec });
     }

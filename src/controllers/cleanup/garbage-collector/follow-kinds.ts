@@ -1,4 +1,4 @@
-/** Keeps the graph of owners up to date: it follows every kind that is served, and those that come to be. */
+/** Keeps the owner graph up to date: follows every served kind, including those added later. */
 import { setMaxListeners } from 'node:events';
 import { reflect, type Sink } from '../../../client/informer/reflector.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -7,11 +7,11 @@ import type { Feed, FeedTools } from '../../loop/define.ts';
 import { nodeOf, type OwnerGraph } from './owner-graph.ts';
 
 export interface FollowOptions {
-  /** The kinds that are served at this moment. */
+  /** The kinds that are currently served. */
   readonly kinds: () => Iterable<Kind>;
-  /** Calls whenever kinds have come or gone; returns how to stop that. */
+  /** Calls the listener whenever kinds are added or removed; returns a function to stop that. */
   readonly onKindsChange: (listener: () => void) => () => void;
-  /** Called when kinds have come or gone, after the followers know. */
+  /** Called when kinds were added or removed, after the followers know. */
   readonly changed: () => void;
 }
 
@@ -56,7 +56,7 @@ export function followKinds(graph: OwnerGraph, options: FollowOptions, tools: Fe
   return { ready: begin(), ended };
 }
 
-/** Events are left to their age: there are many, and nothing depends on them. */
+/** Events are not collected: they expire, there are many, and nothing depends on them. */
 function isCollected({ kind, verbs }: Kind): boolean {
   if (kind === 'Event') return false;
   return !verbs || (['list', 'watch', 'delete'] as const).every((verb) => verbs.includes(verb));
@@ -91,7 +91,7 @@ function follow(kind: Kind, graph: OwnerGraph, { client, clock, random, log }: F
   return { stop, synced, ended };
 }
 
-/** What is not in the list went while nobody looked. */
+/** Objects missing from the list were deleted unnoticed. */
 function removeMissing(kind: Kind, graph: OwnerGraph, items: readonly DeepReadonly<KubeObject>[]): void {
   const present = new Set(items.map(({ metadata }) => metadata.uid));
   const missing = [...graph.ofKind(kind)].filter(({ uid }) => !present.has(uid));

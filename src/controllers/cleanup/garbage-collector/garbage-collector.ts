@@ -1,29 +1,28 @@
 /**
- * Collects what its owners left behind, whatever kind it is. The server marks objects that are deleted with what is to
- * become of their dependents (the finalizers `orphan` and `foregroundDeletion`); here that is carried out. The keys that
- * are planned for are uids.
+ * Deletes objects of any kind whose owners are gone. The server marks deleted objects with what becomes of their dependents
+ * (the finalizers `orphan` and `foregroundDeletion`); this controller carries it out. Its keys are UIDs.
  */
 import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController } from '../../loop/define.ts';
 import { followKinds } from './follow-kinds.ts';
 import { type GraphNode, isWaiting, ORPHAN, OwnerGraph } from './owner-graph.ts';
-import { type JudgedOwner, judgeOwners } from './owners.ts';
-import { planCollection, type Relations } from './plan-collection.ts';
+import { type OwnerStatus, statusOfOwners } from './owners.ts';
+import { type ObjectRelations, planCollection } from './plan-collection.ts';
 
 export interface GarbageCollectorOptions {
-  /** The kinds that are served at this moment; they come and go. */
+  /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
-  /** Calls whenever kinds have come or gone; returns how to stop that. */
+  /** Calls the listener whenever kinds are added or removed; returns a function to stop that. */
   readonly onKindsChange: (listener: () => void) => () => void;
 }
 
-/** Deletions share a disk flush, so many are under way at once. */
+/** Deletions share disk flushes, so that many run concurrently. */
 const WORKERS = 64;
 
 export function garbageCollectorController({ kinds, onKindsChange }: GarbageCollectorOptions): Controller {
   let graph = new OwnerGraph();
   const served = new ServedKinds(kinds);
-  /** Objects of which nothing can be said before a kind of their owners is served. */
+  /** Objects that cannot be judged before the kind of an owner is served. */
   const undecided = new Set<string>();
   const changed = () => {
     served.forget();
@@ -31,12 +30,12 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
     undecided.clear();
     for (const uid of again) graph.wake(uid);
   };
-  return defineController<never, Relations | undefined>({
+  return defineController<never, ObjectRelations | undefined>({
     name: 'garbage-collector',
     account: 'generic-garbage-collector',
     workers: WORKERS,
     feed: (tools) => {
-      // It may run again, after another server did: what is known from before is not.
+      // It may run again after another server has: earlier knowledge is stale.
       graph = new OwnerGraph();
       undecided.clear();
       return followKinds(graph, { kinds, onKindsChange, changed }, tools);
@@ -48,7 +47,7 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
         return undefined;
       }
       const kindOf = (apiVersion: string, kind: string) => served.find(apiVersion, kind);
-      const owners = node.isDeleted ? [] : await judgeOwners(node, { graph, client, signal, kindOf });
+      const owners = node.isDeleted ? [] : await statusOfOwners(node, { graph, client, signal, kindOf });
       if (owners.some(({ state }) => state === 'unknown')) undecided.add(node.uid);
       return relationsOf(graph, node, owners);
     },
@@ -56,18 +55,18 @@ export function garbageCollectorController({ kinds, onKindsChange }: GarbageColl
   });
 }
 
-/** A crowd of dependents is counted only where it matters. */
-export function relationsOf(graph: OwnerGraph, node: GraphNode, owners: readonly JudgedOwner[]): Relations {
+/** Dependents are looked up only where they matter: there may be many. */
+export function relationsOf(graph: OwnerGraph, node: GraphNode, owners: readonly OwnerStatus[]): ObjectRelations {
   const waits = isWaiting(node) && !node.finalizers.includes(ORPHAN);
   return {
     node,
     owners,
     dependents: waits ? [] : graph.dependentsOf(node.uid),
-    isHeldUp: waits && graph.isHeldUp(node.uid),
+    isBlocked: waits && graph.isBlocked(node.uid),
   };
 }
 
-/** Kinds by the version and name that references use. */
+/** Kinds by the API version and kind of owner references. */
 class ServedKinds {
   readonly #kinds: () => Iterable<Kind>;
   #known: Map<string, Kind> | undefined;

@@ -1,6 +1,6 @@
 /**
- * Who owns whom, over all kinds: of every object only what decides when it goes. It wakes the objects whose fate a change
- * may have decided. An owner that is not known is not in the graph; its dependents are found by its uid all the same.
+ * The graph of owners over all kinds: of every object only what decides when it is deleted. It wakes the objects that a
+ * change may affect. An unknown owner is not in the graph, but its dependents are found by its UID.
  */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
@@ -11,7 +11,7 @@ export type OwnerReference = DeepReadonly<NonNullable<ObjectMeta['ownerReference
 export const ORPHAN = 'orphan';
 export const FOREGROUND = 'foregroundDeletion';
 
-/** An object as the graph knows it. It is replaced, never changed. */
+/** An object in the graph. It is replaced, never modified. */
 export interface GraphNode {
   readonly kind: Kind;
   readonly uid: string;
@@ -20,11 +20,11 @@ export interface GraphNode {
   readonly resourceVersion: string;
   readonly owners: readonly OwnerReference[];
   readonly finalizers: readonly string[];
-  /** It was asked to go. */
+  /** Whether its deletion was requested. */
   readonly isDeleted: boolean;
 }
 
-/** It was asked to go, and waits for those that hold it up. */
+/** Whether it is being deleted and waits for its dependents. */
 export const isWaiting = (node: Pick<GraphNode, 'isDeleted' | 'finalizers'>) =>
   node.isDeleted && node.finalizers.includes(FOREGROUND);
 
@@ -50,31 +50,34 @@ export class OwnerGraph {
   readonly #nodes = new Map<string, GraphNode>();
   readonly #dependents = new Map<string, Set<string>>();
   readonly #gone = new RecentlyGone();
-  /** Whom to tell; objects are told by their uid. */
+  /** Called with the UID of an object to plan for. */
   wake: (uid: string) => void = () => {};
 
   get(uid: string): GraphNode | undefined {
     return this.#nodes.get(uid);
   }
 
-  /** Those that name this uid among their owners. */
+  /** Objects with this UID among their owners. */
   dependentsOf(uid: string): readonly GraphNode[] {
     const uids = this.#dependents.get(uid);
     return uids ? [...uids].map((each) => this.#nodes.get(each) as GraphNode) : NONE;
   }
 
-  /** Whether somebody holds up the end of an object that waits. Those that wait for it in turn do not: nobody would go. */
-  isHeldUp(uid: string): boolean {
+  /**
+   * Whether a dependent blocks the deletion of an object that waits. Dependents that wait for it in turn do not, or neither
+   * would go.
+   */
+  isBlocked(uid: string): boolean {
     return this.#holders(uid).some((holder) => !(isWaiting(holder) && this.#waitsFor(holder.uid, uid, new Set())));
   }
 
-  /** Whether the owner is known not to exist where the dependent says it is. */
-  isGone(place: string): boolean {
-    return this.#gone.has(place);
+  /** Whether the owner is known not to exist where the dependent refers to it. */
+  isGone(identityKey: string): boolean {
+    return this.#gone.has(identityKey);
   }
 
-  markGone(place: string): void {
-    this.#gone.add(place);
+  markGone(identityKey: string): void {
+    this.#gone.add(identityKey);
   }
 
   put(node: GraphNode): void {
@@ -95,11 +98,11 @@ export class OwnerGraph {
       this.#wakeIfWaiting(owner.uid);
     }
     if (!this.#dependents.has(uid)) return;
-    this.#gone.add(placeOf(node));
+    this.#gone.add(identityKeyOf(node));
     this.#wakeDependents(uid);
   }
 
-  /** The kind is not served any more. What becomes of the dependents is not known, so they stay. */
+  /** Drops a kind that is no longer served. The fate of its dependents is unknown, so that they stay. */
   forget(kind: Kind): void {
     for (const node of [...this.#nodes.values()]) {
       if (node.kind !== kind) continue;
@@ -163,7 +166,7 @@ export class OwnerGraph {
   }
 }
 
-/** Whether the reference names the owner by what it is and where the dependent can have its owners. */
+/** Whether the reference matches the owner's kind, name and namespace. */
 export function isNamedBy(
   owner: GraphNode,
   reference: OwnerReference,
@@ -178,8 +181,8 @@ export function isNamedBy(
   );
 }
 
-/** An object that has a uid, and where it is; two of them are the same only if all of it is. */
-export function placeOf({
+/** Identifies an object by UID and location. */
+export function identityKeyOf({
   kind,
   uid,
   namespace,
@@ -190,20 +193,20 @@ export function placeOf({
 
 const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '');
 
-/** How many are remembered; who is forgotten is looked for once more. */
-const REMEMBERED = 1000;
+/** Above this, the oldest are forgotten and would be looked up once more. */
+const MAX_REMEMBERED = 1000;
 
-/** Objects that do not exist and, having a uid, never will again. */
+/** Objects that do not exist and, having a UID, never will again. */
 class RecentlyGone {
   readonly #places = new Set<string>();
 
-  has(place: string): boolean {
-    return this.#places.has(place);
+  has(identityKey: string): boolean {
+    return this.#places.has(identityKey);
   }
 
-  add(place: string): void {
-    this.#places.add(place);
-    if (this.#places.size <= REMEMBERED) return;
+  add(identityKey: string): void {
+    this.#places.add(identityKey);
+    if (this.#places.size <= MAX_REMEMBERED) return;
     const [oldest] = this.#places;
     this.#places.delete(oldest as string);
   }

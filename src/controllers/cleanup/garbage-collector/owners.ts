@@ -1,45 +1,45 @@
-/** What is true of the owners that an object names. */
+/** Determines the state of an object's owners. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import {
   type GraphNode,
+  identityKeyOf,
   isNamedBy,
   isWaiting,
   nodeOf,
   type OwnerGraph,
   type OwnerReference,
-  placeOf,
 } from './owner-graph.ts';
 
 /**
- * `present`: it exists. `waiting`: it exists, and waits for its dependents to go. `absent`: no such object exists, and
- * none will. `unknown`: its kind is not served, or cannot own such an object.
+ * `present`: it exists. `waiting`: it exists, and waits for its dependents to be deleted. `absent`: no such object exists or
+ * ever will. `unknown`: its kind is not served, or cannot own such an object.
  */
 type OwnerState = 'present' | 'waiting' | 'absent' | 'unknown';
 
-export interface JudgedOwner {
+export interface OwnerStatus {
   readonly reference: OwnerReference;
   readonly state: OwnerState;
-  /** The owner exists, but in another namespace, where it cannot own the object. */
+  /** The owner exists in another namespace, where it cannot own the object. */
   readonly isElsewhere: boolean;
 }
 
-interface Look {
+interface OwnerLookup {
   readonly graph: OwnerGraph;
   readonly client: Client;
   readonly signal: AbortSignal;
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
 }
 
-/** Owners that the graph does not show are asked for on the server: a cache that lags behind must cost nobody a pod. */
-export async function judgeOwners(node: GraphNode, look: Look): Promise<readonly JudgedOwner[]> {
-  const out: JudgedOwner[] = [];
+/** Owners missing from the graph are read from the server: a lagging cache must not cost anybody a pod. */
+export async function statusOfOwners(node: GraphNode, lookup: OwnerLookup): Promise<readonly OwnerStatus[]> {
+  const out: OwnerStatus[] = [];
   for (const reference of node.owners) {
-    const known = look.graph.get(reference.uid);
+    const known = lookup.graph.get(reference.uid);
     const isElsewhere = known !== undefined && known.namespace !== '' && known.namespace !== node.namespace;
     const isKnown = known !== undefined && isNamedBy(known, reference, node);
-    const state = isKnown ? stateOf(known) : await find(reference, node, look);
+    const state = isKnown ? stateOf(known) : await find(reference, node, lookup);
     out.push({ reference, state, isElsewhere });
   }
   return out;
@@ -47,20 +47,20 @@ export async function judgeOwners(node: GraphNode, look: Look): Promise<readonly
 
 const stateOf = (owner: GraphNode): OwnerState => (isWaiting(owner) ? 'waiting' : 'present');
 
-async function find(reference: OwnerReference, node: GraphNode, look: Look): Promise<OwnerState> {
-  const kind = look.kindOf(reference.apiVersion, reference.kind);
+async function find(reference: OwnerReference, node: GraphNode, lookup: OwnerLookup): Promise<OwnerState> {
+  const kind = lookup.kindOf(reference.apiVersion, reference.kind);
   if (!kind || (kind.scope === 'Namespaced' && !node.namespace)) return 'unknown';
   const { name, uid } = reference;
   const namespace = kind.scope === 'Namespaced' ? node.namespace : '';
-  const place = placeOf({ kind, uid, namespace, name });
-  if (look.graph.isGone(place)) return 'absent';
-  const found = await get(kind, { namespace, name }, look);
+  const identityKey = identityKeyOf({ kind, uid, namespace, name });
+  if (lookup.graph.isGone(identityKey)) return 'absent';
+  const found = await get(kind, { namespace, name }, lookup);
   if (found?.metadata.uid === uid) return stateOf(nodeOf(kind, found));
-  look.graph.markGone(place);
+  lookup.graph.markGone(identityKey);
   return 'absent';
 }
 
-async function get(kind: Kind, at: { namespace: string; name: string }, { client, signal }: Look) {
+async function get(kind: Kind, at: { namespace: string; name: string }, { client, signal }: OwnerLookup) {
   try {
     return await client
       .of<KubeObject>(kind)

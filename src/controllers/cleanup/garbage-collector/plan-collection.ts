@@ -1,27 +1,27 @@
-/** What becomes of an object because of its owners, and of its dependents because of it. */
+/** Plans what happens to an object because of its owners, and to its dependents because of it. */
 import type { DeleteOptions } from '../../../client/request-options.ts';
 import { type Action, event, type Named, type Plan, patch, remove } from '../../loop/plan.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, type OwnerReference } from './owner-graph.ts';
-import type { JudgedOwner } from './owners.ts';
+import type { OwnerStatus } from './owners.ts';
 
-export interface Relations {
+export interface ObjectRelations {
   readonly node: GraphNode;
-  readonly owners: readonly JudgedOwner[];
+  readonly owners: readonly OwnerStatus[];
   readonly dependents: readonly GraphNode[];
-  /** Somebody keeps it from going, though it was asked to. */
-  readonly isHeldUp: boolean;
+  /** Whether dependents block its deletion. */
+  readonly isBlocked: boolean;
 }
 
-export function planCollection({ node, owners, dependents, isHeldUp }: Relations): Plan {
+export function planCollection({ node, owners, dependents, isBlocked }: ObjectRelations): Plan {
   if (node.isDeleted) {
     if (node.finalizers.includes(ORPHAN)) return orphaned(node, dependents);
-    return isWaiting(node) && !isHeldUp ? [released(node, FOREGROUND)] : [];
+    return isWaiting(node) && !isBlocked ? [released(node, FOREGROUND)] : [];
   }
   return [...complaints(node, owners), ...planByOwners(node, owners, dependents)];
 }
 
-function planByOwners(node: GraphNode, owners: readonly JudgedOwner[], dependents: readonly GraphNode[]): Plan {
-  // What its owner is cannot be said: then nothing can be said of the object.
+function planByOwners(node: GraphNode, owners: readonly OwnerStatus[], dependents: readonly GraphNode[]): Plan {
+  // With an unknown owner, the object cannot be judged.
   if (owners.length === 0 || owners.some(({ state }) => state === 'unknown')) return [];
   const present = owners.filter(({ state }) => state === 'present');
   if (present.length === owners.length) return [];
@@ -30,21 +30,21 @@ function planByOwners(node: GraphNode, owners: readonly JudgedOwner[], dependent
   return [deleted(node, isAwaited ? 'Foreground' : policyOf(node))];
 }
 
-const referenceOf = ({ reference }: JudgedOwner) => reference;
+const referenceOf = ({ reference }: OwnerStatus) => reference;
 
-/** What a deletion that began earlier asked for still holds. */
+/** Keeps the policy of a deletion that was requested earlier. */
 function policyOf({ finalizers }: GraphNode): DeleteOptions['propagationPolicy'] {
   if (finalizers.includes(ORPHAN)) return 'Orphan';
   return finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
 }
 
-/** Dependents lose their owner before it goes. */
+/** Removes the owner reference from dependents before the owner is deleted. */
 function orphaned(node: GraphNode, dependents: readonly GraphNode[]): Plan {
   const kept = (dependent: GraphNode) => dependent.owners.filter(({ uid }) => uid !== node.uid);
   return [...dependents.map((dependent) => owned(dependent, kept(dependent))), released(node, ORPHAN)];
 }
 
-/** Only as it was seen: an object that has changed since may have been taken over. */
+/** Only in the version that was seen: an object that has changed since may have been adopted. */
 function deleted(node: GraphNode, propagationPolicy: DeleteOptions['propagationPolicy']): Action {
   const { uid, resourceVersion } = node;
   return remove(node.kind, namedOf(node), { propagationPolicy, preconditions: { uid, resourceVersion } });
@@ -59,13 +59,13 @@ function released(node: GraphNode, finalizer: string): Action {
   return changed(node, { finalizers: finalizers.length > 0 ? finalizers : null });
 }
 
-/** Merge patches, since kinds that came later know no other; the version keeps what others write meanwhile. */
+/** Merge patches, since custom kinds support no strategic ones; the resourceVersion protects concurrent changes. */
 function changed(node: GraphNode, metadata: object): Action {
   const { resourceVersion } = node;
   return patch(node.kind, namedOf(node), { type: 'merge', changes: { metadata: { resourceVersion, ...metadata } } });
 }
 
-function complaints(node: GraphNode, owners: readonly JudgedOwner[]): Action[] {
+function complaints(node: GraphNode, owners: readonly OwnerStatus[]): Action[] {
   const { apiVersion } = node.kind.hub;
   const about = { apiVersion, kind: node.kind.kind, ...namedOf(node) };
   return owners

@@ -1,4 +1,4 @@
-/** What is in a namespace: all objects of all kinds that the server serves at this moment. */
+/** Lists all objects in a namespace, of all kinds that are currently served. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Kind } from '../../../kinds/kind.ts';
@@ -7,25 +7,25 @@ import type { Named } from '../../loop/plan.ts';
 export interface Content {
   readonly kind: Kind;
   readonly objects: readonly Named[];
-  /** The version that the list shows. */
+  /** The version of the list. */
   readonly resourceVersion: string;
 }
 
 export interface NamespaceContent {
-  /** Kinds of which there is something. */
+  /** Kinds with remaining objects. */
   readonly contents: readonly Content[];
-  /** Why the kinds are not known, when they are not. */
+  /** Why the kinds are not known. */
   readonly undiscovered?: string;
   /** Why kinds could not be listed. */
   readonly unlisted: readonly string[];
 }
 
-export const NOTHING: NamespaceContent = { contents: [], unlisted: [] };
+export const NO_CONTENT: NamespaceContent = { contents: [], unlisted: [] };
 
 interface Look {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** The kinds that are served now. */
+  /** The kinds that are currently served. */
   readonly kinds: () => Iterable<Kind>;
 }
 
@@ -34,7 +34,7 @@ export async function contentOf(namespace: string, { client, signal, kinds }: Lo
   try {
     served = [...kinds()].filter(livesInNamespaces);
   } catch (error) {
-    return { ...NOTHING, undiscovered: (error as Error).message };
+    return { ...NO_CONTENT, undiscovered: (error as Error).message };
   }
   const unlisted: string[] = [];
   const lists = await Promise.all(
@@ -44,7 +44,7 @@ export async function contentOf(namespace: string, { client, signal, kinds }: Lo
         return { kind, objects: items, resourceVersion: metadata.resourceVersion };
       } catch (error) {
         signal.throwIfAborted();
-        // The kind went away after it was counted, or never had objects to list.
+        // The kind was removed meanwhile, or cannot be listed.
         if (!isApiError(error, 'NotFound', 'MethodNotAllowed')) unlisted.push((error as Error).message);
         return undefined;
       }

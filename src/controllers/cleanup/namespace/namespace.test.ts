@@ -48,7 +48,7 @@ function contentOf(things: readonly Thing[]): NamespaceContent {
 const plan = (namespace: Namespace | undefined, observed: NamespaceContent, failures: Error[] = []): Plan =>
   planNamespace(namespace, { observed, failures: failures.map((error) => ({ error })) }, now);
 
-const words = (actions: Plan) =>
+const text = (actions: Plan) =>
   actions.map((action) => `${action.type}${'kind' in action ? ` ${action.kind.plural}` : ''}`);
 
 const conditionOf = (actions: Plan, type: string) => {
@@ -77,13 +77,13 @@ describe('planNamespace', () => {
 
   it('deletes pods before anything else, and looks again when something has changed', () => {
     const content = contentOf([thing(ConfigMap, 'c'), thing(Pod, 'p')]);
-    expect(words(plan(doomed(), content))).toEqual(['deleteCollection pods', 'requeueOnChange pods']);
+    expect(text(plan(doomed(), content))).toEqual(['deleteCollection pods', 'requeueOnChange pods']);
   });
 
   it('deletes one by one what cannot be deleted together', () => {
     const content = contentOf([thing(NoCollections, 'a'), thing(NoCollections, 'b', { asked: true })]);
     const actions = plan(doomed(), content);
-    expect(words(actions)).toEqual(['delete singles', 'requeueOnChange singles']);
+    expect(text(actions)).toEqual(['delete singles', 'requeueOnChange singles']);
     expect((actions[0] as Extract<Action, { type: 'delete' }>).object.metadata.name).toBe('a');
   });
 
@@ -94,7 +94,7 @@ describe('planNamespace', () => {
       thing(Pod, 'c', { asked: true, finalizers: ['z/z'] }),
     ]);
     const actions = plan(doomed(), content);
-    expect(words(actions)).toEqual(['updateStatus namespaces', 'requeueOnChange pods']);
+    expect(text(actions)).toEqual(['updateStatus namespaces', 'requeueOnChange pods']);
     expect(conditionOf(actions, 'NamespaceContentRemaining')).toEqual({
       type: 'NamespaceContentRemaining',
       status: 'True',
@@ -112,7 +112,7 @@ describe('planNamespace', () => {
 
   it('says so when kinds cannot be found or listed, and does not let go', () => {
     const actions = plan(doomed(), { contents: [], unlisted: ['no etcd'], undiscovered: 'no kinds' });
-    expect(words(actions)).toEqual(['updateStatus namespaces', 'requeueAfter']);
+    expect(text(actions)).toEqual(['updateStatus namespaces', 'requeueAfter']);
     expect(conditionOf(actions, 'NamespaceDeletionDiscoveryFailure')).toMatchObject({
       status: 'True',
       reason: 'DiscoveryFailed',
@@ -128,7 +128,7 @@ describe('planNamespace', () => {
   it('says so when deletions failed, but not that somebody else was faster', () => {
     const content = contentOf([thing(ConfigMap, 'c')]);
     const failed = plan(doomed(), content, [new ApiError('InternalError', 'b'), new ApiError('InternalError', 'a')]);
-    expect(words(failed)).toEqual([
+    expect(text(failed)).toEqual([
       'updateStatus namespaces',
       'deleteCollection configmaps',
       'requeueOnChange configmaps',
@@ -143,7 +143,7 @@ describe('planNamespace', () => {
   it('reports that all is gone, then lets go, and keeps what others hold', () => {
     const held = doomed({ spec: { finalizers: ['kubernetes', 'example.com/other'] } });
     const first = plan(held, contentOf([]));
-    expect(words(first)).toEqual(['updateStatus namespaces']);
+    expect(text(first)).toEqual(['updateStatus namespaces']);
     const reported = (first[0] as any).object as Namespace;
     const second = plan(reported, contentOf([]));
     expect(second).toEqual([

@@ -1,4 +1,4 @@
-/** Empties a namespace that is being deleted, says what is left in it, and lets go of it in the end. */
+/** Empties a namespace that is being deleted, reports what remains in it, and finalizes it. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
@@ -15,17 +15,17 @@ import {
   updateSubresource,
 } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
-import { type Content, contentOf, type NamespaceContent, NOTHING } from './content.ts';
-import { isAsked, report } from './report.ts';
+import { type Content, contentOf, type NamespaceContent, NO_CONTENT } from './content.ts';
+import { isDeleted, report } from './report.ts';
 
-/** What keeps a namespace until it is empty. */
+/** Holds a namespace until it is empty. */
 const FINALIZER = 'kubernetes';
 
-/** How long to wait before what cannot be listed is listed again, in milliseconds. */
-const LOOK_AGAIN = 5000;
+/** How long to wait before kinds that could not be listed are tried again. */
+const RETRY_MS = 5000;
 
 export interface NamespaceControllerOptions {
-  /** The kinds that are served at this moment; they come and go. */
+  /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
 }
 
@@ -35,7 +35,7 @@ export function namespaceController({ kinds }: NamespaceControllerOptions): Cont
     account: 'namespace-controller',
     watches: Namespace,
     observe: async (namespace, { key }, { client, signal }) =>
-      isOurs(namespace) ? contentOf(key.name, { client, signal, kinds }) : NOTHING,
+      isOurs(namespace) ? contentOf(key.name, { client, signal, kinds }) : NO_CONTENT,
     plan: planNamespace,
   });
 }
@@ -48,18 +48,18 @@ export function planNamespace(
   if (!namespace || !isOurs(namespace)) return [];
   const { observed, failures } = world;
   const isKnown = observed.undiscovered === undefined && observed.unlisted.length === 0;
-  const due = nextToGo(observed.contents);
+  const due = nextToDelete(observed.contents);
   const deletions = due.flatMap((content) => deletionsOf(content, namespace.metadata.name ?? ''));
-  // While deletions are only being asked for there is nothing to say yet, unless they failed before.
+  // While deletions are only being requested there is nothing to report, unless some failed before.
   const status = deletions.length > 0 && isKnown && failures.length === 0 ? [] : reported(namespace, world, now);
   const isEmpty = isKnown && due.length === 0;
   return [
     ...status,
     ...deletions,
     ...due.map((content) => requeueOnChange(content.kind, namespace.metadata.name ?? '', content.resourceVersion)),
-    ...(isKnown ? [] : [requeueAfter(LOOK_AGAIN)]),
-    // A new status is a new version of the namespace, which brings the next plan. So the namespace is looked at once more
-    // after a write of ours: whatever was let in before its deletion has been written by then, too.
+    ...(isKnown ? [] : [requeueAfter(RETRY_MS)]),
+    // A new status is a new version of the namespace, which causes the next plan. The namespace is therefore read once more
+    // after a write of ours: whatever was admitted before its deletion has been written by then.
     ...(isEmpty && status.length === 0 ? [finalize(namespace)] : []),
   ];
 }
@@ -69,22 +69,24 @@ function isOurs(namespace: DeepReadonly<Namespace> | undefined): boolean {
   return namespace.spec.finalizers?.includes(FINALIZER) ?? false;
 }
 
-/** Pods first: while they run they need what they were given. */
-function nextToGo(contents: readonly Content[]): readonly Content[] {
+/** Pods first: they need their config and secrets while they run. */
+function nextToDelete(contents: readonly Content[]): readonly Content[] {
   const pods = contents.filter(({ kind }) => kind.group === '' && kind.kind === 'Pod');
   return pods.length > 0 ? pods : contents;
 }
 
-/** Each object ends as it would by itself, a pod with its grace. What depends on it goes with the namespace anyway. */
+/**
+ * Each object is deleted in the usual way, a pod with its grace period. Its dependents are deleted with the namespace anyway.
+ */
 function deletionsOf({ kind, objects }: Content, namespace: string): Action[] {
   const options = { propagationPolicy: 'Background' } as const;
-  const left = objects.filter((object) => !isAsked(object));
+  const left = objects.filter((object) => !isDeleted(object));
   if (left.length === 0) return [];
   if (!kind.verbs || kind.verbs.includes('deletecollection')) return [deleteCollection(kind, namespace, options)];
   return left.map((object) => remove(kind, object, options));
 }
 
-/** The status, when it has changed. */
+/** Writes the status when it has changed. */
 function reported(
   namespace: DeepReadonly<Namespace>,
   { observed, failures }: Pick<Snapshot<NamespaceContent>, 'observed' | 'failures'>,

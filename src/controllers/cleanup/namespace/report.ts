@@ -1,14 +1,14 @@
-/** The conditions of a namespace that is being deleted, in the words that clients know from Kubernetes. */
+/** Builds the conditions of a namespace that is being deleted, with Kubernetes' reasons and messages. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Named } from '../../loop/plan.ts';
 import type { Condition } from '../../shared/conditions.ts';
 import type { Content, NamespaceContent } from './content.ts';
 
-type Report = Omit<Condition, 'lastTransitionTime'>;
+type EventReport = Omit<Condition, 'lastTransitionTime'>;
 
-/** `failures`: what went wrong when content was deleted last. */
-export function report(content: NamespaceContent, failures: readonly Error[]): Report[] {
-  const asked = content.contents.map((each) => ({ ...each, objects: each.objects.filter(isAsked) }));
+/** `failures`: errors of the last deletions. */
+export function report(content: NamespaceContent, failures: readonly Error[]): EventReport[] {
+  const asked = content.contents.map((each) => ({ ...each, objects: each.objects.filter(isDeleted) }));
   const left = asked.filter(({ objects }) => objects.length > 0);
   const errors = [...content.unlisted, ...failures.filter(isFailure).map(({ message }) => message)];
   return [
@@ -36,36 +36,41 @@ export function report(content: NamespaceContent, failures: readonly Error[]): R
   ];
 }
 
-function remaining(left: readonly Content[]): Report {
+function remaining(left: readonly Content[]): EventReport {
   const type = 'NamespaceContentRemaining';
   if (left.length === 0) return good(type, 'ContentRemoved', 'All content successfully removed');
-  // The dot stands there for the core group too.
-  const words = left.map(({ kind, objects }) => `${kind.plural}.${kind.group} has ${instances(objects.length)}`);
-  return bad(type, 'SomeResourcesRemain', `Some resources are remaining: ${words.sort().join(', ')}`);
+  // The dot is there for the core group, too.
+  const text = left.map(({ kind, objects }) => `${kind.plural}.${kind.group} has ${instances(objects.length)}`);
+  return bad(type, 'SomeResourcesRemain', `Some resources are remaining: ${text.sort().join(', ')}`);
 }
 
-function finalizers(objects: readonly Named[]): Report {
+function finalizers(objects: readonly Named[]): EventReport {
   const type = 'NamespaceFinalizersRemaining';
   const counts = new Map<string, number>();
   for (const finalizer of objects.flatMap(({ metadata }) => metadata.finalizers ?? [])) {
     counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1);
   }
   if (counts.size === 0) return good(type, 'ContentHasNoFinalizers', 'All content-preserving finalizers finished');
-  const words = [...counts].map(([finalizer, count]) => `${finalizer} in ${instances(count)}`);
-  const message = `Some content in the namespace has finalizers remaining: ${words.sort().join(', ')}`;
+  const text = [...counts].map(([finalizer, count]) => `${finalizer} in ${instances(count)}`);
+  const message = `Some content in the namespace has finalizers remaining: ${text.sort().join(', ')}`;
   return bad(type, 'SomeFinalizersRemain', message);
 }
 
 const instances = (count: number) => `${count} resource instances`;
-const good = (type: string, reason: string, message: string): Report => ({ type, status: 'False', reason, message });
-const bad = (type: string, reason: string, message: string): Report => ({ type, status: 'True', reason, message });
+const good = (type: string, reason: string, message: string): EventReport => ({
+  type,
+  status: 'False',
+  reason,
+  message,
+});
+const bad = (type: string, reason: string, message: string): EventReport => ({ type, status: 'True', reason, message });
 
-/** Whether its deletion has been asked for. */
-export function isAsked({ metadata }: Named): boolean {
+/** Whether its deletion was requested. */
+export function isDeleted({ metadata }: Named): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** That somebody else was faster is no failure to delete. */
+/** A conflict with another writer is not a failure to delete. */
 function isFailure(error: Error): boolean {
   return !isApiError(error, 'Conflict', 'NotFound');
 }

@@ -1,6 +1,6 @@
 /**
- * Removes pods that nobody else will: those of nodes that are gone, those that are to go and have no node that would let
- * them, and the oldest of those that have ended, when there are too many.
+ * Deletes pods that nobody else deletes: pods of nodes that are gone, terminating pods without a node that would confirm it,
+ * and the oldest terminated pods when there are too many.
  */
 import { isApiError } from '../../../base/errors.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -15,12 +15,14 @@ import { podsByNode } from '../../shared/pods/pods-by-node.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** How long a node may be missing before its pods are, in milliseconds. */
-const QUARANTINE = 40_000;
-/** No pod goes before this age: whoever made it would make the next one at once, and the two would chase each other. */
-const PACE = 20_000;
-/** So many pods that have ended are kept. */
-const KEPT = 12_500;
+/** How long a node may be missing before its pods are deleted. */
+const NODE_GRACE_MS = 40_000;
+/**
+ * The minimum age of a pod to delete, so that a controller that recreates it at once is not in a tight loop with this one.
+ */
+const MIN_POD_AGE_MS = 20_000;
+/** How many terminated pods are kept. */
+const MAX_TERMINATED_PODS = 12_500;
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 /** Keys are names of nodes. */
@@ -38,7 +40,9 @@ export function orphanedPodsController(): Controller {
         (pod, old) => pod.spec.nodeName === old.spec.nodeName,
       ),
     ],
-    /** Since when the node has been missing; undefined when it is not. Before anything is done, the server is asked. */
+    /**
+     * Returns since when the node has been missing; undefined when it is not. The server is asked before pods are deleted.
+     */
     async observe(node, { key, of }, { client, signal, now }) {
       if (node || of(Pod).by(podsByNode, key.name).length === 0) {
         missing.delete(key.name);
@@ -46,7 +50,7 @@ export function orphanedPodsController(): Controller {
       }
       const since = missing.get(key.name) ?? now.getTime();
       missing.set(key.name, since);
-      if (now.getTime() < since + QUARANTINE) return since;
+      if (now.getTime() < since + NODE_GRACE_MS) return since;
       return (await exists(client.of(Node).get(key.name, { signal }))) ? undefined : since;
     },
     plan: planOrphanedPods,
@@ -69,12 +73,12 @@ function planOrphanedPods(
   now: Date,
 ): Plan {
   if (since === undefined) return [];
-  const left = since + QUARANTINE - now.getTime();
+  const left = since + NODE_GRACE_MS - now.getTime();
   if (left > 0) return [requeueAfter(left)];
   const reason = 'DeletionByPodGC';
   const target = { type: 'DisruptionTarget', status: 'True', reason, message: 'PodGC: node no longer exists' };
   const pods = of(Pod).by(podsByNode, key.name);
-  const waits = pods.map((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') + PACE - now.getTime());
+  const waits = pods.map((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') + MIN_POD_AGE_MS - now.getTime());
   const soonest = Math.min(...waits.filter((wait) => wait > 0));
   return [
     ...pods.filter((_, index) => !(waits[index]! > 0)).flatMap((pod) => ended(pod, [target], now)),
@@ -82,7 +86,7 @@ function planOrphanedPods(
   ];
 }
 
-/** Pods that were asked to go, and no node will let them. */
+/** Deletes terminating pods that no node will confirm. */
 export const stuckPodsController: Controller = defineController<never>({
   name: 'stuck-pods',
   account: 'pod-garbage-collector',
@@ -114,7 +118,7 @@ export function planStuckPod(_: undefined, { key, of }: Pick<Snapshot, 'key' | '
 const ENDED = 'ended';
 const terminal = (pod: SeenPod): readonly string[] => (isTerminal(pod) ? [ENDED] : []);
 
-/** There is one key, for all of them together. */
+/** One key stands for all pods. */
 export const endedPodsController: Controller = defineController<never>({
   name: 'ended-pods',
   account: 'pod-garbage-collector',
@@ -123,8 +127,8 @@ export const endedPodsController: Controller = defineController<never>({
   plan: (_, world) => planEndedPods(world),
 });
 
-/** Evicted ones first, then the oldest. */
-export function planEndedPods({ of }: Pick<Snapshot, 'of'>, kept = KEPT): Plan {
+/** Evicted pods first, then the oldest. */
+export function planEndedPods({ of }: Pick<Snapshot, 'of'>, kept = MAX_TERMINATED_PODS): Plan {
   const pods = of(Pod)
     .by(terminal, ENDED)
     .filter(({ metadata }) => !metadata.deletionTimestamp);
@@ -135,7 +139,7 @@ export function planEndedPods({ of }: Pick<Snapshot, 'of'>, kept = KEPT): Plan {
   return ranked.slice(0, pods.length - kept).map(({ pod }) => remove(Pod, pod, { gracePeriodSeconds: 0 }));
 }
 
-/** The pod has failed, since nobody is there to say how it ended; then it goes without grace. */
+/** Marks the pod as failed, since no node reports how it ended, and deletes it without grace period. */
 function ended(pod: SeenPod, conditions: readonly Condition[], now: Date): Action[] {
   const gone = remove(Pod, pod, { gracePeriodSeconds: 0 });
   if (isTerminal(pod)) return [gone];

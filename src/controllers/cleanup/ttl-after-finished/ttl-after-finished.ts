@@ -1,4 +1,4 @@
-/** Deletes finished Jobs, with their pods, when they have been kept as long as they say. */
+/** Deletes finished Jobs, with their pods, after their `ttlSecondsAfterFinished`. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { defineController } from '../../loop/define.ts';
@@ -19,7 +19,7 @@ export function planTtl(job: DeepReadonly<Job> | undefined, now: Date): Plan {
   if (ttl === undefined || finished === undefined) return [];
   const wait = Date.parse(finished) + ttl * 1000 - now.getTime();
   if (wait > 0) return [requeueAfter(wait)];
-  // The version, too: somebody may have just given it more time.
+  // The version, too: the TTL may have just been raised.
   const { uid = '', resourceVersion = '' } = job.metadata;
   return [remove(Job, job, { propagationPolicy: 'Foreground', preconditions: { uid, resourceVersion } })];
 }

@@ -1,4 +1,4 @@
-/** Removes the tokens of machines which are about to join when their time has passed. */
+/** Deletes expired bootstrap tokens. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';

@@ -1,6 +1,6 @@
 /**
- * Publishes where the cluster is and who signs for it, in `cluster-info` of kube-public. Each token signs it, so that a
- * machine which knows nothing but a token can tell that what it read is true.
+ * Publishes the address and the certificate authority of the cluster in the ConfigMap `cluster-info` of kube-public. Each
+ * bootstrap token signs it, so that a machine that knows nothing but a token can verify it.
  */
 import { createHmac } from 'node:crypto';
 import { deepEqual } from '../../../base/tree.ts';
@@ -17,7 +17,7 @@ const NAME = 'cluster-info';
 const SIGNATURE = 'jws-kubeconfig-';
 
 export interface ClusterInfoOptions {
-  /** Where machines reach the server. */
+  /** The URL at which machines reach the server. */
   readonly server: string;
   /** PEM. */
   readonly authority: string;
@@ -56,7 +56,7 @@ export function planClusterInfo(
   return [update(ConfigMap, { ...found, data: wanted })];
 }
 
-/** A client configuration without a user. */
+/** Returns a kubeconfig without a user. */
 function kubeconfigOf({ server, authority }: ClusterInfoOptions): string {
   return `apiVersion: v1
 clusters:
@@ -72,7 +72,7 @@ users: null
 `;
 }
 
-/** A JWS (HS256) whose content stands elsewhere. */
+/** Returns a JWS (HS256) with detached content. */
 export function detachedSignature(content: string, { id, secret }: { id: string; secret: string }): string {
   const head = base64url(JSON.stringify({ alg: 'HS256', kid: id }));
   const signature = createHmac('sha256', secret)

@@ -1,4 +1,4 @@
-/** Secrets that hold the tokens of machines which are about to join. */
+/** Reads the Secrets of bootstrap tokens. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Secret } from '../../../kinds/groups/core/secret.ts';
 
@@ -12,7 +12,7 @@ export function isBootstrapSecret({ type, metadata }: ReadSecret): boolean {
   return type === TYPE && metadata.namespace === NAMESPACE;
 }
 
-/** When it ends; infinity for one that does not say. A time that cannot be read has passed. */
+/** Returns when the token expires; infinity without an expiration. An unreadable time has passed. */
 export function expiryOf(secret: ReadSecret): number {
   const text = textOf(secret, 'expiration');
   if (text === '') return Number.POSITIVE_INFINITY;
@@ -20,7 +20,7 @@ export function expiryOf(secret: ReadSecret): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-/** What signs with the token, where it may sign. */
+/** Returns the token if it may be used for signing. */
 export function signingPart(secret: ReadSecret, now: number): { id: string; secret: string } | undefined {
   const id = textOf(secret, 'token-id');
   const part = textOf(secret, 'token-secret');

@@ -1,7 +1,6 @@
 /**
- * Approves the certificates of nodes: those that a machine which is about to join asks for, those that a node asks for
- * itself, and those with which a node serves under its own name. Who may ask is a matter of rights, which the server
- * decides.
+ * Approves certificate requests of nodes: of a machine that is about to join, of a node that renews its client certificate,
+ * and serving certificates of a node for its own name. Whether the requester has the right is decided by the server.
  */
 import { DerError } from '../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../base/x509/request.ts';
@@ -14,14 +13,14 @@ import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
 import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } from './request-state.ts';
 import { nodeClient, nodeServing } from './signer-rules.ts';
 
-/** What it looks like, and whether the one who asks may: undefined when it is nothing that is approved here. */
-export interface Opinion {
+/** Whether the request is approved, and the message; undefined when it is not for this controller. */
+export interface ApprovalDecision {
   readonly approved: boolean;
   readonly message: string;
 }
 
-/** Rights change; what looked right and was not allowed is looked at again after this time, in milliseconds. */
-const AGAIN_AFTER = 60_000;
+/** When a request without the necessary rights is checked again. */
+const RECHECK_MS = 60_000;
 
 export interface ApprovingOptions {
   /** Names that no node may serve under: the server's own. */
@@ -29,7 +28,7 @@ export interface ApprovingOptions {
 }
 
 export function approvingController({ reservedNames }: ApprovingOptions): Controller {
-  return defineController<CertificateSigningRequest, Opinion | undefined>({
+  return defineController<CertificateSigningRequest, ApprovalDecision | undefined>({
     name: 'csr-approving',
     account: 'certificate-controller',
     watches: CertificateSigningRequest,
@@ -53,7 +52,7 @@ export function approvingController({ reservedNames }: ApprovingOptions): Contro
           message: 'Auto approving kubelet serving certificate for its own name.',
         };
       }
-      return clientOpinion(request, parsed, { client, signal });
+      return clientDecision(request, parsed, { client, signal });
     },
     plan: planApproval,
   });
@@ -65,10 +64,10 @@ function isUndecided(request: Request): boolean {
 
 export function planApproval(
   request: Request | undefined,
-  { observed }: Pick<Snapshot<Opinion | undefined>, 'observed'>,
+  { observed }: Pick<Snapshot<ApprovalDecision | undefined>, 'observed'>,
 ): Plan {
   if (!request || !observed || !isUndecided(request)) return [];
-  if (!observed.approved) return [requeueAfter(AGAIN_AFTER)];
+  if (!observed.approved) return [requeueAfter(RECHECK_MS)];
   const approved = { type: 'Approved', status: 'True', reason: 'AutoApproved', message: observed.message };
   const conditions = [...(request.status.conditions ?? []), approved];
   const decided = { ...request, status: { ...request.status, conditions } };
@@ -79,15 +78,15 @@ function parsedOf(request: Request): ParsedRequest | undefined {
   try {
     return parseRequest(pemOf(request));
   } catch (error) {
-    // The signer says what is wrong with it.
+    // The signer reports what is wrong with it.
     if (error instanceof DerError) return undefined;
     throw error;
   }
 }
 
 /**
- * A node may serve under its own name and no other. Addresses are left to people: a node reports its own, and could
- * claim the server's.
+ * A node may serve only under its own name. Addresses are left to administrators: a node reports its own, and could claim the
+ * server's.
  */
 export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved: readonly string[]): boolean {
   const name = parsed.commonName.slice('system:node:'.length);
@@ -103,11 +102,11 @@ export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved:
   );
 }
 
-async function clientOpinion(
+async function clientDecision(
   request: Request,
   parsed: ParsedRequest,
   tools: { readonly client: Client; readonly signal: AbortSignal },
-): Promise<Opinion | undefined> {
+): Promise<ApprovalDecision | undefined> {
   const { spec } = request;
   if (spec.signerName !== KUBELET_CLIENT || nodeClient(parsed, spec.usages ?? []) !== undefined) return undefined;
   if (spec.username === parsed.commonName && (await mayCreate('selfnodeclient', request, tools))) {

@@ -1,14 +1,14 @@
-/** Removes requests for certificates that nobody needs any more. */
+/** Deletes certificate requests that are no longer needed. */
 import { X509Certificate } from 'node:crypto';
 import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
 import { type Controller, defineController } from '../../loop/define.ts';
 import { type Plan, remove, requeueAfter } from '../../loop/plan.ts';
 import { conditionOf, type Request } from './request-state.ts';
 
-const HOUR = 3_600_000;
-/** After something was decided, and how long a request waits to be dealt with. */
-const SETTLED = HOUR;
-const WAITING = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+/** How long a request is kept after a decision, and how long an undecided one waits. */
+const KEEP_DECIDED_MS = HOUR_MS;
+const KEEP_UNDECIDED_MS = 24 * HOUR_MS;
 
 export const csrCleaningController: Controller = defineController<CertificateSigningRequest>({
   name: 'csr-cleaning',
@@ -24,7 +24,7 @@ export function planCleaning(request: Request | undefined, now: Date): Plan {
   return Number.isFinite(left) ? [requeueAfter(left)] : [];
 }
 
-/** When it may go. */
+/** Returns when the request can be deleted. */
 function endOf(request: Request): number {
   const { certificate, conditions = [] } = request.status;
   const after = (type: 'Approved' | 'Denied' | 'Failed', time: number) => {
@@ -33,15 +33,17 @@ function endOf(request: Request): number {
   };
   const isIssued = Boolean(certificate);
   return Math.min(
-    after('Denied', SETTLED),
-    after('Failed', SETTLED),
-    after('Approved', isIssued ? SETTLED : WAITING),
+    after('Denied', KEEP_DECIDED_MS),
+    after('Failed', KEEP_DECIDED_MS),
+    after('Approved', isIssued ? KEEP_DECIDED_MS : KEEP_UNDECIDED_MS),
     isIssued && conditionOf(request, 'Approved') ? expiryOf(certificate ?? '') : Number.POSITIVE_INFINITY,
-    conditions.length === 0 ? Date.parse(request.metadata.creationTimestamp ?? '') + WAITING : Number.POSITIVE_INFINITY,
+    conditions.length === 0
+      ? Date.parse(request.metadata.creationTimestamp ?? '') + KEEP_UNDECIDED_MS
+      : Number.POSITIVE_INFINITY,
   );
 }
 
-/** Of a certificate in PEM and base64. The server has seen to it that it is one. */
+/** Parses a certificate in PEM and base64, which the server has validated. */
 function expiryOf(certificate: string): number {
   return Date.parse(new X509Certificate(Buffer.from(certificate, 'base64')).validTo);
 }

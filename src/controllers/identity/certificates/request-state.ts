@@ -1,4 +1,4 @@
-/** How a request for a certificate stands. */
+/** The state of a certificate request. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
 
@@ -13,7 +13,7 @@ export function conditionOf({ status }: Request, type: 'Approved' | 'Denied' | '
   return status.conditions?.find((condition) => condition.type === type);
 }
 
-/** Somebody has said yes, and nobody anything else. */
+/** Whether it is approved and neither denied nor failed. */
 export function isApproved(request: Request): boolean {
   return conditionOf(request, 'Approved') !== undefined && conditionOf(request, 'Denied') === undefined;
 }

@@ -1,4 +1,4 @@
-/** What each signer takes: who may be named in a certificate, and for what it is to be used. */
+/** What each signer accepts: subjects, names and usages. */
 import type { ParsedRequest } from '../../../base/x509/request.ts';
 import { KUBE_APISERVER_CLIENT, KUBELET_CLIENT, KUBELET_SERVING, LEGACY_UNKNOWN } from './request-state.ts';
 
@@ -6,7 +6,7 @@ const NOT_A_NODE = 'subject common name does not begin with system:node:';
 
 type Rule = (request: ParsedRequest, usages: readonly string[]) => string | undefined;
 
-/** Why a signer of ours does not sign a request; undefined when it does. */
+/** By signer: returns why a request is not signed; undefined when it is. */
 export const signerRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   [KUBE_APISERVER_CLIENT, (_, usages) => clientUsages(usages)],
   [KUBELET_CLIENT, nodeClient],
@@ -27,7 +27,7 @@ export function nodeClient(request: ParsedRequest, usages: readonly string[]): s
   if (request.addresses.length > 0) return 'IP subjectAltNames are not allowed';
   if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
   if (!isNode(request)) return NOT_A_NODE;
-  return usageFault(usages, 'client auth');
+  return usageError(usages, 'client auth');
 }
 
 export function nodeServing(request: ParsedRequest, usages: readonly string[]): string | undefined {
@@ -35,7 +35,7 @@ export function nodeServing(request: ParsedRequest, usages: readonly string[]): 
   if (request.dnsNames.length === 0 && request.addresses.length === 0) return 'DNS or IP subjectAltName is required';
   if (request.emails.length > 0) return 'Email subjectAltNames are not allowed';
   if (request.uris.length > 0) return 'URI subjectAltNames are not allowed';
-  return usageFault(usages, 'server auth') ?? (isNode(request) ? undefined : NOT_A_NODE);
+  return usageError(usages, 'server auth') ?? (isNode(request) ? undefined : NOT_A_NODE);
 }
 
 function isOfNodes({ organizations }: ParsedRequest): boolean {
@@ -46,8 +46,8 @@ function isNode({ commonName }: ParsedRequest): boolean {
   return commonName.startsWith('system:node:');
 }
 
-/** All of them and no others; keys that only sign need no encipherment. */
-function usageFault(usages: readonly string[], purpose: 'client auth' | 'server auth'): string | undefined {
+/** All of them and no others; encipherment is optional, for keys that only sign. */
+function usageError(usages: readonly string[], purpose: 'client auth' | 'server auth'): string | undefined {
   const wanted = ['digital signature', 'key encipherment', purpose].sort();
   const given = new Set(usages);
   const isLess = given.size === 2 && given.has('digital signature') && given.has(purpose);

@@ -1,4 +1,4 @@
-/** Signs the requests for certificates that were approved, for those signers that are the cluster's own. */
+/** Signs approved certificate requests of the cluster's own signers. */
 import { timestamp } from '../../../base/timestamp.ts';
 import { DerError } from '../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../base/x509/request.ts';
@@ -7,22 +7,22 @@ import { type Controller, defineController, type Snapshot } from '../../loop/def
 import { type Plan, updateStatus } from '../../loop/plan.ts';
 import { conditionOf, isApproved, pemOf, type Request } from './request-state.ts';
 import { signerRules } from './signer-rules.ts';
-import { type Uses, usesOf } from './usages.ts';
+import { type CertificateUsages, usagesOf } from './usages.ts';
 
-/** What a certificate is to say. */
-interface ToSign extends Uses {
-  /** As they stand in the request: elements of DER. */
+/** The content of a certificate to sign. */
+interface ToSign extends CertificateUsages {
+  /** As DER elements of the request. */
   readonly subject: Buffer;
   readonly publicKey: Buffer;
   readonly names: readonly Buffer[];
-  /** How long it should last; whoever signs may give less. */
+  /** The requested lifetime; the signer may shorten it. */
   readonly seconds: number | undefined;
 }
 
-/** Signs with the cluster's authority: the certificate as PEM. */
+/** Signs with the cluster's authority; returns the certificate as PEM. */
 export type SignCertificate = (certificate: ToSign) => Promise<string>;
 
-/** What came of a request: a certificate, or why there is none. */
+/** The result of signing: a certificate, or the reason for failure. */
 export type Outcome = { readonly certificate: string } | { readonly failure: string };
 
 export function signingController(sign: SignCertificate): Controller {
@@ -35,7 +35,7 @@ export function signingController(sign: SignCertificate): Controller {
   });
 }
 
-/** Approved, and neither signed nor given up. */
+/** Whether it is approved, and neither signed nor failed. */
 function isWaiting(request: Request): boolean {
   return (
     signerRules.has(request.spec.signerName) &&
@@ -52,7 +52,7 @@ export async function outcomeOf(request: Request, sign: SignCertificate): Promis
   const failure = signerRules.get(signerName)?.(parsed, usages);
   if (failure !== undefined) return { failure };
   const { subject, publicKey, names } = parsed;
-  return { certificate: await sign({ subject, publicKey, names, ...usesOf(usages), seconds: expirationSeconds }) };
+  return { certificate: await sign({ subject, publicKey, names, ...usagesOf(usages), seconds: expirationSeconds }) };
 }
 
 function parsedOrFailure(request: Request): ParsedRequest | string {

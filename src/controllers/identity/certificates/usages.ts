@@ -1,4 +1,4 @@
-/** The words for what a key may be used for, as certificates say them. */
+/** Key usages by their names in certificate requests. */
 const keyUsages: Readonly<Record<string, number>> = {
   signing: 0,
   'digital signature': 0,
@@ -29,13 +29,13 @@ const purposes: Readonly<Record<string, string>> = {
   'netscape sgc': '2.16.840.1.113730.4.1',
 };
 
-export interface Uses {
+export interface CertificateUsages {
   readonly keyUsages: readonly number[];
   readonly purposes: readonly string[];
 }
 
-/** Each once; the server takes no words but these. */
-export function usesOf(words: readonly string[]): Uses {
+/** Without duplicates; the server accepts no other names. */
+export function usagesOf(words: readonly string[]): CertificateUsages {
   const found = <T>(table: Readonly<Record<string, T>>) => [
     ...new Set(words.flatMap((word) => (Object.hasOwn(table, word) ? [table[word] as T] : []))),
   ];

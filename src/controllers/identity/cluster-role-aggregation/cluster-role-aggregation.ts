@@ -1,4 +1,4 @@
-/** Fills ClusterRoles that gather their rules from others, and keeps them so. */
+/** Aggregates the rules of ClusterRoles with an aggregation rule. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { gatheredRules, isAggregated } from '../../../kinds/groups/rbac/aggregation.ts';
@@ -10,7 +10,7 @@ export const clusterRoleAggregationController: Controller = defineController({
   name: 'cluster-role-aggregation',
   account: 'clusterrole-aggregation-controller',
   watches: ClusterRole,
-  // Whoever changes may have been gathered, or may be from now on.
+  // A changed role may have been aggregated before, or may be from now on.
   also: [related(ClusterRole, (_, listers) => aggregatedNames(listers))],
   plan: planClusterRoleAggregation,
 });

@@ -1,4 +1,4 @@
-/** Publishes the cluster's authority in every namespace, so that programs there can verify the server. */
+/** Publishes the cluster's certificate authority in every namespace, so that pods can verify the server. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
@@ -33,7 +33,7 @@ export function planRootCa(
     const metadata = { name: NAME, namespace: namespace.metadata.name, annotations: { [DESCRIPTION]: ABOUT } };
     return [create(ConfigMap, { metadata, data })];
   }
-  // One that is on its way out is published again when it is gone.
+  // While it is being deleted, it is published again once it is gone.
   if (found.metadata.deletionTimestamp) return [];
   if (deepEqual(found.data, data) && !found.binaryData) return [];
   if (found.immutable) return [remove(ConfigMap, found)];

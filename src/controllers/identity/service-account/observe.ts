@@ -6,7 +6,7 @@ import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import type { Listers } from '../../loop/define.ts';
 import { accountNameOf, belongsTo, hasToken, isTokenSecret } from './token-secret.ts';
 
-/** Whom a token is for. */
+/** The account and Secret that a token is for. */
 export interface TokenRequest {
   readonly namespace: string;
   readonly name: string;
@@ -18,13 +18,13 @@ export interface TokenRequest {
 export type MintToken = (request: TokenRequest) => Promise<string>;
 
 export interface TokenObservation {
-  /** Signed tokens for secrets that have none, by the uid of the secret. */
+  /** New tokens for Secrets without one, by the UID of the Secret. */
   readonly tokens: ReadonlyMap<string, string>;
-  /** Uids of secrets whose account the server does not have. */
+  /** UIDs of Secrets whose account does not exist. */
   readonly abandoned: ReadonlySet<string>;
 }
 
-export const NOTHING: TokenObservation = { tokens: new Map(), abandoned: new Set() };
+export const NO_TOKENS: TokenObservation = { tokens: new Map(), abandoned: new Set() };
 
 interface Tools {
   readonly client: Client;
@@ -32,7 +32,7 @@ interface Tools {
   readonly mintToken: MintToken;
 }
 
-/** Signs the tokens that are missing in a namespace, and asks the server for accounts that the cache does not show. */
+/** Signs missing tokens of a namespace, and reads accounts from the server that the cache does not show. */
 export async function observeTokens(namespace: string, world: Listers, tools: Tools): Promise<TokenObservation> {
   const tokens = new Map<string, string>();
   const abandoned = new Set<string>();
@@ -65,7 +65,7 @@ function mint(
   });
 }
 
-/** The caches of two kinds do not move together: an account can be newer than what its cache shows. */
+/** The caches of two kinds are not in step: an account may be newer than its cache. */
 async function isAbandoned(secret: DeepReadonly<Secret>, { client, signal }: Tools): Promise<boolean> {
   try {
     const accounts = client.of(ServiceAccount).in(secret.metadata.namespace);

@@ -1,6 +1,6 @@
 /**
- * Gives every namespace its default service account, with a token in a secret that the account lists; fills token
- * secrets that users ask for, and removes those whose account is gone.
+ * Creates the default service account of every namespace, with a token Secret that it lists; fills token Secrets that users
+ * create, and deletes those whose account is gone.
  */
 import { deepEqual } from '../../../base/tree.ts';
 import { CONTROLLER_MANAGER } from '../../../client/component-users.ts';
@@ -10,7 +10,7 @@ import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, create, type Plan, remove, update } from '../../loop/plan.ts';
-import { type MintToken, NOTHING, observeTokens, type TokenObservation } from './observe.ts';
+import { type MintToken, NO_TOKENS, observeTokens, type TokenObservation } from './observe.ts';
 import {
   accountNameOf,
   belongsTo,
@@ -26,15 +26,15 @@ const DEFAULT = 'default';
 
 export interface ServiceAccountControllerOptions {
   readonly mintToken: MintToken;
-  /** The cluster's authority, as PEM. */
+  /** The cluster's certificate authority, as PEM. */
   readonly authority: string;
 }
 
-/** It plans for a namespace as a whole: its accounts and token secrets belong together. */
+/** It plans for a whole namespace: accounts and their token Secrets depend on each other. */
 export function serviceAccountController({ mintToken, authority }: ServiceAccountControllerOptions): Controller {
   return defineController<Namespace, TokenObservation>({
     name: 'service-account',
-    // Its role holds what service accounts and their tokens need, as in Kubernetes.
+    // Its role has the rights for service accounts and their tokens, as in Kubernetes.
     account: CONTROLLER_MANAGER,
     watches: Namespace,
     also: [
@@ -42,7 +42,7 @@ export function serviceAccountController({ mintToken, authority }: ServiceAccoun
       related(Secret, (secret) => (isTokenSecret(secret) ? [secret.metadata.namespace ?? ''] : [])),
     ],
     observe: async (namespace, world, tools) =>
-      isKept(namespace) ? observeTokens(world.key.name, world, { ...tools, mintToken }) : NOTHING,
+      isKept(namespace) ? observeTokens(world.key.name, world, { ...tools, mintToken }) : NO_TOKENS,
     plan: (namespace, world) => planServiceAccounts(namespace, world, authority),
   });
 }
@@ -73,7 +73,7 @@ function isKept(namespace: DeepReadonly<Namespace> | undefined): boolean {
   return namespace !== undefined && !namespace.metadata.deletionTimestamp;
 }
 
-/** Fills a token secret, or removes one that has lost its account. */
+/** Fills a token Secret, or deletes one whose account is gone. */
 function planSecret(secret: DeepReadonly<Secret>, { of, observed }: World, authority: string): Action[] {
   const { uid = '', namespace } = secret.metadata;
   if (observed.abandoned.has(uid)) return [remove(Secret, secret)];
@@ -83,7 +83,7 @@ function planSecret(secret: DeepReadonly<Secret>, { of, observed }: World, autho
   return deepEqual(wanted, secret) ? [] : [update(Secret, wanted)];
 }
 
-/** Sees to it that the account lists a secret that has a token, and none of ours that is gone. */
+/** Makes the account list a Secret with a token, and none of ours that is gone. */
 function planDefaultAccount(
   account: DeepReadonly<ServiceAccount>,
   secrets: readonly DeepReadonly<Secret>[],

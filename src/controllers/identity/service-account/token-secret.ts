@@ -1,4 +1,4 @@
-/** Secrets that hold a service account's token: how they are told apart, and what has to be in them. */
+/** Recognizes and fills the token Secrets of service accounts. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
@@ -18,7 +18,7 @@ export function accountNameOf({ metadata }: Pick<ReadSecret, 'metadata'>): strin
   return metadata.annotations?.[SERVICE_ACCOUNT_NAME] || undefined;
 }
 
-/** An account of the same name that was made later is another one. A secret without a uid belongs to whoever is there. */
+/** A recreated account of the same name is another one. A Secret without a UID belongs to the current account. */
 export function belongsTo(secret: ReadSecret, { metadata }: Account): boolean {
   const uid = secret.metadata.annotations?.[SERVICE_ACCOUNT_UID];
   return accountNameOf(secret) === metadata.name && (!uid || uid === metadata.uid);
@@ -28,7 +28,7 @@ export function hasToken({ data }: ReadSecret): boolean {
   return Boolean(data?.token);
 }
 
-/** The secret of an account, to be filled once it exists and has its own identity. The server finds the name. */
+/** Returns the Secret of an account, to be filled when it exists and has a UID. The server generates its name. */
 export function newTokenSecret({ metadata }: Account): Draft<Secret> {
   return {
     metadata: {
@@ -40,7 +40,7 @@ export function newTokenSecret({ metadata }: Account): Draft<Secret> {
   };
 }
 
-/** Whether we made it for this account, and not a user. */
+/** Whether this controller created it for the account, and not a user. */
 export function isOwnTokenSecret(secret: ReadSecret, account: Account): boolean {
   return isOwnName(secret.metadata.name ?? '', account) && belongsTo(secret, account);
 }
@@ -49,7 +49,7 @@ export function isOwnName(secret: string, { metadata }: Account): boolean {
   return secret.startsWith(`${metadata.name}-token-`);
 }
 
-/** The secret with everything that belongs in it; the same secret when all of it is there. */
+/** Returns the Secret with all its content; the same object when nothing is missing. */
 export function filled(
   secret: ReadSecret,
   account: Account,

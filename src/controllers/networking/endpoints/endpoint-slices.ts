@@ -1,4 +1,4 @@
-/** Writes the pods behind a service into slices of a hundred, with how each of them is. */
+/** Writes the pods of a service into EndpointSlices of at most a hundred endpoints, with their conditions. */
 import type { Draft } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -14,7 +14,7 @@ import { identityOf, portsOf } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
-  isKeptByOthers,
+  isManagedByOthers,
   labelsFrom,
   podsBehindServices,
   podsOf,
@@ -34,7 +34,7 @@ import { triggerTime, withTriggerTime } from './trigger-time.ts';
 
 const NAME = 'endpointslice-controller.k8s.io';
 const ZONE = 'topology.kubernetes.io/zone';
-const LIMIT = 100;
+const MAX_ENDPOINTS_PER_SLICE = 100;
 
 export const endpointSliceController: Controller = defineController<Service>({
   name: 'endpoint-slice',
@@ -58,29 +58,29 @@ export const endpointSliceController: Controller = defineController<Service>({
 
 export function planEndpointSlices(service: SeenService | undefined, world: Pick<Snapshot, 'of' | 'key'>): Plan {
   const slices = slicesOf(world, NAME);
-  // Slices of a service that is gone are the garbage collector's. Nothing is made for one that is about to go.
+  // Slices of a deleted service are left to the garbage collector. None are created for one that is being deleted.
   if (!service || service.metadata.deletionTimestamp) return [];
   if (service.spec.type === 'ExternalName') return slices.map((slice) => remove(EndpointSlice, slice));
-  if (isKeptByOthers(service)) return [];
+  if (isManagedByOthers(service)) return [];
   const [own, others] = partition(slices, (slice) => isOwnedBy(slice, service));
   const pods = podsOf(service, world, true);
   const groups = familiesOf(service).flatMap((family) => groupsOf(service, { pods, family, world }));
   const time =
     own.length > 0 ? triggerTime(endpointsIn(own), endpointsIn(groups), pods) : service.metadata.creationTimestamp;
   return [
-    ...pack(groups, own, { limit: LIMIT, dress: (_, old) => dress(service, old, time) }),
+    ...pack(groups, own, { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor: (_, old) => sliceFor(service, old, time) }),
     ...others.map((slice) => remove(EndpointSlice, slice)),
   ];
 }
 
-interface Asked {
+interface ServicePods {
   readonly pods: readonly SeenPod[];
   readonly family: IpFamily;
   readonly world: Listers;
 }
 
-/** By the ports that the pods have. A service without any has one empty slice, so that all see it was looked at. */
-function groupsOf(service: SeenService, { pods, family, world }: Asked): EndpointGroup[] {
+/** By the ports of the pods. A service without pods has one empty slice, which shows that it was processed. */
+function groupsOf(service: SeenService, { pods, family, world }: ServicePods): EndpointGroup[] {
   const groups = new Map<string, { ports: readonly SlicePort[]; endpoints: SliceEndpoint[] }>();
   for (const pod of pods) {
     const addresses = addressesOf(pod).filter((each) => ipFamily(each) === family);
@@ -115,7 +115,7 @@ function endpointOf(
   };
 }
 
-/** Who should prefer the endpoint, where the service wants its traffic to stay near. */
+/** Returns topology hints, where the service wants traffic to stay close. */
 function hintsOf(
   { spec }: SeenService,
   { zone, nodeName }: { readonly zone: string | undefined; readonly nodeName: string | undefined },
@@ -126,7 +126,7 @@ function hintsOf(
   return { ...(zone ? { forZones: [{ name: zone }] } : {}), ...(forNodes ? { forNodes } : {}) };
 }
 
-function dress(service: SeenService, old: Slice | undefined, time: string | undefined): Draft<EndpointSlice> {
+function sliceFor(service: SeenService, old: Slice | undefined, time: string | undefined): Draft<EndpointSlice> {
   const { name = '', namespace } = service.metadata;
   const annotations = withTriggerTime(old?.metadata.annotations, time);
   const labels = { ...labelsFrom(service), [SERVICE_NAME]: name, [MANAGED_BY]: NAME };
@@ -139,7 +139,7 @@ function isOwnedBy({ metadata }: Slice, service: SeenService): boolean {
   return metadata.ownerReferences?.some(({ uid }) => uid === service.metadata.uid) ?? false;
 }
 
-/** How each pod is told to be. */
+/** The published state of each pod. */
 function endpointsIn(parts: readonly { readonly endpoints: readonly SliceEndpoint[] }[]): ReadonlyMap<string, unknown> {
   const out = new Map<string, unknown>();
   for (const { endpoints } of parts) {

@@ -83,19 +83,19 @@ describe('what is told of the pods behind a service', () => {
           const members = state.map((each, index) => ({ ...each, ip: ipOf(index) })).filter(isMember);
 
           const { subsets = [] } = world.of(Endpoints).get('web', 'x');
-          const told = (list: 'addresses' | 'notReadyAddresses') =>
+          const published = (list: 'addresses' | 'notReadyAddresses') =>
             subsets
               .flatMap((subset: any) => subset[list] ?? [])
               .map(({ ip }: any) => ip)
               .sort();
           const alive = members.filter(({ isDeleted, port }) => !isDeleted && port);
-          expect(told('addresses')).toEqual(
+          expect(published('addresses')).toEqual(
             alive
               .filter(({ ready }) => ready)
               .map(({ ip }) => ip)
               .sort(),
           );
-          expect(told('notReadyAddresses')).toEqual(
+          expect(published('notReadyAddresses')).toEqual(
             alive
               .filter(({ ready }) => !ready)
               .map(({ ip }) => ip)

@@ -1,4 +1,4 @@
-/** Writes the addresses of the pods behind a service into the Endpoints object of its name. */
+/** Writes the addresses of a service's pods into its Endpoints object. */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -6,14 +6,14 @@ import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
-import { type Action, create, type Plan, type Report, remove, told, update } from '../../loop/plan.ts';
+import { type Action, create, type EventReport, eventContent, type Plan, remove, update } from '../../loop/plan.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import { identityOf, portsOf } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
   isHeadless,
-  isKeptByOthers,
+  isManagedByOthers,
   labelsFrom,
   podsBehindServices,
   podsOf,
@@ -35,7 +35,7 @@ export const endpointsController: Controller = defineController<Service>({
   watches: Service,
   also: [
     podsBehindServices,
-    // Endpoints may be there before their service, and stay then; what was made here goes with it.
+    // Endpoints may exist before their service, and then stay; those created here are deleted with it.
     related(Endpoints, (endpoints, { of }) => {
       const { name = '', namespace, labels } = endpoints.metadata;
       return of(Service).get(name, namespace) || labels?.[MANAGED_BY] === NAME ? [keyOf(endpoints)] : [];
@@ -48,13 +48,13 @@ export function planEndpoints(service: SeenService | undefined, world: Pick<Snap
   const { name, namespace } = world.key;
   const current = world.of(Endpoints).get(name, namespace);
   if (!service) return current ? [remove(Endpoints, current)] : [];
-  if (isKeptByOthers(service)) return [];
+  if (isManagedByOthers(service)) return [];
   const pods = podsOf(service, world, service.spec.publishNotReadyAddresses ?? false);
   const subsets = packed(pods.flatMap((pod) => subsetsOf(service, pod)));
   return written(service, { current, subsets, pods });
 }
 
-/** A pod contributes each of its ports by itself; what belongs together is packed afterwards. */
+/** Each port of a pod is a subset; they are packed afterwards. */
 function subsetsOf(service: SeenService, pod: SeenPod): Subset[] {
   const address = addressOf(service, pod);
   if (!address) return [];
@@ -70,13 +70,13 @@ function addressOf(service: SeenService, pod: SeenPod): Address | undefined {
   return ip ? { ip, ...identityOf(pod, service) } : undefined;
 }
 
-interface Found {
+interface EndpointsInput {
   readonly current: SeenEndpoints | undefined;
   readonly subsets: readonly Subset[];
   readonly pods: readonly SeenPod[];
 }
 
-function written(service: SeenService, { current, subsets, pods }: Found): Action[] {
+function written(service: SeenService, { current, subsets, pods }: EndpointsInput): Action[] {
   const fitting = truncated(subsets);
   const kept = fitting ?? subsets;
   const labels = { ...labelsFrom(service), [MANAGED_BY]: NAME };
@@ -101,14 +101,14 @@ function written(service: SeenService, { current, subsets, pods }: Found): Actio
   if (current) return [update(Endpoints, object as Draft<Endpoints>)];
   const about = { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, namespace } } as const;
   const words = `Failed to create endpoint for service ${namespace}/${name}`;
-  const report: Report = {
+  const report: EventReport = {
     about,
-    failed: ({ message }) => told('Warning', 'FailedToCreateEndpoint', `${words}: ${message}`),
+    failed: ({ message }) => eventContent('Warning', 'FailedToCreateEndpoint', `${words}: ${message}`),
   };
   return [create(Endpoints, object as Draft<Endpoints>, report)];
 }
 
-/** Which pods are told, and whether as ready. */
+/** The published pods, and whether each is ready. */
 function readinessIn(subsets: readonly Subset[] | undefined): ReadonlyMap<string, boolean> {
   const out = new Map<string, boolean>();
   for (const { addresses = [], notReadyAddresses = [] } of subsets ?? []) {

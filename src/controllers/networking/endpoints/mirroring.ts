@@ -1,4 +1,4 @@
-/** Copies Endpoints that somebody else keeps into slices, so that who reads slices alone misses nothing. */
+/** Mirrors Endpoints that other clients manage into EndpointSlices, for consumers that read only slices. */
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
@@ -17,7 +17,7 @@ const NAME = 'endpointslicemirroring-controller.k8s.io';
 const SKIP = 'endpointslice.kubernetes.io/skip-mirror';
 const LEADER = 'control-plane.alpha.kubernetes.io/leader';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-const LIMIT = 1000;
+const MAX_ENDPOINTS_PER_SLICE = 1000;
 
 type SeenEndpoints = DeepReadonly<Endpoints>;
 
@@ -38,9 +38,12 @@ export function planMirroring(endpoints: SeenEndpoints | undefined, world: Pick<
   }
   if (endpoints.metadata.deletionTimestamp) return [];
   const mirrored = packed(endpoints.subsets ?? []).map(mirror);
-  const packing = { limit: LIMIT, dress: (_: EndpointGroup, old: Slice | undefined) => dress(endpoints, old) };
+  const packing = {
+    limit: MAX_ENDPOINTS_PER_SLICE,
+    sliceFor: (_: EndpointGroup, old: Slice | undefined) => sliceFor(endpoints, old),
+  };
   const actions = pack(merged(mirrored.flatMap(({ groups }) => groups)), slices, packing);
-  return [...actions, ...complaints(endpoints, actions, mirrored)];
+  return [...actions, ...omissionEvents(endpoints, actions, mirrored)];
 }
 
 function isMirrored({ metadata }: SeenEndpoints): boolean {
@@ -54,14 +57,14 @@ interface Mirrored {
   readonly beyond: number;
 }
 
-/** One group for each family of addresses, of as many as one slice takes. */
+/** One group for each address family, of as many endpoints as a slice takes. */
 function mirror({ addresses = [], notReadyAddresses = [], ports = [] }: Subset): Mirrored {
   const all = [
     ...addresses.map((address) => ({ address, ready: true })),
     ...notReadyAddresses.map((address) => ({ address, ready: false })),
   ];
   const valid = all.filter(({ address }) => ipFamily(address.ip) !== undefined);
-  const kept = valid.slice(0, LIMIT);
+  const kept = valid.slice(0, MAX_ENDPOINTS_PER_SLICE);
   const groups = (['IPv4', 'IPv6'] as const).flatMap((addressType) => {
     const endpoints = kept.filter(({ address }) => ipFamily(address.ip) === addressType).map(endpointOf);
     return endpoints.length > 0 ? [{ addressType, ports: slicePorts(ports), endpoints }] : [];
@@ -91,7 +94,7 @@ function merged(groups: readonly EndpointGroup[]): EndpointGroup[] {
   return [...out.values()];
 }
 
-function dress(endpoints: SeenEndpoints, old: Slice | undefined): Draft<EndpointSlice> {
+function sliceFor(endpoints: SeenEndpoints, old: Slice | undefined): Draft<EndpointSlice> {
   const { name = '', namespace, labels: given, annotations: noted } = endpoints.metadata;
   const labels = { ...given, [SERVICE_NAME]: name, [MANAGED_BY]: NAME };
   const { [TRIGGER_TIME]: _, [LAST_APPLIED]: __, ...annotations } = noted ?? {};
@@ -101,8 +104,8 @@ function dress(endpoints: SeenEndpoints, old: Slice | undefined): Draft<Endpoint
   return { metadata: { generateName: `${name}-`, namespace, ...metadata } };
 }
 
-/** Told only when something was written: what is left out stays so until the object changes. */
-function complaints(endpoints: SeenEndpoints, actions: readonly Action[], mirrored: readonly Mirrored[]): Action[] {
+/** Recorded only when something was written: what is omitted stays so until the object changes. */
+function omissionEvents(endpoints: SeenEndpoints, actions: readonly Action[], mirrored: readonly Mirrored[]): Action[] {
   if (actions.length === 0) return [];
   const invalid = mirrored.reduce((total, each) => total + each.invalid, 0);
   const beyond = mirrored.reduce((total, each) => total + each.beyond, 0);
@@ -115,7 +118,7 @@ function complaints(endpoints: SeenEndpoints, actions: readonly Action[], mirror
       ? [
           say(
             'TooManyAddressesToMirror',
-            `A max of ${LIMIT} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + beyond} addresses were skipped`,
+            `A max of ${MAX_ENDPOINTS_PER_SLICE} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + beyond} addresses were skipped`,
           ),
         ]
       : []),

@@ -1,9 +1,8 @@
-/** What is told of one pod behind a service, in an Endpoints object as in a slice. */
+/** What Endpoints and EndpointSlices publish about one pod. */
 import type { SeenPod, SeenService } from './service-pods.ts';
 
 type ServicePort = NonNullable<SeenService['spec']['ports']>[number];
 
-/** Who it is. */
 export function identityOf(pod: SeenPod, service: SeenService) {
   const { namespace, name, uid } = pod.metadata;
   const hostname = hostnameOf(pod, service);
@@ -15,7 +14,7 @@ export function identityOf(pod: SeenPod, service: SeenService) {
   };
 }
 
-/** Its ports behind those of the service, without those that it does not have. */
+/** The pod's ports for those of the service, without those that it does not have. */
 export function portsOf(pod: SeenPod, { spec }: SeenService) {
   return (spec.ports ?? []).flatMap((port) => {
     const number = portOf(pod, port);
@@ -25,7 +24,7 @@ export function portsOf(pod: SeenPod, { spec }: SeenService) {
   });
 }
 
-/** Undefined when the pod has no port of the name. */
+/** Returns undefined when the pod has no port of the name. */
 function portOf({ spec }: SeenPod, { targetPort, port, protocol }: ServicePort): number | undefined {
   if (typeof targetPort !== 'string') return targetPort ?? port;
   const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
@@ -36,7 +35,7 @@ function portOf({ spec }: SeenPod, { targetPort, port, protocol }: ServicePort):
   return undefined;
 }
 
-/** The name that DNS has for the pod alone. */
+/** The DNS host name of the pod. */
 function hostnameOf({ spec }: SeenPod, { metadata }: SeenService): string | undefined {
   return spec.subdomain === metadata.name ? spec.hostname || undefined : undefined;
 }

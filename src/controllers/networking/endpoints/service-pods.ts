@@ -1,4 +1,4 @@
-/** Which pods are behind a service, and which services are told of. */
+/** Finds the pods of services, and the services to publish endpoints for. */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -15,20 +15,20 @@ export type SeenService = DeepReadonly<Service>;
 
 const HEADLESS = 'service.kubernetes.io/headless';
 
-/** Whether somebody else keeps its endpoints, or nobody. */
-export function isKeptByOthers({ spec }: SeenService): boolean {
+/** Whether its endpoints are managed by others, or by nobody. */
+export function isManagedByOthers({ spec }: SeenService): boolean {
   return spec.type === 'ExternalName' || !spec.selector || Object.keys(spec.selector).length === 0;
 }
 
 export const isHeadless = ({ spec }: SeenService) => !spec.clusterIP || spec.clusterIP === 'None';
 
-/** The labels that what tells of a service takes from it. */
+/** Labels that endpoints copy from their service. */
 export function labelsFrom(service: SeenService): Record<string, string> {
   const { [HEADLESS]: _, ...labels } = service.metadata.labels ?? {};
   return isHeadless(service) ? { ...labels, [HEADLESS]: '' } : labels;
 }
 
-/** Those that have an address. Whether one that is on its way out is among them is for the caller to say. */
+/** Returns pods that have an address. Whether terminating ones count is up to the caller. */
 export function podsOf({ metadata, spec }: SeenService, world: Listers, withTerminating: boolean): readonly SeenPod[] {
   return podsWith(spec.selector ?? {}, metadata.namespace ?? '', world).filter(
     (pod) =>
@@ -38,13 +38,15 @@ export function podsOf({ metadata, spec }: SeenService, world: Listers, withTerm
   );
 }
 
-/** For a controller's `also`: a pod that comes, goes or changes wakes the services that it is or was behind. */
+/** For a controller's `also`: a changed pod wakes the services that select it, or did before. */
 export const podsBehindServices: Related = related(
   Pod,
   ({ metadata }, { of }) =>
     of(Service)
       .list(metadata.namespace)
-      .filter((service) => !isKeptByOthers(service) && compiledLabels(service.spec.selector).matches(metadata.labels))
+      .filter(
+        (service) => !isManagedByOthers(service) && compiledLabels(service.spec.selector).matches(metadata.labels),
+      )
       .map(keyOf),
   (pod, old) =>
     isReady(pod) === isReady(old) &&
@@ -60,7 +62,7 @@ export function addressesOf({ status }: SeenPod): readonly string[] {
   return all.length > 0 || !status.podIP ? all : [status.podIP];
 }
 
-/** The families of the addresses that a service has, or would have. */
+/** The address families of a service. */
 export function familiesOf({ spec }: SeenService): readonly IpFamily[] {
   if (spec.ipFamilies?.length) return spec.ipFamilies as readonly IpFamily[];
   return [(spec.clusterIP && ipFamily(spec.clusterIP)) || 'IPv4'];

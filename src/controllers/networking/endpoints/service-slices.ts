@@ -1,4 +1,4 @@
-/** The slices that tell of a service, each of which has one controller that keeps it. */
+/** The EndpointSlices of a service, each of which is managed by one controller. */
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import { type Related, related, type Snapshot } from '../../loop/define.ts';
 import type { Slice } from './slice-packing.ts';
@@ -10,7 +10,7 @@ export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 export const slicesManagedBy = (manager: string): Related =>
   related(EndpointSlice, (slice) => (isManagedBy(slice, manager) ? serviceOf(slice) : []));
 
-/** Those of the service that is planned for. */
+/** The slices of the service that is planned for. */
 export function slicesOf({ of, key }: Pick<Snapshot, 'of' | 'key'>, manager: string): readonly Slice[] {
   return of(EndpointSlice)
     .by(serviceOf, `${key.namespace}/${key.name}`)

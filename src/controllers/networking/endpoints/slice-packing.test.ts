@@ -4,7 +4,7 @@ import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import { type EndpointGroup, pack } from './slice-packing.ts';
 
-const LIMIT = 4;
+const MAX_ENDPOINTS_PER_SLICE = 4;
 const PORTS = [80, 81, 82];
 
 /** Which addresses stand behind which port. */
@@ -27,7 +27,8 @@ function groupsOf(all: readonly { address: number; port: number; ready: boolean 
   return groups.length > 0 ? groups : [{ addressType: 'IPv4', ports: [], endpoints: [] }];
 }
 
-const dress = (_: EndpointGroup, old: any) => old ?? { metadata: { generateName: 's-', namespace: 'x', labels: {} } };
+const sliceFor = (_: EndpointGroup, old: any) =>
+  old ?? { metadata: { generateName: 's-', namespace: 'x', labels: {} } };
 
 describe('packing', () => {
   it('tells every endpoint once, in slices that are not too large, and is done in one go', () => {
@@ -37,23 +38,23 @@ describe('packing', () => {
         const slices = () => world.of(EndpointSlice).list();
         for (const state of states) {
           const groups = groupsOf(state);
-          const plan = pack(groups, slices(), { limit: LIMIT, dress });
+          const plan = pack(groups, slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor });
           // What is updated or removed is there, and nothing is touched twice.
           const touched = plan
             .map((action) => ('object' in action ? action.object.metadata?.name : undefined))
             .filter(Boolean);
           expect(new Set(touched).size).toBe(touched.length);
           world.apply(plan);
-          const told = slices().flatMap(({ ports, endpoints }: any) =>
+          const published = slices().flatMap(({ ports, endpoints }: any) =>
             endpoints.map(({ addresses, conditions }: any) => `${ports[0].port} ${addresses[0]} ${conditions.ready}`),
           );
           const expected = groups.flatMap(({ ports, endpoints }) =>
             endpoints.map(({ addresses, conditions }) => `${ports[0]?.port} ${addresses?.[0]} ${conditions?.ready}`),
           );
-          expect(told.sort()).toEqual(expected.sort());
+          expect(published.sort()).toEqual(expected.sort());
           expect(slices().length).toBeGreaterThan(0);
-          for (const { endpoints } of slices()) expect(endpoints.length).toBeLessThanOrEqual(LIMIT);
-          expect(pack(groups, slices(), { limit: LIMIT, dress })).toEqual([]);
+          for (const { endpoints } of slices()) expect(endpoints.length).toBeLessThanOrEqual(MAX_ENDPOINTS_PER_SLICE);
+          expect(pack(groups, slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toEqual([]);
         }
       }),
     );
@@ -65,11 +66,11 @@ describe('packing', () => {
         const world = new PlannerWorld();
         const slices = () => world.of(EndpointSlice).list();
         const states = addresses.map((address) => ({ address, port: 80, ready: true }));
-        world.apply(pack(groupsOf(states), slices(), { limit: LIMIT, dress }));
+        world.apply(pack(groupsOf(states), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor }));
         const changed = states.map((each, at) => (at === index % states.length ? { ...each, ready: false } : each));
-        expect(pack(groupsOf(changed), slices(), { limit: LIMIT, dress })).toHaveLength(1);
+        expect(pack(groupsOf(changed), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toHaveLength(1);
         const fewer = states.filter((_, at) => at !== index % states.length);
-        expect(pack(groupsOf(fewer), slices(), { limit: LIMIT, dress })).toHaveLength(1);
+        expect(pack(groupsOf(fewer), slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor })).toHaveLength(1);
       }),
     );
   });

@@ -1,6 +1,6 @@
 /**
- * Spreads endpoints over slices so that few slices change: what is in a slice stays there, the slices that change anyway
- * are filled up first, and a slice that would go is used for one that would come.
+ * Distributes endpoints over slices so that few slices change: endpoints stay in their slice, slices that change anyway are
+ * filled first, and a slice that would be deleted is reused.
  */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -11,12 +11,12 @@ export type Slice = DeepReadonly<EndpointSlice>;
 export type SliceEndpoint = Slice['endpoints'][number];
 export type SlicePort = Slice['ports'][number];
 
-/** In a slice, a port always has a name, if an empty one. */
+/** In a slice, every port has a name, possibly an empty one. */
 export const slicePorts = (
   ports: readonly (Omit<SlicePort, 'name'> & { readonly name?: string })[],
 ): readonly SlicePort[] => ports.map(({ name = '', ...port }) => ({ name, ...port }));
 
-/** Endpoints with the same ports and the same type of address. */
+/** Endpoints with the same ports and address type. */
 export interface EndpointGroup {
   readonly addressType: Slice['addressType'];
   readonly ports: readonly SlicePort[];
@@ -24,21 +24,21 @@ export interface EndpointGroup {
 }
 
 export interface Packing {
-  /** So many endpoints at most are in a slice. */
+  /** The maximum number of endpoints in a slice. */
   readonly limit: number;
-  /** What a slice of the group looks like, without its endpoints; `old`, when there is one already. */
-  dress(group: EndpointGroup, old: Slice | undefined): Draft<EndpointSlice>;
+  /** Builds a slice of the group without its endpoints, from `old` if there is one. */
+  sliceFor(group: EndpointGroup, old: Slice | undefined): Draft<EndpointSlice>;
 }
 
-/** A slice as it is to be. `old` is what there is of it. */
-interface Planned {
+/** A slice to write. `old` is its current state, if it exists. */
+interface PlannedSlice {
   readonly group: EndpointGroup;
   old: Slice | undefined;
   endpoints: SliceEndpoint[];
   isChanged: boolean;
 }
 
-/** `slices`: all that there are. Those that fit no group go, unless another can use them. */
+/** `slices`: all existing ones. Those that match no group are deleted, unless they can be reused. */
 export function pack(groups: readonly EndpointGroup[], slices: readonly Slice[], packing: Packing): Action[] {
   const planned = groups.flatMap((group) => {
     const key = groupKey(group);
@@ -61,9 +61,9 @@ export function pack(groups: readonly EndpointGroup[], slices: readonly Slice[],
   ];
 }
 
-function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Packing): Planned[] {
+function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Packing): PlannedSlice[] {
   const wanted = new Map(group.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
-  const planned = slices.map((old): Planned => {
+  const planned = slices.map((old): PlannedSlice => {
     const endpoints: SliceEndpoint[] = [];
     for (const endpoint of old.endpoints) {
       const key = endpointKey(endpoint);
@@ -76,7 +76,7 @@ function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Pa
     return { group, old, endpoints, isChanged: !deepEqual(endpoints, old.endpoints) };
   });
   const rest = [...wanted.values()];
-  const fill = (slice: Planned) => {
+  const fill = (slice: PlannedSlice) => {
     slice.endpoints.push(...rest.splice(0, limit - slice.endpoints.length));
     slice.isChanged = true;
   };
@@ -93,23 +93,23 @@ function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Pa
   return planned;
 }
 
-/** Says that there is nothing. */
-const empty = (group: EndpointGroup, old: Slice | undefined): Planned => ({
+/** A slice without endpoints. */
+const empty = (group: EndpointGroup, old: Slice | undefined): PlannedSlice => ({
   group,
   old,
   endpoints: [],
   isChanged: old === undefined || old.endpoints.length > 0,
 });
 
-const filled = (group: EndpointGroup, endpoints: SliceEndpoint[]): Planned => ({
+const filled = (group: EndpointGroup, endpoints: SliceEndpoint[]): PlannedSlice => ({
   group,
   old: undefined,
   endpoints,
   isChanged: true,
 });
 
-function written({ group, old, endpoints }: Planned, { dress }: Packing): Action[] {
-  const object = { ...dress(group, old), addressType: group.addressType, ports: group.ports, endpoints };
+function written({ group, old, endpoints }: PlannedSlice, { sliceFor }: Packing): Action[] {
+  const object = { ...sliceFor(group, old), addressType: group.addressType, ports: group.ports, endpoints };
   if (!old) return [create(EndpointSlice, object as Draft<EndpointSlice>)];
   const isSame =
     deepEqual(old.endpoints, endpoints) &&
@@ -119,14 +119,14 @@ function written({ group, old, endpoints }: Planned, { dress }: Packing): Action
   return isSame ? [] : [update(EndpointSlice, object as Draft<EndpointSlice>)];
 }
 
-/** When something last changed is no change. */
+/** The time of the last change does not count as a change. */
 function withoutTimes(annotations: Readonly<Record<string, string | undefined>> | undefined): object {
   return Object.fromEntries(
     Object.entries(annotations ?? {}).filter(([key]) => key !== 'endpoints.kubernetes.io/last-change-trigger-time'),
   );
 }
 
-/** Endpoints are the same when they lead to the same place. */
+/** Endpoints are equal when they lead to the same target. */
 function endpointKey({ addresses, hostname, targetRef, nodeName }: SliceEndpoint): string {
   return JSON.stringify([
     addresses,
@@ -139,7 +139,7 @@ function endpointKey({ addresses, hostname, targetRef, nodeName }: SliceEndpoint
   ]);
 }
 
-/** Ports count as a set. */
+/** The order of ports does not matter. */
 function groupKey({ addressType, ports }: Pick<EndpointGroup, 'addressType' | 'ports'>): string {
   const texts = ports.map(({ name, port, protocol, appProtocol }) =>
     JSON.stringify([name, port, protocol, appProtocol]),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CAPACITY, packed, type Subset, truncated } from './subsets.ts';
+import { MAX_ADDRESSES, packed, type Subset, truncated } from './subsets.ts';
 
 const address = fc.nat(20).map((n) => ({ ip: `10.0.0.${n}` }));
 const port = fc.constantFrom(80, 81, 82).map((number) => ({ port: number, protocol: 'TCP' as const }));
@@ -42,7 +42,7 @@ describe('subsets', () => {
   });
 
   it('are cut in their proportions, those that are not ready first', () => {
-    expect(truncated([{ addresses: many(CAPACITY) }])).toBeUndefined();
+    expect(truncated([{ addresses: many(MAX_ADDRESSES) }])).toBeUndefined();
     const first = truncated([
       { addresses: many(600), notReadyAddresses: many(300, 1) },
       { addresses: many(300, 2), notReadyAddresses: many(100, 3) },

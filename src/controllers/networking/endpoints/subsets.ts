@@ -1,4 +1,4 @@
-/** The groups of addresses in an Endpoints object, in one form: each port once, each group with ports of its own. */
+/** Normalizes the subsets of an Endpoints object: each port once, each subset with its own ports. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 
@@ -6,15 +6,17 @@ export type Subset = DeepReadonly<NonNullable<Endpoints['subsets']>[number]>;
 export type Address = NonNullable<Subset['addresses']>[number];
 type Port = NonNullable<Subset['ports']>[number];
 
-/** How many addresses one object tells. */
-export const CAPACITY = 1000;
+/** The maximum number of addresses in an Endpoints object. */
+export const MAX_ADDRESSES = 1000;
 
 interface Entry {
   readonly address: Address;
   readonly isReady: boolean;
 }
 
-/** Ports with the same addresses stand together. An address that is ready in one place and not in another is not. */
+/**
+ * Ports with the same addresses share a subset. An address that is ready in one subset and not in another is not ready.
+ */
 export function packed(subsets: readonly Subset[]): readonly Subset[] {
   const byPort = new Map<string, { port: Port | undefined; entries: Map<string, Entry> }>();
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
@@ -47,13 +49,15 @@ function subsetOf({ ports, entries }: { ports: readonly Port[]; entries: readonl
   };
 }
 
-/** So many of each group as its share allows; those that are not ready go first. Undefined when all have room. */
+/**
+ * Truncates each subset to its share; addresses that are not ready are dropped first. Undefined when nothing is dropped.
+ */
 export function truncated(subsets: readonly Subset[]): readonly Subset[] | undefined {
   const ready = sum(subsets.map(({ addresses = [] }) => addresses.length));
   const notReady = sum(subsets.map(({ notReadyAddresses = [] }) => notReadyAddresses.length));
-  if (ready + notReady <= CAPACITY) return undefined;
-  const isReadyCut = ready > CAPACITY;
-  const room = isReadyCut ? CAPACITY : CAPACITY - ready;
+  if (ready + notReady <= MAX_ADDRESSES) return undefined;
+  const isReadyCut = ready > MAX_ADDRESSES;
+  const room = isReadyCut ? MAX_ADDRESSES : MAX_ADDRESSES - ready;
   let left = room;
   return subsets.map(({ addresses = [], notReadyAddresses = [], ports }) => {
     const list = isReadyCut ? addresses : notReadyAddresses;

@@ -1,10 +1,12 @@
-/** When the change began that endpoints tell of: those who measure how long it took to reach them read it. */
+/** The time of the change that endpoints reflect, for consumers that measure propagation. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { SeenPod } from './service-pods.ts';
 
 export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/** What the endpoints said of each pod by uid, and what they say now: the first of the differences that time explains. */
+/**
+ * Compares what was published about each pod, by UID, with what is now: returns the earliest time that explains a difference.
+ */
 export function triggerTime(
   before: ReadonlyMap<string, unknown>,
   after: ReadonlyMap<string, unknown>,
@@ -20,7 +22,7 @@ export function triggerTime(
   return first;
 }
 
-/** The annotations with the time that the change goes back to; a change without one has none. */
+/** Sets the annotation to the time of the change; removes it when there is none. */
 export function withTriggerTime(
   annotations: Readonly<Record<string, string>> | undefined,
   time: string | undefined,

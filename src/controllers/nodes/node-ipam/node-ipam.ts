@@ -1,4 +1,4 @@
-/** Gives every node that has none a range of addresses for its pods, cut out of the cluster's. IPv4. */
+/** Assigns every node a pod CIDR from the cluster's. IPv4 only. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { parseIp } from '../../../kinds/shapes/meta/ip-address.ts';
@@ -7,23 +7,23 @@ import { event, type Plan, patch, requeueAfter } from '../../loop/plan.ts';
 
 type SeenNode = DeepReadonly<Node>;
 
-/** A range, as its first address and how many there are. */
+/** A CIDR, as its first address and size. */
 interface Range {
   readonly first: number;
   readonly size: number;
 }
 
 export interface NodeIpamOptions {
-  /** Where ranges are cut from, such as `10.244.0.0/16`; absent: nodes bring their own. */
+  /** The CIDR to divide, such as `10.244.0.0/16`; absent: nodes bring their own. */
   readonly podRange?: string | undefined;
 }
 
-/** Each node has so many addresses, where the cluster has. */
-const SIZE = 256;
-/** How soon to look for a free range again, in milliseconds. */
-const LOOK_AGAIN = 60_000;
+/** Addresses for each node. */
+const ADDRESSES_PER_NODE = 256;
+/** When to look for a free CIDR again. */
+const RETRY_MS = 60_000;
 
-/** One node after the other: two must not have the same. What was given and is not seen yet is remembered. */
+/** One node at a time, so that no two get the same. Assignments that the cache does not show yet are remembered. */
 export function nodeIpamController(podRange: string): Controller {
   const given = new Map<string, string>();
   return defineController<Node, ReadonlyMap<string, string>>({
@@ -55,17 +55,17 @@ export function planNodeRange(
     return [patch(Node, node, { type: 'merge', changes })];
   }
   const message = `Node ${name} status is now: CIDRNotAvailable`;
-  return [event(node, 'Normal', 'CIDRNotAvailable', message), requeueAfter(LOOK_AGAIN)];
+  return [event(node, 'Normal', 'CIDRNotAvailable', message), requeueAfter(RETRY_MS)];
 }
 
-/** The first that no node has; undefined when all are taken. */
+/** Returns the first free CIDR; undefined when all are taken. */
 export function freeRange(
   podRange: string,
   name: string,
   { of, given }: Listers & { readonly given: ReadonlyMap<string, string> },
 ): string | undefined {
   const whole = parseRange(podRange);
-  const size = Math.min(SIZE, whole.size);
+  const size = Math.min(ADDRESSES_PER_NODE, whole.size);
   const others = [...given].filter(([node]) => node !== name).map(([, range]) => range);
   const nodes = of(Node)
     .list()

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listen, missedFrom } from './health.ts';
+import { lostFrom, recordHeartbeat } from './health.ts';
 import { evictingTaint, taintsOf } from './taints.ts';
-import { surveyZones, ZonePace } from './zones.ts';
+import { EvictionRateLimiter, surveyZones } from './zones.ts';
 
 const NOW = '2030-01-01T00:00:00Z';
 const node = (conditions: readonly object[], spec: object = {}, labels: object = {}) =>
@@ -16,31 +16,39 @@ describe('the heartbeat of a node', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), fc.array(fc.nat(60_000), { minLength: 1 }), (skew, gaps) => {
         const start = 2e12;
-        let heard = listen(undefined, { node: node([ready('True')]), lease: lease(start + skew), now: start });
+        let observedAt = recordHeartbeat(undefined, {
+          node: node([ready('True')]),
+          lease: lease(start + skew),
+          now: start,
+        });
         let time = start;
         for (const gap of gaps) {
           time += gap;
           // It is looked at late, and the sign of life was sent in time all the same.
-          heard = listen(heard, { node: node([ready('True')]), lease: lease(time + skew), now: time + 45_000 });
-          expect(heard.heard).toBe(time);
+          observedAt = recordHeartbeat(observedAt, {
+            node: node([ready('True')]),
+            lease: lease(time + skew),
+            now: time + 45_000,
+          });
+          expect(observedAt.observedAt).toBe(time);
         }
-        expect(missedFrom(heard, node([ready('True')]), lease(0))).toBe(time + 50_000);
+        expect(lostFrom(observedAt, node([ready('True')]), lease(0))).toBe(time + 50_000);
       }),
     );
   });
 
   it('counts from now when the clock of the node went back, and is never in the future', () => {
-    const at = (said: number, now: number, before?: any) =>
-      listen(before, { node: node([ready('True')]), lease: lease(said), now });
+    const at = (reportedAt: number, now: number, before?: any) =>
+      recordHeartbeat(before, { node: node([ready('True')]), lease: lease(reportedAt), now });
     const first = at(1_000_000, 5000);
-    expect(at(500_000, 9000, first)).toEqual({ said: 500_000, heard: 9000 });
-    expect(at(9_000_000, 9000, first).heard).toBe(9000);
+    expect(at(500_000, 9000, first)).toEqual({ reportedAt: 500_000, observedAt: 9000 });
+    expect(at(9_000_000, 9000, first).observedAt).toBe(9000);
   });
 
   it('is waited for as long as the lease lasts', () => {
-    const heard = { said: 1, heard: 1000 };
-    expect(missedFrom(heard, node([ready('True')]), lease(0, 300))).toBe(301_000);
-    expect(missedFrom(heard, node([]), lease(0, 300))).toBe(Date.parse(NOW) + 60_000);
+    const observedAt = { reportedAt: 1, observedAt: 1000 };
+    expect(lostFrom(observedAt, node([ready('True')]), lease(0, 300))).toBe(301_000);
+    expect(lostFrom(observedAt, node([]), lease(0, 300))).toBe(Date.parse(NOW) + 60_000);
   });
 });
 
@@ -55,8 +63,8 @@ describe('the taints of a node', () => {
 
   it('follow its conditions, leave those of others alone, and stay then', () => {
     fc.assert(
-      fc.property(taints, conditions, fc.boolean(), (present, said, isTurn) => {
-        const list = Object.entries(said).map(([type, status]) => ({ type, status }));
+      fc.property(taints, conditions, fc.boolean(), (present, reportedAt, isTurn) => {
+        const list = Object.entries(reportedAt).map(([type, status]) => ({ type, status }));
         const before = node(list, { taints: present });
         const evicting = isTurn ? evictingTaint(before) : undefined;
         const after = taintsOf(before, evicting, NOW);
@@ -65,10 +73,10 @@ describe('the taints of a node', () => {
         expect(others(after)).toEqual(others(present));
         const has = (what: string, how: string) =>
           after.some((taint) => taint.key === `node.kubernetes.io/${what}` && taint.effect === how);
-        expect(has('not-ready', 'NoSchedule')).toBe(said.Ready === 'False');
-        expect(has('unreachable', 'NoSchedule')).toBe(said.Ready === 'Unknown');
-        expect(has('disk-pressure', 'NoSchedule')).toBe(said.DiskPressure === 'True');
-        expect(has('not-ready', 'NoExecute')).toBe(isTurn && said.Ready === 'False');
+        expect(has('not-ready', 'NoSchedule')).toBe(reportedAt.Ready === 'False');
+        expect(has('unreachable', 'NoSchedule')).toBe(reportedAt.Ready === 'Unknown');
+        expect(has('disk-pressure', 'NoSchedule')).toBe(reportedAt.DiskPressure === 'True');
+        expect(has('not-ready', 'NoExecute')).toBe(isTurn && reportedAt.Ready === 'False');
         expect(taintsOf(node(list, { taints: after }), evicting, 'later')).toEqual(after);
       }),
     );
@@ -78,29 +86,29 @@ describe('the taints of a node', () => {
 describe('a zone', () => {
   const zone = (name: string, states: readonly string[]) =>
     states.map((status) => node([ready(status)], {}, { 'topology.kubernetes.io/zone': name }));
-  const lost = (count: number) => Array.from({ length: count }, () => 'Unknown');
+  const markUnknown = (count: number) => Array.from({ length: count }, () => 'Unknown');
   const well = (count: number) => Array.from({ length: count }, () => 'True');
 
   it('is judged by how many of its nodes are lost', () => {
     const zones = surveyZones([
-      ...zone('a', [...lost(2), ...well(1)]),
-      ...zone('b', [...lost(6), ...well(4)]),
-      ...zone('c', lost(3)),
+      ...zone('a', [...markUnknown(2), ...well(1)]),
+      ...zone('b', [...markUnknown(6), ...well(4)]),
+      ...zone('c', markUnknown(3)),
     ]);
     expect([...zones.states.values()]).toEqual(['normal', 'partlyDisrupted', 'fullyDisrupted']);
     expect(zones.isAllLost).toBe(false);
-    expect(surveyZones(zone('c', lost(1))).isAllLost).toBe(true);
+    expect(surveyZones(zone('c', markUnknown(1))).isAllLost).toBe(true);
     expect(surveyZones([]).isAllLost).toBe(false);
   });
 
   it('gives its nodes turns, fewer where most of a large one is lost, none where most of a small one is', () => {
     const turns = (states: readonly string[]) => {
       const zones = surveyZones(zone('a', states));
-      const pace = new ZonePace();
-      return [0, 5000, 10_000, 100_000].map((now) => pace.turn(' a', zones, now));
+      const pace = new EvictionRateLimiter();
+      return [0, 5000, 10_000, 100_000].map((now) => pace.waitTime(' a', zones, now));
     };
-    expect(turns([...lost(2), ...well(8)])).toEqual([0, 5000, 0, 0]);
-    expect(turns([...lost(60), ...well(10)])).toEqual([0, 95_000, 90_000, 0]);
-    expect(turns([...lost(6), ...well(4)])).toEqual(Array.from({ length: 4 }, () => Number.POSITIVE_INFINITY));
+    expect(turns([...markUnknown(2), ...well(8)])).toEqual([0, 5000, 0, 0]);
+    expect(turns([...markUnknown(60), ...well(10)])).toEqual([0, 95_000, 90_000, 0]);
+    expect(turns([...markUnknown(6), ...well(4)])).toEqual(Array.from({ length: 4 }, () => Number.POSITIVE_INFINITY));
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Keeps an eye on nodes. One that is silent for too long is said to be unknown, its pods are not ready any more, and taints
- * keep new pods away and, in time, drive the old ones off (see taint-eviction).
+ * Monitors the health of nodes. A node that is silent for too long gets unknown conditions, its pods are no longer ready, and
+ * taints keep new pods away and finally evict the old ones (see taint-eviction).
  */
 
 import { timestamp } from '../../../base/timestamp.ts';
@@ -13,35 +13,35 @@ import { type Controller, defineController, type Listers, related, type Snapshot
 import { type Action, event, type Plan, patch, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import { podsByNode } from '../../shared/pods/pods-by-node.ts';
-import { type Heartbeat, listen, missedFrom, readyCondition } from './health.ts';
+import { type Heartbeat, lostFrom, readyCondition, recordHeartbeat } from './health.ts';
 import { evictingTaint, isEvicting, taintsOf } from './taints.ts';
-import { surveyZones, ZonePace, type Zones, zoneOf } from './zones.ts';
+import { EvictionRateLimiter, surveyZones, type Zones, zoneOf } from './zones.ts';
 
 const LEASES = 'kube-node-lease';
 
-/** How often nodes that are not well are looked at, in milliseconds. */
-const PERIOD = 5000;
+/** How often unhealthy nodes are checked. */
+const CHECK_INTERVAL_MS = 5000;
 
 type SeenNode = DeepReadonly<Node>;
 
-/** What was seen of a node. */
-interface Watched {
+/** What was observed of a node. */
+interface NodeObservation {
   readonly heartbeat: Heartbeat;
   readonly isNew: boolean;
-  /** How long until the node's pods may be driven off, in milliseconds; undefined when that is not asked for. */
+  /** Milliseconds until the node's pods may be evicted; undefined when they need not be. */
   readonly evictionIn: number | undefined;
   readonly isAllLost: boolean;
 }
 
 export function nodeLifecycleController(): Controller {
-  const memory = new Memory();
-  return defineController<Node, Watched | { readonly gone: SeenNode } | undefined>({
+  const memory = new NodeMemory();
+  return defineController<Node, NodeObservation | { readonly gone: SeenNode } | undefined>({
     name: 'node',
     account: 'node-controller',
     component: 'node-controller',
     watches: Node,
     also: [
-      // How long a lease lasts matters at once; that it was renewed is seen when it should have been.
+      // A changed lease duration matters at once; a renewal is noticed when it would have been missed.
       related(
         Lease,
         ({ metadata }) => (metadata.namespace === LEASES ? [metadata.name ?? ''] : []),
@@ -49,7 +49,7 @@ export function nodeLifecycleController(): Controller {
       ),
       related(Pod, ({ spec }, { of }) => {
         const node = spec.nodeName ? of(Node).get(spec.nodeName) : undefined;
-        return node && isUnwell(node) ? [spec.nodeName as string] : [];
+        return node && isUnhealthy(node) ? [spec.nodeName as string] : [];
       }),
     ],
     observe: async (node, world, { now }) => memory.watch(node, world, now.getTime()),
@@ -57,22 +57,22 @@ export function nodeLifecycleController(): Controller {
   });
 }
 
-const isUnwell = (node: SeenNode) => {
+const isUnhealthy = (node: SeenNode) => {
   const ready = readyCondition(node);
   return ready !== undefined && ready.status !== 'True';
 };
 
-/** What has to be remembered from plan to plan. A restart forgets it, and gives every node its time anew. */
-class Memory {
+/** State that is kept between plans. It is lost on a restart, which gives every node its full grace period. */
+class NodeMemory {
   readonly #known = new Map<string, { readonly node: SeenNode; readonly heartbeat: Heartbeat }>();
-  readonly #pace = new ZonePace();
+  readonly #pace = new EvictionRateLimiter();
   #zones: { readonly at: number; readonly zones: Zones } | undefined;
 
   watch(
     node: SeenNode | undefined,
     world: Pick<Snapshot, 'key' | 'of'>,
     now: number,
-  ): Watched | { readonly gone: SeenNode } | undefined {
+  ): NodeObservation | { readonly gone: SeenNode } | undefined {
     const { name } = world.key;
     const before = this.#known.get(name);
     if (!node) {
@@ -80,7 +80,7 @@ class Memory {
       return before && { gone: before.node };
     }
     const same = before?.node.metadata.uid === node.metadata.uid ? before : undefined;
-    const heartbeat = listen(same?.heartbeat, { node, lease: leaseOf(node, world), now });
+    const heartbeat = recordHeartbeat(same?.heartbeat, { node, lease: leaseOf(node, world), now });
     this.#known.set(name, { node, heartbeat });
     const zones = evictingTaint(node) === undefined ? undefined : this.#survey(world, now);
     const isAsked = zones && !zones.isAllLost && !isEvicting(node);
@@ -92,14 +92,14 @@ class Memory {
     };
   }
 
-  /** Nodes that are lost together are seen together first. */
+  /** Nodes that are lost together are first seen together. */
   #evictionIn(node: SeenNode, zones: Zones, now: number): number {
     const since = Date.parse(readyCondition(node)?.lastTransitionTime ?? '') || 0;
-    const left = since + PERIOD - now;
-    return left > 0 ? left : this.#pace.turn(zoneOf(node), zones, now);
+    const left = since + CHECK_INTERVAL_MS - now;
+    return left > 0 ? left : this.#pace.waitTime(zoneOf(node), zones, now);
   }
 
-  /** Once a second is enough for thousands of nodes that are lost together. */
+  /** Once a second suffices for thousands of nodes that are lost together. */
   #survey({ of }: Listers, now: number): Zones {
     if (!this.#zones || now - this.#zones.at >= 1000 || now < this.#zones.at) {
       this.#zones = { at: now, zones: surveyZones(of(Node).list()) };
@@ -112,28 +112,28 @@ const leaseOf = ({ metadata }: SeenNode, { of }: Listers) => of(Lease).get(metad
 
 function planNode(
   node: SeenNode | undefined,
-  world: Pick<Snapshot<Watched | { readonly gone: SeenNode } | undefined>, 'of' | 'observed'>,
+  world: Pick<Snapshot<NodeObservation | { readonly gone: SeenNode } | undefined>, 'of' | 'observed'>,
   now: Date,
 ): Plan {
   const { observed } = world;
   if (!observed) return [];
-  if ('gone' in observed) return [told(observed.gone, 'RemovingNode', 'Removing Node', 'from')];
+  if ('gone' in observed) return [nodeEvent(observed.gone, 'RemovingNode', 'Removing Node', 'from')];
   if (!node) return [];
-  const greeting = observed.isNew ? [told(node, 'RegisteredNode', 'Registered Node', 'in')] : [];
-  const missed = missedFrom(observed.heartbeat, node, leaseOf(node, world)) - now.getTime();
-  if (missed <= 0 && needsMarks(node)) return [...greeting, ...lost(node, now)];
+  const greeting = observed.isNew ? [nodeEvent(node, 'RegisteredNode', 'Registered Node', 'in')] : [];
+  const lostIn = lostFrom(observed.heartbeat, node, leaseOf(node, world)) - now.getTime();
+  if (lostIn <= 0 && isKnown(node)) return [...greeting, ...markUnknown(node, now)];
   const { evictionIn } = observed;
   return [
     ...greeting,
-    ...tainted(node, observed, now),
-    ...(isUnwell(node) ? podsNotReady(node, world, now) : []),
-    ...(missed > 0 ? [requeueAfter(missed)] : []),
-    // What is done about a node that is not well depends on the others.
-    ...(isUnwell(node) ? [requeueAfter(Math.min(evictionIn || PERIOD, PERIOD))] : []),
+    ...updateTaints(node, observed, now),
+    ...(isUnhealthy(node) ? podsNotReady(node, world, now) : []),
+    ...(lostIn > 0 ? [requeueAfter(lostIn)] : []),
+    // What happens to an unhealthy node depends on the others.
+    ...(isUnhealthy(node) ? [requeueAfter(Math.min(evictionIn || CHECK_INTERVAL_MS, CHECK_INTERVAL_MS))] : []),
   ];
 }
 
-function told(node: SeenNode, reason: string, what: string, where: string): Action {
+function nodeEvent(node: SeenNode, reason: string, what: string, where: string): Action {
   const { name } = node.metadata;
   const message = `Node ${name} event: ${what} ${name} ${where} Controller`;
   return event({ ...node, apiVersion: 'v1', kind: 'Node' }, 'Normal', reason, message);
@@ -141,11 +141,11 @@ function told(node: SeenNode, reason: string, what: string, where: string): Acti
 
 const CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-const needsMarks = ({ status }: SeenNode) =>
+const isKnown = ({ status }: SeenNode) =>
   CONDITIONS.some((type) => status.conditions?.find((each) => each.type === type)?.status !== 'Unknown');
 
-/** What the node said of itself is not known any more. */
-function lost(node: SeenNode, now: Date): Action[] {
+/** Marks the conditions that the node reported as unknown. */
+function markUnknown(node: SeenNode, now: Date): Action[] {
   const lastTransitionTime = timestamp(now);
   const known = (node.status.conditions ?? []).map((condition) =>
     !CONDITIONS.includes(condition.type) || condition.status === 'Unknown'
@@ -175,8 +175,8 @@ function lost(node: SeenNode, now: Date): Action[] {
   ];
 }
 
-/** A taint that is there already for the other reason is exchanged at once; a new one waits for its turn. */
-function tainted(node: SeenNode, { evictionIn, isAllLost }: Watched, now: Date): Action[] {
+/** A taint for the other reason is replaced at once; a new one waits for its turn. */
+function updateTaints(node: SeenNode, { evictionIn, isAllLost }: NodeObservation, now: Date): Action[] {
   const wanted = isAllLost ? undefined : evictingTaint(node);
   const evicting = wanted && (isEvicting(node) || evictionIn === 0) ? wanted : undefined;
   const taints = taintsOf(node, evicting, timestamp(now));

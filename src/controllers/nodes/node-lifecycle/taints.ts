@@ -1,4 +1,4 @@
-/** The taints that a node has because of how it is. */
+/** The taints of a node that follow from its conditions. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { readyCondition } from './health.ts';
@@ -10,7 +10,7 @@ const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
-/** What keeps new pods away: by the type and the status of a condition. */
+/** NoSchedule taints by the type and status of a condition. */
 const BY_CONDITION: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: NOT_READY, Unknown: UNREACHABLE },
   MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
@@ -22,18 +22,18 @@ const BY_CONDITION: Readonly<Record<string, Readonly<Record<string, string>>>> =
 const OWN_NO_SCHEDULE = new Set([UNSCHEDULABLE, ...Object.values(BY_CONDITION).flatMap(Object.values)]);
 const OWN_NO_EXECUTE = new Set([NOT_READY, UNREACHABLE]);
 
-/** The taint that drives pods off a node that is not well; undefined for one that is. */
+/** Returns the NoExecute taint of an unhealthy node; undefined for a healthy one. */
 export function evictingTaint(node: SeenNode): string | undefined {
   const ready = readyCondition(node);
   return ready && BY_CONDITION.Ready?.[ready.status];
 }
 
-/** Whether pods are driven off already, for whichever of the two reasons. */
+/** Whether the node has either of the NoExecute taints. */
 export function isEvicting({ spec }: SeenNode): boolean {
   return spec.taints?.some(isOwnNoExecute) ?? false;
 }
 
-/** The taints as they should be; `evicting` is the one that drives pods off, where there is to be one. */
+/** Returns the desired taints; `evicting` is the NoExecute taint, if there is to be one. */
 export function taintsOf(node: SeenNode, evicting: string | undefined, now: string): readonly Taint[] {
   const present = node.spec.taints ?? [];
   const wanted = noScheduleKeys(node);

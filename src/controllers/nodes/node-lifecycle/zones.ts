@@ -1,6 +1,6 @@
 /**
- * How well the zones are, and how fast pods may be driven off their nodes. When many nodes of a zone are gone at once, it is
- * rather the network than the nodes; when all of all zones are, it is rather this end of it.
+ * The health of zones, and how fast pods may be evicted from their nodes. When many nodes of a zone fail at once, it is
+ * probably the network; when all nodes of all zones fail, it is probably this end.
  */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -9,11 +9,11 @@ import { readyCondition } from './health.ts';
 type SeenNode = DeepReadonly<Node>;
 type ZoneState = 'normal' | 'partlyDisrupted' | 'fullyDisrupted';
 
-const PARTLY = 0.55;
-const LARGE = 50;
-/** Milliseconds between two nodes of a zone. */
-const USUAL = 10_000;
-const SLOW = 100_000;
+const PARTLY_DISRUPTED_SHARE = 0.55;
+const LARGE_ZONE_NODES = 50;
+/** Milliseconds between evictions from two nodes of a zone. */
+const EVICTION_INTERVAL_MS = 10_000;
+const SLOW_EVICTION_INTERVAL_MS = 100_000;
 
 export function zoneOf({ metadata }: SeenNode): string {
   const { labels = {} } = metadata;
@@ -23,7 +23,7 @@ export function zoneOf({ metadata }: SeenNode): string {
 export interface Zones {
   readonly sizes: ReadonlyMap<string, number>;
   readonly states: ReadonlyMap<string, ZoneState>;
-  /** No node of any zone is well. */
+  /** Whether no node of any zone is healthy. */
   readonly isAllLost: boolean;
 }
 
@@ -46,18 +46,18 @@ export function surveyZones(nodes: readonly SeenNode[]): Zones {
 }
 
 function stateOf({ ready, all }: { readonly ready: number; readonly all: number }): ZoneState {
-  const lost = all - ready;
-  if (ready === 0 && lost > 0) return 'fullyDisrupted';
-  return lost > 2 && lost / all >= PARTLY ? 'partlyDisrupted' : 'normal';
+  const markUnknown = all - ready;
+  if (ready === 0 && markUnknown > 0) return 'fullyDisrupted';
+  return markUnknown > 2 && markUnknown / all >= PARTLY_DISRUPTED_SHARE ? 'partlyDisrupted' : 'normal';
 }
 
-/** One node of a zone after the other. */
-export class ZonePace {
+/** Limits evictions to one node of a zone at a time. */
+export class EvictionRateLimiter {
   readonly #last = new Map<string, number>();
 
-  /** How long a node has to wait, in milliseconds, as things are; 0: it is its turn, which is then taken. */
-  turn(zone: string, zones: Zones, now: number): number {
-    const pause = pauseOf(zones.states.get(zone), zones.sizes.get(zone) ?? 0);
+  /** Returns how long a node has to wait, in milliseconds; 0: it is its turn, which is then taken. */
+  waitTime(zone: string, zones: Zones, now: number): number {
+    const pause = evictionInterval(zones.states.get(zone), zones.sizes.get(zone) ?? 0);
     if (pause === undefined) return Number.POSITIVE_INFINITY;
     const next = (this.#last.get(zone) ?? Number.NEGATIVE_INFINITY) + pause;
     if (now < next) return next - now;
@@ -66,8 +66,8 @@ export class ZonePace {
   }
 }
 
-/** Undefined: nobody has a turn. */
-function pauseOf(state: ZoneState | undefined, size: number): number | undefined {
-  if (state !== 'partlyDisrupted') return USUAL;
-  return size > LARGE ? SLOW : undefined;
+/** Undefined: no evictions. */
+function evictionInterval(state: ZoneState | undefined, size: number): number | undefined {
+  if (state !== 'partlyDisrupted') return EVICTION_INTERVAL_MS;
+  return size > LARGE_ZONE_NODES ? SLOW_EVICTION_INTERVAL_MS : undefined;
 }

@@ -1,4 +1,4 @@
-/** Deletes the pods that do not tolerate what their node is tainted with, each when its toleration has run out. */
+/** Deletes pods that do not tolerate a NoExecute taint of their node, each when its toleration expires. */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -14,7 +14,7 @@ type SeenPod = DeepReadonly<Pod>;
 type SeenNode = DeepReadonly<Node>;
 type Taint = NonNullable<SeenNode['spec']['taints']>[number];
 
-/** Since when the pod's end has been counted down to, in milliseconds; undefined when it was not. */
+/** Since when the pod's toleration has been running, in milliseconds; undefined when it has not. */
 type Countdown = { readonly since: number | undefined };
 
 export function taintEvictionController(): Controller {
@@ -23,7 +23,7 @@ export function taintEvictionController(): Controller {
     name: 'taint-eviction',
     account: 'node-controller',
     component: 'taint-eviction-controller',
-    // Pods of nodes without such taints, which is most of them, are never planned for.
+    // Pods of nodes without such taints, which are most, are never planned for.
     also: [
       related(
         Node,
@@ -81,8 +81,8 @@ export function planTaintEviction(
 const REASON = 'TaintManagerEviction';
 
 /**
- * When the pod has to go; undefined when it may stay. The time runs from when a taint came, or the pod after it; where no
- * taint says when that was, from `since`.
+ * Returns when the pod must be deleted; undefined when it may stay. The time runs from when the taint was added, or from the
+ * start of a later pod; where the taint has no time, from `since`.
  */
 function endOf(pod: SeenPod, taints: readonly Taint[], since: number): number | undefined {
   if (taints.length === 0) return undefined;

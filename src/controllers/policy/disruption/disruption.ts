@@ -1,6 +1,6 @@
 /**
- * Says in a disruption budget's status how many of its pods may go now. The eviction of a pod takes from that number; here
- * it is counted anew from what there is.
+ * Computes how many disruptions a budget allows, and writes its status. Evictions decrement that number; here it is
+ * recomputed.
  */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -26,11 +26,11 @@ import { expectedPods, type OtherScales, observeOthers, SCALED } from './expecte
 type Budget = DeepReadonly<PodDisruptionBudget>;
 type SeenPod = DeepReadonly<Pod>;
 
-/** How long a pod that is to be evicted may take to be deleted, in milliseconds. */
-const PATIENCE = 120_000;
+/** How long an evicted pod may take to be deleted. */
+const DELETION_TIMEOUT_MS = 120_000;
 
 export interface DisruptionControllerOptions {
-  /** The kinds that are served at this moment; they come and go. */
+  /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
 }
 
@@ -63,7 +63,7 @@ function isSameForBudgets(pod: SeenPod, old: SeenPod): boolean {
   );
 }
 
-/** A new size concerns every budget of the namespace that counts by size. */
+/** A changed size concerns all budgets of the namespace that count by size. */
 const scaledOwners = (kind: (typeof SCALED)[number]): Related =>
   related(
     kind,
@@ -87,7 +87,7 @@ export function planDisruption(
 ): Plan {
   if (!budget) return [];
   const pods = podsOf(budget, world);
-  const needed = need(budget, pods, world);
+  const needed = requirementOf(budget, pods, world);
   const time = now.getTime();
   const disrupted = disruptedOf(budget, pods, time);
   const status =
@@ -107,16 +107,20 @@ export function planDisruption(
   ];
 }
 
-interface Counted {
+interface PodCounts {
   readonly expected: number;
   readonly healthy: number;
   readonly unmanaged: readonly string[];
 }
 
-type Need = Counted | { readonly problem: string };
+type Requirement = PodCounts | { readonly problem: string };
 
-/** How many pods there should be, and how many must be healthy. */
-function need({ spec }: Budget, pods: readonly SeenPod[], world: Pick<Snapshot<OtherScales>, 'of' | 'observed'>): Need {
+/** How many pods are expected, and how many must be healthy. */
+function requirementOf(
+  { spec }: Budget,
+  pods: readonly SeenPod[],
+  world: Pick<Snapshot<OtherScales>, 'of' | 'observed'>,
+): Requirement {
   const { minAvailable, maxUnavailable } = spec;
   if (maxUnavailable === undefined && typeof minAvailable !== 'string') {
     return { expected: minAvailable === undefined ? 0 : pods.length, healthy: minAvailable ?? 0, unmanaged: [] };
@@ -131,15 +135,15 @@ function need({ spec }: Budget, pods: readonly SeenPod[], world: Pick<Snapshot<O
   return { expected: count, healthy, unmanaged };
 }
 
-/** Rounded up: a budget protects rather one too many. */
+/** Rounded up: a budget protects rather one pod too many. */
 function share(amount: IntOrPercent, whole: number): number {
   return typeof amount === 'number' ? amount : Math.ceil((magnitude(amount) * whole) / 100);
 }
 
 interface Disrupted {
-  /** Those that were evicted and are still to be deleted, with when. */
+  /** Evicted pods that are not deleted yet, with the time of their eviction. */
   readonly pending: Readonly<Record<string, string>>;
-  /** Those for which that takes too long. */
+  /** Pods whose deletion takes too long. */
   readonly late: readonly SeenPod[];
   /** When the next one is late. */
   readonly next: number | undefined;
@@ -153,7 +157,7 @@ function disruptedOf({ status }: Budget, pods: readonly SeenPod[], now: number):
     const { name = '', deletionTimestamp } = pod.metadata;
     const since = status.disruptedPods?.[name];
     if (since === undefined || deletionTimestamp) continue;
-    const due = Date.parse(since) + PATIENCE;
+    const due = Date.parse(since) + DELETION_TIMEOUT_MS;
     if (due < now) {
       late.push(pod);
       continue;
@@ -161,20 +165,20 @@ function disruptedOf({ status }: Budget, pods: readonly SeenPod[], now: number):
     pending[name] = since;
     next = Math.min(next ?? due, due);
   }
-  // The moment itself is not late yet.
+  // At the deadline itself it is not late yet.
   return { pending, late, next: next === undefined ? undefined : next + 1 };
 }
 
 function counted(
   { metadata, status }: Budget,
-  found: Counted & { readonly pods: readonly SeenPod[]; readonly disrupted: Readonly<Record<string, string>> },
+  found: PodCounts & { readonly pods: readonly SeenPod[]; readonly disrupted: Readonly<Record<string, string>> },
   now: Date,
 ): PodDisruptionBudget['status'] {
   const { expected, healthy: desiredHealthy, pods, disrupted } = found;
   const isHealthy = ({ metadata: { name = '', deletionTimestamp } }: SeenPod) =>
     deletionTimestamp === undefined && disrupted[name] === undefined;
   const currentHealthy = pods.filter((pod) => isHealthy(pod) && isReady(pod)).length;
-  // A budget without pods allows nothing: the first of them would be unprotected until they are counted.
+  // A budget without pods allows nothing: its first pods would be unprotected until they are counted.
   const disruptionsAllowed = expected > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
   const allowed = disruptionsAllowed > 0;
   const { generation } = metadata;
@@ -193,7 +197,7 @@ function counted(
   };
 }
 
-/** What cannot be counted is not to be disturbed. */
+/** When counting fails, no disruption is allowed. */
 function failed({ status }: Budget, problem: string, now: Date): PodDisruptionBudget['status'] {
   const { observedGeneration: generation } = status;
   const conditions = conditionsOf(
@@ -220,7 +224,7 @@ function conditionsOf(
   return withConditions(conditions, [condition], now) as NonNullable<PodDisruptionBudget['status']['conditions']>;
 }
 
-function eventsOf(budget: Budget, pods: readonly SeenPod[], needed: Need): Action[] {
+function eventsOf(budget: Budget, pods: readonly SeenPod[], needed: Requirement): Action[] {
   const out = pods.length > 0 ? [] : [event(budget, 'Normal', 'NoPods', 'No matching pods found')];
   if ('problem' in needed) {
     const message = `Failed to calculate the number of expected pods: ${needed.problem}`;

@@ -1,4 +1,4 @@
-/** How many pods there should be: the sizes of all that manage the pods of a budget. */
+/** How many pods are expected: the sum of the sizes of the controllers of a budget's pods. */
 import type { Client } from '../../../client/client.ts';
 import { controllerOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../../client/object-types.ts';
@@ -13,15 +13,15 @@ import type { Listers } from '../../loop/define.ts';
 type SeenPod = DeepReadonly<Pod>;
 type Owner = NonNullable<ReturnType<typeof controllerOf>>;
 
-/** The sizes of owners that no cache shows, by uid; or why one has none. */
+/** Sizes of owners without an informer, by UID; or the error. */
 export type OtherScales = ReadonlyMap<string, number | string>;
 
 export type Expected =
   | { readonly count: number; readonly unmanaged: readonly string[] }
-  /** Why it cannot be said. */
+  /** Why it cannot be determined. */
   | { readonly problem: string };
 
-/** Kinds that are followed. */
+/** Kinds with an informer. */
 export const SCALED: readonly KindRef[] = [Deployment, ReplicaSet, ReplicationController, StatefulSet];
 
 export function expectedPods(pods: readonly SeenPod[], others: OtherScales, world: Listers): Expected {
@@ -42,7 +42,7 @@ export function expectedPods(pods: readonly SeenPod[], others: OtherScales, worl
   return { count: [...scales.values()].reduce((sum, each) => sum + each, 0), unmanaged };
 }
 
-/** Of a replica set that a deployment manages, the deployment's size counts: the sets change while it rolls. */
+/** For a ReplicaSet that a Deployment manages, the Deployment's size counts: its sets change during a rollout. */
 function scaleOf(owner: Owner, pod: SeenPod, { of }: Listers): { uid: string; count: number } | undefined {
   const kind = SCALED.find((each) => each !== Deployment && isOf(owner, each));
   const found = kind && of(kind).get(owner.name, pod.metadata.namespace);
@@ -58,23 +58,23 @@ function scaleOf(owner: Owner, pod: SeenPod, { of }: Listers): { uid: string; co
 const isOf = (owner: Pick<Owner, 'apiVersion' | 'kind'>, kind: KindRef) =>
   owner.kind === kind.kind && owner.apiVersion.split('/').slice(0, -1).join('/') === kind.group;
 
-interface Look {
+interface ScaleLookup {
   readonly world: Listers;
   readonly kinds: () => Iterable<Kind>;
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** Asks for the sizes of owners of other kinds. */
-export async function observeOthers(pods: readonly SeenPod[], look: Look): Promise<OtherScales> {
+/** Reads the sizes of owners of other kinds. */
+export async function observeOthers(pods: readonly SeenPod[], lookup: ScaleLookup): Promise<OtherScales> {
   const out = new Map<string, number | string>();
   for (const pod of pods) {
     const owner = controllerOf(pod);
     if (!owner || out.has(owner.uid) || SCALED.some((kind) => isOf(owner, kind))) continue;
-    const kind = [...look.kinds()].find(({ versions, kind: name }) =>
+    const kind = [...lookup.kinds()].find(({ versions, kind: name }) =>
       versions.some(({ apiVersion }) => apiVersion === owner.apiVersion && name === owner.kind),
     );
-    if (kind) out.set(owner.uid, await ask(kind, owner.name, pod, look));
+    if (kind) out.set(owner.uid, await ask(kind, owner.name, pod, lookup));
   }
   return out;
 }
@@ -83,7 +83,7 @@ async function ask(
   kind: Kind,
   name: string,
   { metadata }: SeenPod,
-  { client, signal }: Look,
+  { client, signal }: ScaleLookup,
 ): Promise<number | string> {
   const plural = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
   if (!kind.subresources?.scale) return `${plural} does not implement the scale subresource`;

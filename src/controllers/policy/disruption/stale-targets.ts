@@ -1,4 +1,4 @@
-/** A pod that was about to be disrupted, and was not, says so no more after a while. */
+/** Clears the DisruptionTarget condition of a pod that was not disrupted after a while. */
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -7,15 +7,14 @@ import { type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 
-/** In milliseconds. */
-const STALE = 120_000;
+const STALE_AFTER_MS = 120_000;
 
 type SeenPod = DeepReadonly<Pod>;
 
 export const staleDisruptionController: Controller = defineController<never>({
   name: 'stale-disruption',
   account: 'disruption-controller',
-  // Only pods of which it is said: they are few.
+  // Only pods with the condition, which are few.
   also: [related(Pod, (pod) => (targetOf(pod) ? [keyOf(pod)] : []))],
   plan: planStaleTarget,
 });
@@ -24,13 +23,13 @@ function planStaleTarget(_: undefined, { key, of }: Pick<Snapshot, 'key' | 'of'>
   const pod = of(Pod).get(key.name, key.namespace);
   const target = pod && targetOf(pod);
   if (!target) return [];
-  const left = Date.parse(target.lastTransitionTime ?? '') + STALE - now.getTime();
+  const left = Date.parse(target.lastTransitionTime ?? '') + STALE_AFTER_MS - now.getTime();
   if (left > 0) return [requeueAfter(left)];
   const conditions = withConditions(pod.status.conditions, [{ type: 'DisruptionTarget', status: 'False' }], now);
   return [updateStatus(Pod, { ...pod, status: { ...pod.status, conditions } } as Draft<Pod>)];
 }
 
-/** Of a node's own doing it is never stale. */
+/** A condition that the node itself set is never stale. */
 function targetOf(pod: SeenPod) {
   if (pod.metadata.deletionTimestamp || isTerminal(pod)) return undefined;
   return pod.status.conditions?.find(

@@ -4,7 +4,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ResourceQuota } from '../../../kinds/groups/core/resource-quota.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { Plan } from '../../loop/plan.ts';
-import { type Counted, planResourceQuota } from './resource-quota.ts';
+import { type KindObjects, planResourceQuota } from './resource-quota.ts';
 
 const now = new Date('2030-01-01T00:00:00Z');
 
@@ -25,7 +25,7 @@ const pod = (name: string, cpu: string, more: { metadata?: object; status?: obje
   status: { phase: 'Running', ...more.status },
 });
 
-const pods = (...objects: object[]): Counted => ({ kind: Pod, objects: objects as never, resourceVersion: '9' });
+const pods = (...objects: object[]): KindObjects => ({ kind: Pod, objects: objects as never, resourceVersion: '9' });
 
 const statusOf = (plan: Plan) => (plan.find(({ type }) => type === 'updateStatus') as any)?.object.status;
 

@@ -1,4 +1,4 @@
-/** Says in a quota's status what is limited and how much is used, counted anew from what there is. */
+/** Recomputes the usage of a quota, and writes its status. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { Client } from '../../../client/client.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -12,24 +12,24 @@ import type { Amounts } from '../../../kinds/shapes/pod/pod-resources.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Action, type Plan, requeueAfter, requeueOnChange, updateStatus } from '../../loop/plan.ts';
 
-/** After a write that may fail, in milliseconds. */
-const LOOK_AGAIN = 1000;
+/** When a write that may fail is retried. */
+const RETRY_MS = 1000;
 
 /** All objects of a kind that a quota counts. */
-export interface Counted {
+export interface KindObjects {
   readonly kind: Kind;
   readonly objects: readonly DeepReadonly<KubeObject>[];
-  /** The version that the list shows. */
+  /** The version of the list. */
   readonly resourceVersion: string;
 }
 
 export interface ResourceQuotaControllerOptions {
-  /** The kinds that are served at this moment; they come and go. */
+  /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
 }
 
 export function resourceQuotaController({ kinds }: ResourceQuotaControllerOptions): Controller {
-  return defineController<ResourceQuota, readonly Counted[]>({
+  return defineController<ResourceQuota, readonly KindObjects[]>({
     name: 'resource-quota',
     account: 'resourcequota-controller',
     watches: ResourceQuota,
@@ -39,17 +39,17 @@ export function resourceQuotaController({ kinds }: ResourceQuotaControllerOption
 }
 
 /**
- * Lists after the quota was read, so that they are not older than it: whatever was written in between has changed the
- * quota, too, and then the status that is planned from it is refused as stale. An informer may lag behind.
+ * Lists after the quota was read, so that the lists are not older than it: a write in between has changed the quota, too, and
+ * then the planned status is rejected as stale. An informer may lag behind.
  */
 async function look(
   { metadata, spec }: DeepReadonly<ResourceQuota>,
   { client, signal, kinds }: ResourceQuotaControllerOptions & { client: Client; signal: AbortSignal },
-): Promise<readonly Counted[]> {
+): Promise<readonly KindObjects[]> {
   const limited = Object.keys(spec.hard ?? {});
   const relevant = [...kinds()].filter((kind) => limited.some((resource) => evaluatorOf(kind)?.counts(resource)));
   return Promise.all(
-    relevant.map(async (kind): Promise<Counted> => {
+    relevant.map(async (kind): Promise<KindObjects> => {
       const list = await client
         .of(kind)
         .in(metadata.namespace ?? '')
@@ -61,7 +61,7 @@ async function look(
 
 export function planResourceQuota(
   quota: DeepReadonly<ResourceQuota> | undefined,
-  { observed }: Pick<Snapshot<readonly Counted[]>, 'observed'>,
+  { observed }: Pick<Snapshot<readonly KindObjects[]>, 'observed'>,
   now: Date,
 ): Plan {
   if (!quota) return [];
@@ -75,15 +75,15 @@ export function planResourceQuota(
 }
 
 /**
- * While much is created the write comes too late again and again, and the loop waits longer each time; what is free must
- * not wait with it.
+ * While many objects are created the write conflicts again and again, and the loop backs off; released quota must not wait
+ * that long.
  */
 function written(quota: ResourceQuota): Action[] {
-  return [updateStatus(ResourceQuota, quota), requeueAfter(LOOK_AGAIN)];
+  return [updateStatus(ResourceQuota, quota), requeueAfter(RETRY_MS)];
 }
 
-/** What is used of all that is limited, and of nothing else. */
-function usageOf(quota: DeepReadonly<ResourceQuota>, counted: readonly Counted[], now: number): Amounts {
+/** The usage of the limited resources only. */
+function usageOf(quota: DeepReadonly<ResourceQuota>, counted: readonly KindObjects[], now: number): Amounts {
   const limited = Object.keys(quota.spec.hard ?? {});
   const used: Amounts = new Map(limited.map((resource) => [resource, NOTHING]));
   for (const { kind, objects } of counted) {
@@ -96,14 +96,14 @@ function usageOf(quota: DeepReadonly<ResourceQuota>, counted: readonly Counted[]
   return only(used, (resource) => limited.includes(resource));
 }
 
-/** The same amounts, however they are written. */
+/** Compares amounts, however they are written. */
 function isSame(status: ResourceQuota['status'], before: DeepReadonly<ResourceQuota>['status'] | undefined): boolean {
   const plain = (list: Readonly<Record<string, string>> | undefined) => listOf(amountsOf(list));
   return deepEqual(plain(status.hard), plain(before?.hard)) && deepEqual(plain(status.used), plain(before?.used));
 }
 
-/** A pod that should be gone stops to count when its time is up, whether or not anything happens then. */
-function nextEnd(counted: readonly Counted[], now: number): Action[] {
+/** A terminating pod stops counting when its grace period ends, whether or not anything happens then. */
+function nextEnd(counted: readonly KindObjects[], now: number): Action[] {
   const ends = counted
     .filter(({ kind }) => kind === Pod)
     .flatMap(({ objects }) => objects.map(({ metadata }) => chargedUntil(metadata as Pod['metadata'])))

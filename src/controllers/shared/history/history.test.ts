@@ -9,14 +9,14 @@ const template = (image: string) => ({
   metadata: { labels: { app: 'a' } },
   spec: { containers: [{ name: 'c', image }] },
 });
-const keeper = (image: string, annotations?: object) =>
+const owner = (image: string, annotations?: object) =>
   ({ metadata: { name: 'k', namespace: 'x', uid: 'k', annotations }, spec: { template: template(image) } }) as any;
 
 class Scene {
   readonly world = new PlannerWorld();
 
   see(image: string, collisions?: number): History {
-    const found = history(keeper(image), {
+    const found = history(owner(image), {
       kind: DaemonSet,
       revisions: this.all as never,
       pods: this.world.of(Pod).list('x') as never,

@@ -1,7 +1,7 @@
 /**
- * The templates that a DaemonSet or a StatefulSet has had. Each is kept as a ControllerRevision, which belongs to the set as
- * its pods do; `kubectl rollout` reads them, and goes back by sending the set what a revision holds. What lives here
- * knows only templates and revisions: which pods come from which of them is for the controllers to say.
+ * The revision history of a DaemonSet or StatefulSet. Each template is kept as a ControllerRevision, which the set owns like
+ * its pods; `kubectl rollout` reads them and restores one by sending its content. This folder knows only templates and
+ * revisions; which pods belong to which is up to the controllers.
  */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, KindRef } from '../../../client/object-types.ts';
@@ -16,33 +16,33 @@ import { templateHash } from '../pods/template-hash.ts';
 export type SeenRevision = DeepReadonly<ControllerRevision>;
 export type Template = DeepReadonly<PodTemplateSpec>;
 
-/** Pods carry in it which revision they come from. */
+/** The label of pods that names their revision. */
 export const REVISION_LABEL = 'controller-revision-hash';
 
-/** Room for a hash behind it, within the longest name that an object may have. */
-const LONGEST_PREFIX = 223;
+/** Leaves room for a hash within the maximum length of a name. */
+const MAX_PREFIX_LENGTH = 223;
 
-/** What has templates over time. */
-interface Keeper extends Named {
+/** An object with a template that changes over time. */
+interface HistoryOwner extends Named {
   readonly spec: { readonly template: Template };
 }
 
 export interface HistoryInput {
   readonly kind: KindRef;
-  /** Those that the keeper has claimed. */
+  /** Those that the set owns. */
   readonly revisions: readonly SeenRevision[];
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly world: Listers;
-  /** Where a revision carries its hash. */
+  /** The label of a revision with its hash. */
   readonly hashLabel: string;
-  /** What the pods of a revision carry. */
+  /** The value of the pods' revision label. */
   markOf(revision: SeenRevision): string;
-  /** How often a name was taken before; undefined where none was. */
+  /** How many names were taken before; undefined for none. */
   readonly collisions: number | undefined;
 }
 
 export interface History {
-  /** Of the present template. It exists once the actions are performed. */
+  /** The revision of the current template. It exists once the actions are performed. */
   readonly present: SeenRevision;
   /** The others, oldest first. */
   readonly older: readonly SeenRevision[];
@@ -50,16 +50,18 @@ export interface History {
   readonly actions: readonly Action[];
 }
 
-/** Finds the revision of the present template or makes one, and sees to it that there is one only, and that it is newest. */
-export function history(keeper: Keeper, input: HistoryInput): History {
-  const data = dataOf(keeper.spec.template);
+/**
+ * Finds or creates the revision of the current template, and makes sure that there is only one and that it is the newest.
+ */
+export function history(owner: HistoryOwner, input: HistoryInput): History {
+  const data = dataOf(owner.spec.template);
   const sorted = [...input.revisions].sort(byRevision);
   const older = sorted.filter((revision) => !deepEqual(revision.data, data));
   const equal = sorted.filter((revision) => deepEqual(revision.data, data));
   const next = (older.at(-1)?.revision ?? 0) + 1;
   const found = equal.pop();
   if (!found) {
-    const { revision, collisions } = newRevision(keeper, input, next);
+    const { revision, collisions } = newRevision(owner, input, next);
     return { present: revision, older, collisions, actions: [create(ControllerRevision, revision as never)] };
   }
   const present = { ...found, revision: Math.max(found.revision, next) };
@@ -67,7 +69,7 @@ export function history(keeper: Keeper, input: HistoryInput): History {
   return { present, older, collisions: input.collisions, actions };
 }
 
-/** Deletes the oldest of those that no pod needs, so many. They are sorted. */
+/** Deletes the oldest `count` revisions that no pod uses. They are sorted. */
 export function forget(unused: readonly SeenRevision[], count: number): readonly Action[] {
   return unused
     .slice(0, Math.max(0, count))
@@ -75,33 +77,33 @@ export function forget(unused: readonly SeenRevision[], count: number): readonly
     .map((revision) => remove(ControllerRevision, revision));
 }
 
-/** The template that a revision holds. */
+/** Returns the template of a revision. */
 export function templateOf({ data }: SeenRevision): Template | undefined {
   const { $patch: _, ...template } = (data as any)?.spec?.template ?? {};
   return Object.keys(template).length > 0 ? (template as Template) : undefined;
 }
 
-/** A patch that brings the template back; what stands in it now is replaced as a whole. */
+/** A patch that restores the template, replacing the current one entirely. */
 const dataOf = (template: Template) => ({ spec: { template: { ...template, $patch: 'replace' } } });
 
 function newRevision(
-  keeper: Keeper,
+  owner: HistoryOwner,
   { kind, hashLabel, world, collisions: before }: HistoryInput,
   number: number,
 ): { readonly revision: SeenRevision; readonly collisions: number | undefined } {
-  const { name: prefix = '', namespace, annotations } = keeper.metadata;
-  const { template } = keeper.spec;
+  const { name: prefix = '', namespace, annotations } = owner.metadata;
+  const { template } = owner.spec;
   for (let collisions = before; ; collisions = (collisions ?? 0) + 1) {
     const hash = templateHash(template, collisions);
-    const name = `${prefix.slice(0, LONGEST_PREFIX)}-${hash}`;
-    // Whoever has it, what it holds is not the present template, or it belongs to somebody else.
+    const name = `${prefix.slice(0, MAX_PREFIX_LENGTH)}-${hash}`;
+    // It is not the current template, or it belongs to another owner.
     if (world.of(ControllerRevision).get(name, namespace)) continue;
     const metadata = {
       name,
       namespace,
       labels: { ...template.metadata?.labels, [hashLabel]: hash },
       ...(annotations ? { annotations } : {}),
-      ownerReferences: [controllerReference(keeper, kind)],
+      ownerReferences: [controllerReference(owner, kind)],
     };
     return { revision: { metadata, data: dataOf(template), revision: number } as unknown as SeenRevision, collisions };
   }
@@ -113,7 +115,7 @@ function renumber(found: SeenRevision, revision: number): readonly Action[] {
   return [patch(ControllerRevision, found, { type: 'merge', changes })];
 }
 
-/** Others that hold the same go, and their pods change over: they come from the same template. */
+/** Deletes duplicates, and relabels their pods: they have the same template. */
 function mergeInto(
   kept: SeenRevision,
   others: readonly SeenRevision[],

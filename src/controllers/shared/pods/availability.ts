@@ -1,6 +1,6 @@
 /**
- * Which pods are available at a time, and when that changes by time alone. Plans for thousands of pods ask it of each: times
- * are compared as they stand in the objects, in one form in which the order of texts is that of times.
+ * Which pods are available, and when that changes with time. It is called for thousands of pods in a plan: timestamps are
+ * compared as strings, whose order is that of the times.
  */
 import { timestamp } from '../../../base/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -10,14 +10,14 @@ import { readyTime } from './pod-life.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** It has been ready for so many seconds. Where nobody noted since when, only no time at all has passed for sure. */
+/** Whether it has been ready for so many seconds. With an unknown time, only 0 seconds have passed for sure. */
 export function isAvailable(pod: SeenPod, minReadySeconds: number, now: number): boolean {
   const since = readyTime(pod);
   if (since === undefined) return false;
   return minReadySeconds === 0 || (since !== '' && since <= timestamp(now - minReadySeconds * 1000));
 }
 
-/** Plans again when the next of them becomes available. */
+/** Plans again when the next pod becomes available. */
 export function nextAvailable(pods: readonly SeenPod[], minReadySeconds: number, now: number): readonly Action[] {
   if (minReadySeconds === 0) return [];
   const passed = timestamp(now - minReadySeconds * 1000);

@@ -1,4 +1,4 @@
-/** Which pods of a set that is too large go first: those whose loss costs least. */
+/** Which pods of a set that is too large are deleted first: those whose loss costs least. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
@@ -9,7 +9,7 @@ type SeenPod = DeepReadonly<Pod>;
 const COST = 'controller.kubernetes.io/pod-deletion-cost';
 const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
-/** A number of pods' reasons to go, each of which decides only where those before it do not. Lower goes first. */
+/** Sort keys of a pod, each of which only breaks ties of those before it. Lower goes first. */
 interface Reasons {
   readonly pod: SeenPod;
   readonly ranks: readonly number[];
@@ -19,9 +19,9 @@ interface Reasons {
 }
 
 /**
- * `count` of the pods, chosen: not on a node; pending, then unknown; not ready; cheap by annotation; on a node with many
- * of `related` (the pods that do the same work); ready since recently; often restarted; young. Times count by their order
- * of magnitude, and where that is the same the uid decides, so that not always the same node loses its pods.
+ * Returns `count` of the pods: first unassigned ones; then pending, then unknown; not ready; low deletion cost; on a node
+ * with many of `related` (pods that do the same work); ready since recently; often restarted; young. Times count by their
+ * order of magnitude, and the UID breaks ties, so that not always the same node loses pods.
  */
 export function firstToGo(
   pods: readonly SeenPod[],
@@ -70,7 +70,7 @@ function compareEach(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-/** Younger first; a time that is not known is the youngest. */
+/** Younger first; an unknown time is the youngest. */
 function compareAges(
   timeA: number,
   timeB: number,
@@ -83,10 +83,10 @@ function compareAges(
   return (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;
 }
 
-/** Of nanoseconds, so that whole seconds do not fall together with none. */
+/** In nanoseconds, so that one second and none differ. */
 const magnitude = (age: number) => (age > 0 ? Math.floor(Math.log2(age * 1e6)) : -1);
 
-/** The most of any container; then of any that runs beside them from the start. */
+/** The maximum of any container; then of any sidecar. */
 function restartsOf({ metadata, spec, status }: SeenPod): [number, number] {
   const sidecars = new Set(
     spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),

@@ -1,4 +1,4 @@
-/** A new pod, as a controller makes it from its template. */
+/** Creates pods from the template of a controller. */
 import type { DeepReadonly, Draft, KindRef } from '../../../client/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Named } from '../../loop/plan.ts';
@@ -9,7 +9,7 @@ interface Template {
   readonly spec?: DeepReadonly<Pod['spec']>;
 }
 
-/** Named after its owner, with an ending that the server makes up. */
+/** Named after its owner, with a suffix that the server generates. */
 export function newPod(owner: Named, kind: KindRef, template: DeepReadonly<Template>): Draft<Pod> {
   const { labels, annotations, finalizers } = template.metadata ?? {};
   const { name = '', namespace } = owner.metadata;

@@ -8,10 +8,10 @@ const NONE: readonly string[] = [];
 const isClaim = ({ persistentVolumeClaim, ephemeral }: NonNullable<SeenPod['spec']['volumes']>[number]) =>
   persistentVolumeClaim !== undefined || ephemeral !== undefined;
 
-/** The claim that is made for a volume of the pod. */
+/** The name of the claim of an ephemeral volume. */
 export const ownClaim = (podName: string | undefined, volumeName: string) => `${podName}-${volumeName}`;
 
-/** An index: pods by the claims that they have, `namespace/name`, those included that are made for them alone. */
+/** An index: pods by their claims, `namespace/name`, including those of ephemeral volumes. */
 export const podsByClaim = ({ metadata, spec }: SeenPod): readonly string[] => {
   if (!spec.volumes?.some(isClaim)) return NONE;
   return spec.volumes.filter(isClaim).map(({ name, persistentVolumeClaim }) => {

@@ -1,4 +1,4 @@
-/** Finds the pods that a map of labels selects without a look at all the others. */
+/** Finds the pods that match a map of labels without scanning all others. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
@@ -15,7 +15,7 @@ function byLabel({ metadata }: DeepReadonly<Pod>): readonly string[] {
 
 const keyOf = (namespace: string | undefined, key: string, value: string) => `${namespace}/${key}=${value}`;
 
-/** The pods of the namespace that have all the labels; no labels select all. */
+/** Returns the pods of the namespace with all the labels; no labels match all. */
 export function podsWith(labels: Labels, namespace: string, { of }: Listers): readonly DeepReadonly<Pod>[] {
   const [first, ...more] = Object.entries(labels);
   if (!first) return of(Pod).list(namespace);

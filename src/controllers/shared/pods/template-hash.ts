@@ -1,11 +1,11 @@
-/** A short name for a template of pods, which tells the pods that come from it from those of another. */
+/** A short hash of a pod template, which distinguishes the pods of different templates. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
 
-/** No vowels and no look-alikes, so that a hash spells no word. */
+/** No vowels and look-alikes, so that a hash spells no words. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** The same for the same template, in whatever order its fields stand; another one for every collision before. */
+/** Independent of the order of fields; different after every collision. */
 export function templateHash(template: DeepReadonly<PodTemplateSpec>, collisions: number | undefined): string {
   const hash = fnv1a(canonical(template) + (collisions === undefined ? '' : `\n${collisions}`));
   return [...String(hash)].map((digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join('');

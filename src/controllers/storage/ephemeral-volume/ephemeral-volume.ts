@@ -1,12 +1,9 @@
-/**
- * Makes the claims that belong to one pod each: a volume that the pod describes by a template instead of naming a claim. They
- * go with their pod, by reference.
- */
+/** Creates the claims of ephemeral volumes, which belong to one pod each and are deleted with it by owner reference. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
-import { type Action, create, event, type Plan, told } from '../../loop/plan.ts';
+import { type Action, create, event, eventContent, type Plan } from '../../loop/plan.ts';
 import { ownClaim, podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 
 type SeenPod = DeepReadonly<Pod>;
@@ -17,7 +14,7 @@ export const ephemeralVolumeController: Controller = defineController({
   account: 'ephemeral-volume-controller',
   component: 'ephemeral_volume',
   also: [
-    // Which volumes a pod has never changes.
+    // The volumes of a pod never change.
     related(Pod, keysOfPod, () => true),
     related(PersistentVolumeClaim, keysOfClaim, () => true),
   ],
@@ -30,7 +27,7 @@ function keysOfPod(pod: SeenPod): readonly string[] {
   return hasOwn(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : [];
 }
 
-/** When one is deleted, its pod gets another. */
+/** When a claim is deleted, its pod gets another. */
 function keysOfClaim({ metadata }: DeepReadonly<PersistentVolumeClaim>, { of }: Listers): readonly string[] {
   return of(Pod).by(podsByClaim, `${metadata.namespace}/${metadata.name}`).flatMap(keysOfPod);
 }
@@ -57,13 +54,13 @@ function notOwner({ metadata: { namespace, name } }: SeenPod, volume: string, cl
   return `ephemeral volume ${volume}: ${why}`;
 }
 
-interface Wanted {
+interface EphemeralVolume {
   readonly name: string;
   readonly claimName: string;
   readonly ephemeral: Ephemeral;
 }
 
-function makeClaim(pod: SeenPod, { name, claimName, ephemeral }: Wanted): Action {
+function makeClaim(pod: SeenPod, { name, claimName, ephemeral }: EphemeralVolume): Action {
   const { namespace, name: podName, uid } = pod.metadata;
   const { metadata: { labels, annotations } = {}, spec } = ephemeral.volumeClaimTemplate ?? {};
   const owner = { apiVersion: 'v1', kind: 'Pod', name: podName, uid, controller: true, blockOwnerDeletion: true };
@@ -71,6 +68,6 @@ function makeClaim(pod: SeenPod, { name, claimName, ephemeral }: Wanted): Action
   return create(PersistentVolumeClaim, claim as Draft<PersistentVolumeClaim>, {
     about: pod,
     failed: ({ message }) =>
-      told('Warning', 'FailedBinding', `ephemeral volume ${name}: create PVC ${claimName}: ${message}`),
+      eventContent('Warning', 'FailedBinding', `ephemeral volume ${name}: create PVC ${claimName}: ${message}`),
   });
 }

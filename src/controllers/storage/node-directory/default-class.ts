@@ -1,6 +1,6 @@
 /**
- * Gives a new cluster its first storage class, once. That it was made is noted on the namespace `kube-system`: a class that
- * was deleted or changed since stays as its owner wants it, and a cluster that has classes of its own gets none.
+ * Creates the first StorageClass of a new cluster, once. An annotation of the namespace `kube-system` records it: a class
+ * that was deleted or changed later stays so, and a cluster that has classes gets none.
  */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
@@ -10,20 +10,23 @@ import { NODE_DIRECTORY } from '../../../kinds/volumes/node-directory.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { create, type Plan, patch } from '../../loop/plan.ts';
 
-const HOME = 'kube-system';
-/** Taken away, the class is made anew where there is none. */
-const MADE = 'storageclass.kubernetes.io/default-was-made';
+const NAMESPACE = 'kube-system';
+/** When the annotation is removed, the class is created again if there is none. */
+const CREATED_ANNOTATION = 'storageclass.kubernetes.io/default-was-made';
 
 export const defaultClassController: Controller = defineController({
   name: 'default-storage-class',
   account: 'default-storage-class-controller',
-  also: [related(Namespace, ({ metadata }) => (metadata.name === HOME ? [HOME] : [])), related(StorageClass, () => [])],
-  plan: (_, { of }) => planDefaultClass(of(Namespace).get(HOME), { of }),
+  also: [
+    related(Namespace, ({ metadata }) => (metadata.name === NAMESPACE ? [NAMESPACE] : [])),
+    related(StorageClass, () => []),
+  ],
+  plan: (_, { of }) => planDefaultClass(of(Namespace).get(NAMESPACE), { of }),
 });
 
 export function planDefaultClass(home: DeepReadonly<Namespace> | undefined, { of }: Listers): Plan {
-  if (!home || home.metadata.annotations?.[MADE] !== undefined) return [];
-  const note = { metadata: { uid: home.metadata.uid, annotations: { [MADE]: 'true' } } };
+  if (!home || home.metadata.annotations?.[CREATED_ANNOTATION] !== undefined) return [];
+  const note = { metadata: { uid: home.metadata.uid, annotations: { [CREATED_ANNOTATION]: 'true' } } };
   return [
     ...(of(StorageClass).list().length === 0 ? [create(StorageClass, standard)] : []),
     patch(Namespace, home, { type: 'merge', changes: note }),

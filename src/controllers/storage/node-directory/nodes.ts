@@ -1,4 +1,4 @@
-/** Where a volume can be made. */
+/** Where a volume can be provisioned. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -8,14 +8,14 @@ import type { Listers } from '../../loop/define.ts';
 
 export type SeenNode = DeepReadonly<Node>;
 
-/** What plans are made from. */
+/** The state that plans are made from. */
 export interface World extends Listers {
-  /** Asked past the cache where that does not know it. */
+  /** Read from the server where the cache does not have it. */
   nodeNamed(name: string): SeenNode | undefined;
 }
 
-/** Whether new volumes may go there. */
-export function isWell({ spec, status }: SeenNode): boolean {
+/** Whether new volumes may be placed there. */
+export function isHealthy({ spec, status }: SeenNode): boolean {
   return !spec.unschedulable && (status.conditions?.some(isReady) ?? false);
 }
 
@@ -28,11 +28,11 @@ export const directoriesByNode = ({ metadata }: DeepReadonly<PersistentVolume>):
   return node ? [node] : [];
 };
 
-/** For a claim that does not wait for a pod to say where: of the nodes that are well, the one with the fewest volumes. */
+/** For a claim with immediate binding: the healthy node with the fewest volumes. */
 export function anyNode({ of }: World, { allowedTopologies }: DeepReadonly<StorageClass>): SeenNode | undefined {
   let best: { readonly node: SeenNode; readonly volumes: number } | undefined;
   for (const node of of(Node).list()) {
-    if (!isWell(node) || !isAllowed(node, allowedTopologies)) continue;
+    if (!isHealthy(node) || !isAllowed(node, allowedTopologies)) continue;
     const volumes = of(PersistentVolume).by(directoriesByNode, node.metadata.name ?? '').length;
     if (!best || volumes < best.volumes) best = { node, volumes };
   }

@@ -1,4 +1,4 @@
-/** Makes the volume that a claim asks for. */
+/** Provisions the volume for a claim. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -6,16 +6,16 @@ import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf, PROVISIONED_BY, PROVISIONER, SELECTED_NODE } from '../../../kinds/volumes/binding.ts';
 import { requestOf } from '../../../kinds/volumes/matching.ts';
 import { NODE, NODE_DIRECTORY, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
-import { create, event, type Plan, told, update } from '../../loop/plan.ts';
+import { create, event, eventContent, type Plan, update } from '../../loop/plan.ts';
 import { anyNode, type SeenNode, type World } from './nodes.ts';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Class = DeepReadonly<StorageClass>;
 
 const HOSTNAME = 'kubernetes.io/hostname';
-/** The one parameter of a class: below which path its volumes are made. */
+/** The only parameter of a class: the path below which its volumes are created. */
 const DIRECTORY = 'directory';
-const MODES = ['ReadWriteOnce', 'ReadWriteOncePod'];
+const SUPPORTED_MODES = ['ReadWriteOnce', 'ReadWriteOncePod'];
 
 export function planProvision(claim: Claim | undefined, world: World, root: string): Plan {
   if (!claim || claim.metadata.deletionTimestamp) return [];
@@ -24,12 +24,12 @@ export function planProvision(claim: Claim | undefined, world: World, root: stri
   if (storageClass?.provisioner !== NODE_DIRECTORY || world.of(PersistentVolume).get(nameFor(claim))) return [];
   const selected = claim.metadata.annotations[SELECTED_NODE];
   if (selected === undefined && storageClass.volumeBindingMode === 'WaitForFirstConsumer') return [];
-  const refusal = whyNot(claim, storageClass);
+  const refusal = unsupportedReason(claim, storageClass);
   if (refusal !== undefined) return [failed(claim, refusal)];
   const node = selected === undefined ? anyNode(world, storageClass) : world.nodeNamed(selected);
   if (!node) {
     if (selected === undefined) return [failed(claim, 'there is no node that is ready')];
-    // The scheduler may choose again.
+    // The scheduler may choose another node.
     return [unselect(claim), failed(claim, `node "${selected}" not found`)];
   }
   const hostname = node.metadata.labels?.[HOSTNAME];
@@ -42,13 +42,13 @@ export function planProvision(claim: Claim | undefined, world: World, root: stri
     event(claim, 'Normal', 'Provisioning', begun),
     create(PersistentVolume, volumeFor(claim, storageClass, { node, hostname, path }), {
       about: claim,
-      done: (made) => told('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${made}`),
-      failed: ({ message }) => told('Warning', 'ProvisioningFailed', failure(claim, message)),
+      done: (made) => eventContent('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${made}`),
+      failed: ({ message }) => eventContent('Warning', 'ProvisioningFailed', failure(claim, message)),
     }),
   ];
 }
 
-/** There is at most one for a claim, however often it is made. */
+/** The name is the same on every attempt, so that there is at most one volume for a claim. */
 const nameFor = ({ metadata }: Claim) => `pvc-${metadata.uid}`;
 
 const failure = (claim: Claim, why: string) =>
@@ -56,8 +56,8 @@ const failure = (claim: Claim, why: string) =>
 
 const failed = (claim: Claim, why: string) => event(claim, 'Warning', 'ProvisioningFailed', failure(claim, why));
 
-/** What a directory cannot be. */
-function whyNot({ spec }: Claim, { mountOptions, parameters = {} }: Class): string | undefined {
+/** Returns why a directory cannot satisfy the claim. */
+function unsupportedReason({ spec }: Claim, { mountOptions, parameters = {} }: Class): string | undefined {
   const unknown = Object.keys(parameters).find((name) => name !== DIRECTORY);
   if (unknown !== undefined) return `unknown parameter "${unknown}"`;
   const { [DIRECTORY]: directory = '/' } = parameters;
@@ -69,8 +69,8 @@ function whyNot({ spec }: Claim, { mountOptions, parameters = {} }: Class): stri
   if (spec.selector) return 'claim.Spec.Selector is not supported';
   if (spec.dataSource || spec.dataSourceRef) return 'data sources are not supported';
   if (spec.volumeAttributesClassName) return 'volume attributes classes are not supported';
-  if (spec.accessModes?.some((mode) => !MODES.includes(mode))) {
-    return `only the access modes ${MODES.join(' and ')} are supported`;
+  if (spec.accessModes?.some((mode) => !SUPPORTED_MODES.includes(mode))) {
+    return `only the access modes ${SUPPORTED_MODES.join(' and ')} are supported`;
   }
   return undefined;
 }
@@ -80,13 +80,17 @@ function unselect(claim: Claim) {
   return update(PersistentVolumeClaim, { ...claim, metadata: { ...claim.metadata, annotations } } as Draft<any>);
 }
 
-interface Place {
+interface VolumeLocation {
   readonly node: SeenNode;
   readonly hostname: string;
   readonly path: string;
 }
 
-function volumeFor(claim: Claim, storageClass: Class, { node, hostname, path }: Place): Draft<PersistentVolume> {
+function volumeFor(
+  claim: Claim,
+  storageClass: Class,
+  { node, hostname, path }: VolumeLocation,
+): Draft<PersistentVolume> {
   const { name, namespace, uid, resourceVersion } = claim.metadata;
   const { reclaimPolicy } = storageClass;
   const matchExpressions = [{ key: HOSTNAME, operator: 'In', values: [hostname] }];

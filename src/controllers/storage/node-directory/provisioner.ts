@@ -1,4 +1,4 @@
-/** The controller. Its keys are `namespace/name` for a claim, and the name alone for a volume. */
+/** The controller. Its keys are `namespace/name` for a claim, and the name for a volume. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -11,22 +11,22 @@ import { PROVISIONED_BY, PROVISIONER, SELECTED_NODE, volumesByClaim } from '../.
 import { NODE, NODE_DIRECTORY } from '../../../kinds/volumes/node-directory.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import type { Plan } from '../../loop/plan.ts';
-import { planDirectory } from './clear-away.ts';
-import { directoriesByNode, isWell } from './nodes.ts';
+import { directoriesByNode, isHealthy } from './nodes.ts';
 import { planProvision } from './provision.ts';
+import { planDirectory } from './reclaim.ts';
 import { planResize } from './resize.ts';
 
 export interface NodeDirectoryOptions {
-  /** Below which path directories are made on nodes, where a class does not say. */
+  /** The path below which directories are created on nodes, unless a class sets one. */
   readonly volumesDirectory?: string;
 }
 
-const USUAL_DIRECTORY = '/var/lib/quarterdeck/volumes';
+const DEFAULT_DIRECTORY = '/var/lib/quarterdeck/volumes';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
 
-export function nodeDirectoryController({ volumesDirectory = USUAL_DIRECTORY }: NodeDirectoryOptions): Controller {
+export function nodeDirectoryController({ volumesDirectory = DEFAULT_DIRECTORY }: NodeDirectoryOptions): Controller {
   return defineController<any, Observed>({
     name: 'node-directory-provisioner',
     account: 'node-directory-provisioner',
@@ -34,15 +34,15 @@ export function nodeDirectoryController({ volumesDirectory = USUAL_DIRECTORY }: 
     also: [
       related(PersistentVolumeClaim, (claim) => (isOurs(claim) ? [keyOf(claim)] : [])),
       related(PersistentVolume, keysOfVolume),
-      related(StorageClass, ({ provisioner }, { of }) => (provisioner === NODE_DIRECTORY ? seekers(of) : [])),
-      related(Node, keysOfNode, (node, old) => isWell(node) === isWell(old)),
+      related(StorageClass, ({ provisioner }, { of }) => (provisioner === NODE_DIRECTORY ? claimsToProvision(of) : [])),
+      related(Node, keysOfNode, (node, old) => isHealthy(node) === isHealthy(old)),
     ],
     observe: (_, world, { client }) => observe(world, client),
     plan: (_, world, now) => planKey(world, { root: volumesDirectory, now }),
   });
 }
 
-/** Whether the node in question is there, where the cache does not know it and the server does. */
+/** The node, if the server has it and the cache does not. */
 interface Observed {
   readonly node?: DeepReadonly<Node> | undefined;
 }
@@ -83,12 +83,12 @@ function keysOfVolume(volume: Volume): readonly string[] {
   return [volume.metadata.name ?? '', ...volumesByClaim(volume)];
 }
 
-/** An index: claims for which a volume is to be made here, under the one name `true`. */
-const claimsThatSeek = (claim: Claim): readonly string[] => (isOurs(claim) && !claim.spec.volumeName ? ['true'] : NONE);
+/** An index: claims to provision, under the single value `true`. */
+const provisionIndex = (claim: Claim): readonly string[] => (isOurs(claim) && !claim.spec.volumeName ? ['true'] : NONE);
 
-const seekers = (of: Listers['of']) => of(PersistentVolumeClaim).by(claimsThatSeek, 'true').map(keyOf);
+const claimsToProvision = (of: Listers['of']) => of(PersistentVolumeClaim).by(provisionIndex, 'true').map(keyOf);
 
 function keysOfNode({ metadata: { name = '' } }: DeepReadonly<Node>, { of }: Listers): readonly string[] {
   const volumes = of(PersistentVolume).by(directoriesByNode, name);
-  return [...seekers(of), ...volumes.map(({ metadata }) => metadata.name ?? '')];
+  return [...claimsToProvision(of), ...volumes.map(({ metadata }) => metadata.name ?? '')];
 }

@@ -1,4 +1,4 @@
-/** Lets a claim grow. A directory has no size of its own, so that it is enough to say that it has grown. */
+/** Resizes claims. A directory has no size limit, so that only the objects change. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -11,7 +11,7 @@ import { withConditions, withoutCondition } from '../../shared/conditions.ts';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 
-/** In two steps, as a claim's watchers know it: first that it is being done, then that it is. */
+/** In two steps, as watchers expect: first in progress, then done. */
 export function planResize(claim: Claim, { of }: Listers, now: Date): Plan {
   const volume = of(PersistentVolume).get(claim.spec.volumeName ?? '');
   if (!volume || !isToGrow(claim) || !nodeDirectory(volume)) return [];

@@ -1,4 +1,4 @@
-/** The writes that make a claim and a volume each other's, and that part them. */
+/** The writes that bind a claim and a volume to each other, and unbind them. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { Draft } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -8,8 +8,8 @@ import { type Plan, update, updateStatus } from '../../loop/plan.ts';
 import type { Claim, Volume } from './states.ts';
 
 /**
- * First the volume, with the version that was seen: whoever comes second fails there. Then the claim. Its status follows with
- * the next plan, when both are written; the phase of the volume with the plan for that.
+ * First the volume, with the version that was seen: the second writer fails there. Then the claim. Its status is written with
+ * the next plan, when both are written; the phase of the volume with the volume's plan.
  */
 export function bind(volume: Volume, claim: Claim): Plan {
   const written = [...takeVolume(volume, claim), ...takeNote(claim, volume)];
@@ -18,12 +18,12 @@ export function bind(volume: Volume, claim: Claim): Plan {
 
 function takeVolume(volume: Volume, claim: Claim): Plan {
   const { claimRef } = volume.spec;
-  const isTheirs = isFor(volume, claim);
-  if (isTheirs && claimRef?.uid === claim.metadata.uid) return [];
+  const isReserved = isFor(volume, claim);
+  if (isReserved && claimRef?.uid === claim.metadata.uid) return [];
   const { name, namespace, uid, resourceVersion } = claim.metadata;
   const reference = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid, resourceVersion };
-  // What a person has kept for the claim is not marked as found by the cluster.
-  const metadata = isTheirs ? volume.metadata : annotated(volume.metadata, { [BOUND_BY_CONTROLLER]: 'yes' });
+  // A volume that a user reserved for the claim is not marked as bound by the controller.
+  const metadata = isReserved ? volume.metadata : annotated(volume.metadata, { [BOUND_BY_CONTROLLER]: 'yes' });
   return [
     update(PersistentVolume, { ...volume, metadata, spec: { ...volume.spec, claimRef: reference } } as Draft<any>),
   ];
@@ -44,7 +44,7 @@ function annotated<T extends Claim['metadata']>(metadata: T, marks: Readonly<Rec
   return { ...metadata, annotations: { ...marks, ...metadata.annotations } };
 }
 
-/** What it holds is noted when it is bound and then left to whoever makes it grow. */
+/** The capacity is recorded when it is bound, and then left to the resizer. */
 function boundStatus(claim: Claim, { spec }: Volume): Plan {
   const { status } = claim;
   const isNew = status.phase !== 'Bound';
@@ -58,7 +58,7 @@ function boundStatus(claim: Claim, { spec }: Volume): Plan {
   });
 }
 
-/** The claim has no volume: it waits for one, or has lost it. */
+/** The claim has no volume: it is pending, or has lost it. */
 export function unboundStatus(claim: Claim, phase: 'Pending' | 'Lost'): Plan {
   const { accessModes: _, capacity: __, currentVolumeAttributesClassName: ___, ...rest } = claim.status;
   return claimStatus(claim, { ...rest, phase });
@@ -69,7 +69,7 @@ function claimStatus(claim: Claim, status: Claim['status']): Plan {
   return [updateStatus(PersistentVolumeClaim, { ...claim, status } as Draft<PersistentVolumeClaim>)];
 }
 
-/** Nobody has it any more. What a person kept for a claim stays kept for it. */
+/** Unbinds the volume. A user's reservation for a claim stays. */
 export function unbind(volume: Volume): Plan {
   const { metadata, spec } = volume;
   const { [BOUND_BY_CONTROLLER]: mark, ...annotations } = metadata.annotations ?? {};

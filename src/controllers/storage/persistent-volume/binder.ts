@@ -1,4 +1,4 @@
-/** The controller of claims and volumes. Its keys are `namespace/name` for a claim, and the name alone for a volume. */
+/** The controller of claims and volumes. Its keys are `namespace/name` for a claim, and the name for a volume. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -13,10 +13,10 @@ import type { Plan } from '../../loop/plan.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 import { planClaim, waitsForPod } from './claims.ts';
 import { recycledVolume } from './recycle.ts';
-import { type Claim, isDone, isUnbound, type Missed, type SeenPod, type Volume, type World } from './states.ts';
+import { type Claim, type Counterpart, isDone, isUnbound, type SeenPod, type Volume, type World } from './states.ts';
 import { planVolume } from './volumes.ts';
 
-export const volumeBinderController: Controller = defineController<any, Missed>({
+export const volumeBinderController: Controller = defineController<any, Counterpart>({
   name: 'persistentvolume-binder',
   account: 'persistent-volume-binder',
   component: 'persistentvolume-controller',
@@ -36,8 +36,8 @@ export function planKey(world: World & Pick<Snapshot, 'key'>): Plan {
   return planClaim(world.of(PersistentVolumeClaim).get(name, namespace), world);
 }
 
-/** Two caches are not in step: before anything is said to be lost or left, the server is asked. */
-async function observe({ key, of }: Pick<Snapshot, 'key' | 'of'>, client: Client): Promise<Missed> {
+/** Two caches are not in step: before a volume counts as lost or released, the server is asked. */
+async function observe({ key, of }: Pick<Snapshot, 'key' | 'of'>, client: Client): Promise<Counterpart> {
   if (key.namespace !== undefined) {
     const name = of(PersistentVolumeClaim).get(key.name, key.namespace)?.spec.volumeName;
     if (!name || of(PersistentVolume).get(name)) return {};
@@ -55,10 +55,10 @@ function orAbsent(error: unknown): undefined {
   return undefined;
 }
 
-/** An index: claims that name this volume, whether they have it or want it. */
+/** An index: claims by the volume that they name, bound or not. */
 const claimsByVolume = ({ spec }: Claim): readonly string[] => (spec.volumeName ? [spec.volumeName] : []);
 
-/** An index: claims that look for any volume, by the class that they ask for. */
+/** An index: claims that look for any volume, by their class. */
 const seekersByClass = (claim: Claim): readonly string[] =>
   isUnbound(claim) && !claim.spec.volumeName ? [classNameOf(claim)] : [];
 
@@ -75,20 +75,20 @@ function keysOfVolume(volume: Volume, { of }: Listers): readonly string[] {
   const { name = '' } = volume.metadata;
   const claims = of(PersistentVolumeClaim);
   const named = claims.by(claimsByVolume, name).map(keyOf);
-  // Whoever waits for a pod is given a volume by the scheduler.
+  // Claims that wait for a pod get their volume from the scheduler.
   const [className] = freeByClass(volume);
   const isOffered = className !== undefined && !waitsForPod(of(StorageClass).get(className));
   const seekers = isOffered ? claims.by(seekersByClass, className).map(keyOf) : [];
   return [name, ...volumesByClaim(volume), ...named, ...seekers];
 }
 
-/** Claims that ask for it, and those that ask for nothing and may be given it. */
+/** Claims of the class, and those without a class that may get it as the default. */
 function keysOfClass({ metadata: { name = '' } }: DeepReadonly<StorageClass>, { of }: Listers): readonly string[] {
   const claims = of(PersistentVolumeClaim);
   return [...claims.by(seekersByClass, name), ...claims.by(seekersByClass, '')].map(keyOf);
 }
 
-/** The claims of a pod that nobody could place, and the volume that a pod wiped. */
+/** The claims of an unscheduled pod, and the volume that a recycler pod has emptied. */
 function keysOfPod(pod: SeenPod): readonly string[] {
   const recycled = recycledVolume(pod);
   if (recycled !== undefined) return [recycled];

@@ -1,4 +1,4 @@
-/** What is to be done for one claim. */
+/** Plans for one claim. */
 
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -26,12 +26,12 @@ import { type Claim, isDone, isUnbound, type Volume, type World } from './states
 export function planClaim(claim: Claim | undefined, world: World): Plan {
   if (!claim) return [];
   if (!isUnbound(claim)) return planBound(claim, world);
-  // Who is on the way out looks for nothing any more.
+  // A claim that is being deleted is not bound any more.
   if (claim.metadata.deletionTimestamp) return [];
   return claim.spec.volumeName ? planNamed(claim, world) : planSearch(claim, world);
 }
 
-/** It was bound once: its volume is there and its own, or the data is lost. */
+/** It was bound before: its volume exists and is its own, or the data is lost. */
 function planBound(claim: Claim, world: World): Plan {
   const { volumeName } = claim.spec;
   if (!volumeName) return lost(claim, 'ClaimLost', 'Bound claim has lost reference to PersistentVolume');
@@ -40,19 +40,19 @@ function planBound(claim: Claim, world: World): Plan {
   const { claimRef } = volume.spec;
   if (!claimRef || claimRef.uid === claim.metadata.uid) return bind(volume, claim);
   const message = 'Two claims are bound to the same volume, this one is bound incorrectly';
-  return told(claim, 'ClaimMisbound', message);
+  return markLost(claim, 'ClaimMisbound', message);
 }
 
 function lost(claim: Claim, reason: string, what: string): Plan {
-  return told(claim, reason, `${what}. Data on the volume is lost!`);
+  return markLost(claim, reason, `${what}. Data on the volume is lost!`);
 }
 
-function told(claim: Claim, reason: string, message: string): Plan {
+function markLost(claim: Claim, reason: string, message: string): Plan {
   if (claim.status.phase === 'Lost') return [];
   return [...unboundStatus(claim, 'Lost'), event(claim, 'Warning', reason, message)];
 }
 
-/** It asks for one volume and no other. */
+/** It names one volume. */
 function planNamed(claim: Claim, world: World): Plan {
   const volume = volumeNamed(claim.spec.volumeName ?? '', world);
   if (!volume) return unboundStatus(claim, 'Pending');
@@ -65,12 +65,12 @@ function planNamed(claim: Claim, world: World): Plan {
   }
   if (isFor(volume, claim)) return bind(volume, claim);
   const said = event(claim, 'Warning', 'FailedBinding', `volume "${name}" already bound to a different claim.`);
-  // Somebody took its mark of being bound away: nothing can be said of its state.
+  // The annotation of being bound was removed: its state cannot be determined.
   const isOurs = claim.metadata.annotations?.[BOUND_BY_CONTROLLER] !== undefined;
   return isOurs ? [said] : [said, ...unboundStatus(claim, 'Pending')];
 }
 
-/** It takes any volume that suits it, or has one made. */
+/** It takes any matching volume, or gets one provisioned. */
 function planSearch(claim: Claim, world: World): Plan {
   const storageClass = world.of(StorageClass).get(classNameOf(claim));
   const isPatient = waitsForPod(storageClass);

@@ -1,4 +1,4 @@
-/** Says that somebody else makes a claim grow. What it grows by is the provisioner's business. */
+/** Records that an external resizer handles a claim's expansion. */
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { isMore, isToGrow } from '../../../kinds/volumes/growth.ts';

@@ -5,7 +5,7 @@ import type { Volume } from './states.ts';
 
 type Phase = 'Available' | 'Bound' | 'Released' | 'Failed';
 
-/** Puts the volume into the phase, unless it is. */
+/** Sets the phase of the volume, unless it has it. */
 export function inPhase(volume: Volume, phase: Phase, message?: string): Plan {
   if (volume.status.phase === phase) return [];
   const { message: _, ...rest } = volume.status;
@@ -13,7 +13,7 @@ export function inPhase(volume: Volume, phase: Phase, message?: string): Plan {
   return [updateStatus(PersistentVolume, { ...volume, status } as Draft<PersistentVolume>)];
 }
 
-/** Says what went wrong, once. */
+/** Records the failure, once. */
 export function failed(volume: Volume, reason: string, message: string): Plan {
   const written = inPhase(volume, 'Failed', message);
   return written.length === 0 ? [] : [...written, event(volume, 'Warning', reason, message)];

@@ -1,4 +1,4 @@
-/** Asking for a volume to be made: the provisioner of the class sees its name on the claim, and goes to work. */
+/** Requests provisioning: the provisioner of the class sees its name on the claim. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
@@ -6,13 +6,13 @@ import { classNameOf, OLD_PROVISIONER, PROVISIONER } from '../../../kinds/volume
 import { event, type Plan, update } from '../../loop/plan.ts';
 import type { Claim } from './states.ts';
 
-/** Names that belong to plugins inside Kubernetes. There are none here. */
-const INSIDE = 'kubernetes.io/';
+/** The prefix of in-tree plugins in Kubernetes. There are none here. */
+const IN_TREE_PREFIX = 'kubernetes.io/';
 
 export function planProvisioning(claim: Claim, storageClass: DeepReadonly<StorageClass> | undefined): Plan {
   if (!storageClass) return failed(claim, `storageclass.storage.k8s.io "${classNameOf(claim)}" not found`);
   const { provisioner } = storageClass;
-  if (provisioner.startsWith(INSIDE)) return failed(claim, `no volume plugin matched name: ${provisioner}`);
+  if (provisioner.startsWith(IN_TREE_PREFIX)) return failed(claim, `no volume plugin matched name: ${provisioner}`);
   if (claim.metadata.annotations?.[PROVISIONER] === provisioner) return [];
   const annotations = { ...claim.metadata.annotations, [OLD_PROVISIONER]: provisioner, [PROVISIONER]: provisioner };
   const asking = { ...claim, metadata: { ...claim.metadata, annotations } } as Draft<PersistentVolumeClaim>;

@@ -1,4 +1,4 @@
-/** What becomes of a volume whose claim is gone, as its policy says. */
+/** Reclaims a volume whose claim is gone, by its policy. */
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PROVISIONED_BY } from '../../../kinds/volumes/binding.ts';
 import { type Plan, remove } from '../../loop/plan.ts';
@@ -20,7 +20,7 @@ export function reclaim(volume: Volume, world: World): Plan {
   }
 }
 
-/** Whoever made the volume deletes it. Of those that people made, only one sort can be deleted without them. */
+/** The provisioner deletes its volumes. Of manually created ones, only one type can be deleted here. */
 function planDeletion(volume: Volume): Plan {
   if (volume.metadata.deletionTimestamp) return [];
   const { name } = volume.metadata;

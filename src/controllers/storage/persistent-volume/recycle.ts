@@ -1,4 +1,4 @@
-/** Makes a volume free again by emptying it, which a pod does. Deprecated in Kubernetes, and still obeyed. */
+/** Recycles a volume by emptying it with a pod. Deprecated in Kubernetes, and still supported. */
 import type { Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -13,12 +13,12 @@ const NAMESPACE = 'default';
 const PREFIX = 'recycler-for-';
 const IMAGE = 'registry.k8s.io/build-image/debian-base:bookworm-v1.0.6';
 const EMPTY = 'test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1';
-/** How long a pod may take, in seconds. */
-const DEADLINE = 300;
-/** When to look again at a volume that pods still use, in milliseconds. */
-const LOOK_AGAIN = 15_000;
+/** The deadline of the pod. */
+const DEADLINE_SECONDS = 300;
+/** When to check a volume again that pods still use. */
+const RETRY_MS = 15_000;
 
-/** Of a volume that failed nothing more is tried: somebody has to look at it. */
+/** A volume that failed is not tried again: an administrator has to look at it. */
 export function planRecycling(volume: Volume, world: World): Plan {
   if (volume.status.phase === 'Failed') return [];
   const { hostPath, nfs } = volume.spec;
@@ -26,7 +26,7 @@ export function planRecycling(volume: Volume, world: World): Plan {
   const users = usersOf(volume, world);
   if (users.length > 0) {
     const message = `Volume is used by pods: ${users.join(',')}`;
-    return [event(volume, 'Normal', 'VolumeFailedRecycle', message), requeueAfter(LOOK_AGAIN)];
+    return [event(volume, 'Normal', 'VolumeFailedRecycle', message), requeueAfter(RETRY_MS)];
   }
   const pod = world.of(Pod).get(PREFIX + volume.metadata.name, NAMESPACE);
   if (!pod) return [create(Pod, recycler(volume))];
@@ -45,12 +45,12 @@ export function planRecycling(volume: Volume, world: World): Plan {
   }
 }
 
-/** The volume that a pod is there to empty; undefined for any other pod. */
+/** Returns the volume that a recycler pod empties; undefined for any other pod. */
 export function recycledVolume({ metadata: { name, namespace } }: SeenPod): string | undefined {
   return namespace === NAMESPACE && name?.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
 }
 
-/** A new claim of the same name has another volume: whoever uses it does not use this one. */
+/** A new claim of the same name has another volume: pods that use it do not use this one. */
 function usersOf(volume: Volume, world: World): string[] {
   const { name = '', namespace } = volume.spec.claimRef ?? {};
   if (world.of(PersistentVolumeClaim).get(name, namespace)) return [];
@@ -64,7 +64,7 @@ function recycler({ metadata: { name, uid }, spec: { hostPath, nfs } }: Volume):
   return {
     metadata: { name: PREFIX + name, namespace: NAMESPACE, ownerReferences: [owner] },
     spec: {
-      activeDeadlineSeconds: DEADLINE,
+      activeDeadlineSeconds: DEADLINE_SECONDS,
       restartPolicy: 'Never',
       volumes: [{ name: 'vol', ...(hostPath ? { hostPath } : { nfs }) }],
       containers: [

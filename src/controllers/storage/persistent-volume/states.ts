@@ -1,4 +1,4 @@
-/** How claims, volumes and pods are looked at here. */
+/** The objects that this controller reads. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -10,15 +10,15 @@ export type Claim = DeepReadonly<PersistentVolumeClaim>;
 export type Volume = DeepReadonly<PersistentVolume>;
 export type SeenPod = DeepReadonly<Pod>;
 
-/** The other side of a claim or volume, where the cache does not know it and the server does. */
-export interface Missed {
+/** The counterpart of a claim or volume, if the server has it and the cache does not. */
+export interface Counterpart {
   readonly claim?: Claim | undefined;
   readonly volume?: Volume | undefined;
 }
 
-/** What plans are made from. */
+/** The state that plans are made from. */
 export interface World extends Listers {
-  readonly observed?: Missed | undefined;
+  readonly observed?: Counterpart | undefined;
 }
 
 /** Whether it has never been bound. */
@@ -26,7 +26,7 @@ export function isUnbound({ metadata }: Claim): boolean {
   return metadata.annotations?.[BIND_COMPLETED] === undefined;
 }
 
-/** Whether the pod has ended, so that it uses nothing any more. */
+/** Whether the pod has ended, so that it uses no volumes. */
 export function isDone({ status }: SeenPod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }

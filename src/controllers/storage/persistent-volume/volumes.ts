@@ -1,4 +1,4 @@
-/** What is to be done for one volume. */
+/** Plans for one volume. */
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { PROVISIONED_BY } from '../../../kinds/volumes/binding.ts';
 import { hasMode } from '../../../kinds/volumes/matching.ts';
@@ -11,7 +11,7 @@ import type { Claim, Volume, World } from './states.ts';
 export function planVolume(volume: Volume | undefined, world: World): Plan {
   if (!volume) return [];
   const { claimRef } = volume.spec;
-  // Kept for a claim that has not taken it: as good as free.
+  // Reserved for a claim that is not bound to it: available.
   if (!claimRef?.uid) return inPhase(volume, 'Available');
   const claim = holderOf(volume, world);
   if (!claim) return left(volume, world);
@@ -30,11 +30,11 @@ function holderOf({ spec: { claimRef } }: Volume, { of, observed }: World): Clai
 
 function left(volume: Volume, world: World): Plan {
   const { phase } = volume.status;
-  // That something went wrong stays visible while it is tried again.
+  // A failure stays visible while it is retried.
   return phase === 'Released' || phase === 'Failed' ? reclaim(volume, world) : inPhase(volume, 'Released');
 }
 
-/** The claim has yet to note down that the volume is its own. */
+/** The claim does not refer to the volume yet. */
 function awaited(volume: Volume, claim: Claim): Plan {
   if (hasMode(volume, claim)) return [];
   const why = 'due to incompatible volumeMode.';

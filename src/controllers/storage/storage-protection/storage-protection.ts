@@ -1,6 +1,6 @@
 /**
- * Lets go of storage that is to be deleted once nobody uses it any more: claims of pods, volumes of claims, classes of
- * both. That it is held at all is the server's doing, when it is created.
+ * Removes the protection finalizer of storage objects that are being deleted once they are unused: claims by pods, volumes by
+ * claims, classes by both. The server adds the finalizers on creation.
  */
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -48,12 +48,12 @@ export const classProtectionController: Controller = defineController<VolumeAttr
 export function planClaim(claim: Claim | undefined, world: Listers): Plan {
   if (!claim || !isHeld(claim, CLAIM)) return [];
   const pods = world.of(Pod).by(podsByClaim, keyOf(claim));
-  return pods.some((pod) => uses(pod, claim)) ? [] : letGo(PersistentVolumeClaim, claim, CLAIM);
+  return pods.some((pod) => uses(pod, claim)) ? [] : removeFinalizer(PersistentVolumeClaim, claim, CLAIM);
 }
 
 /**
- * A pod that no node has seen yet is not started with a claim that is on its way out. One that has ended and that only
- * its finalizers keep may wait for the claim that was made for it, as its owner: it does not hold it in turn.
+ * A pod without a node is not started with a claim that is being deleted. A terminated pod that only its finalizers keep may
+ * wait for its own ephemeral claim to be deleted: it does not hold the claim in turn.
  */
 function uses({ metadata, spec }: DeepReadonly<Pod>, claim: Claim): boolean {
   if (!spec.nodeName) return false;
@@ -65,7 +65,7 @@ function uses({ metadata, spec }: DeepReadonly<Pod>, claim: Claim): boolean {
 
 export function planVolume(volume: Volume | undefined): Plan {
   if (!volume || !isHeld(volume, VOLUME) || volume.status.phase === 'Bound') return [];
-  return letGo(PersistentVolume, volume, VOLUME);
+  return removeFinalizer(PersistentVolume, volume, VOLUME);
 }
 
 export function planClass(attributes: Class | undefined, world: Listers): Plan {
@@ -80,14 +80,14 @@ export function planClass(attributes: Class | undefined, world: Listers): Plan {
       .of(PersistentVolume)
       .list()
       .some((volume) => classesOfVolume(volume).includes(name));
-  return isUsed ? [] : letGo(VolumeAttributesClass, attributes, CLASS);
+  return isUsed ? [] : removeFinalizer(VolumeAttributesClass, attributes, CLASS);
 }
 
 function isHeld({ metadata }: DeepReadonly<KubeObject>, finalizer: string): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(finalizer) ?? false);
 }
 
-function letGo<T extends KubeObject>(kind: Kind<T>, object: DeepReadonly<T>, finalizer: string): Plan {
+function removeFinalizer<T extends KubeObject>(kind: Kind<T>, object: DeepReadonly<T>, finalizer: string): Plan {
   const finalizers = object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
   return [update<KubeObject>(kind, { ...object, metadata: { ...object.metadata, finalizers } } as KubeObject)];
 }

@@ -8,7 +8,7 @@ import type { Action, Plan } from '../../loop/plan.ts';
 import { planCronJob } from './cron-job.ts';
 import { ScheduleMemory } from './observe.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const begin = Date.parse('2030-01-01T00:00:00Z');
 
 class World extends PlannerWorld {
@@ -72,7 +72,7 @@ class World extends PlannerWorld {
 
 const changes = ({ type }: Action) => type !== 'requeueAfter' && type !== 'event';
 const wait = (plan: Plan) => plan.flatMap((action) => (action.type === 'requeueAfter' ? [action.milliseconds] : []))[0];
-const told = (plan: Plan) => plan.flatMap((action) => (action.type === 'event' ? [action.reason] : []));
+const eventReasons = (plan: Plan) => plan.flatMap((action) => (action.type === 'event' ? [action.reason] : []));
 
 const anyHappening = fc.record({
   minutes: fc.constantFrom(0, 1, 4, 5, 6, 17),
@@ -98,7 +98,7 @@ describe('planCronJob', () => {
           if (concurrencyPolicy !== 'Allow') expect(world.active.length).toBeLessThanOrEqual(1);
         };
         for (const { minutes, what, which, cuts } of all) {
-          world.now += minutes * MINUTE;
+          world.now += minutes * MINUTE_MS;
           const job = world.active[which % Math.max(1, world.active.length)];
           // A job that goes before it is noted was never there.
           const isNoted = world.current.status.active?.some(({ uid }: any) => uid === job?.metadata.uid);
@@ -127,15 +127,15 @@ describe('planCronJob', () => {
     const world = new World();
     world.cronJob();
     world.now += 61_234;
-    expect(wait(world.plan())).toBe(5 * MINUTE - 61_234);
-    world.now = begin + 5 * MINUTE;
-    expect(wait(world.plan())).toBe(5 * MINUTE);
+    expect(wait(world.plan())).toBe(5 * MINUTE_MS - 61_234);
+    world.now = begin + 5 * MINUTE_MS;
+    expect(wait(world.plan())).toBe(5 * MINUTE_MS);
   });
 
   it('asks for nothing while it is suspended or on its way out', () => {
     const world = new World();
     world.cronJob({ suspend: true });
-    world.now += 60 * MINUTE;
+    world.now += 60 * MINUTE_MS;
     expect(world.plan()).toEqual([]);
     const { metadata } = world.cronJob();
     world.put(CronJob, { ...world.current, metadata: { ...metadata, deletionTimestamp: '2030-01-01T00:00:00Z' } });
@@ -145,11 +145,11 @@ describe('planCronJob', () => {
   it('starts a run within its second even when it may not be late at all', () => {
     const world = new World();
     world.cronJob({ startingDeadlineSeconds: 0 });
-    world.now = begin + 5 * MINUTE + 999;
+    world.now = begin + 5 * MINUTE_MS + 999;
     expect(world.plan().some(({ type }) => type === 'create')).toBe(true);
-    world.now = begin + 5 * MINUTE + 1000;
+    world.now = begin + 5 * MINUTE_MS + 1000;
     expect(world.plan().some(({ type }) => type === 'create')).toBe(false);
-    expect(told(world.plan())).toEqual(['MissSchedule']);
+    expect(eventReasons(world.plan())).toEqual(['MissSchedule']);
   });
 
   it('says what is wrong with a schedule that never comes, and with one in a zone of its own', () => {
@@ -163,21 +163,21 @@ describe('planCronJob', () => {
       },
     ]);
     world.cronJob({ schedule: 'TZ=Asia/Tokyo 0 9 * * *' });
-    expect(told(world.plan())).toEqual(['UnsupportedSchedule']);
+    expect(eventReasons(world.plan())).toEqual(['UnsupportedSchedule']);
     world.cronJob({ schedule: 'never' });
-    expect(told(world.plan())).toEqual(['UnparseableSchedule']);
+    expect(eventReasons(world.plan())).toEqual(['UnparseableSchedule']);
     world.cronJob({ timeZone: 'Nowhere' });
-    expect(told(world.plan())).toEqual(['UnknownTimeZone']);
+    expect(eventReasons(world.plan())).toEqual(['UnknownTimeZone']);
   });
 
   it('notes what became of its jobs although the next cannot be started', () => {
     const world = new World();
     world.cronJob();
-    world.now = begin + 5 * MINUTE;
+    world.now = begin + 5 * MINUTE_MS;
     world.apply(world.plan().filter(changes));
     world.apply(world.plan().filter(changes));
     world.end(world.active[0], 'Complete');
-    world.now = begin + 10 * MINUTE;
+    world.now = begin + 10 * MINUTE_MS;
     const action = world.plan().find(({ type }) => type === 'create');
     world.failures = [{ action, error: new Error('no room') }];
     const types = world.plan().map(({ type }) => type);

@@ -1,6 +1,6 @@
 /**
- * Starts a CronJob's Jobs when its schedule says so. How a schedule is read is the kind's business; here is when it is due
- * (next-run.ts, due.ts), what is started then (start.ts), and what became of it.
+ * Starts the Jobs of a CronJob by its schedule. Parsing the schedule belongs to the kind; here is when a run is due
+ * (next-run.ts, due.ts), what is started (start.ts), and the history.
  */
 
 import { timestamp } from '../../../base/timestamp.ts';
@@ -21,9 +21,9 @@ type Status = SeenCronJob['status'];
 type World = Pick<Snapshot<Observed>, 'of' | 'observed' | 'failures'>;
 
 interface Observed {
-  /** The uids of active Jobs that are gone. */
+  /** The UIDs of active Jobs that are gone. */
   readonly gone: ReadonlySet<string>;
-  /** Runs before this moment are not made up for, in milliseconds. */
+  /** Runs before this time are not started, in milliseconds. */
   readonly since: number;
 }
 
@@ -50,11 +50,11 @@ export function cronJobController(): Controller {
 export function planCronJob(cronJob: SeenCronJob | undefined, world: World, now: Date): Plan {
   if (!cronJob) return [];
   const jobs = world.of(Job).controlledBy(cronJob.metadata.uid ?? '');
-  const seen = lookAt(cronJob, jobs, world.observed.gone);
+  const seen = statusFromJobs(cronJob, jobs, world.observed.gone);
   const start = startOf(cronJob, seen.status, { of: world.of, since: world.observed.since, now: now.getTime() });
   const outdated = cronJob.metadata.deletionTimestamp ? [] : beyondHistory(cronJob, jobs);
   const rest = [...seen.events, ...outdated.map((job) => removeJob(cronJob, job))];
-  // What failed before may fail again: then nothing waits for it, and nothing is said that has not come true.
+  // If starting failed before, the status is not written ahead of it.
   return world.failures.some(isAboutStart)
     ? [...written(cronJob, seen.status), ...rest, ...start.actions]
     : [...start.actions, ...written(cronJob, start.status), ...rest];
@@ -70,8 +70,10 @@ function isAboutStart({ action }: Failure): boolean {
   return action?.type === 'create';
 }
 
-/** What became of the Jobs. One that was started and not noted, because the program ended just then, is noted now. */
-function lookAt(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: ReadonlySet<string>) {
+/**
+ * Updates the status from the Jobs. A Job that was started and not recorded, because the program ended, is recorded now.
+ */
+function statusFromJobs(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: ReadonlySet<string>) {
   const say = (type: 'Normal' | 'Warning', reason: string, message: string) => event(cronJob, type, reason, message);
   const events: Action[] = [];
   const { active: before = [], lastScheduleTime, lastSuccessfulTime } = cronJob.status;
@@ -105,7 +107,7 @@ function lookAt(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: ReadonlySe
   return { status, events };
 }
 
-/** Times are all written alike, so that the order of the texts is theirs. */
+/** Timestamps have one format, so that their order is that of strings. */
 function later(one: string | undefined, other: string | undefined): string | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one < other ? other : one;

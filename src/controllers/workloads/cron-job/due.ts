@@ -1,26 +1,26 @@
-/** Which run of a schedule is due, among those that were not started. */
+/** Finds the run of a schedule that is due, among those that were not started. */
 
-/** The first run after a moment; undefined when there is none. */
+/** Returns the first run after a time; undefined when there is none. */
 type NextRun = (after: number) => number | undefined;
 
 export interface Due {
   /** The latest run that was due and not started. */
   readonly run: number | undefined;
-  /** About how many more than one there were, of those that may still start; the older ones are not made up for. */
+  /** About how many other runs were missed within the deadline; they are not started. */
   readonly missed: number;
-  /** When the next one is due. */
+  /** When the next run is due. */
   readonly next: number;
 }
 
 interface Window {
-  /** Runs up to this moment are done with. */
+  /** Runs up to this time are done. */
   readonly since: number;
-  /** Runs before this moment may not start any more. */
+  /** Runs before this time may not start any more. */
   readonly deadline: number;
   readonly now: number;
 }
 
-/** Undefined when a schedule that is due once is never due again: it makes no sense. */
+/** Undefined when the schedule has no further run. */
 export function dueRun(next: NextRun, { since, deadline, now }: Window): Due | undefined {
   const first = next(since);
   if (first === undefined) return undefined;
@@ -30,7 +30,7 @@ export function dueRun(next: NextRun, { since, deadline, now }: Window): Due | u
   if (now < second) return { run: first, missed: 0, next: second };
   const step = second - first;
   const countFrom = (time: number) => Math.floor((now - time) / step) + 1;
-  // However long nobody looked, only the runs near the end are gone through.
+  // However long the gap, only the runs near its end are enumerated.
   const all = countFrom(first);
   for (let span = 2; ; span *= 2) {
     const run = lastUntil(now, all > span ? first + (all - span - 1) * step : since, next);

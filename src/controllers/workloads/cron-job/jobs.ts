@@ -1,8 +1,8 @@
-/** The Jobs of a CronJob: those that it started, told by their name and their annotation, and what became of them. */
+/** The Jobs of a CronJob, recognized by name and annotation. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
-import { type Action, type Report, remove, told } from '../../loop/plan.ts';
+import { type Action, type EventReport, eventContent, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../../shared/ownership.ts';
 import { endOf } from '../job/conditions.ts';
 import { zoneOf } from './zoned-time.ts';
@@ -11,11 +11,11 @@ type SeenCronJob = DeepReadonly<CronJob>;
 type SeenJob = DeepReadonly<Job>;
 
 const SCHEDULED = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
-/** The name tells for which minute a Job was started: it cannot be started a second time for that. */
+/** The name contains the minute of the run, so that a run cannot start twice. */
 export const jobName = ({ metadata }: SeenCronJob, run: number): string =>
-  `${metadata.name}-${Math.floor(run / MINUTE)}`;
+  `${metadata.name}-${Math.floor(run / MINUTE_MS)}`;
 
 export function newJob(cronJob: SeenCronJob, run: number): Draft<Job> {
   const { jobTemplate, timeZone = 'UTC' } = cronJob.spec;
@@ -32,7 +32,7 @@ export function newJob(cronJob: SeenCronJob, run: number): Draft<Job> {
   } as unknown as Draft<Job>;
 }
 
-/** For which run the CronJob started the Job; undefined when somebody else made it. */
+/** Returns the run that the CronJob started the Job for; undefined for other Jobs. */
 export function runOf(job: SeenJob, cronJob: SeenCronJob): number | undefined {
   const run = Date.parse(job.metadata.annotations?.[SCHEDULED] ?? '');
   return job.metadata.name === jobName(cronJob, run) ? run : undefined;
@@ -47,17 +47,17 @@ export const referenceTo = ({ metadata }: SeenJob) => ({
   resourceVersion: metadata.resourceVersion,
 });
 
-/** With its pods. */
+/** Deletes the Job with its pods. */
 export function removeJob(cronJob: SeenCronJob, job: SeenJob): Action {
-  const report: Report = {
+  const report: EventReport = {
     about: cronJob,
-    done: (name) => told('Normal', 'SuccessfulDelete', `Deleted job ${name}`),
-    failed: ({ message }) => told('Warning', 'FailedDelete', `Deleted job: ${message}`),
+    done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted job ${name}`),
+    failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Deleted job: ${message}`),
   };
   return remove(Job, job, { propagationPolicy: 'Background', report });
 }
 
-/** Finished Jobs beyond those that are kept, the oldest first. A limit that is left out is none. */
+/** Returns finished Jobs beyond the history limits, the oldest first. Without a limit, all are kept. */
 export function beyondHistory({ spec }: SeenCronJob, jobs: readonly SeenJob[]): readonly SeenJob[] {
   const ended = (outcome: 'Complete' | 'Failed') => jobs.filter((job) => endOf(job)?.type === outcome).sort(byStart);
   return [
@@ -75,5 +75,5 @@ function byStart(a: SeenJob, b: SeenJob): number {
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
 
-/** One that never started is the youngest. */
+/** A Job that never started is the youngest. */
 const startOf = ({ status }: SeenJob) => (status.startTime ? Date.parse(status.startTime) : Number.POSITIVE_INFINITY);

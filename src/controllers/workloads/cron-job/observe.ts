@@ -1,4 +1,4 @@
-/** What a plan for a CronJob needs and no cache holds. */
+/** Reads what a plan for a CronJob needs and no cache holds. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -9,8 +9,8 @@ import type { Listers } from '../../loop/define.ts';
 type SeenCronJob = DeepReadonly<CronJob>;
 
 /**
- * The uids of Jobs that the status takes for active and that are really gone. A cache may be behind the status, above all
- * after a start; so what it does not show is asked for.
+ * Returns the UIDs of Jobs that are active by the status and really gone. A cache may be behind the status, above all after a
+ * start; therefore the server is asked.
  */
 export async function goneJobs(
   { status, metadata }: SeenCronJob,
@@ -32,13 +32,13 @@ function unlessMissing(error: unknown): undefined {
 }
 
 /**
- * Since when CronJobs have the schedule that they have, as far as that was seen. When a schedule changes, runs that the
- * new one would have had before are not made up for.
+ * Remembers since when CronJobs have their current schedule. When a schedule changes, earlier runs of the new one are not
+ * started.
  */
 export class ScheduleMemory {
   readonly #known = new Map<string, { readonly uid: unknown; readonly schedule: string; readonly since: number }>();
 
-  /** 0 when it has not changed while anybody looked. */
+  /** Returns 0 when no change was seen. */
   note(key: string, { metadata, spec }: SeenCronJob, now: number): number {
     const { uid } = metadata;
     const schedule = `${spec.timeZone ?? ''} ${spec.schedule}`;

@@ -1,4 +1,4 @@
-/** Starting the run of a CronJob that is due. */
+/** Starts the run of a CronJob that is due. */
 
 import { timestamp } from '../../../base/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -6,7 +6,7 @@ import type { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { isTimeZone, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Action, create, event, requeueAfter, told } from '../../loop/plan.ts';
+import { type Action, create, event, eventContent, requeueAfter } from '../../loop/plan.ts';
 import { type Due, dueRun } from './due.ts';
 import { jobName, newJob, removeJob } from './jobs.ts';
 import { nextRun } from './next-run.ts';
@@ -14,26 +14,26 @@ import { nextRun } from './next-run.ts';
 type SeenCronJob = DeepReadonly<CronJob>;
 type Status = SeenCronJob['status'];
 
-/** More missed runs than these are told. */
-const MANY = 100;
+/** From this number on, missed runs are reported. */
+const MAX_SILENT_MISSES = 100;
 
 export interface StartOptions {
   readonly of: Listers['of'];
-  /** Runs before this moment are not made up for, in milliseconds. */
+  /** Runs before this time are not started, in milliseconds. */
   readonly since: number;
   readonly now: number;
 }
 
-interface Start {
+interface StartPlan {
   readonly actions: readonly Action[];
-  /** When the actions have gone well. */
+  /** The status if the actions succeed. */
   readonly status: Status;
 }
 
-/** Starts the run that is due, and looks again when the next one is. */
-export function startOf(cronJob: SeenCronJob, status: Status, options: StartOptions): Start {
+/** Starts the run that is due, and plans again for the next one. */
+export function startOf(cronJob: SeenCronJob, status: Status, options: StartOptions): StartPlan {
   const { spec, metadata } = cronJob;
-  const nothing = (...actions: readonly Action[]): Start => ({ actions, status });
+  const nothing = (...actions: readonly Action[]): StartPlan => ({ actions, status });
   const warn = (reason: string, message: string) => event(cronJob, 'Warning', reason, message);
   if (metadata.deletionTimestamp) return nothing();
   const { schedule, timeZone = 'UTC' } = spec;
@@ -62,7 +62,7 @@ export function startOf(cronJob: SeenCronJob, status: Status, options: StartOpti
   return { status: run.status, actions: [...warnings, ...run.actions, ...again] };
 }
 
-/** Runs that were due before may not start any more. Within its second a run is never late. */
+/** Runs due before this may not start any more. Within its second, a run is never late. */
 function deadlineOf({ spec }: SeenCronJob, now: number): number {
   const { startingDeadlineSeconds } = spec;
   if (startingDeadlineSeconds === undefined) return Number.NEGATIVE_INFINITY;
@@ -75,7 +75,7 @@ interface Circumstances {
   readonly of: Listers['of'];
 }
 
-function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Circumstances): Start {
+function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Circumstances): StartPlan {
   const { namespace } = cronJob.metadata;
   const { run, missed } = due;
   const warn = (reason: string, message: string) => event(cronJob, 'Warning', reason, message);
@@ -85,11 +85,11 @@ function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Cir
     return { status, actions: [warn('MissSchedule', `Missed scheduled time to start a job: ${time}`)] };
   }
   const warning =
-    missed > MANY
+    missed > MAX_SILENT_MISSES
       ? 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew'
       : undefined;
   const warnings = warning === undefined ? [] : [warn('TooManyMissedTimes', warning)];
-  // Who made a Job of this name, if not this controller, has started the run.
+  // A Job of this name means that the run was started.
   if (of(Job).get(jobName(cronJob, run), namespace)) return { status, actions: warnings };
   const { active = [] } = status;
   if (cronJob.spec.concurrencyPolicy === 'Forbid' && active.length > 0) {
@@ -100,8 +100,8 @@ function runDue(cronJob: SeenCronJob, status: Status, { due, deadline, of }: Cir
   const replaced = isReplacing ? active.flatMap(({ name = '' }) => of(Job).get(name, namespace) ?? []) : [];
   const report = {
     about: cronJob,
-    done: (name: string) => told('Normal', 'SuccessfulCreate', `Created job ${name}`),
-    failed: ({ message }: Error) => told('Warning', 'FailedCreate', `Error creating job: ${message}`),
+    done: (name: string) => eventContent('Normal', 'SuccessfulCreate', `Created job ${name}`),
+    failed: ({ message }: Error) => eventContent('Warning', 'FailedCreate', `Error creating job: ${message}`),
   };
   return {
     status: {

@@ -1,6 +1,6 @@
-/** The clock on the wall, by the name of its time zone. */
+/** Local time by the name of a time zone. */
 
-/** A moment as people there read it. */
+/** A local date and time. */
 export interface WallTime {
   readonly year: number;
   /** 1 is January. */
@@ -14,18 +14,18 @@ export interface WallTime {
 
 export interface Zone {
   read(time: number): WallTime;
-  /** The first moment that is read as this day or a later one. Days beyond the end of the month belong to the next. */
+  /** Returns the first moment of this day or a later one. Days beyond the end of the month belong to the next. */
   startOfDay(year: number, month: number, day: number): number;
   /** RFC 3339, in whole seconds. */
   format(time: number): string;
 }
 
-const MINUTE = 60_000;
-const DAY = 86_400_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 const zones = new Map<string, Zone>();
 
-/** The name is one of the time-zone database. */
+/** The name is from the time zone database. */
 export function zoneOf(name: string): Zone {
   const known = zones.get(name);
   if (known) return known;
@@ -34,7 +34,7 @@ export function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** `offset`: how far the clocks there are ahead of UTC at a moment, in milliseconds. */
+/** `offset`: the offset from UTC at a time, in milliseconds. */
 function zoneWith(offset: (time: number) => number): Zone {
   const read = (time: number): WallTime => {
     const wall = new Date(time + offset(time));
@@ -49,15 +49,15 @@ function zoneWith(offset: (time: number) => number): Zone {
   };
   const startOfDay = (year: number, month: number, day: number): number => {
     const midnight = Date.UTC(year, month - 1, day);
-    // Midnight may not exist, or come twice: what held a day before, or holds a day later, finds the first moment.
-    const candidates = [offset(midnight - DAY), offset(midnight + DAY)].map((ahead) => midnight - ahead);
+    // Midnight may not exist, or occur twice: the offsets of a day before and after find the first moment.
+    const candidates = [offset(midnight - DAY_MS), offset(midnight + DAY_MS)].map((ahead) => midnight - ahead);
     return Math.min(...candidates.filter((time) => time + offset(time) >= midnight));
   };
   const format = (time: number): string => {
     const ahead = offset(time);
     const text = new Date(time + ahead).toISOString().slice(0, 19);
     if (ahead === 0) return `${text}Z`;
-    const minutes = Math.abs(Math.round(ahead / MINUTE));
+    const minutes = Math.abs(Math.round(ahead / MINUTE_MS));
     const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
     return `${text}${ahead < 0 ? '-' : '+'}${hours}:${rest}`;
   };

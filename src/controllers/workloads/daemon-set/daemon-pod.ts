@@ -1,4 +1,4 @@
-/** The pod that a DaemonSet puts on a node. */
+/** The pod of a DaemonSet on a node. */
 import { controllerOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { templateGenerationOf } from '../../../kinds/conversion/template-generation.ts';
@@ -15,10 +15,10 @@ export type SeenPod = DeepReadonly<Pod>;
 type PodSpec = SeenPod['spec'];
 type SeenToleration = DeepReadonly<Toleration>;
 
-/** The template's generation, for those who knew pods by it before there were revisions. */
+/** The template generation, for clients from before revisions. */
 const GENERATION_LABEL = 'pod-template-generation';
 
-/** Bound to the node by an affinity to its name, so that the scheduler has the last word. */
+/** Assigned to the node by an affinity to its name, so that the scheduler places it. */
 export function daemonPod(daemonSet: SeenDaemonSet, node: string, hash: string): Draft<Pod> {
   const { template } = daemonSet.spec;
   const generation = templateGenerationOf(daemonSet);
@@ -31,12 +31,12 @@ export function daemonPod(daemonSet: SeenDaemonSet, node: string, hash: string):
   return newPod(daemonSet, DaemonSet, { metadata: { ...template.metadata, labels }, spec } as never);
 }
 
-/** Where the pod is or is meant to be; undefined when nothing says so. */
+/** Returns the node that the pod is on or meant for; undefined for none. */
 export function targetNode({ spec }: SeenPod): string | undefined {
   return spec.nodeName || namedNode(spec);
 }
 
-/** An index: the pods of a DaemonSet that are on a node or meant for it. */
+/** An index: pods of a DaemonSet by the node that they are on or meant for. */
 export function bySetAndNode(pod: SeenPod): readonly string[] {
   const owner = controllerOf(pod);
   const node = owner?.kind === DaemonSet.kind ? targetNode(pod) : undefined;
@@ -47,7 +47,7 @@ export const setAndNode = (uid: string | undefined, node: string) => `${uid}/${n
 
 export type PodTest = (pod: SeenPod) => boolean;
 
-/** Whether a pod comes from the present template. */
+/** Whether a pod has the current template. */
 export function updatedTest(daemonSet: SeenDaemonSet, hash: string): PodTest {
   const generation = templateGenerationOf(daemonSet);
   const text = generation === undefined ? undefined : String(generation);
@@ -61,8 +61,8 @@ const toleration = (key: string, effect: string): SeenToleration => ({
   effect,
 });
 
-/** Whatever ails a node, its daemons stay; and they start where nobody else may. */
-const ALWAYS: readonly SeenToleration[] = [
+/** Daemon pods stay on unhealthy nodes, and start where other pods may not. */
+const DAEMON_TOLERATIONS: readonly SeenToleration[] = [
   toleration('not-ready', 'NoExecute'),
   toleration('unreachable', 'NoExecute'),
   toleration('disk-pressure', 'NoSchedule'),
@@ -71,12 +71,12 @@ const ALWAYS: readonly SeenToleration[] = [
   toleration('unschedulable', 'NoSchedule'),
 ];
 
-/** What sets the network up must not wait for it. */
-const ON_HOST_NETWORK = toleration('network-unavailable', 'NoSchedule');
+/** Pods that set up the network must not wait for it. */
+const HOST_NETWORK_TOLERATION = toleration('network-unavailable', 'NoSchedule');
 
-/** The template's, and those that every daemon has; one for the same taint gives way, whatever time it allowed. */
+/** The template's tolerations and those of every daemon pod, which replace others for the same taint. */
 export function tolerationsOf({ tolerations = [], hostNetwork }: PodSpec): readonly SeenToleration[] {
-  const added = hostNetwork ? [...ALWAYS, ON_HOST_NETWORK] : ALWAYS;
+  const added = hostNetwork ? [...DAEMON_TOLERATIONS, HOST_NETWORK_TOLERATION] : DAEMON_TOLERATIONS;
   const isSame = (a: SeenToleration, b: SeenToleration) =>
     a.key === b.key && a.effect === b.effect && a.operator === b.operator && (a.value ?? '') === (b.value ?? '');
   return [
@@ -85,7 +85,7 @@ export function tolerationsOf({ tolerations = [], hostNetwork }: PodSpec): reado
   ];
 }
 
-/** What else the affinity requires of nodes, this one has: it was chosen by it. */
+/** The node satisfies the rest of the required affinity: it was chosen by it. */
 function boundTo(node: string, { affinity }: PodSpec): DeepReadonly<PodSpec['affinity']> {
   const nodeSelectorTerms = [{ matchFields: [{ key: NAME, operator: 'In', values: [node] }] }];
   return {

@@ -9,7 +9,7 @@ import type { Plan } from '../../loop/plan.ts';
 import { targetNode } from './daemon-pod.ts';
 import { planDaemonSet } from './daemon-set.ts';
 import { eligibility } from './eligibility.ts';
-import { FailedPods } from './failed-pods.ts';
+import { FailedPods } from './failure-backoff.ts';
 
 const NOW = Date.parse('2030-01-01T01:00:00Z');
 const READY = { type: 'Ready', status: 'True', lastTransitionTime: '2030-01-01T00:00:00Z' };
@@ -38,7 +38,7 @@ type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
 
 class Scene {
   readonly world = new PlannerWorld();
-  readonly patience = new FailedPods();
+  readonly backoff = new FailedPods();
   readonly #luck: boolean[];
   now = NOW;
 
@@ -86,18 +86,18 @@ class Scene {
   }
 
   /** The nodes that should have a pod, each with those that it has. */
-  sites() {
-    const judge = eligibility(this.set);
+  nodes() {
+    const test = eligibility(this.set);
     return (this.world.of(Node).list() as any[]).map((node) => ({
-      ...judge(node),
+      ...test(node),
       pods: this.pods.filter((pod) => targetNode(pod) === node.metadata.name),
     }));
   }
 
   plan(): Plan {
     const world = { of: this.world.of.bind(this.world), observed: { pods: true, revisions: true }, failures: [] };
-    const { plan, failed } = planDaemonSet(this.set, world as never, { now: this.now, patience: this.patience });
-    for (const place of failed) this.patience.note(place, this.now);
+    const { plan, failed } = planDaemonSet(this.set, world as never, { now: this.now, backoff: this.backoff });
+    for (const key of failed) this.backoff.note(key, this.now);
     return plan;
   }
 
@@ -145,12 +145,12 @@ describe('the plan of a DaemonSet', () => {
         fc.pre(!('maxSurge' in given.strategy));
         const scene = new Scene(given);
         settle(scene, (plan) => {
-          const wanted = scene.sites().filter(({ shouldRun }) => shouldRun);
+          const wanted = scene.nodes().filter(({ shouldRun }) => shouldRun);
           const gone = new Set(
             plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : [])),
           );
           const after = wanted.map(({ pods }) => ({ pods: pods.filter((pod) => !gone.has(pod.metadata.name)) }));
-          const missing = (sites: { pods: any[] }[]) => sites.filter((site) => !hasUp(site)).length;
+          const missing = (nodes: { pods: any[] }[]) => nodes.filter((node_) => !hasUp(node_)).length;
           expect(missing(after)).toBeLessThanOrEqual(Math.max(missing(wanted), limitOf(given, wanted.length)));
         });
       }),
@@ -164,7 +164,7 @@ describe('the plan of a DaemonSet', () => {
         fc.pre('maxSurge' in strategy);
         const scene = new Scene(given);
         settle(scene, (plan) => {
-          const served = scene.sites().filter((site) => site.shouldRun && hasUp(site));
+          const served = scene.nodes().filter((node_) => node_.shouldRun && hasUp(node_));
           const gone = new Set(
             plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : [])),
           );
@@ -197,8 +197,8 @@ describe('the plan of a DaemonSet', () => {
         settle(scene, () => {});
         expect(others()).toEqual(before);
         const [revision] = scene.world.of(ControllerRevision).list() as any[];
-        const sites = scene.sites();
-        for (const { shouldRun, mayStay, pods } of sites) {
+        const nodes = scene.nodes();
+        for (const { shouldRun, mayStay, pods } of nodes) {
           if (shouldRun) expect(pods).toHaveLength(1);
           if (!mayStay) expect(pods).toHaveLength(0);
           if (shouldRun) {
@@ -206,12 +206,12 @@ describe('the plan of a DaemonSet', () => {
             expect(pods[0].metadata.labels['controller-revision-hash']).toBe(hash);
           }
         }
-        const desired = sites.filter(({ shouldRun }) => shouldRun).length;
+        const desired = nodes.filter(({ shouldRun }) => shouldRun).length;
         expect(scene.set.status).toMatchObject({
           desiredNumberScheduled: desired,
           currentNumberScheduled: desired,
           numberReady: desired,
-          numberMisscheduled: sites.filter(({ shouldRun, pods }) => !shouldRun && pods.length > 0).length,
+          numberMisscheduled: nodes.filter(({ shouldRun, pods }) => !shouldRun && pods.length > 0).length,
           observedGeneration: 2,
         });
         expect(scene.set.status.updatedNumberScheduled ?? 0).toBe(desired);
@@ -224,18 +224,18 @@ describe('the plan of a DaemonSet', () => {
 
 describe('the patience with failed pods', () => {
   it('doubles from a second to a quarter of an hour, and is forgotten after half an hour', () => {
-    const patience = new FailedPods();
-    expect(patience.wait('here', NOW)).toBe(0);
+    const backoff = new FailedPods();
+    expect(backoff.wait('here', NOW)).toBe(0);
     let now = NOW;
     for (let count = 0; count < 12; count++) {
-      patience.note('here', now);
-      const wait = patience.wait('here', now);
+      backoff.note('here', now);
+      const wait = backoff.wait('here', now);
       expect(wait).toBe(Math.min(1000 * 2 ** count, 900_000));
-      expect(patience.wait('there', now)).toBe(0);
+      expect(backoff.wait('there', now)).toBe(0);
       now += wait;
     }
-    expect(patience.wait('here', now + 1_800_001)).toBe(0);
-    patience.note('here', now + 1_800_001);
-    expect(patience.wait('here', now + 1_800_001)).toBe(1000);
+    expect(backoff.wait('here', now + 1_800_001)).toBe(0);
+    backoff.note('here', now + 1_800_001);
+    expect(backoff.wait('here', now + 1_800_001)).toBe(1000);
   });
 });

@@ -1,4 +1,4 @@
-/** Keeps one pod of a DaemonSet on every node that is meant, and moves them to the present template. */
+/** Runs one pod of a DaemonSet on every eligible node, and updates them to the current template. */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { Draft } from '../../../client/object-types.ts';
@@ -7,10 +7,19 @@ import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
-import { type Action, create, type Plan, type Report, remove, told, updateStatus } from '../../loop/plan.ts';
+import {
+  type Action,
+  create,
+  type EventReport,
+  eventContent,
+  type Plan,
+  remove,
+  updateStatus,
+} from '../../loop/plan.ts';
 import { forget, type History, history, REVISION_LABEL, type SeenRevision } from '../../shared/history/history.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
 import { nextAvailable } from '../../shared/pods/availability.ts';
+import { type DaemonNodes, daemonNodesOf } from './daemon-nodes.ts';
 import {
   bySetAndNode,
   daemonPod,
@@ -21,10 +30,9 @@ import {
   updatedTest,
 } from './daemon-pod.ts';
 import { eligibility, type SeenNode } from './eligibility.ts';
-import { FailedPods, type Patience } from './failed-pods.ts';
-import { type Changes, keep } from './keep.ts';
+import { FailedPods, type FailureBackoff } from './failure-backoff.ts';
+import { type Changes, planNodes } from './plan-nodes.ts';
 import { roll } from './rolling-update.ts';
-import { type Sites, sitesOf } from './sites.ts';
 import { statusOf } from './status.ts';
 
 /** Whether orphans may be adopted. */
@@ -35,8 +43,8 @@ interface Adoption {
 
 type World = Pick<Snapshot<Adoption>, 'of' | 'observed' | 'failures'>;
 
-/** So many pods are created, and so many deleted, at a time. */
-const BURST = 250;
+/** How many pods are created, and how many deleted, in one plan. */
+const MAX_PODS_PER_PLAN = 250;
 
 const selector = ({ spec }: SeenDaemonSet) => compiledSelector(spec.selector);
 const pods: Ownership<DaemonSet, Pod> = { owner: DaemonSet, kind: Pod, selector };
@@ -57,14 +65,14 @@ export function daemonSetController(): Controller {
     plan(daemonSet, world, time) {
       if (!daemonSet) return [];
       const now = time.getTime();
-      const { plan, failed } = planDaemonSet(daemonSet, world, { now, patience: failedPods });
-      for (const place of failed) failedPods.note(place, now);
+      const { plan, failed } = planDaemonSet(daemonSet, world, { now, backoff: failedPods });
+      for (const key of failed) failedPods.note(key, now);
       return plan;
     },
   });
 }
 
-/** Nodes say often how they are; only those that should have a pod and have none, or the other way round, matter. */
+/** Nodes are updated often; only those that should have a pod and have none, or the other way round, matter. */
 function concerned(node: SeenNode, { of }: Listers): readonly string[] {
   const { name = '' } = node.metadata;
   const isGone = of(Node).get(name) === undefined;
@@ -81,28 +89,28 @@ function concerned(node: SeenNode, { of }: Listers): readonly string[] {
 
 export interface Decision {
   readonly plan: Plan;
-  /** The places where failed pods are replaced. */
+  /** Keys of the back-off, where failed pods are replaced. */
   readonly failed: readonly string[];
 }
 
 export function planDaemonSet(
   daemonSet: SeenDaemonSet,
   world: World,
-  { now, patience }: { readonly now: number; readonly patience: Patience },
+  { now, backoff }: { readonly now: number; readonly backoff: FailureBackoff },
 ): Decision {
-  // Its revisions may be gone before its pods, so that nothing about it can be said any more.
+  // Its revisions may be gone before its pods, so that its status cannot be determined any more.
   if (daemonSet.metadata.deletionTimestamp) return { plan: [], failed: [] };
   const claimed = claim(daemonSet, pods, { world, mayAdopt: world.observed.pods });
   const past = claim(daemonSet, revisions, { world, mayAdopt: world.observed.revisions });
   const { present, older, collisions, actions } = historyOf(daemonSet, past.mine, { world, pods: claimed.mine });
-  const sites = sitesOf(daemonSet, claimed.mine, world);
+  const nodes = daemonNodesOf(daemonSet, claimed.mine, world);
   const hash = hashOf(present);
   const isUpdated = updatedTest(daemonSet, hash);
-  const kept = keep(daemonSet, sites, { isUpdated, now, patience });
-  const changes = changesOf(daemonSet, sites, { kept, isUpdated, now });
+  const kept = planNodes(daemonSet, nodes, { isUpdated, now, backoff });
+  const changes = changesOf(daemonSet, nodes, { kept, isUpdated, now });
   const pending = perform(daemonSet, changes, hash);
-  const status = statusOf(daemonSet, sites, { isUpdated, collisions, now });
-  // Pods that come or go bring the next plan, which has something to say. A collision is known to this one alone.
+  const status = statusOf(daemonSet, nodes, { isUpdated, collisions, now });
+  // Created or deleted pods cause the next plan, which writes the status. A collision is known only to this plan.
   const isSettling = pending.length > 0 && world.failures.length === 0;
   const isSilent = isSettling && collisions === daemonSet.status.collisionCount;
   const plan = [
@@ -138,35 +146,37 @@ function historyOf(
 
 const hashOf = ({ metadata }: SeenRevision) => metadata.labels?.[REVISION_LABEL] ?? metadata.name ?? '';
 
-/** First every node has its pod; then they are updated. */
+/** First every node gets its pod; then they are updated. */
 function changesOf(
   daemonSet: SeenDaemonSet,
-  sites: Sites,
+  nodes: DaemonNodes,
   { kept, isUpdated, now }: { readonly kept: Changes; readonly isUpdated: PodTest; readonly now: number },
 ): Changes {
   const isKept = kept.create.length + kept.remove.length === 0;
   const rolls = daemonSet.spec.updateStrategy.type === 'RollingUpdate';
-  return isKept && rolls ? roll(daemonSet, sites, { isUpdated, now }) : kept;
+  return isKept && rolls ? roll(daemonSet, nodes, { isUpdated, now }) : kept;
 }
 
 function perform(daemonSet: SeenDaemonSet, changes: Changes, hash: string): readonly Action[] {
-  const creating: Report = {
+  const creating: EventReport = {
     about: daemonSet,
-    done: (name) => told('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
-    failed: ({ message }) => told('Warning', 'FailedCreate', `Error creating: ${message}`),
+    done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
+    failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
   };
-  const deleting: Report = {
+  const deleting: EventReport = {
     about: daemonSet,
-    done: (name) => told('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
-    failed: ({ message }) => told('Warning', 'FailedDelete', `Error deleting: ${message}`),
+    done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
+    failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
   };
   return [
-    ...changes.create.slice(0, BURST).map((node) => create(Pod, daemonPod(daemonSet, node, hash), creating)),
-    ...changes.remove.slice(0, BURST).map((pod) => remove(Pod, pod, { report: deleting })),
+    ...changes.create
+      .slice(0, MAX_PODS_PER_PLAN)
+      .map((node) => create(Pod, daemonPod(daemonSet, node, hash), creating)),
+    ...changes.remove.slice(0, MAX_PODS_PER_PLAN).map((pod) => remove(Pod, pod, { report: deleting })),
   ];
 }
 
-/** The oldest revisions beyond the limit, as far as no pod comes from them. */
+/** Deletes the oldest revisions beyond the limit that no pod uses. */
 function cleanUp({ spec }: SeenDaemonSet, older: readonly SeenRevision[], pods: readonly SeenPod[]): readonly Action[] {
   const { revisionHistoryLimit = 10 } = spec;
   if (older.length <= revisionHistoryLimit) return [];

@@ -1,4 +1,4 @@
-/** Which nodes a DaemonSet is meant for. */
+/** Which nodes a DaemonSet runs on. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { requiredNodes } from '../../../kinds/placement/required-nodes.ts';
@@ -7,32 +7,32 @@ import { type SeenDaemonSet, tolerationsOf } from './daemon-pod.ts';
 
 export type SeenNode = DeepReadonly<Node>;
 
-export interface Verdict {
-  /** A pod belongs there. */
+export interface Eligibility {
+  /** Whether a pod should run there. */
   readonly shouldRun: boolean;
-  /** One that is there may stay. */
+  /** Whether an existing pod may stay. */
   readonly mayStay: boolean;
 }
 
-type Judge = (node: SeenNode) => Verdict;
+type EligibilityTest = (node: SeenNode) => Eligibility;
 
-const YES: Verdict = { shouldRun: true, mayStay: true };
-const NO_NEW: Verdict = { shouldRun: false, mayStay: true };
-const NO: Verdict = { shouldRun: false, mayStay: false };
+const YES: Eligibility = { shouldRun: true, mayStay: true };
+const NO_NEW: Eligibility = { shouldRun: false, mayStay: true };
+const NO: Eligibility = { shouldRun: false, mayStay: false };
 
-/** Templates do not change, so neither do their judges. */
-const judges = new WeakMap<object, Judge>();
+/** Templates are immutable, so that results are cached. */
+const tests = new WeakMap<object, EligibilityTest>();
 
-export function eligibility({ spec }: SeenDaemonSet): Judge {
+export function eligibility({ spec }: SeenDaemonSet): EligibilityTest {
   const { template } = spec;
-  const known = judges.get(template);
+  const known = tests.get(template);
   if (known) return known;
-  const made = judgeOf(template.spec);
-  judges.set(template, made);
+  const made = testOf(template.spec);
+  tests.set(template, made);
   return made;
 }
 
-function judgeOf(spec: SeenDaemonSet['spec']['template']['spec']): Judge {
+function testOf(spec: SeenDaemonSet['spec']['template']['spec']): EligibilityTest {
   const isWanted = requiredNodes(spec as never);
   const tolerations = tolerationsOf(spec as never);
   return (node) => {

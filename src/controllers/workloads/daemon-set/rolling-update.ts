@@ -1,27 +1,31 @@
-/** From pods of older templates to pods of the present one, node by node. */
+/** Updates pods of older templates node by node. */
 import { isAvailable } from '../../shared/pods/availability.ts';
+import type { DaemonNode, DaemonNodes } from './daemon-nodes.ts';
 import type { PodTest, SeenDaemonSet, SeenPod } from './daemon-pod.ts';
-import type { Changes } from './keep.ts';
-import type { Site, Sites } from './sites.ts';
-import { stepsOf } from './steps.ts';
+import type { Changes } from './plan-nodes.ts';
+import { updateLimitsOf } from './update-limits.ts';
 
 export interface UpdateInput {
   readonly isUpdated: PodTest;
   readonly now: number;
 }
 
-/** Only where each node has its pod and no other change is under way. */
-export function roll(daemonSet: SeenDaemonSet, { sites, desired }: Sites, { isUpdated, now }: UpdateInput): Changes {
+/** Only where each node has its pod and no other change is in progress. */
+export function roll(
+  daemonSet: SeenDaemonSet,
+  { nodes, desired }: DaemonNodes,
+  { isUpdated, now }: UpdateInput,
+): Changes {
   const { minReadySeconds = 0 } = daemonSet.spec;
-  if (sites.every(({ pods }) => pods.every(isUpdated))) return NOTHING;
-  const { maxSurge, maxUnavailable } = stepsOf(daemonSet, desired);
+  if (nodes.every(({ pods }) => pods.every(isUpdated))) return NO_CHANGES;
+  const { maxSurge, maxUnavailable } = updateLimitsOf(daemonSet, desired);
   const isUp = (pod: SeenPod) => isAvailable(pod, minReadySeconds, now);
-  if (maxSurge === 0) return replace(sites, { maxUnavailable, isUpdated, isUp });
-  const pairs = sites.map((site) => pairOf(site, isUpdated));
+  if (maxSurge === 0) return replace(nodes, { maxUnavailable, isUpdated, isUp });
+  const pairs = nodes.map((daemonNode) => pairOf(daemonNode, isUpdated));
   return surge(pairs, { maxSurge, desired, isUp });
 }
 
-const NOTHING: Changes = { create: [], remove: [] };
+const NO_CHANGES: Changes = { create: [], remove: [] };
 
 interface Replacing {
   readonly maxUnavailable: number;
@@ -30,16 +34,15 @@ interface Replacing {
 }
 
 /**
- * Old pods go, and the nodes that are left without one get a new one. An old pod that is not available is no loss; of the
- * others so many may go that not too many nodes are without an available pod. Where a node has several, they are thinned
- * out first.
+ * Deletes old pods, and recreates them on nodes without one. An old pod that is not available is no loss; of the others as
+ * many are deleted as maxUnavailable allows. Nodes with several pods are first reduced to one.
  */
-function replace(sites: readonly Site[], { maxUnavailable, isUpdated, isUp }: Replacing): Changes {
+function replace(nodes: readonly DaemonNode[], { maxUnavailable, isUpdated, isUp }: Replacing): Changes {
   const broken: SeenPod[] = [];
   const working: SeenPod[] = [];
   let missing = 0;
-  for (const { pods } of sites) {
-    const only = theOnly(pods);
+  for (const { pods } of nodes) {
+    const only = onlyPod(pods);
     const works = only !== undefined && isUp(only);
     if (!works) missing++;
     if (only && !isUpdated(only)) (works ? working : broken).push(only);
@@ -47,8 +50,8 @@ function replace(sites: readonly Site[], { maxUnavailable, isUpdated, isUp }: Re
   return { create: [], remove: [...broken, ...working.slice(0, Math.max(0, maxUnavailable - missing))] };
 }
 
-/** Those aside that are on their way out. */
-function theOnly(pods: readonly SeenPod[]): SeenPod | undefined {
+/** The only pod, apart from terminating ones. */
+function onlyPod(pods: readonly SeenPod[]): SeenPod | undefined {
   let only: SeenPod | undefined;
   for (const pod of pods) {
     if (pod.metadata.deletionTimestamp) continue;
@@ -58,33 +61,34 @@ function theOnly(pods: readonly SeenPod[]): SeenPod | undefined {
   return only;
 }
 
-/** What a node has, those aside that are on their way out. */
+/** The pods of a node, apart from terminating ones. */
 interface Pair {
-  readonly site: Site;
+  readonly daemonNode: DaemonNode;
   readonly fresh: SeenPod | undefined;
   readonly old: SeenPod | undefined;
-  /** There are more than these: they will be thinned out first. */
+  /** Whether there are more, which are removed first. */
   readonly isCrowded: boolean;
 }
 
-function pairOf(site: Site, isFresh: PodTest): Pair {
+function pairOf(daemonNode: DaemonNode, isUpdated: PodTest): Pair {
   let fresh: SeenPod | undefined;
   let old: SeenPod | undefined;
   let isCrowded = false;
-  for (const pod of site.pods) {
+  for (const pod of daemonNode.pods) {
     if (pod.metadata.deletionTimestamp) continue;
-    if (isFresh(pod)) {
+    if (isUpdated(pod)) {
       if (fresh) isCrowded = true;
       else fresh = pod;
     } else if (old) isCrowded = true;
     else old = pod;
   }
-  return { site, fresh, old, isCrowded };
+  return { daemonNode, fresh, old, isCrowded };
 }
 
 /**
- * New pods come beside the old ones, which go when the new ones are available. A new pod beside one that is not available
- * is no surplus. On a node that should have none any more, a pod that is available goes only when there are enough others.
+ * Starts new pods beside old ones, which are deleted when the new ones are available. A new pod beside one that is not
+ * available is not a surge. On a node that should no longer have a pod, an available one is deleted only when there are
+ * enough others.
  */
 function surge(
   pairs: readonly Pair[],
@@ -92,11 +96,11 @@ function surge(
 ): Changes {
   const remove: SeenPod[] = [];
   const create: string[] = [];
-  const outcasts: SeenPod[] = [];
+  const ineligible: SeenPod[] = [];
   const candidates: string[] = [];
   let surplus = 0;
   let available = 0;
-  for (const { site, fresh, old, isCrowded } of pairs) {
+  for (const { daemonNode, fresh, old, isCrowded } of pairs) {
     if (isCrowded) {
       surplus++;
       continue;
@@ -107,11 +111,11 @@ function surge(
     if (fresh) {
       if (isUp(fresh)) remove.push(old);
       else surplus++;
-    } else if (!site.shouldRun) (isUp(old) ? outcasts : remove).push(old);
-    else (isUp(old) ? candidates : create).push(site.node);
+    } else if (!daemonNode.shouldRun) (isUp(old) ? ineligible : remove).push(old);
+    else (isUp(old) ? candidates : create).push(daemonNode.node);
   }
   return {
     create: [...create, ...candidates.slice(0, Math.max(0, maxSurge - surplus))],
-    remove: [...remove, ...outcasts.slice(0, Math.max(0, available - desired))],
+    remove: [...remove, ...ineligible.slice(0, Math.max(0, available - desired))],
   };
 }

@@ -1,8 +1,8 @@
-/** What a DaemonSet says of itself: counts of nodes, not of pods. */
+/** The status of a DaemonSet: counts of nodes, not of pods. */
 import { isAvailable } from '../../shared/pods/availability.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
+import type { DaemonNodes } from './daemon-nodes.ts';
 import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
-import type { Sites } from './sites.ts';
 
 export interface StatusInput {
   readonly isUpdated: PodTest;
@@ -10,7 +10,11 @@ export interface StatusInput {
   readonly now: number;
 }
 
-export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { isUpdated, collisions, now }: StatusInput): object {
+export function statusOf(
+  daemonSet: SeenDaemonSet,
+  all: DaemonNodes,
+  { isUpdated, collisions, now }: StatusInput,
+): object {
   const { metadata, spec, status } = daemonSet;
   const { minReadySeconds = 0 } = spec;
   let current = 0;
@@ -18,7 +22,7 @@ export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { isUpdated, coll
   let ready = 0;
   let available = 0;
   let updated = 0;
-  for (const { shouldRun, pods } of all.sites) {
+  for (const { shouldRun, pods } of all.nodes) {
     const [oldest] = pods;
     if (!oldest) continue;
     if (!shouldRun) {
@@ -45,5 +49,5 @@ export function statusOf(daemonSet: SeenDaemonSet, all: Sites, { isUpdated, coll
   };
 }
 
-/** None is not shown. */
+/** Zero is omitted. */
 const shown = (count: number) => count || undefined;

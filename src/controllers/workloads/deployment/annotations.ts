@@ -1,4 +1,4 @@
-/** What a Deployment and its ReplicaSets note on each other: revisions, sizes, and the user's own annotations. */
+/** Annotations of a Deployment and its ReplicaSets: revisions, sizes, and those of the user. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ROLLBACK_ANNOTATION } from '../../../kinds/conversion/rollback-to.ts';
 import type { Named } from '../../loop/plan.ts';
@@ -6,15 +6,15 @@ import type { Named } from '../../loop/plan.ts';
 export type Annotations = Readonly<Record<string, string>>;
 
 export const REVISION = 'deployment.kubernetes.io/revision';
-/** Earlier revisions that had the same template. */
+/** Earlier revisions with the same template. */
 const HISTORY = 'deployment.kubernetes.io/revision-history';
 const DESIRED = 'deployment.kubernetes.io/desired-replicas';
 const MAX = 'deployment.kubernetes.io/max-replicas';
 
-const LONGEST_HISTORY = 2000;
+const MAX_HISTORY_LENGTH = 2000;
 
-/** These belong to one of the two alone. */
-const OWN: ReadonlySet<string> = new Set([
+/** Annotations that are not copied between the two. */
+const NOT_COPIED: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   REVISION,
   HISTORY,
@@ -35,9 +35,9 @@ export function lastRevision(sets: readonly Named[]): number {
   return sets.map(revisionOf).sort((a, b) => b - a)[1] ?? 0;
 }
 
-/** The annotations of a ReplicaSet that has the present template. */
+/** The annotations of the ReplicaSet with the current template. */
 export function presentAnnotations(set: Annotations = {}, deployment: Annotations = {}, revision: number): Annotations {
-  const copied = Object.fromEntries(Object.entries(deployment).filter(([key]) => !OWN.has(key)));
+  const copied = Object.fromEntries(Object.entries(deployment).filter(([key]) => !NOT_COPIED.has(key)));
   const before = set[REVISION];
   const known = before === undefined ? 0 : wholeNumber(before);
   const all = { ...set, ...copied };
@@ -45,10 +45,10 @@ export function presentAnnotations(set: Annotations = {}, deployment: Annotation
   return { ...all, [REVISION]: String(revision), ...(before ? { [HISTORY]: history(set[HISTORY], before) } : {}) };
 }
 
-/** The annotations of a Deployment that goes back to the template of a ReplicaSet. */
+/** The annotations of a Deployment that is rolled back to the template of a ReplicaSet. */
 export function earlierAnnotations(deployment: Annotations = {}, set: Annotations = {}): Annotations {
-  const own = Object.entries(deployment).filter(([key]) => OWN.has(key));
-  const earlier = Object.entries(set).filter(([key]) => !OWN.has(key));
+  const own = Object.entries(deployment).filter(([key]) => NOT_COPIED.has(key));
+  const earlier = Object.entries(set).filter(([key]) => !NOT_COPIED.has(key));
   return Object.fromEntries([...own, ...earlier]);
 }
 
@@ -56,7 +56,7 @@ export function withoutRollback({ [ROLLBACK_ANNOTATION]: _, ...rest }: Annotatio
   return rest;
 }
 
-/** What the sizes were meant for: how they are shared out when the Deployment is scaled half way. */
+/** The sizes that replicas were computed from, for proportional scaling during a rollout. */
 export const sizeAnnotations = (desired: number, max: number): Annotations => ({
   [DESIRED]: String(desired),
   [MAX]: String(max),
@@ -70,7 +70,7 @@ export const maxReplicas = (set: DeepReadonly<Named>): number | undefined =>
 
 function history(revisions: string | undefined, revision: string): string {
   const all = revisions ? [...revisions.split(','), revision] : [revision];
-  while (all.length > 1 && all.join(',').length > LONGEST_HISTORY) all.shift();
+  while (all.length > 1 && all.join(',').length > MAX_HISTORY_LENGTH) all.shift();
   return all.join(',');
 }
 

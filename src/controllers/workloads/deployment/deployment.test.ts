@@ -9,7 +9,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { planDeployment } from './deployment.ts';
 import { sameTemplate } from './same-template.ts';
-import { stepsOf } from './steps.ts';
+import { updateLimitsOf } from './update-limits.ts';
 
 const START = Date.parse('2030-01-01T00:00:00Z');
 const labels = { app: 'web' };
@@ -268,11 +268,11 @@ class Judge {
   }
 
   get #most(): number {
-    return this.world.web.spec.replicas + stepsOf(this.world.web).maxSurge;
+    return this.world.web.spec.replicas + updateLimitsOf(this.world.web).maxSurge;
   }
 
   get #enough(): number {
-    return this.world.web.spec.replicas - stepsOf(this.world.web).maxUnavailable;
+    return this.world.web.spec.replicas - updateLimitsOf(this.world.web).maxUnavailable;
   }
 }
 
@@ -292,8 +292,8 @@ describe('planDeployment', () => {
           world.finish();
           const wanted = world.web.spec.replicas;
           expect(world.total).toEqual({ pods: wanted, available: wanted, wanted });
-          const [fresh] = world.sets.filter(({ spec }) => spec.replicas > 0);
-          expect(sameTemplate(fresh.spec.template, world.web.spec.template)).toBe(true);
+          const [currentSet] = world.sets.filter(({ spec }) => spec.replicas > 0);
+          expect(sameTemplate(currentSet.spec.template, world.web.spec.template)).toBe(true);
           expect(world.web.status.conditions.map(({ type, status, reason }: any) => [type, status, reason])).toEqual(
             expect.arrayContaining([
               ['Available', 'True', 'MinimumReplicasAvailable'],
@@ -484,6 +484,6 @@ describe('the steps of a rollout', () => {
     [2, 8, 5, { maxSurge: 2, maxUnavailable: 5 }],
   ])('of %s and %s for %i pods', (maxSurge, maxUnavailable, replicas, steps) => {
     const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } };
-    expect(stepsOf({ spec: { replicas, strategy } } as any)).toEqual(steps);
+    expect(updateLimitsOf({ spec: { replicas, strategy } } as any)).toEqual(steps);
   });
 });

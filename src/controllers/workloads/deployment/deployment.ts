@@ -1,4 +1,4 @@
-/** Keeps a Deployment's pods through ReplicaSets, one for each template, and moves them to the present one. */
+/** Manages the pods of a Deployment through ReplicaSets, one for each template, and rolls out the current one. */
 import { isApiError } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import { controllerOf, keyOf } from '../../../client/informer/object-cache.ts';
@@ -25,7 +25,7 @@ import {
   withCondition,
 } from './progress.ts';
 import { rollBack, rollbackOf } from './rollback.ts';
-import { rollOn } from './rolling-update.ts';
+import { rollUpdate } from './rolling-update.ts';
 import { isScaled, scale } from './scaling.ts';
 import { countsOf } from './status.ts';
 import { CREATE_ERROR, createError, type WorkingSet } from './working-set.ts';
@@ -49,7 +49,7 @@ export const deploymentController = defineController<Deployment, boolean>({
   plan: planDeployment,
 });
 
-/** Only a Recreate waits for the pods themselves: its new ones come when the last old one is gone. */
+/** Only the strategy Recreate waits for pods themselves: new ones start when the last old one is gone. */
 function recreated(pod: DeepReadonly<Pod>, { of }: Listers): readonly string[] {
   const { namespace = '' } = pod.metadata;
   const set = of(ReplicaSet).get(controllerOf(pod)?.name ?? '', namespace);
@@ -61,7 +61,7 @@ function recreated(pod: DeepReadonly<Pod>, { of }: Listers): readonly string[] {
 export function planDeployment(deployment: SeenDeployment | undefined, world: World, time: Date): Plan {
   if (!deployment) return [];
   const claimed = claim(deployment, replicaSets, { world, mayAdopt: world.observed });
-  // Sets that are taken or let go have new versions, which the next plan sees.
+  // Adopted or released sets have new versions, which the next plan sees.
   if (claimed.actions.length > 0) return claimed.actions;
   return new Rollout(deployment, claimed.mine, { world, now: time.getTime() }).plan();
 }
@@ -71,7 +71,7 @@ class Rollout {
   readonly #world: World;
   readonly #now: number;
   readonly #old: readonly WorkingSet[];
-  #fresh: WorkingSet | undefined;
+  #currentSet: WorkingSet | undefined;
   #conditions: Conditions;
 
   constructor(
@@ -82,8 +82,8 @@ class Rollout {
     this.#deployment = deployment;
     this.#world = world;
     this.#now = now;
-    const { fresh, old } = sortOut(deployment, sets);
-    this.#fresh = fresh;
+    const { currentSet, old } = sortOut(deployment, sets);
+    this.#currentSet = currentSet;
     this.#old = old;
     this.#conditions = deployment.status.conditions ?? [];
   }
@@ -93,7 +93,7 @@ class Rollout {
     const { paused, strategy } = deployment.spec;
     if (deployment.metadata.deletionTimestamp) return this.#counts();
     this.#conditions = pausedConditions(deployment, this.#conditions, this.#now);
-    if (this.#fresh) this.#noteFound(this.#fresh);
+    if (this.#currentSet) this.#noteFound(this.#currentSet);
     const rollback = rollbackOf(deployment);
     if (paused) return this.#resized({ cleanUp: rollback === undefined });
     if (rollback !== undefined) return this.#rollback(rollback);
@@ -102,30 +102,30 @@ class Rollout {
   }
 
   get #sets(): readonly WorkingSet[] {
-    return this.#fresh ? [...this.#old, this.#fresh] : this.#old;
+    return this.#currentSet ? [...this.#old, this.#currentSet] : this.#old;
   }
 
-  /** No rollout moves on; pods come and go as many as are wanted. */
+  /** Scales without continuing a rollout. */
   #resized(options: { readonly cleanUp: boolean }): readonly Action[] {
-    scale(this.#deployment, this.#fresh, this.#old);
+    scale(this.#deployment, this.#currentSet, this.#old);
     return [...this.#changes(), ...(options.cleanUp ? cleanUp(this.#deployment, this.#old) : []), ...this.#counts()];
   }
 
   #rolling(): readonly Action[] {
     const missing = this.#create();
     if (missing) return missing;
-    const moved = rollOn(this.#deployment, this.#fresh as WorkingSet, this.#old);
+    const moved = rollUpdate(this.#deployment, this.#currentSet as WorkingSet, this.#old);
     return [...this.#changes(), ...(moved ? [] : this.#cleanUp()), ...this.#rolloutStatus()];
   }
 
-  /** First all old pods end, then the new ones come. */
+  /** First all old pods end, then new ones start. */
   #recreate(): readonly Action[] {
     const active = this.#old.filter(({ isActive }) => isActive);
     for (const set of active) set.scaleTo(0, this.#deployment);
     if (active.length > 0 || this.#oldPodsRun()) return [...this.#changes(), ...this.#rolloutStatus()];
     const missing = this.#create();
     if (missing) return missing;
-    this.#fresh?.scaleTo(this.#deployment.spec.replicas, this.#deployment);
+    this.#currentSet?.scaleTo(this.#deployment.spec.replicas, this.#deployment);
     return [...this.#changes(), ...this.#cleanUp(), ...this.#rolloutStatus()];
   }
 
@@ -146,44 +146,44 @@ class Rollout {
     );
   }
 
-  /** Makes the new set where there is none. What it returns is all that can be done for now. */
+  /** Creates the new set if there is none. What it returns is all that can be done for now. */
   #create(): readonly Action[] | undefined {
-    if (this.#fresh) return undefined;
+    if (this.#currentSet) return undefined;
     const deployment = this.#deployment;
-    const fresh = newSet(deployment, this.#old);
+    const currentSet = newSet(deployment, this.#old);
     const { namespace } = deployment.metadata;
-    if (this.#world.of(ReplicaSet).get(fresh.name, namespace)) return [this.#collision()];
+    if (this.#world.of(ReplicaSet).get(currentSet.name, namespace)) return [this.#collision()];
     const failure = createFailure(this.#world.failures);
     if (failure && hasDeadline(deployment)) {
-      const condition = said(PROGRESSING, 'False', CREATE_ERROR, createError(fresh.name, failure.error.message));
+      const condition = said(PROGRESSING, 'False', CREATE_ERROR, createError(currentSet.name, failure.error.message));
       this.#conditions = withCondition(this.#conditions, condition, this.#now);
-      return [...this.#counts(), ...fresh.actions(deployment)];
+      return [...this.#counts(), ...currentSet.actions(deployment)];
     }
-    this.#fresh = fresh;
+    this.#currentSet = currentSet;
     if (hasDeadline(deployment)) {
-      const message = `Created new replica set "${fresh.name}"`;
+      const message = `Created new replica set "${currentSet.name}"`;
       const condition = said(PROGRESSING, 'True', 'NewReplicaSetCreated', message);
       this.#conditions = withCondition(this.#conditions, condition, this.#now);
     }
     return undefined;
   }
 
-  /** The name of the new set is another's: the next hash will be another one. */
+  /** The name of the new set is taken: the next hash differs. */
   #collision(): Action {
     const { status } = this.#deployment;
     return this.#write({ ...status, collisionCount: (status.collisionCount ?? 0) + 1 });
   }
 
-  #noteFound(fresh: WorkingSet): void {
+  #noteFound(currentSet: WorkingSet): void {
     if (!hasDeadline(this.#deployment) || this.#conditions.some(({ type }) => type === PROGRESSING)) return;
-    const message = `Found new replica set "${fresh.name}"`;
+    const message = `Found new replica set "${currentSet.name}"`;
     const condition = said(PROGRESSING, 'True', 'FoundNewReplicaSet', message);
     this.#conditions = withCondition(this.#conditions, condition, this.#now);
   }
 
-  /** The new set first, so that it is there before old ones shrink. */
+  /** The new set first, so that it exists before old ones shrink. */
   #changes(): readonly Action[] {
-    const ordered = this.#fresh ? [this.#fresh, ...this.#old] : this.#old;
+    const ordered = this.#currentSet ? [this.#currentSet, ...this.#old] : this.#old;
     return ordered.flatMap((set) => set.actions(this.#deployment));
   }
 
@@ -192,12 +192,12 @@ class Rollout {
   }
 
   #counts(): readonly Action[] {
-    const input = { sets: this.#sets, fresh: this.#fresh, conditions: this.#conditions, now: this.#now };
+    const input = { sets: this.#sets, currentSet: this.#currentSet, conditions: this.#conditions, now: this.#now };
     return this.#changed(countsOf(this.#deployment, input));
   }
 
   #rolloutStatus(): readonly Action[] {
-    const input = { sets: this.#sets, fresh: this.#fresh, conditions: this.#conditions, now: this.#now };
+    const input = { sets: this.#sets, currentSet: this.#currentSet, conditions: this.#conditions, now: this.#now };
     const counts = countsOf(this.#deployment, input);
     const status = { ...counts, conditions: [...rolloutConditions(this.#deployment, counts, input)] };
     return [...this.#changed(status), ...deadlineCheck(this.#deployment, status, this.#now)];
@@ -214,15 +214,15 @@ class Rollout {
     return updateStatus(Deployment, { ...this.#deployment, metadata, status } as unknown as Draft<Deployment>);
   }
 
-  /** The Deployment's own, with the revision of its new set. */
+  /** The Deployment's annotations, with the revision of its new set. */
   get #annotations(): Readonly<Record<string, string>> {
     const { annotations = {} } = this.#deployment.metadata;
-    const revision = this.#fresh?.annotations[REVISION];
+    const revision = this.#currentSet?.annotations[REVISION];
     return revision === undefined ? annotations : { ...annotations, [REVISION]: revision };
   }
 }
 
-/** That it exists already is a cache that lags, or a collision. */
+/** If it exists already, the cache lags or the name collides. */
 function createFailure(failures: readonly Failure[]): Failure | undefined {
   return failures.find(
     ({ action, error }) =>

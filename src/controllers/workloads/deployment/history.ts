@@ -1,4 +1,4 @@
-/** Old ReplicaSets that nobody will go back to. */
+/** Old ReplicaSets beyond the history limit. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { UNLIMITED } from '../../../kinds/conversion/unlimited.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
@@ -7,7 +7,7 @@ import { type Action, remove } from '../../loop/plan.ts';
 import { revisionOf } from './annotations.ts';
 import { byAge, type WorkingSet } from './working-set.ts';
 
-/** Deletes the oldest revisions beyond the limit, as far as they have no pods any more. */
+/** Deletes the oldest revisions beyond the limit that have no pods left. */
 export function cleanUp({ spec }: DeepReadonly<Deployment>, old: readonly WorkingSet[]): readonly Action[] {
   const { revisionHistoryLimit: limit = UNLIMITED } = spec;
   if (limit === UNLIMITED) return [];

@@ -1,4 +1,4 @@
-/** The ReplicaSet of the present template: found among those that there are, or made. */
+/** The ReplicaSet of the current template: found among existing ones, or created. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
@@ -9,28 +9,31 @@ import { roomForNew } from './rolling-update.ts';
 import { HASH_LABEL, sameTemplate } from './same-template.ts';
 import { byAge, WorkingSet } from './working-set.ts';
 
-/** The longest name that an object may have. */
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
 export interface Sets {
-  /** Of the present template; undefined when there is none. */
-  readonly fresh: WorkingSet | undefined;
+  /** The set of the current template; undefined when there is none. */
+  readonly currentSet: WorkingSet | undefined;
   readonly old: readonly WorkingSet[];
 }
 
-/** Of several with the same template the oldest is meant. It is brought up to date in all but its size. */
+/** Of several with the same template, the oldest counts. Everything but its size is updated. */
 export function sortOut(deployment: DeepReadonly<Deployment>, sets: readonly DeepReadonly<ReplicaSet>[]): Sets {
   const all = sets.map((set) => new WorkingSet(set)).sort(byAge);
-  const fresh = all.find(({ set }) => sameTemplate(set.spec.template as any, deployment.spec.template));
-  const old = all.filter((set) => set !== fresh);
-  if (fresh && !deployment.metadata.deletionTimestamp) {
-    fresh.annotations = presentAnnotations(fresh.annotations, deployment.metadata.annotations, revisionAfter(old));
-    fresh.minReadySeconds = deployment.spec.minReadySeconds;
+  const currentSet = all.find(({ set }) => sameTemplate(set.spec.template as any, deployment.spec.template));
+  const old = all.filter((set) => set !== currentSet);
+  if (currentSet && !deployment.metadata.deletionTimestamp) {
+    currentSet.annotations = presentAnnotations(
+      currentSet.annotations,
+      deployment.metadata.annotations,
+      revisionAfter(old),
+    );
+    currentSet.minReadySeconds = deployment.spec.minReadySeconds;
   }
-  return { fresh, old };
+  return { currentSet, old };
 }
 
-/** One that is to be created, as large as it may be at once. */
+/** Returns the set to create, as large as allowed at once. */
 export function newSet(deployment: DeepReadonly<Deployment>, old: readonly WorkingSet[]): WorkingSet {
   const { metadata, spec, status } = deployment;
   const hash = templateHash(spec.template, status.collisionCount);
@@ -38,7 +41,7 @@ export function newSet(deployment: DeepReadonly<Deployment>, old: readonly Worki
   const { selector } = spec;
   const set = {
     metadata: {
-      name: `${(metadata.name ?? '').slice(0, LONGEST_NAME - 1 - hash.length)}-${hash}`,
+      name: `${(metadata.name ?? '').slice(0, MAX_NAME_LENGTH - 1 - hash.length)}-${hash}`,
       namespace: metadata.namespace,
       labels,
       annotations: presentAnnotations({}, metadata.annotations, revisionAfter(old)),

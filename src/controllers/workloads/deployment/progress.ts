@@ -1,4 +1,4 @@
-/** The conditions of a Deployment: whether it is available, and whether its rollout moves on. */
+/** The conditions of a Deployment: whether it is available, and whether its rollout progresses. */
 
 import { timestamp } from '../../../base/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -18,24 +18,24 @@ const TIMED_OUT = 'ProgressDeadlineExceeded';
 const PAUSED = 'DeploymentPaused';
 const FAILURE = 'ReplicaFailure';
 
-/** What a condition says; the times are put in by `withCondition`. */
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+/** The content of a condition; `withCondition` adds the times. */
+type ConditionContent = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-export const said = (type: string, status: string, reason: string, message: string): Said => ({
+export const said = (type: string, status: string, reason: string, message: string): ConditionContent => ({
   type,
   status,
   reason,
   message,
 });
 
-/** A condition with the same status and reason stays as it is, its message and times too. */
-export function withCondition(conditions: Conditions, condition: Said, now: number): Conditions {
+/** A condition with the same status and reason is kept, with its message and times. */
+export function withCondition(conditions: Conditions, condition: ConditionContent, now: number): Conditions {
   const old = find(conditions, condition.type);
   if (old?.status === condition.status && old.reason === condition.reason) return conditions;
   return replaced(conditions, condition, now);
 }
 
-function replaced(conditions: Conditions, condition: Said, now: number): Conditions {
+function replaced(conditions: Conditions, condition: ConditionContent, now: number): Conditions {
   const old = find(conditions, condition.type);
   const time = timestamp(now);
   const since = old?.status === condition.status ? (old.lastTransitionTime ?? time) : time;
@@ -48,7 +48,7 @@ const find = (conditions: Conditions, type: string) => conditions.find((conditio
 export const hasDeadline = ({ spec }: DeepReadonly<Deployment>) =>
   (spec.progressDeadlineSeconds ?? UNLIMITED) !== UNLIMITED;
 
-/** The deadline does not run while the Deployment is paused, and starts anew when it goes on. */
+/** The progress deadline is suspended while the Deployment is paused, and restarts when it is resumed. */
 export function pausedConditions(
   deployment: DeepReadonly<Deployment>,
   conditions: Conditions,
@@ -67,10 +67,14 @@ export function pausedConditions(
 export function rolloutConditions(
   deployment: DeepReadonly<Deployment>,
   next: Status,
-  { sets, fresh, now }: { readonly sets: readonly WorkingSet[]; readonly fresh: WorkingSet | undefined; now: number },
+  {
+    sets,
+    currentSet,
+    now,
+  }: { readonly sets: readonly WorkingSet[]; readonly currentSet: WorkingSet | undefined; now: number },
 ): Conditions {
-  const what = fresh ? `ReplicaSet "${fresh.name}"` : `Deployment "${deployment.metadata.name}"`;
-  return withFailures(progress(deployment, next, { what, now }), fresh ? [fresh, ...sets] : sets);
+  const what = currentSet ? `ReplicaSet "${currentSet.name}"` : `Deployment "${deployment.metadata.name}"`;
+  return withFailures(progress(deployment, next, { what, now }), currentSet ? [currentSet, ...sets] : sets);
 }
 
 function progress(
@@ -95,7 +99,7 @@ function progress(
   return conditions;
 }
 
-/** All pods are of the present template and available, and there are no others. */
+/** Whether all pods have the current template and are available, and there are no others. */
 export function isComplete({ spec, metadata }: DeepReadonly<Deployment>, status: Status): boolean {
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, observedGeneration = 0 } = status;
   return (
@@ -106,7 +110,7 @@ export function isComplete({ spec, metadata }: DeepReadonly<Deployment>, status:
   );
 }
 
-/** More new pods, fewer old ones, or more that are ready or available. */
+/** More new pods, fewer old ones, or more ready or available ones. */
 function hasProgressed(old: Status, next: Status): boolean {
   const count = (status: Status, field: 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas') =>
     status[field] ?? 0;
@@ -128,7 +132,7 @@ function deadlineOf({ spec }: DeepReadonly<Deployment>, { lastUpdateTime = '' }:
   return Date.parse(lastUpdateTime) + (spec.progressDeadlineSeconds ?? 0) * 1000;
 }
 
-/** Pods that could not be created or deleted: the new set's word first. */
+/** Pods that could not be created or deleted: failures of the new set come first. */
 function withFailures(conditions: Conditions, sets: readonly WorkingSet[]): Conditions {
   const failure = sets.flatMap(({ set }) => set.status.conditions ?? []).find(({ type }) => type === FAILURE);
   if (!failure) return withoutCondition(conditions, FAILURE);
@@ -139,7 +143,7 @@ function withFailures(conditions: Conditions, sets: readonly WorkingSet[]): Cond
   return [...withoutCondition(conditions, FAILURE), { ...failure, ...times }];
 }
 
-/** Looks again when the deadline has passed: by itself nothing would happen then. */
+/** Plans again when the deadline has passed: nothing else would wake it. */
 export function deadlineCheck(deployment: DeepReadonly<Deployment>, next: Status, now: number): readonly Action[] {
   const current = find(next.conditions ?? [], PROGRESSING);
   if (!hasDeadline(deployment) || !current || current.reason === TIMED_OUT || isComplete(deployment, next)) return [];

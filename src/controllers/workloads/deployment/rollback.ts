@@ -1,4 +1,4 @@
-/** Going back to the template of an earlier revision, as `rollbackTo` asks. */
+/** Rolls back to the template of an earlier revision, as `rollbackTo` requests. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { ROLLBACK_ANNOTATION } from '../../../kinds/conversion/rollback-to.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
@@ -7,16 +7,20 @@ import { earlierAnnotations, lastRevision, revisionOf, withoutRollback } from '.
 import { sameTemplate, withoutHash } from './same-template.ts';
 import type { WorkingSet } from './working-set.ts';
 
-/** The revision that is asked for, 0 for the last one; undefined when none is. */
+/** Returns the requested revision, 0 for the previous one; undefined when there is no request. */
 export function rollbackOf({ metadata }: DeepReadonly<Deployment>): number | undefined {
   const text = metadata.annotations?.[ROLLBACK_ANNOTATION];
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The wish is cleared in the same write, whatever becomes of it. */
-export function rollBack(deployment: DeepReadonly<Deployment>, asked: number, sets: readonly WorkingSet[]): Action[] {
+/** The request is cleared in the same write, whatever the result. */
+export function rollBack(
+  deployment: DeepReadonly<Deployment>,
+  requested: number,
+  sets: readonly WorkingSet[],
+): Action[] {
   const { name } = deployment.metadata;
-  const revision = asked || lastRevision(sets.map(working));
+  const revision = requested || lastRevision(sets.map(working));
   if (revision === 0) {
     return [cleared(deployment), warning(deployment, 'RevisionNotFound', 'Unable to find last revision.')];
   }
@@ -40,7 +44,7 @@ export function rollBack(deployment: DeepReadonly<Deployment>, asked: number, se
   return [cleared(earlier), event(deployment, 'Normal', 'DeploymentRollback', message)];
 }
 
-/** With the revision that the plan gives it. */
+/** With the revision that the plan assigns. */
 const working = ({ set, annotations }: WorkingSet) => ({ ...set, metadata: { ...set.metadata, annotations } });
 
 function cleared(deployment: DeepReadonly<Deployment>): Action {

@@ -1,4 +1,4 @@
-/** Which ReplicaSet of a Deployment is of which template: all but the label counts that tells their pods apart. */
+/** Compares templates of a Deployment and its ReplicaSets, without the hash label. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';

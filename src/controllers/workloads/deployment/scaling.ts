@@ -1,11 +1,11 @@
-/** A Deployment of another size: its ReplicaSets grow or shrink, each by its share when there are several. */
+/** Scales a Deployment: its ReplicaSets grow or shrink, proportionally when there are several. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { desiredReplicas, maxReplicas } from './annotations.ts';
-import { stepsOf } from './steps.ts';
+import { updateLimitsOf } from './update-limits.ts';
 import { byAge, sum, type WorkingSet } from './working-set.ts';
 
-/** Whether a set was sized for a number of pods that is not wanted any more. */
+/** Whether a set was sized for another number of replicas. */
 export function isScaled({ spec }: DeepReadonly<Deployment>, sets: readonly WorkingSet[]): boolean {
   return sets
     .filter(({ isActive }) => isActive)
@@ -14,42 +14,46 @@ export function isScaled({ spec }: DeepReadonly<Deployment>, sets: readonly Work
 
 export function scale(
   deployment: DeepReadonly<Deployment>,
-  fresh: WorkingSet | undefined,
+  currentSet: WorkingSet | undefined,
   old: readonly WorkingSet[],
 ): void {
   const { replicas, strategy } = deployment.spec;
-  const all = fresh ? [...old, fresh] : old;
+  const all = currentSet ? [...old, currentSet] : old;
   const active = all.filter(({ isActive }) => isActive);
-  const only = onlyOne(fresh, old);
+  const only = onlyOne(currentSet, old);
   if (only) {
     only.scaleTo(replicas, deployment);
-  } else if (fresh && isSaturated(deployment, fresh)) {
+  } else if (currentSet && isSaturated(deployment, currentSet)) {
     for (const set of old) set.scaleTo(0, deployment);
   } else if (strategy.type === 'RollingUpdate') {
     share(deployment, active);
   }
-  // Also where a size is right already: else the set would count as sized for another number for ever.
+  // Also where the size is right: otherwise the set would count as sized for another number forever.
   for (const set of active) set.noteSizes(deployment);
 }
 
-/** The one that has pods; when none has, the newest. */
-function onlyOne(fresh: WorkingSet | undefined, old: readonly WorkingSet[]): WorkingSet | undefined {
-  const active = [...old, ...(fresh ? [fresh] : [])].filter(({ isActive }) => isActive);
+/** The one that has pods; if none has, the newest. */
+function onlyOne(currentSet: WorkingSet | undefined, old: readonly WorkingSet[]): WorkingSet | undefined {
+  const active = [...old, ...(currentSet ? [currentSet] : [])].filter(({ isActive }) => isActive);
   if (active.length > 1) return undefined;
-  return active[0] ?? fresh ?? [...old].sort(byAge).at(-1);
+  return active[0] ?? currentSet ?? [...old].sort(byAge).at(-1);
 }
 
-function isSaturated({ spec }: DeepReadonly<Deployment>, fresh: WorkingSet): boolean {
+function isSaturated({ spec }: DeepReadonly<Deployment>, currentSet: WorkingSet): boolean {
   const { replicas } = spec;
-  return fresh.replicas === replicas && desiredReplicas(fresh.set) === replicas && fresh.available === replicas;
+  return (
+    currentSet.replicas === replicas &&
+    desiredReplicas(currentSet.set) === replicas &&
+    currentSet.available === replicas
+  );
 }
 
-/** Half way through a rollout the sets keep their proportions, so that what was proven and what was not stay as they are. */
+/** During a rollout the sets keep their proportions, so that the share of the new template stays the same. */
 function share(deployment: DeepReadonly<Deployment>, sets: readonly WorkingSet[]): void {
   const { replicas } = deployment.spec;
-  const allowed = replicas > 0 ? replicas + stepsOf(deployment).maxSurge : 0;
+  const allowed = replicas > 0 ? replicas + updateLimitsOf(deployment).maxSurge : 0;
   const toAdd = allowed - sum(sets, (set) => set.replicas);
-  // The largest takes what rounding leaves over; of two equal ones the newer grows and the older shrinks.
+  // The largest set gets the rest of rounding; of equal ones the newer grows and the older shrinks.
   const ordered = [...sets].sort((a, b) => b.replicas - a.replicas || (toAdd > 0 ? byAge(b, a) : byAge(a, b)));
   let added = 0;
   const sizes = ordered.map((set) => {
@@ -63,7 +67,7 @@ function share(deployment: DeepReadonly<Deployment>, sets: readonly WorkingSet[]
   }
 }
 
-/** Not further than the limit, which has the direction of all the shares. */
+/** Limited in the direction of the change. */
 const within = (limit: number, part: number) => {
   if (limit === 0) return 0;
   return limit > 0 ? Math.min(part, limit) : Math.max(part, limit);
@@ -74,5 +78,5 @@ function fraction(deployment: DeepReadonly<Deployment>, { set, replicas }: Worki
   if (spec.replicas === 0) return -replicas;
   const before = maxReplicas(set) || (status.replicas ?? 0);
   if (before === 0) return 0;
-  return Math.round((replicas * (spec.replicas + stepsOf(deployment).maxSurge)) / before) - replicas;
+  return Math.round((replicas * (spec.replicas + updateLimitsOf(deployment).maxSurge)) / before) - replicas;
 }

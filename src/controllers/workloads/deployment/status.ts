@@ -1,23 +1,26 @@
-/** What a Deployment says of itself: the counts of its ReplicaSets, added up. */
+/** The status of a Deployment: the sums of its ReplicaSets. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type Conditions, said, withCondition } from './progress.ts';
-import { stepsOf } from './steps.ts';
+import { updateLimitsOf } from './update-limits.ts';
 import { sum, type WorkingSet } from './working-set.ts';
 
 type Status = DeepReadonly<Deployment>['status'];
 
 export interface StatusInput {
   readonly sets: readonly WorkingSet[];
-  readonly fresh: WorkingSet | undefined;
+  readonly currentSet: WorkingSet | undefined;
   readonly conditions: Conditions;
   readonly now: number;
 }
 
-export function countsOf(deployment: DeepReadonly<Deployment>, { sets, fresh, conditions, now }: StatusInput): Status {
+export function countsOf(
+  deployment: DeepReadonly<Deployment>,
+  { sets, currentSet, conditions, now }: StatusInput,
+): Status {
   const { spec, metadata, status } = deployment;
   const available = sum(sets, ({ set }) => set.status.availableReplicas ?? 0);
-  const isAvailable = available >= spec.replicas - stepsOf(deployment).maxUnavailable;
+  const isAvailable = available >= spec.replicas - updateLimitsOf(deployment).maxUnavailable;
   const condition = isAvailable
     ? said('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.')
     : said('Available', 'False', 'MinimumReplicasUnavailable', 'Deployment does not have minimum availability.');
@@ -25,7 +28,7 @@ export function countsOf(deployment: DeepReadonly<Deployment>, { sets, fresh, co
   return withoutZeros({
     observedGeneration: metadata.generation,
     replicas: sum(sets, ({ set }) => set.status.replicas ?? 0),
-    updatedReplicas: fresh?.set.status.replicas ?? 0,
+    updatedReplicas: currentSet?.set.status.replicas ?? 0,
     readyReplicas: sum(sets, ({ set }) => set.status.readyReplicas ?? 0),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(sets, ({ replicas }) => replicas) - available),
@@ -35,7 +38,7 @@ export function countsOf(deployment: DeepReadonly<Deployment>, { sets, fresh, co
   });
 }
 
-/** Unknown as soon as one set that has been looked at does not say. */
+/** Unknown if any observed set does not report it. */
 function terminatingOf(sets: readonly WorkingSet[]): number | undefined {
   let total = 0;
   for (const { set } of sets) {
@@ -46,7 +49,7 @@ function terminatingOf(sets: readonly WorkingSet[]): number | undefined {
   return total;
 }
 
-/** Most counters are not shown when they are 0. */
+/** Most counters are omitted when they are 0. */
 function withoutZeros(status: Status): Status {
   const { terminatingReplicas, collisionCount, ...rest } = status;
   const shown = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== 0)) as Status;

@@ -1,11 +1,11 @@
-/** A ReplicaSet while a plan is made: as it is, and as the plan leaves it. */
+/** A ReplicaSet while a plan is made: its current state, and what the plan makes of it. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
-import { type Action, create, event, told, update } from '../../loop/plan.ts';
+import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';
 import { type Annotations, sizeAnnotations } from './annotations.ts';
-import { stepsOf } from './steps.ts';
+import { updateLimitsOf } from './update-limits.ts';
 
 export class WorkingSet {
   /** As it is, or as it is to be created. */
@@ -32,8 +32,8 @@ export class WorkingSet {
   }
 
   /**
-   * How many are available for sure once it has its size: the status may not know yet that it was made smaller. Those that
-   * are not ready go first, but of those that are ready any may go.
+   * How many pods are available for sure at its size: the status may not reflect yet that it was scaled down. Pods that are
+   * not ready go first, but of ready ones any may go.
    */
   get available(): number {
     if (this.#isUnclear) return 0;
@@ -41,22 +41,22 @@ export class WorkingSet {
     return Math.max(0, availableReplicas - Math.max(0, readyReplicas - this.replicas));
   }
 
-  /** How many it can lose without losing an available one. */
-  get dispensable(): number {
+  /** How many pods it can lose without losing an available one. */
+  get removable(): number {
     if (this.#isUnclear) return 0;
     return this.available === 0 ? this.replicas : Math.max(0, this.replicas - (this.set.status.readyReplicas ?? 0));
   }
 
   /**
-   * Whether its size was changed more than once since its status was written. After one change the status still says what
-   * is left; but a set that was made smaller and larger again has new pods in place of those that the status speaks of.
+   * Whether it was scaled more than once since its status was written. After one change the status still tells what remains;
+   * but a set that was scaled down and up again has new pods in place of those in the status.
    */
   get #isUnclear(): boolean {
     const { metadata, status } = this.set;
     return (metadata.generation ?? 0) - (status.observedGeneration ?? 0) > 1;
   }
 
-  /** Whether that changes its size. */
+  /** Returns whether that changes its size. */
   scaleTo(size: number, deployment: DeepReadonly<Deployment>): boolean {
     if (size === this.replicas) return false;
     this.replicas = size;
@@ -66,10 +66,13 @@ export class WorkingSet {
 
   noteSizes(deployment: DeepReadonly<Deployment>): void {
     const { replicas } = deployment.spec;
-    this.annotations = { ...this.annotations, ...sizeAnnotations(replicas, replicas + stepsOf(deployment).maxSurge) };
+    this.annotations = {
+      ...this.annotations,
+      ...sizeAnnotations(replicas, replicas + updateLimitsOf(deployment).maxSurge),
+    };
   }
 
-  /** What makes it so. */
+  /** The actions that bring it about. */
   actions(deployment: DeepReadonly<Deployment>): readonly Action[] {
     return this.isMissing ? [this.#create(deployment)] : this.#update(deployment);
   }
@@ -79,9 +82,12 @@ export class WorkingSet {
     return create(ReplicaSet, this.#object(), {
       about: deployment,
       ...(replicas > 0
-        ? { done: () => told('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`) }
+        ? {
+            done: () =>
+              eventContent('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`),
+          }
         : {}),
-      failed: ({ message }) => told('Warning', CREATE_ERROR, createError(name, message)),
+      failed: ({ message }) => eventContent('Warning', CREATE_ERROR, createError(name, message)),
     });
   }
 

@@ -1,60 +1,60 @@
-/** Which size a target should have, and what there is to say about that. Performs nothing and writes nothing. */
+/** Decides the size of a target, with conditions and events. Performs and writes nothing. */
 import { parseQuantity, scaled } from '../../../base/quantity.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type LabelSelector, parseLabelSelector, SelectorError } from '../../../schema/selector.ts';
-import { type Told, told } from '../../loop/plan.ts';
+import { type EventContent, eventContent } from '../../loop/plan.ts';
+import { type ConditionContent, condition } from './condition-content.ts';
 import type { Reading } from './metrics/readings.ts';
-import type { Tolerance } from './metrics/weigh.ts';
+import type { Tolerance } from './metrics/replica-calculator.ts';
 import { recommend } from './recommend.ts';
-import { condition, type Said } from './said.ts';
 import { type Bounds, limitByPolicies, limitPlainly } from './scaling/limit.ts';
 import type { Rival } from './scaling/memory.ts';
-import type { Remembered } from './scaling/remembered.ts';
+import type { ScalingHistory } from './scaling/scaling-history.ts';
 import { type Behavior, stabilize } from './scaling/stabilize.ts';
 import type { Target } from './target.ts';
 
 export type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 
-/** What was found of a target. */
-export interface Found {
+/** What was read of a target. */
+export interface TargetState {
   readonly target: Target;
   /** In the order of the metrics; empty where they do not matter. */
   readonly readings: readonly Reading[];
   /** The pods of the namespace. */
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly rivals: readonly Rival[];
-  readonly remembered: Remembered;
+  readonly history: ScalingHistory;
   readonly now: number;
 }
 
 export interface Decision {
-  /** Of each type the last one counts. */
-  readonly conditions: readonly Said[];
-  readonly events: readonly Told[];
-  /** What the metrics said. */
+  /** The last one of each type counts. */
+  readonly conditions: readonly ConditionContent[];
+  readonly events: readonly EventContent[];
+  /** The current metrics of the status. */
   readonly metrics: readonly MetricStatus[];
-  /** Undefined: nobody can say. */
+  /** Undefined: it cannot be determined. */
   readonly replicas: number | undefined;
-  /** Why it is to be another number than now. */
+  /** Why it differs from the current size. */
   readonly reason: string;
-  readonly remembered: Remembered;
+  readonly history: ScalingHistory;
 }
 
 const boundsOf = ({ spec }: Autoscaler): Bounds => ({ min: spec.minReplicas ?? 1, max: spec.maxReplicas });
 
-/** Whether the size depends on metrics: not when somebody has switched the target off, nor outside the bounds. */
+/** Whether the size depends on metrics: not when the target is scaled to zero, nor outside the bounds. */
 export function needsMetrics(autoscaler: Autoscaler, { replicas }: Pick<Target, 'replicas'>): boolean {
   const { min, max } = boundsOf(autoscaler);
   return replicas !== 0 && replicas >= min && replicas <= max;
 }
 
-export function decide(autoscaler: Autoscaler, found: Found): Decision {
+export function decide(autoscaler: Autoscaler, found: TargetState): Decision {
   const { replicas: current } = found.target;
   const { min, max } = boundsOf(autoscaler);
-  const nothing = { conditions: [], events: [], metrics: [], reason: '', remembered: found.remembered };
+  const nothing = { conditions: [], events: [], metrics: [], reason: '', history: found.history };
   if (current === 0) {
     const why = 'scaling is disabled since the replica count of the target is zero';
     return { ...nothing, replicas: 0, conditions: [condition('ScalingActive', false, 'ScalingDisabled', why)] };
@@ -72,16 +72,16 @@ export function decide(autoscaler: Autoscaler, found: Found): Decision {
     ...nothing,
     replicas: undefined,
     conditions: [condition('ScalingActive', false, reason, selected.said ?? message)],
-    events: [told('Warning', event, message), told('Warning', 'FailedComputeMetricsReplicas', message)],
+    events: [eventContent('Warning', event, message), eventContent('Warning', 'FailedComputeMetricsReplicas', message)],
   };
 }
 
 type Selected =
   | { readonly pods: readonly DeepReadonly<Pod>[] }
-  /** `event` and `said`: where the event has another reason, and the condition other words. */
+  /** `event` and `said`: when the event has another reason, and the condition another message. */
   | { readonly reason: string; readonly message: string; readonly event?: string; readonly said?: string };
 
-function selectPods({ metadata }: Autoscaler, { target, pods, rivals }: Found): Selected {
+function selectPods({ metadata }: Autoscaler, { target, pods, rivals }: TargetState): Selected {
   const { selector: text } = target;
   if (text === '') {
     const said = "the HPA target's scale is missing a selector";
@@ -104,7 +104,7 @@ function selectPods({ metadata }: Autoscaler, { target, pods, rivals }: Found): 
   return { reason: 'AmbiguousSelector', message };
 }
 
-/** The selector of a rival was read by it before: one that means nothing selects nothing. */
+/** An invalid selector matches nothing. */
 function selectsAny({ selector: text }: Rival, pods: readonly DeepReadonly<Pod>[]): boolean {
   try {
     const selector = parseLabelSelector(text);
@@ -115,43 +115,54 @@ function selectsAny({ selector: text }: Rival, pods: readonly DeepReadonly<Pod>[
   }
 }
 
-function byMetrics(autoscaler: Autoscaler, pods: Found['pods'], found: Found): Decision {
-  const { target, readings, remembered, now } = found;
+function byMetrics(autoscaler: Autoscaler, pods: TargetState['pods'], found: TargetState): Decision {
+  const { target, readings, history, now } = found;
   const { behavior, metrics = [] } = autoscaler.spec;
   const { replicas: current, observed } = target;
   const { namespace = '' } = autoscaler.metadata;
   const tolerance = toleranceOf(behavior);
-  const asked = recommend(metrics, readings, { pods, replicas: current, observed, tolerance, namespace, now });
-  const faults = asked.faults.map(({ reason, message }) => told('Warning', reason, message));
-  if (!asked.wanted) {
-    const trouble = told('Warning', 'FailedComputeMetricsReplicas', asked.trouble ?? 'there are no metrics');
-    const events = [...faults, trouble];
-    return { conditions: [asked.active], events, metrics: asked.found, replicas: undefined, reason: '', remembered };
+  const recommendation = recommend(metrics, readings, { pods, replicas: current, observed, tolerance, namespace, now });
+  const errors = recommendation.errors.map(({ reason, message }) => eventContent('Warning', reason, message));
+  if (!recommendation.wanted) {
+    const summary = eventContent(
+      'Warning',
+      'FailedComputeMetricsReplicas',
+      recommendation.summary ?? 'there are no metrics',
+    );
+    const events = [...errors, summary];
+    return {
+      conditions: [recommendation.active],
+      events,
+      metrics: recommendation.found,
+      replicas: undefined,
+      reason: '',
+      history,
+    };
   }
-  const { replicas: wanted, metric } = asked.wanted;
-  const stable = stabilize({ current, wanted, now }, behavior, remembered);
+  const { replicas: wanted, metric } = recommendation.wanted;
+  const stable = stabilize({ current, wanted, now }, behavior, history);
   const asking = { current, wanted: stable.replicas, ...boundsOf(autoscaler) };
   const limited = behavior
-    ? limitByPolicies(asking, behavior, { changes: remembered.changes, now })
+    ? limitByPolicies(asking, behavior, { changes: history.changes, now })
     : limitPlainly(asking);
   const isLimited = limited.replicas !== stable.replicas;
   return {
     conditions: [
-      asked.active,
+      recommendation.active,
       stable.replicas === wanted ? READY : stabilized(wanted >= current && behavior !== undefined),
       condition('ScalingLimited', isLimited, limited.reason, limited.message),
     ],
-    events: faults,
-    metrics: asked.found,
+    events: errors,
+    metrics: recommendation.found,
     replicas: limited.replicas,
     reason: wanted > current ? `${metric} above target` : wanted < current ? 'All metrics below target' : '',
-    remembered: stable.remembered,
+    history: stable.history,
   };
 }
 
 const READY = condition('AbleToScale', true, 'ReadyForNewScale', 'recommended size matches current size');
 
-function stabilized(isUp: boolean): Said {
+function stabilized(isUp: boolean): ConditionContent {
   const [reason, than, one] = isUp
     ? (['ScaleUpStabilized', 'lower', 'lowest'] as const)
     : (['ScaleDownStabilized', 'higher', 'highest'] as const);
@@ -159,8 +170,8 @@ function stabilized(isUp: boolean): Said {
   return condition('AbleToScale', true, reason, message);
 }
 
-/** Where nothing is said. */
-const TOLERANCE = 0.1;
+/** The default tolerance. */
+const DEFAULT_TOLERANCE = 0.1;
 
 function toleranceOf(behavior: Behavior | undefined): Tolerance {
   const { scaleUp, scaleDown } = behavior ?? {};
@@ -168,4 +179,4 @@ function toleranceOf(behavior: Behavior | undefined): Tolerance {
 }
 
 const fraction = (text: string | undefined) =>
-  text === undefined ? TOLERANCE : Number(scaled(parseQuantity(text), 9)) / 1e9;
+  text === undefined ? DEFAULT_TOLERANCE : Number(scaled(parseQuantity(text), 9)) / 1e9;

@@ -1,7 +1,7 @@
 /**
- * Sets the sizes of workloads by how busy their pods are. Every autoscaler is looked at every 15 seconds: its target and
- * its metrics are read (target.ts, readings.ts), weighed (weigh.ts, recommend.ts), held back and limited (stabilize.ts,
- * limit.ts). Where there is none, nothing is read and no timer waits.
+ * Scales workloads by the resource usage of their pods. Every autoscaler is evaluated every 15 seconds: its target and
+ * metrics are read (target.ts, readings.ts), evaluated (replica-calculator.ts, recommend.ts), stabilized and limited (stabilize.ts,
+ * limit.ts). Without autoscalers nothing is read, and no timer waits.
  */
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
@@ -15,9 +15,9 @@ import { Memory } from './scaling/memory.ts';
 import { readTarget } from './target.ts';
 
 export interface HorizontalPodAutoscalerOptions {
-  /** The kinds that are served at this moment; they come and go. */
+  /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
-  /** Where metrics come from that no node measures. Default: there are none. */
+  /** The sources of custom and external metrics. Default: none. */
   readonly metricSources?: MetricSources;
 }
 
@@ -30,7 +30,7 @@ export function horizontalPodAutoscalerController(options: HorizontalPodAutoscal
     component: 'horizontal-pod-autoscaler',
     workers: 5,
     watches: HorizontalPodAutoscaler,
-    // They are counted when it is time to look; until then none of them matters.
+    // Pods are counted at the next evaluation; until then changes do not matter.
     also: [related(Pod, () => [])],
     async observe(autoscaler, { key: { namespace = '', name } }, { client, signal, now }) {
       const key = `${namespace}/${name}`;
@@ -53,12 +53,8 @@ export function horizontalPodAutoscalerController(options: HorizontalPodAutoscal
       if (!autoscaler) return [];
       const key = keyOf(autoscaler);
       const pods = typeof look === 'number' ? [] : of(Pod).list(autoscaler.metadata.namespace);
-      const { plan, remembered } = planAutoscaler(
-        autoscaler,
-        { look, pods, failures, remembered: memory.remembered(key) },
-        now,
-      );
-      memory.remember(key, remembered);
+      const { plan, history } = planAutoscaler(autoscaler, { look, pods, failures, history: memory.history(key) }, now);
+      memory.remember(key, history);
       return plan;
     },
   });

@@ -7,7 +7,7 @@ import type { Action } from '../../loop/plan.ts';
 import type { Autoscaler } from './decide.ts';
 import type { Reading } from './metrics/readings.ts';
 import { type Look, planAutoscaler, type World } from './plan-autoscaler.ts';
-import { NOTHING_REMEMBERED, type Remembered } from './scaling/remembered.ts';
+import { NO_HISTORY, type ScalingHistory } from './scaling/scaling-history.ts';
 
 const START = Date.parse('2030-01-01T01:00:00Z');
 const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } };
@@ -56,7 +56,7 @@ const lookAt = (replicas: number, ...readings: Reading[]): Look => ({
 const plan = (autoscaler: Autoscaler, look: Look | number, world: Partial<World> = {}) => {
   const pods = typeof look === 'number' || typeof look.target === 'string' ? [] : podsOf(look.target.replicas);
   const now = new Date(START);
-  return planAutoscaler(autoscaler, { look, pods, remembered: NOTHING_REMEMBERED, failures: [], ...world }, now);
+  return planAutoscaler(autoscaler, { look, pods, history: NO_HISTORY, failures: [], ...world }, now);
 };
 const statusIn = (actions: readonly Action[]): any =>
   actions.flatMap((action) => (action.type === 'updateStatus' ? [(action.object as any).status] : []))[0];
@@ -74,7 +74,7 @@ const wantedIn = (actions: readonly Action[]): number | undefined =>
 
 describe('an autoscaler', () => {
   test('whose pods are busy adds some, and says so', () => {
-    const { plan: actions, remembered } = plan(autoscalerWith(), lookAt(2, usage(2, 90)));
+    const { plan: actions, history } = plan(autoscalerWith(), lookAt(2, usage(2, 90)));
     expect(actions.map(({ type }) => type)).toEqual(['updateSubresource', 'updateStatus', 'requeueAfter']);
     expect(rescaleIn(actions)).toMatchObject({
       kind: Deployment,
@@ -107,7 +107,7 @@ describe('an autoscaler', () => {
       ScalingActive: ['True', 'ValidMetricFound', `${found} cpu resource utilization (percentage of request)`],
       ScalingLimited: ['False', 'DesiredWithinRange', 'the desired count is within the acceptable range'],
     });
-    expect(remembered.changes).toEqual([{ by: 2, at: START }]);
+    expect(history.changes).toEqual([{ by: 2, at: START }]);
     expect(actions.at(-1)).toEqual({ type: 'requeueAfter', milliseconds: 15_000 });
   });
 
@@ -116,13 +116,13 @@ describe('an autoscaler', () => {
     const status = statusIn(first.plan);
     expect(status).toMatchObject({ currentReplicas: 2, desiredReplicas: 2 });
     expect(status.lastScaleTime).toBeUndefined();
-    const again = plan(autoscalerWith({}, status), lookAt(2, usage(2, 50)), { remembered: first.remembered });
+    const again = plan(autoscalerWith({}, status), lookAt(2, usage(2, 50)), { history: first.history });
     expect(again.plan).toEqual([{ type: 'requeueAfter', milliseconds: 15_000 }]);
   });
 
   test('does nothing until it is time', () => {
     expect(plan(autoscalerWith(), 7_000)).toEqual({
-      ...{ plan: [{ type: 'requeueAfter', milliseconds: 7_000 }], remembered: NOTHING_REMEMBERED },
+      ...{ plan: [{ type: 'requeueAfter', milliseconds: 7_000 }], history: NO_HISTORY },
     });
   });
 
@@ -134,8 +134,8 @@ describe('an autoscaler', () => {
       'ScaleDownStabilized',
       'recent recommendations were higher than current one, applying the highest recent recommendation',
     ]);
-    const remembered: Remembered = { ...NOTHING_REMEMBERED, recommendations: [{ replicas: 6, at: START - 300_001 }] };
-    const late = plan(autoscalerWith(), lookAt(6, usage(6, 10)), { remembered });
+    const history: ScalingHistory = { ...NO_HISTORY, recommendations: [{ replicas: 6, at: START - 300_001 }] };
+    const late = plan(autoscalerWith(), lookAt(6, usage(6, 10)), { history });
     expect(wantedIn(late.plan)).toBe(2);
     expect((rescaleIn(late.plan) as any).report.done().message).toBe('New size: 2; reason: All metrics below target');
   });
@@ -240,12 +240,12 @@ describe('an autoscaler that cannot', () => {
   test('change the size says so, and forgets that it tried', () => {
     const action = rescaleIn(plan(autoscalerWith(), lookAt(2, usage(2, 90))).plan) as Action;
     const failures = [{ action, error: new ApiError('Forbidden', 'quota') }];
-    const remembered: Remembered = { recommendations: [], changes: [{ by: 2, at: START }] };
-    const after = plan(autoscalerWith(), 14_000, { failures, remembered });
+    const history: ScalingHistory = { recommendations: [], changes: [{ by: 2, at: START }] };
+    const after = plan(autoscalerWith(), 14_000, { failures, history });
     expect(conditionsIn(after.plan).AbleToScale).toEqual([
       ...['False', 'FailedUpdateScale', 'the HPA controller was unable to update the target scale: quota'],
     ]);
-    expect(after.remembered.changes).toEqual([]);
+    expect(after.history.changes).toEqual([]);
   });
 });
 
@@ -268,13 +268,13 @@ describe('of several metrics', () => {
 
   test('one that says nothing keeps the others from taking pods away, not from adding some', () => {
     const autoscaler = autoscalerWith({ metrics: [memory, cpu] });
-    const remembered: Remembered = { ...NOTHING_REMEMBERED, recommendations: [{ replicas: 1, at: START - 1 }] };
-    const fewer = plan(autoscaler, lookAt(4, problem('gone'), usage(4, 10)), { remembered });
+    const history: ScalingHistory = { ...NO_HISTORY, recommendations: [{ replicas: 1, at: START - 1 }] };
+    const fewer = plan(autoscaler, lookAt(4, problem('gone'), usage(4, 10)), { history });
     expect(wantedIn(fewer.plan)).toBeUndefined();
     expect(eventsIn(fewer.plan).at(-1)).toContain(
       'invalid metrics (1 invalid out of 2), first error is: failed to get',
     );
-    const more = plan(autoscaler, lookAt(2, problem('gone'), usage(2, 90)), { remembered });
+    const more = plan(autoscaler, lookAt(2, problem('gone'), usage(2, 90)), { history });
     expect(wantedIn(more.plan)).toBe(4);
     expect(eventsIn(more.plan)).toEqual([
       'Warning FailedGetResourceMetric: failed to get memory usage: unable to get metrics for resource memory: gone',
@@ -383,18 +383,14 @@ describe('whatever the load is', () => {
         const max = min + room;
         const spec = { minReplicas: min, maxReplicas: max, ...(behavior ? { behavior } : {}) };
         let autoscaler = autoscalerWith(spec);
-        let remembered: Remembered = NOTHING_REMEMBERED;
+        let history: ScalingHistory = NO_HISTORY;
         let size = begin;
         let rested = 0;
         for (let look = 0; rested < 25; look++) {
           if (look > 5_000) throw new Error('it does not come to rest');
           const now = new Date(START + look * 15_000);
           const found = lookAt(size, usage(size, Math.floor(load / size)));
-          const planned = planAutoscaler(
-            autoscaler,
-            { look: found, pods: podsOf(size), remembered, failures: [] },
-            now,
-          );
+          const planned = planAutoscaler(autoscaler, { look: found, pods: podsOf(size), history, failures: [] }, now);
           const next = wantedIn(planned.plan) ?? size;
           expect(next).toBeGreaterThanOrEqual(min);
           expect(next).toBeLessThanOrEqual(max);
@@ -402,7 +398,7 @@ describe('whatever the load is', () => {
           const status = statusIn(planned.plan);
           if (status) autoscaler = autoscalerWith(spec, status);
           rested = next === size ? rested + 1 : 0;
-          ({ remembered } = planned);
+          ({ history } = planned);
           size = next;
         }
         // Pods request 100m and are to use half of that; a tenth more or less is let be.

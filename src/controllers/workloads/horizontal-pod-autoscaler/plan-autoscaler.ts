@@ -1,4 +1,4 @@
-/** What is to be done for an autoscaler after a look at its target: pure, with what it remembers handed in and out. */
+/** Plans for an autoscaler after its target was read: pure, with its state passed in and out. */
 import { timestamp } from '../../../base/timestamp.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -6,20 +6,20 @@ import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horiz
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Failure } from '../../loop/define.ts';
-import { type Action, event, type Plan, requeueAfter, told, updateStatus } from '../../loop/plan.ts';
+import { type Action, event, eventContent, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
+import { type ConditionContent, condition } from './condition-content.ts';
 import { type Autoscaler, type Decision, decide } from './decide.ts';
 import type { Reading } from './metrics/readings.ts';
-import { condition, type Said } from './said.ts';
-import { PERIOD, type Rival } from './scaling/memory.ts';
-import { type Remembered, withChange, withoutLastChange } from './scaling/remembered.ts';
+import { EVALUATION_INTERVAL_MS, type Rival } from './scaling/memory.ts';
+import { type ScalingHistory, withChange, withoutLastChange } from './scaling/scaling-history.ts';
 import type { Target } from './target.ts';
 
 type Status = HorizontalPodAutoscaler['status'];
 
-/** What was found when somebody looked. */
+/** What was read for one evaluation. */
 export interface Look {
-  /** Or why it could not be read. */
+  /** Or the error. */
   readonly target: Target | string;
   /** In the order of the metrics; empty where they do not matter. */
   readonly readings: readonly Reading[];
@@ -27,37 +27,37 @@ export interface Look {
 }
 
 export interface World {
-  /** Or in how many milliseconds it is time to look. */
+  /** Or the milliseconds until the next evaluation. */
   readonly look: Look | number;
-  readonly remembered: Remembered;
-  /** Those of the namespace. */
+  readonly history: ScalingHistory;
+  /** The pods of the namespace. */
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly failures: readonly Failure[];
 }
 
-export interface Planned {
+export interface AutoscalerPlan {
   readonly plan: Plan;
-  readonly remembered: Remembered;
+  readonly history: ScalingHistory;
 }
 
-export function planAutoscaler(autoscaler: Autoscaler, world: World, now: Date): Planned {
+export function planAutoscaler(autoscaler: Autoscaler, world: World, now: Date): AutoscalerPlan {
   const failure = world.failures.find(({ action }) => action?.type === 'updateSubresource');
-  const remembered = failure ? withoutLastChange(world.remembered) : world.remembered;
+  const history = failure ? withoutLastChange(world.history) : world.history;
   const { look } = world;
   if (typeof look === 'number') {
-    return { plan: [...reported(autoscaler, failure, now), requeueAfter(look)], remembered };
+    return { plan: [...reported(autoscaler, failure, now), requeueAfter(look)], history };
   }
-  const again = requeueAfter(PERIOD);
+  const again = requeueAfter(EVALUATION_INTERVAL_MS);
   if (typeof look.target === 'string') {
     const message = `the HPA controller was unable to get the target's current scale: ${look.target}`;
     const said = [condition('AbleToScale', false, 'FailedGetScale', message)];
     const warning = event(autoscaler, 'Warning', 'FailedGetScale', look.target);
-    return { plan: [warning, ...written(autoscaler, statusWith(autoscaler, said, now)), again], remembered };
+    return { plan: [warning, ...written(autoscaler, statusWith(autoscaler, said, now)), again], history };
   }
   const { target } = look;
-  const known = remembered.recommendations.length > 0 ? remembered : beginning(remembered, target, now);
+  const known = history.recommendations.length > 0 ? history : beginning(history, target, now);
   const decision = decide(autoscaler, {
-    ...{ ...look, target, pods: world.pods, remembered: known },
+    ...{ ...look, target, pods: world.pods, history: known },
     now: now.getTime(),
   });
   const events = decision.events.map(({ eventType, reason, message }) => event(autoscaler, eventType, reason, message));
@@ -69,16 +69,16 @@ export function planAutoscaler(autoscaler: Autoscaler, world: World, now: Date):
       ...written(autoscaler, statusAfter(autoscaler, { target, decision, now })),
       again,
     ],
-    remembered: change === 0 ? decision.remembered : withChange(decision.remembered, change, now.getTime()),
+    history: change === 0 ? decision.history : withChange(decision.history, change, now.getTime()),
   };
 }
 
-/** What there is when it is first seen counts as asked for: it is not to shrink at once. */
-function beginning(remembered: Remembered, { replicas }: Target, now: Date): Remembered {
-  return { ...remembered, recommendations: [{ replicas, at: now.getTime() }] };
+/** When first seen, the current size counts as a recommendation, so that it does not shrink at once. */
+function beginning(history: ScalingHistory, { replicas }: Target, now: Date): ScalingHistory {
+  return { ...history, recommendations: [{ replicas, at: now.getTime() }] };
 }
 
-/** The size was to be changed just now, and could not be. */
+/** Reports a size change that failed. */
 function reported(autoscaler: Autoscaler, failure: Failure | undefined, now: Date): readonly Action[] {
   if (!failure) return [];
   const message = `the HPA controller was unable to update the target scale: ${failure.error.message}`;
@@ -88,7 +88,7 @@ function reported(autoscaler: Autoscaler, failure: Failure | undefined, now: Dat
   );
 }
 
-/** Whatever the size was changed to meanwhile: this one is wanted. */
+/** Sets this size, whatever it was changed to meanwhile. */
 function rescaled({ spec, ...autoscaler }: Autoscaler, { kind }: Target, { replicas, reason }: Decision): Action {
   const words = `New size: ${replicas}; reason: ${reason}`;
   const { namespace } = autoscaler.metadata;
@@ -102,8 +102,8 @@ function rescaled({ spec, ...autoscaler }: Autoscaler, { kind }: Target, { repli
     },
     report: {
       about: autoscaler,
-      done: () => told('Normal', 'SuccessfulRescale', words),
-      failed: (error) => told('Warning', 'FailedRescale', `${words}; error: ${error.message}`),
+      done: () => eventContent('Normal', 'SuccessfulRescale', words),
+      failed: (error) => eventContent('Warning', 'FailedRescale', `${words}; error: ${error.message}`),
     },
   };
 }
@@ -136,7 +136,7 @@ function statusAfter(autoscaler: Autoscaler, { target, decision, now }: After): 
   } as Status;
 }
 
-function statusWith({ status }: Autoscaler, conditions: readonly Said[], now: Date): Status {
+function statusWith({ status }: Autoscaler, conditions: readonly ConditionContent[], now: Date): Status {
   return { ...status, conditions: withConditions(status.conditions, conditions, now) } as Status;
 }
 

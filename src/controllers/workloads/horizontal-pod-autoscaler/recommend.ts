@@ -1,39 +1,39 @@
-/** How many pods an autoscaler's metrics ask for together. */
+/** Combines the proposals of an autoscaler's metrics. */
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
-import { type Circumstances, type Fault, type Proposal, proposalOf } from './metrics/proposals.ts';
+import { type ConditionContent, condition } from './condition-content.ts';
+import { type MetricError, type Proposal, type ProposalInput, proposalOf } from './metrics/proposals.ts';
 import type { Reading, SeenMetric } from './metrics/readings.ts';
-import { condition, type Said } from './said.ts';
 
 export interface Recommendation {
-  /** Undefined: nothing can be said, and nothing is to be done. */
+  /** Undefined: it cannot be determined, and nothing is done. */
   readonly wanted: Pick<Proposal, 'replicas' | 'metric'> | undefined;
   /** In the order of the metrics. */
   readonly found: readonly MetricStatus[];
-  readonly active: Said;
-  /** What is wrong with single metrics, in their order. */
-  readonly faults: readonly Fault[];
-  /** The same in one sentence; undefined when nothing is. */
-  readonly trouble: string | undefined;
+  readonly active: ConditionContent;
+  /** Errors of single metrics, in their order. */
+  readonly errors: readonly MetricError[];
+  /** The errors as one message; undefined when there are none. */
+  readonly summary: string | undefined;
 }
 
 /**
- * The metric that asks for most decides. Where some say nothing, the others may add pods but take none away: who knows
- * what those would have asked for.
+ * The highest proposal wins. When some metrics fail, the others may scale up, but not down: the failed ones might have asked
+ * for more.
  */
 export function recommend(
   metrics: readonly SeenMetric[],
   readings: readonly Reading[],
-  at: Circumstances,
+  at: ProposalInput,
 ): Recommendation {
   const outcomes = metrics.map((metric, index) =>
     proposalOf(metric, readings[index] ?? { type: 'problem', why: 'it was not read' }, at),
   );
   const proposals = outcomes.filter((each): each is Proposal => 'replicas' in each);
-  const faults = outcomes.filter((each): each is Fault => 'reason' in each);
+  const errors = outcomes.filter((each): each is MetricError => 'reason' in each);
   const found = outcomes.map((each) => ('replicas' in each ? each.status : { type: '' }));
-  const [first] = faults;
-  const trouble =
-    first && `invalid metrics (${faults.length} invalid out of ${metrics.length}), first error is: ${first.inContext}`;
+  const [first] = errors;
+  const summary =
+    first && `invalid metrics (${errors.length} invalid out of ${metrics.length}), first error is: ${first.inContext}`;
   const wanted = proposals.reduce<Proposal | undefined>(
     (most, each) => (most === undefined || each.replicas > most.replicas ? each : most),
     undefined,
@@ -41,11 +41,11 @@ export function recommend(
   if (!wanted || (first && wanted.replicas < at.replicas)) {
     const { reason = '', message = '' } = first ?? {};
     const said = `the HPA was unable to compute the replica count: ${message}`;
-    return { wanted: undefined, found, active: active(false, reason, said), faults, trouble };
+    return { wanted: undefined, found, active: active(false, reason, said), errors, summary };
   }
   const said = `the HPA was able to successfully calculate a replica count from ${wanted.metric}`;
-  return { wanted, found, active: active(true, 'ValidMetricFound', said), faults, trouble };
+  return { wanted, found, active: active(true, 'ValidMetricFound', said), errors, summary };
 }
 
-const active = (isTrue: boolean, reason: string, message: string): Said =>
+const active = (isTrue: boolean, reason: string, message: string): ConditionContent =>
   condition('ScalingActive', isTrue, reason, message);

@@ -1,4 +1,4 @@
-/** What an autoscaler scales, and how large it is now. */
+/** The target of an autoscaler, and its current size. */
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -7,21 +7,21 @@ import { type Kind, splitApiVersion } from '../../../kinds/kind.ts';
 
 export interface Target {
   readonly kind: Kind;
-  /** How many pods there should be, and how many there are. */
+  /** The desired number of pods, and the observed one. */
   readonly replicas: number;
   readonly observed: number;
-  /** Of the pods, as a query says it. */
+  /** As a query string. */
   readonly selector: string;
 }
 
 interface Look {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** The kinds that are served now. */
+  /** The kinds that are currently served. */
   readonly kinds: () => Iterable<Kind>;
 }
 
-/** The target, or why it cannot be read. */
+/** Returns the target, or why it cannot be read. */
 export async function readTarget(
   { metadata, spec }: DeepReadonly<HorizontalPodAutoscaler>,
   { client, signal, kinds }: Look,

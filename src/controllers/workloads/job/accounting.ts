@@ -1,4 +1,4 @@
-/** Which pods are noted as ended, which notes become numbers, and which pods may go. See tracking.ts. */
+/** Which pods are recorded as ended, which records become counts, and which pods are released. See tracking.ts. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Ending } from './conditions.ts';
@@ -9,22 +9,22 @@ import { isTracked } from './tracking.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** So many uids are noted at a time, so that the status does not grow too large. */
-const MOST_NOTED = 500;
+/** How many UIDs are recorded in one plan, which limits the size of the status. */
+const MAX_UIDS_PER_PLAN = 500;
 
 export interface Account {
-  /** Of a Job that is not indexed. */
+  /** For a Job that is not indexed. */
   readonly succeeded: number;
   readonly failed: number;
   readonly noted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
-  /** To be let go once the notes are written. */
+  /** To be untracked once the UIDs are written. */
   readonly settled: readonly SeenPod[];
 }
 
 export interface AccountOptions {
-  /** How the Job ends, where that is known. */
+  /** How the Job ends, if that is known. */
   readonly ending: Ending | undefined;
-  /** Pods that are let go without being counted. */
+  /** Pods that are untracked without being counted. */
   readonly exempt: readonly SeenPod[];
 }
 
@@ -42,10 +42,10 @@ export function accountOf(tally: Tally, { ending, exempt }: AccountOptions): Acc
   };
   const known = new Set([...successes, ...failures]);
   const settled: SeenPod[] = [];
-  // Of an indexed Job the indexes that succeeded are written down themselves.
+  // An indexed Job records the indexes that succeeded instead.
   let newIndexes = 0;
   for (const pod of indexes ? byIndex(tracked) : tracked) {
-    if (successes.length + failures.length + newIndexes >= MOST_NOTED) break;
+    if (successes.length + failures.length + newIndexes >= MAX_UIDS_PER_PLAN) break;
     if (!isSettled(pod, tally, ending)) continue;
     settled.push(pod);
     const uid = pod.metadata.uid ?? '';
@@ -61,13 +61,13 @@ export function accountOf(tally: Tally, { ending, exempt }: AccountOptions): Acc
 const byIndex = (pods: readonly SeenPod[]) =>
   pods.toSorted((a, b) => (completionIndex(a) ?? -1) - (completionIndex(b) ?? -1));
 
-/** Nothing more is to be learned from the pod. */
+/** Whether the outcome of the pod is final. */
 function isSettled(pod: SeenPod, { job, indexes }: Tally, ending: Ending | undefined): boolean {
   if (job.metadata.deletionTimestamp || ending || hasSucceeded(pod)) return true;
   return hasFailed(pod, job) && indexes?.last.get(completionIndex(pod) ?? -1) !== pod;
 }
 
-/** When a Job fails, pods that it ends have failed with it. */
+/** When a Job fails, the pods that it deletes have failed with it. */
 function isFailure(pod: SeenPod, { job }: Tally, ending: Ending | undefined): boolean {
   return (hasFailed(pod, job) || ending?.outcome === 'Failed') && judge(job.spec.podFailurePolicy, pod).counts;
 }

@@ -1,4 +1,4 @@
-/** What a Job says of itself: how it ended, or is about to, and whether it is suspended. */
+/** The conditions of a Job: how it ended, or is about to, and whether it is suspended. */
 
 import { timestamp } from '../../../base/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -15,8 +15,8 @@ export interface Ending {
   readonly message: string;
 }
 
-/** What is said of an ending while pods are still to be counted or on their way out. */
-const BEFORE = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const;
+/** The condition while pods are still to be counted or terminating. */
+const PENDING_CONDITION = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarget' } as const;
 
 const BUILT_IN = 'kubernetes.io/job-controller';
 
@@ -24,36 +24,36 @@ function holding({ status }: SeenJob, type: string): JobCondition | undefined {
   return status.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** What says that a Job has come to its end: the condition Complete or Failed. */
+/** Returns the condition Complete or Failed of a finished Job. */
 export const endOf = (job: SeenJob): JobCondition | undefined => holding(job, 'Complete') ?? holding(job, 'Failed');
 
 export const isFinished = (job: SeenJob): boolean => endOf(job) !== undefined;
 
-/** Another controller is in charge of it. */
+/** Whether another controller manages it. */
 export const isManagedElsewhere = ({ spec }: SeenJob): boolean =>
   spec.managedBy !== undefined && spec.managedBy !== BUILT_IN;
 
-/** An ending that was decided on before: it stands, whatever has happened since. */
+/** An ending that was decided before stands, whatever happened since. */
 export function decidedEnding(job: SeenJob): Ending | undefined {
   for (const outcome of ['Complete', 'Failed'] as const) {
-    const { reason = '', message = '' } = holding(job, BEFORE[outcome]) ?? {};
-    if (holding(job, BEFORE[outcome])) return { outcome, reason, message };
+    const { reason = '', message = '' } = holding(job, PENDING_CONDITION[outcome]) ?? {};
+    if (holding(job, PENDING_CONDITION[outcome])) return { outcome, reason, message };
   }
   return undefined;
 }
 
-/** That the Job will end so, and, once nothing is left to be done, that it has. */
+/** Sets the condition that the Job will end so and, once nothing is left to do, that it has. */
 export function withEnding(
   present: JobConditions,
   { outcome, reason, message }: Ending,
   { isDone, now }: { readonly isDone: boolean; readonly now: Date },
 ): JobConditions {
   const said = (type: string): JobCondition => ({ ...condition(type, 'True', now), reason, message });
-  const isDecided = present.some(({ type, status }) => type === BEFORE[outcome] && status === 'True');
-  return [...present, ...(isDecided ? [] : [said(BEFORE[outcome])]), ...(isDone ? [said(outcome)] : [])];
+  const isDecided = present.some(({ type, status }) => type === PENDING_CONDITION[outcome] && status === 'True');
+  return [...present, ...(isDecided ? [] : [said(PENDING_CONDITION[outcome])]), ...(isDone ? [said(outcome)] : [])];
 }
 
-/** Undefined when it is said already, or there is nothing to say: that a Job runs is nothing special. */
+/** Returns undefined when nothing changes, or there is nothing to report: a running Job has no such condition. */
 export function withSuspension(present: JobConditions, suspended: boolean, now: Date): JobConditions | undefined {
   const at = present.findIndex(({ type }) => type === 'Suspended');
   const status = suspended ? 'True' : 'False';

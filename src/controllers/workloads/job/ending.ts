@@ -1,4 +1,4 @@
-/** Whether a Job has come to its end, and how. Failures are looked for first. */
+/** Whether a Job has ended, and how. Failures come first. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -11,12 +11,12 @@ import type { Tally } from './tally.ts';
 
 type SeenJob = DeepReadonly<Job>;
 
-/** What ends the Job whatever its pods do still. */
+/** What ends the Job whatever its pods still do. */
 export function endingOf(tally: Tally, now: number): Ending | undefined {
   return decidedEnding(tally.job) ?? failureOf(tally, now) ?? earlySuccessOf(tally);
 }
 
-/** All that was wanted has succeeded; `active` pods are left. */
+/** Whether all completions have succeeded; `active` pods are left. */
 export function successOf({ job, succeeded }: Tally, active: number): Ending | undefined {
   const { completions = 1 } = job.spec;
   if (succeeded < completions || active > 0) return undefined;
@@ -27,10 +27,10 @@ export function successOf({ job, succeeded }: Tally, active: number): Ending | u
   };
 }
 
-/** When its time is up, in milliseconds; a Job that is suspended has all the time. */
+/** Returns the deadline in milliseconds; a suspended Job has none. */
 export function deadlineOf({ spec, status }: SeenJob, now: number): number | undefined {
   if (spec.activeDeadlineSeconds === undefined || spec.suspend) return undefined;
-  // In whole seconds, as the time of its start will be written.
+  // In whole seconds, as the start time will be written.
   const start = status.startTime ? Date.parse(status.startTime) : Math.floor(now / 1000) * 1000;
   return start + spec.activeDeadlineSeconds * 1000;
 }
@@ -60,7 +60,7 @@ function failingPolicy({ job, pods }: Tally): string | undefined {
   return undefined;
 }
 
-/** Where containers are restarted in their pod, restarts are what counts as failures. */
+/** Where containers are restarted in their pod, restarts count as failures. */
 function isRestartedTooOften({ spec }: SeenJob, pods: readonly DeepReadonly<Pod>[]): boolean {
   if (spec.template.spec?.restartPolicy !== 'OnFailure') return false;
   let restarts = 0;

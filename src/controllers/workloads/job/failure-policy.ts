@@ -1,4 +1,4 @@
-/** What a Job's policy says of a pod that failed: the first rule that fits decides. */
+/** Applies the pod failure policy: the first rule that matches decides. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -7,7 +7,7 @@ type SeenPod = DeepReadonly<Pod>;
 type Policy = NonNullable<DeepReadonly<Job>['spec']['podFailurePolicy']>;
 type Rule = Policy['rules'][number];
 
-export interface Judgement {
+export interface FailureResult {
   /** Whether the failure counts towards the limits. */
   readonly counts: boolean;
   /** Whether its index has failed with it. */
@@ -16,21 +16,21 @@ export interface Judgement {
   readonly failsJob?: string;
 }
 
-const COUNTS: Judgement = { counts: true, failsIndex: false };
+const COUNTED: FailureResult = { counts: true, failsIndex: false };
 
-export function judge(policy: Policy | undefined, pod: SeenPod): Judgement {
+export function judge(policy: Policy | undefined, pod: SeenPod): FailureResult {
   for (const [index, rule] of policy?.rules.entries() ?? []) {
     const found = whatFits(rule, pod);
     if (found === undefined) continue;
     if (rule.action === 'Ignore') return { counts: false, failsIndex: false };
     if (rule.action === 'FailIndex') return { counts: true, failsIndex: true };
-    if (rule.action !== 'FailJob') return COUNTS;
-    return { ...COUNTS, failsJob: `${found} matching FailJob rule at index ${index}` };
+    if (rule.action !== 'FailJob') return COUNTED;
+    return { ...COUNTED, failsJob: `${found} matching FailJob rule at index ${index}` };
   }
-  return COUNTS;
+  return COUNTED;
 }
 
-/** What the rule found in the pod, in words. */
+/** Describes what the rule matched in the pod. */
 function whatFits({ onExitCodes, onPodConditions }: Rule, { metadata, status }: SeenPod): string | undefined {
   const pod = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes) {

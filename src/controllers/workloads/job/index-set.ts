@@ -1,4 +1,4 @@
-/** Sets of a Job's indexes, kept as intervals: a Job may have very many indexes, and they are mostly done in order. */
+/** Sets of a Job's indexes, kept as intervals: a Job may have very many indexes, which mostly complete in order. */
 
 interface Interval {
   readonly from: number;
@@ -6,7 +6,7 @@ interface Interval {
 }
 
 export class IndexSet {
-  /** In growing order, with a gap between each two. */
+  /** Ascending, with a gap between each two. */
   readonly #intervals: readonly Interval[];
 
   private constructor(intervals: readonly Interval[]) {
@@ -18,7 +18,7 @@ export class IndexSet {
     return new IndexSet(joined(sorted.map((index) => ({ from: index, to: index }))));
   }
 
-  /** From a text such as `1,3-5`. What is not readable, or not below the limit, is left out. */
+  /** Parses a text such as `1,3-5`. Invalid indexes, and those not below the limit, are skipped. */
   static parse(text: string | undefined, below: number): IndexSet {
     const found = (text ? text.split(',') : []).flatMap((part) => {
       const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
@@ -42,7 +42,7 @@ export class IndexSet {
     return new IndexSet(joined([...this.#intervals, ...other.#intervals].sort((a, b) => a.from - b.from)));
   }
 
-  /** How many indexes both hold. */
+  /** How many indexes both contain. */
   inCommon(other: IndexSet): number {
     let sum = 0;
     for (const { from, to } of other.#intervals) {
@@ -55,7 +55,7 @@ export class IndexSet {
     return sum;
   }
 
-  /** The first so many indexes below the limit that it does not hold. */
+  /** Returns the first `count` indexes below the limit that it does not contain. */
   firstMissing(count: number, below: number): number[] {
     const out: number[] = [];
     let next = 0;
@@ -66,14 +66,14 @@ export class IndexSet {
     return out;
   }
 
-  /** Two neighbours are named one by one; more become a range. */
+  /** Two neighbours are written one by one; more become a range. */
   toString(): string {
     return this.#intervals
       .map(({ from, to }) => (from === to ? `${from}` : `${from}${to === from + 1 ? ',' : '-'}${to}`))
       .join(',');
   }
 
-  /** Where the first interval stands that ends at the index or after it. */
+  /** Returns the position of the first interval that ends at the index or after it. */
   #firstEndingFrom(index: number): number {
     let low = 0;
     let high = this.#intervals.length;
@@ -86,7 +86,7 @@ export class IndexSet {
   }
 }
 
-/** Ordered intervals, those that touch or overlap as one. */
+/** Merges ordered intervals that touch or overlap. */
 function joined(intervals: readonly Interval[]): readonly Interval[] {
   const out: { from: number; to: number }[] = [];
   for (const { from, to } of intervals) {

@@ -1,4 +1,4 @@
-/** The indexes of an indexed Job: which have succeeded, which have failed for good, and which wait to be tried again. */
+/** The indexes of an indexed Job: which have succeeded, which have failed for good, and which are to be retried. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -13,15 +13,15 @@ type SeenPod = DeepReadonly<Pod>;
 
 const FAILURES = 'batch.kubernetes.io/job-index-failure-count';
 const IGNORED_FAILURES = 'batch.kubernetes.io/job-index-ignored-failure-count';
-const LARGEST = 2 ** 31 - 1;
+const MAX_INT32 = 2 ** 31 - 1;
 
 export interface Indexes {
   readonly succeeded: IndexSet;
   /** Where failures are limited for each index. */
   readonly failed: IndexSet | undefined;
   /**
-   * The last pod of each index that is to be tried again, where failures are limited for each index. It stays until the
-   * next pod is there, which carries the number of failures on.
+   * The last pod of each index to be retried, where failures are limited for each index. It stays until the next pod exists,
+   * which carries on the number of failures.
    */
   readonly last: ReadonlyMap<number, SeenPod>;
 }
@@ -68,7 +68,7 @@ function lastOf(failed: readonly SeenPod[], settled: IndexSet): ReadonlyMap<numb
   return last;
 }
 
-/** The first so many indexes that need a pod. */
+/** Returns the first `count` indexes that need a pod. */
 export function pendingIndexes(
   job: SeenJob,
   pods: readonly SeenPod[],
@@ -83,7 +83,7 @@ export function pendingIndexes(
 /** How many pods of its index failed before this one. */
 export const triesBefore = (pod: SeenPod): number => noted(pod, FAILURES) + noted(pod, IGNORED_FAILURES);
 
-/** What the next pod of the index carries on, after this one failed. */
+/** The failure counts that the next pod of the index carries on. */
 export function failureCounts({ spec }: SeenJob, before: SeenPod | undefined): Readonly<Record<string, string>> {
   if (!before) return { [FAILURES]: '0' };
   const counts = judge(spec.podFailurePolicy, before).counts;
@@ -94,5 +94,5 @@ export function failureCounts({ spec }: SeenJob, before: SeenPod | undefined): R
 
 function noted({ metadata }: SeenPod, annotation: string): number {
   const text = metadata.annotations?.[annotation] ?? '';
-  return /^\d+$/.test(text) && Number(text) <= LARGEST ? Number(text) : 0;
+  return /^\d+$/.test(text) && Number(text) <= MAX_INT32 ? Number(text) : 0;
 }

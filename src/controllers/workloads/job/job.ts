@@ -1,7 +1,7 @@
 /**
- * Runs a Job's pods until enough of them have succeeded, or too much has failed. A plan counts (tally.ts), decides whether
- * that is the end (ending.ts), says which pods come or go (sizing.ts) and which are done with (accounting.ts, by the rules of
- * tracking.ts), and writes down how it stands (status.ts).
+ * Runs the pods of a Job until enough have succeeded, or too many have failed. A plan counts (tally.ts), decides whether the
+ * Job has ended (ending.ts), which pods are created or deleted (sizing.ts) and which are recorded (accounting.ts, by the
+ * rules of tracking.ts), and writes the status (status.ts).
  */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -60,7 +60,7 @@ export function planJob(job: SeenJob | undefined, world: World, now: Date): Plan
   if (!job || isFinished(job) || isManagedElsewhere(job)) return untrackStrays(job, { ...world, adopted: [] });
   const claimed = claim(job, pods, { world, mayAdopt: world.observed.mayAdopt });
   const strays = untrackStrays(job, { ...world, adopted: claimed.mine });
-  // What is adopted carries the finalizer only when that is done; it is counted by the next plan.
+  // An adopted pod has the finalizer only after the write; the next plan counts it.
   if (claimed.actions.length > 0) return [...claimed.actions, ...strays];
   return [...strays, ...progress(tallyOf(job, claimed.mine), world, now)];
 }
@@ -70,7 +70,7 @@ function progress(tally: Tally, { observed, failures }: World, time: Date): read
   const now = time.getTime();
   const decided = endingOf(tally, now);
   const steps = stepsOf(tally, { decided, failures: observed.failures, now });
-  // What failed before may fail again: then nothing waits for it, and nothing is said that has not come true.
+  // If an action failed before, the status is not written ahead of it.
   const isRetry = failures.some(isAboutPods);
   const done = isRetry ? NO_STEPS : steps;
   const left = tally.active.length + done.created - done.deleted.length;
@@ -83,17 +83,17 @@ function progress(tally: Tally, { observed, failures }: World, time: Date): read
     ...events,
     ...account.settled.map(untrack),
   ];
-  const again = ending ? [] : nextLook(tally, steps, now);
-  return isRetry ? [...writes, ...steps.actions, ...again] : [...steps.actions, ...writes, ...again];
+  const requeueAfterMs = ending ? [] : nextLook(tally, steps, now);
+  return isRetry ? [...writes, ...steps.actions, ...requeueAfterMs] : [...steps.actions, ...writes, ...requeueAfterMs];
 }
 
-interface Circumstances {
+interface StepContext {
   readonly decided: Ending | undefined;
   readonly failures: Failures;
   readonly now: number;
 }
 
-function stepsOf(tally: Tally, { decided, failures, now }: Circumstances): Steps {
+function stepsOf(tally: Tally, { decided, failures, now }: StepContext): Steps {
   if (decided) return endActive(tally);
   return tally.job.metadata.deletionTimestamp ? NO_STEPS : resize(tally, failures, now);
 }
@@ -102,9 +102,12 @@ function isAboutPods({ action }: Failure): boolean {
   return (action?.type === 'create' || action?.type === 'delete') && action.kind === Pod;
 }
 
-/** Time alone brings new pods, and the end. */
-function nextLook({ job }: Tally, { again }: Steps, now: number): readonly Action[] {
+/** Plans again when only time brings new pods, or the end. */
+function nextLook({ job }: Tally, { requeueAfterMs }: Steps, now: number): readonly Action[] {
   const deadline = deadlineOf(job, now);
-  const waits = [...(again === undefined ? [] : [again]), ...(deadline === undefined ? [] : [deadline - now])];
+  const waits = [
+    ...(requeueAfterMs === undefined ? [] : [requeueAfterMs]),
+    ...(deadline === undefined ? [] : [deadline - now]),
+  ];
   return waits.length > 0 ? [requeueAfter(Math.min(...waits))] : [];
 }

@@ -1,4 +1,4 @@
-/** The pods of a Job, as it makes them. */
+/** Creates the pods of a Job. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -11,8 +11,8 @@ type SeenJob = DeepReadonly<Job>;
 
 const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
 
-/** The longest that a name may be before the server adds its ending. */
-const LONGEST = 58;
+/** The maximum length of a name to which the server adds a suffix. */
+const MAX_PREFIX_LENGTH = 58;
 
 export function newJobPod(job: SeenJob): Draft<Pod> {
   const pod: any = newPod(job, Job, job.spec.template as any);
@@ -20,7 +20,7 @@ export function newJobPod(job: SeenJob): Draft<Pod> {
   return { ...pod, metadata: { ...pod.metadata, finalizers: [...finalizers] } };
 }
 
-/** `before`: the pod of the same index that it comes after, where failures are limited for each index. */
+/** `before`: the failed pod of the same index, where failures are limited for each index. */
 export function newIndexedPod(job: SeenJob, index: number, before: DeepReadonly<Pod> | undefined): Draft<Pod> {
   const { metadata, spec }: any = newJobPod(job);
   const isCounted = job.spec.backoffLimitPerIndex !== undefined;
@@ -43,10 +43,10 @@ export function newIndexedPod(job: SeenJob, index: number, before: DeepReadonly<
 
 function generateName(name: string, index: number): string {
   const ending = `-${index}-`;
-  return name.slice(0, LONGEST - ending.length) + ending;
+  return name.slice(0, MAX_PREFIX_LENGTH - ending.length) + ending;
 }
 
-/** A variable that the template has itself stays as it is. */
+/** A variable of the template takes precedence. */
 function withIndexVariable(container: any): any {
   const env: readonly any[] = container.env ?? [];
   if (env.some(({ name }) => name === INDEX_VARIABLE)) return container;

@@ -1,4 +1,4 @@
-/** What became of a Job's pod. */
+/** The outcome of a Job's pod. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -8,19 +8,19 @@ type SeenPod = DeepReadonly<Pod>;
 
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
 
-/** A pod that is asked to go has failed only once it has ended; it is replaced no sooner. */
+/** Whether a terminating pod counts as failed, and is replaced, only when it has ended. */
 export const waitsForTheEnd = ({ spec }: SeenJob): boolean =>
   spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 
 export const hasSucceeded = ({ status }: SeenPod): boolean => status.phase === 'Succeeded';
 
-/** A pod that is asked to go may never get to say that it failed: its node may be gone. */
+/** A terminating pod may never report that it failed: its node may be gone. */
 export function hasFailed(pod: SeenPod, job: SeenJob): boolean {
   if (pod.status.phase === 'Failed') return true;
   return pod.metadata.deletionTimestamp !== undefined && !hasSucceeded(pod) && !waitsForTheEnd(job);
 }
 
-/** Undefined when it has none that can be read. */
+/** Returns undefined when it has no valid index. */
 export function completionIndex({ metadata }: SeenPod): number | undefined {
   const text = metadata.annotations?.[COMPLETION_INDEX];
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
@@ -28,12 +28,12 @@ export function completionIndex({ metadata }: SeenPod): number | undefined {
 
 export const isIndexed = ({ spec }: SeenJob): boolean => spec.completionMode === 'Indexed';
 
-/** In an indexed Job only pods whose index is one of the Job's are counted. */
+/** In an indexed Job, only pods with an index of the Job count. */
 export function isCountable(pod: SeenPod, job: SeenJob): boolean {
   return !isIndexed(job) || (completionIndex(pod) ?? Number.POSITIVE_INFINITY) < (job.spec.completions ?? 0);
 }
 
-/** When it ended, in milliseconds, as well as can be told. */
+/** When it ended, in milliseconds, as far as can be determined. */
 export function finishedAt(pod: SeenPod): number {
   const { metadata, status } = pod;
   const ended = lastContainerEnd(pod);
@@ -45,7 +45,7 @@ export function finishedAt(pod: SeenPod): number {
   return Date.parse(creationTimestamp);
 }
 
-/** Of all that run beside each other; undefined while one of them has not ended. */
+/** The last end of the main containers; undefined while one of them runs. */
 function lastContainerEnd({ spec, status }: SeenPod): number | undefined {
   const sidecars = new Set(
     spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),

@@ -1,8 +1,8 @@
-/** How many pods of a Job there should be, and what makes it so many. */
+/** How many pods a Job should have, and the actions for it. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { type Action, create, type Report, remove, told } from '../../loop/plan.ts';
+import { type Action, create, type EventReport, eventContent, remove } from '../../loop/plan.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
 import { type Failures, waitAfter } from './backoff.ts';
 import { pendingIndexes, triesBefore } from './indexes.ts';
@@ -14,21 +14,21 @@ import { isTracked, untrack } from './tracking.ts';
 type SeenJob = DeepReadonly<Job>;
 type SeenPod = DeepReadonly<Pod>;
 
-/** What is done to the pods, and what comes of it when all goes well. */
+/** The actions on pods, and their result if they succeed. */
 export interface Steps {
   readonly actions: readonly Action[];
   readonly created: number;
   readonly deleted: readonly SeenPod[];
-  /** After so many milliseconds there may be more to do. */
-  readonly again?: number;
+  /** Plan again after so many milliseconds. */
+  readonly requeueAfterMs?: number;
 }
 
 export const NO_STEPS: Steps = { actions: [], created: 0, deleted: [] };
 
-/** So many pods are created or deleted at a time; the rest waits for the next plan. */
-const BURST = 500;
+/** How many pods are created or deleted in one plan. */
+const MAX_PODS_PER_PLAN = 500;
 
-/** When the Job has come to its end nothing of it goes on. The pods stay until they are counted. */
+/** Deletes active pods of a finished Job. They stay until they are counted. */
 export function endActive({ job, active }: Tally): Steps {
   return { ...NO_STEPS, deleted: active, actions: active.map((pod) => remove(Pod, pod, { report: removal(job) })) };
 }
@@ -37,18 +37,18 @@ export function resize(tally: Tally, failures: Failures, now: number): Steps {
   const { job, active, terminating } = tally;
   const wanted = job.spec.suspend ? 0 : wantedActive(tally);
   const surplus = surplusOf(tally, { count: Math.max(0, active.length - wanted), now });
-  // Never both in one plan, so that no pod is made in the place of one that is not gone.
-  if (surplus.length > 0) return letGo(job, job.spec.suspend ? surplus : surplus.slice(0, BURST));
+  // Never both in one plan, so that no pod replaces one that is not gone.
+  if (surplus.length > 0) return deleteUntracked(job, job.spec.suspend ? surplus : surplus.slice(0, MAX_PODS_PER_PLAN));
   const missing = wanted - active.length - (waitsForTheEnd(job) ? terminating : 0);
   if (missing <= 0) return NO_STEPS;
-  const count = Math.min(missing, BURST);
+  const count = Math.min(missing, MAX_PODS_PER_PLAN);
   if (job.spec.backoffLimitPerIndex !== undefined) return growByIndex(tally, count, now);
-  const again = waitAfter(failures, now);
-  if (again > 0) return { ...NO_STEPS, again };
+  const requeueAfterMs = waitAfter(failures, now);
+  if (requeueAfterMs > 0) return { ...NO_STEPS, requeueAfterMs };
   return grow(tally, tally.indexes ? pendingIndexes(job, tally.pods, { indexes: tally.indexes, count }) : count);
 }
 
-/** Without a number of completions all go on until the first success; then whatever runs may end. */
+/** Without completions, all pods run until the first success; then the others may finish. */
 function wantedActive({ job, active, succeeded }: Tally): number {
   const { completions, parallelism = 1 } = job.spec;
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
@@ -56,8 +56,8 @@ function wantedActive({ job, active, succeeded }: Tally): number {
 }
 
 /**
- * At least so many, and all that are of no use: whose end would not be counted, because they were let go of before or have
- * no index, and all but one of each index.
+ * At least so many, and all useless ones: those whose end would not be counted because they were untracked or have no index,
+ * and duplicates of an index.
  */
 function surplusOf(
   { job, active, indexes }: Tally,
@@ -84,13 +84,13 @@ function byIndex(pods: readonly SeenPod[]): Iterable<readonly SeenPod[]> {
   return groups.values();
 }
 
-/** First the finalizers go, so that a pod that had to go is not taken for one that failed. */
-function letGo(job: SeenJob, pods: readonly SeenPod[]): Steps {
+/** First the finalizers are removed, so that a deleted pod does not count as failed. */
+function deleteUntracked(job: SeenJob, pods: readonly SeenPod[]): Steps {
   const removals = pods.map((pod) => remove(Pod, pod, { report: removal(job) }));
   return { ...NO_STEPS, deleted: pods, actions: [...pods.filter(isTracked).map(untrack), ...removals] };
 }
 
-/** Where failures are limited for each index, each waits for itself. */
+/** Where failures are limited for each index, each has its own back-off. */
 function growByIndex(tally: Tally, count: number, now: number): Steps {
   const { job, pods, indexes } = tally;
   if (!indexes) return NO_STEPS;
@@ -100,11 +100,11 @@ function growByIndex(tally: Tally, count: number, now: number): Steps {
     return { index, wait: failures ? waitAfter(failures, now) : 0 };
   });
   const ready = waits.filter(({ wait }) => wait === 0).map(({ index }) => index);
-  const again = Math.min(...waits.map(({ wait }) => wait).filter((wait) => wait > 0));
-  return { ...grow(tally, ready), ...(Number.isFinite(again) ? { again } : {}) };
+  const requeueAfterMs = Math.min(...waits.map(({ wait }) => wait).filter((wait) => wait > 0));
+  return { ...grow(tally, ready), ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}) };
 }
 
-/** Pods for these indexes, or so many pods. */
+/** Creates pods for these indexes, or so many pods. */
 function grow({ job, indexes }: Tally, wanted: readonly number[] | number): Steps {
   const report = creation(job);
   if (typeof wanted !== 'number') {
@@ -115,14 +115,14 @@ function grow({ job, indexes }: Tally, wanted: readonly number[] | number): Step
   return { ...NO_STEPS, created: wanted, actions: Array.from({ length: wanted }, () => create(Pod, pod, report)) };
 }
 
-const creation = (job: SeenJob): Report => ({
+const creation = (job: SeenJob): EventReport => ({
   about: job,
-  done: (name) => told('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
-  failed: ({ message }) => told('Warning', 'FailedCreate', `Error creating: ${message}`),
+  done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
+  failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
 });
 
-const removal = (job: SeenJob): Report => ({
+const removal = (job: SeenJob): EventReport => ({
   about: job,
-  done: (name) => told('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
-  failed: ({ message }) => told('Warning', 'FailedDelete', `Error deleting: ${message}`),
+  done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
+  failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
 });

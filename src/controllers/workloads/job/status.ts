@@ -1,4 +1,4 @@
-/** What a Job says of itself, and tells people about it. */
+/** The status of a Job, and events about it. */
 
 import { timestamp } from '../../../base/timestamp.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -17,18 +17,18 @@ export interface StatusInput {
   readonly account: Account;
   readonly steps: Steps;
   readonly ending: Ending | undefined;
-  /** Whether the Job goes on as far as it was known before: only then it matters whether it is suspended. */
+  /** Whether the Job was running so far: only then suspension matters. */
   readonly isOpen: boolean;
   readonly now: Date;
 }
 
-export interface Report {
+export interface EventReport {
   readonly status: Status;
-  /** To be told once the status is written. */
+  /** Recorded once the status is written. */
   readonly events: readonly Action[];
 }
 
-export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: StatusInput): Report {
+export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: StatusInput): EventReport {
   const { job, indexes } = tally;
   const counts = countsOf(tally, steps);
   const { noted, settled } = account;
@@ -60,7 +60,7 @@ export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: 
   return { status, events };
 }
 
-/** As they are when the steps have gone well. */
+/** The counts if the actions succeed. */
 function countsOf(tally: Tally, { created, deleted }: Steps) {
   return {
     active: tally.active.length + created - deleted.length,
@@ -69,10 +69,10 @@ function countsOf(tally: Tally, { created, deleted }: Steps) {
   };
 }
 
-/** None is not shown. */
+/** Zero is omitted. */
 const shown = (count: number) => count || undefined;
 
-/** A Job that is suspended has no start; one that goes on starts anew, and with it the time that it may take. */
+/** A suspended Job has no start time; a resumed one starts again, and with it its deadline. */
 function suspensionOf(job: SeenJob, now: Date) {
   const isSuspended = job.spec.suspend === true;
   const conditions = withSuspension(job.status.conditions ?? [], isSuspended, now);

@@ -1,9 +1,9 @@
-/** Whether enough indexes of a Job have succeeded for its policy, which may ask for fewer than all. */
+/** Whether enough indexes of a Job have succeeded for its success policy. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { IndexSet } from './index-set.ts';
 
-/** Which rule is met, in words. */
+/** Returns the rule that is met, as a message. */
 export function metRule({ spec }: DeepReadonly<Job>, succeeded: IndexSet): string | undefined {
   if (succeeded.size === 0) return undefined;
   const rules = spec.successPolicy?.rules ?? [];

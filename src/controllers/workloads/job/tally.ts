@@ -1,4 +1,4 @@
-/** How a Job stands, counted from its status and its pods. */
+/** Counts the state of a Job from its status and its pods. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -17,10 +17,10 @@ export interface Tally {
   readonly active: readonly SeenPod[];
   readonly ready: number;
   readonly terminating: number;
-  /** All that succeeded and failed, whether the status counts them already or not. */
+  /** Succeeded and failed pods, counted in the status or not. */
   readonly succeeded: number;
   readonly failed: number;
-  /** Of an indexed Job. */
+  /** For an indexed Job. */
   readonly indexes: Indexes | undefined;
 }
 

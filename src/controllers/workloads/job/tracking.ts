@@ -1,7 +1,7 @@
 /**
- * How a pod is counted once, whatever happens in between. It carries a finalizer from its birth. When it has ended, its
- * uid is noted in the Job's status; then the finalizer goes; then the note becomes a number. So every moment shows how far
- * a pod has come, and a pod that somebody deletes stays until it is noted.
+ * Counts every pod exactly once, whatever happens in between. A pod has a finalizer from its creation. When it has ended, its
+ * UID is added to the Job's status; then the finalizer is removed; then the UID becomes a count. Every state therefore shows
+ * how far a pod has come, and a deleted pod stays until it is recorded.
  */
 import { controllerOf, type IndexFunction } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
@@ -20,15 +20,15 @@ const JOB_NAME = 'batch.kubernetes.io/job-name';
 
 export const isTracked = ({ metadata }: SeenPod): boolean => metadata.finalizers?.includes(TRACKING) ?? false;
 
-/** Nothing happens to a pod that has no such finalizer, and nothing to another pod of the same name. */
+/** Does nothing to a pod without the finalizer, or to another pod of the same name. */
 export function untrack(pod: SeenPod): Action {
   const metadata = { uid: pod.metadata.uid, '$deleteFromPrimitiveList/finalizers': [TRACKING] };
   return patch(Pod, pod, { type: 'strategic', changes: { metadata } });
 }
 
 /**
- * The key with which a tracked pod is planned for: of the Job that manages it, or that once did. A pod of which that
- * cannot be told any more has a key of its own, which is no Job's or, by chance, another's; both plans let go of it.
+ * The key that a tracked pod is planned with: of the Job that manages it, or once did. A pod whose Job cannot be determined
+ * has a key of its own, which is no Job's or, by coincidence, another's; both plans untrack it.
  */
 const trackedFor: IndexFunction<Pod> = (pod) => {
   if (!isTracked(pod)) return NONE;
@@ -46,7 +46,7 @@ const isJob = ({ kind, apiVersion }: { readonly kind: string; readonly apiVersio
 /** For the controller's `also`. */
 export const trackedPods: Related = related(Pod, trackedFor);
 
-/** Pods that nobody will count any more: their Job is gone, or finished, or has let go of them. */
+/** Untracks pods that will not be counted: their Job is gone or finished, or has released them. */
 export function untrackStrays(
   job: SeenJob | undefined,
   { of, key, adopted }: Listers & Pick<Snapshot, 'key'> & { readonly adopted: readonly SeenPod[] },

@@ -1,4 +1,4 @@
-/** Keeping a number of pods alive: what ReplicaSets and ReplicationControllers have in common. */
+/** Maintains a number of pods: what ReplicaSets and ReplicationControllers have in common. */
 import { deepEqual } from '../../../base/tree.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
@@ -6,7 +6,15 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
 import { fromLabels } from '../../../schema/selector.ts';
 import type { Failure, Listers, Snapshot } from '../../loop/define.ts';
-import { type Action, create, type Plan, type Report, remove, told, updateStatus } from '../../loop/plan.ts';
+import {
+  type Action,
+  create,
+  type EventReport,
+  eventContent,
+  type Plan,
+  remove,
+  updateStatus,
+} from '../../loop/plan.ts';
 import { withConditions, withoutCondition } from '../../shared/conditions.ts';
 import { claim, type Ownership } from '../../shared/ownership.ts';
 import { isAvailable, nextAvailable } from '../../shared/pods/availability.ts';
@@ -20,13 +28,13 @@ type SeenPod = DeepReadonly<Pod>;
 /** What differs between the two. */
 export interface ReplicasOptions<T extends Owner> {
   readonly ownership: Ownership<T, Pod>;
-  /** The pods that do the same work, by whomever they are managed. */
+  /** Pods that do the same work, whichever owner manages them. */
   related(owner: DeepReadonly<T>, world: Listers): readonly SeenPod[];
   readonly countsTerminating: boolean;
 }
 
-/** So many pods are created or deleted at a time; the rest waits for the next plan. */
-const BURST = 500;
+/** How many pods are created or deleted in one plan. */
+const MAX_PODS_PER_PLAN = 500;
 
 const FAILURE = 'ReplicaFailure';
 
@@ -40,7 +48,7 @@ export function planReplicas<T extends Owner>(
   const claimed = claim(owner, ownership, { world, mayAdopt: world.observed });
   const changes = owner.metadata.deletionTimestamp ? [] : resize(owner, claimed.mine, { ...options, world, now });
   const failure = failureOf(world.failures);
-  // Pods that come or go bring the next plan, which has something to say. Only a failure is told before it happens again.
+  // Created or deleted pods cause the next plan, which writes the status. Only a failure is written before.
   const isSilent = changes.length > 0 && !failure;
   const status = statusOf(owner, claimed.mine, { ...options, world, now, failure });
   return [
@@ -53,7 +61,7 @@ export function planReplicas<T extends Owner>(
   ];
 }
 
-interface Circumstances<T extends Owner> extends ReplicasOptions<T> {
+interface ResizeContext<T extends Owner> extends ReplicasOptions<T> {
   readonly world: Listers;
   readonly now: number;
 }
@@ -61,44 +69,53 @@ interface Circumstances<T extends Owner> extends ReplicasOptions<T> {
 function resize<T extends Owner>(
   owner: DeepReadonly<T>,
   pods: readonly SeenPod[],
-  { ownership, related, world, now }: Circumstances<T>,
+  { ownership, related, world, now }: ResizeContext<T>,
 ): readonly Action[] {
   const missing = owner.spec.replicas - pods.length;
   if (missing > 0) {
     const pod = newPod(owner, ownership.owner, owner.spec.template as any);
-    const report: Report = {
+    const report: EventReport = {
       about: owner,
-      done: (name) => told('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
-      failed: ({ message }) => told('Warning', 'FailedCreate', `Error creating: ${message}`),
+      done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
+      failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
     };
-    return Array.from({ length: Math.min(missing, BURST) }, () => create(Pod, pod, report));
+    return Array.from({ length: Math.min(missing, MAX_PODS_PER_PLAN) }, () => create(Pod, pod, report));
   }
   if (missing === 0) return [];
-  const report: Report = {
+  const report: EventReport = {
     about: owner,
-    done: (name) => told('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
-    failed: ({ message }) => told('Warning', 'FailedDelete', `Error deleting: ${message}`),
+    done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
+    failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
   };
-  const count = Math.min(-missing, BURST);
+  const count = Math.min(-missing, MAX_PODS_PER_PLAN);
   return firstToGo(pods, count, { related: related(owner, world), now }).map((pod) => remove(Pod, pod, { report }));
 }
 
 function statusOf<T extends Owner>(
   owner: DeepReadonly<T>,
   pods: readonly SeenPod[],
-  { ownership, countsTerminating, world, now, failure }: Circumstances<T> & { readonly failure: Told | undefined },
+  {
+    ownership,
+    countsTerminating,
+    world,
+    now,
+    failure,
+  }: ResizeContext<T> & { readonly failure: EventContent | undefined },
 ): object {
   const { minReadySeconds = 0, template } = owner.spec;
   const fullLabels = fromLabels((template as any)?.metadata?.labels ?? {});
   const available = pods.filter((pod) => isAvailable(pod, minReadySeconds, now));
   const { conditions: present, ...rest } = owner.status;
-  // The first failure is told until all is well: words that change with every try would be written with every try.
-  const isTold = present?.some(({ type }) => type === FAILURE);
-  const told = isTold ? [...(present ?? [])] : withConditions(present, failure ? [failure] : [], new Date(now));
-  const conditions = failure ? told : withoutCondition(present, FAILURE);
+  // The first failure stays until it is resolved: a message that changes with every attempt would be written with every
+  // attempt.
+  const isReported = present?.some(({ type }) => type === FAILURE);
+  const withFailure = isReported
+    ? [...(present ?? [])]
+    : withConditions(present, failure ? [failure] : [], new Date(now));
+  const conditions = failure ? withFailure : withoutCondition(present, FAILURE);
   return {
     ...rest,
-    // Where pods are still too many, because they could not be deleted, the counts do not speak of the new size yet.
+    // While there are too many pods, because they could not be deleted, the counts do not reflect the new size.
     observedGeneration: pods.length > owner.spec.replicas ? owner.status.observedGeneration : owner.metadata.generation,
     replicas: pods.length,
     fullyLabeledReplicas: counted(pods.filter(({ metadata }) => fullLabels.matches(metadata.labels)).length),
@@ -109,7 +126,7 @@ function statusOf<T extends Owner>(
   };
 }
 
-/** None is not shown. */
+/** Zero is omitted. */
 const counted = (count: number) => count || undefined;
 
 function terminating<T extends Owner>(owner: DeepReadonly<T>, { selector }: Ownership<T, Pod>, world: Listers): number {
@@ -118,15 +135,15 @@ function terminating<T extends Owner>(owner: DeepReadonly<T>, { selector }: Owne
   return own.filter((pod) => isTerminating(pod) && labels.matches(pod.metadata.labels)).length;
 }
 
-interface Told {
+interface EventContent {
   readonly type: typeof FAILURE;
   readonly status: 'True';
   readonly reason: 'FailedCreate' | 'FailedDelete';
   readonly message: string;
 }
 
-/** What kept pods from being created or deleted when that was tried last. */
-function failureOf(failures: readonly Failure[]): Told | undefined {
+/** Why pods could not be created or deleted at the last attempt. */
+function failureOf(failures: readonly Failure[]): EventContent | undefined {
   for (const { action, error } of failures) {
     const condition = { type: FAILURE, status: 'True' } as const;
     if (action?.type === 'create') return { ...condition, reason: 'FailedCreate', message: error.message };
@@ -137,5 +154,5 @@ function failureOf(failures: readonly Failure[]): Told | undefined {
   return undefined;
 }
 
-/** The pods that such an owner counts: those that are on their way out or have ended do not. */
+/** Terminating and terminated pods do not count. */
 export const countsPod = (pod: SeenPod): boolean => isActive(pod);

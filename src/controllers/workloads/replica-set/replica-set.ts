@@ -1,4 +1,4 @@
-/** Keeps as many pods as a ReplicaSet says. */
+/** Maintains the pods of a ReplicaSet. */
 import { controllerOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
@@ -34,7 +34,7 @@ export function planReplicaSet(
   return planReplicas(replicaSet, world, { ownership: pods, related, countsTerminating: true, now: now.getTime() });
 }
 
-/** While a Deployment moves from one set to the next, the pods of all its sets do the same work. */
+/** During a rollout of a Deployment, the pods of all its sets do the same work. */
 function related(replicaSet: DeepReadonly<ReplicaSet>, { of }: Listers): readonly DeepReadonly<Pod>[] {
   const owner = controllerOf(replicaSet);
   const sets = owner ? of(ReplicaSet).controlledBy(owner.uid) : [replicaSet];

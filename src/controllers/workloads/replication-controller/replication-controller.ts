@@ -1,4 +1,4 @@
-/** Keeps as many pods as a ReplicationController says, as ReplicaSets do. */
+/** Maintains the pods of a ReplicationController, like a ReplicaSet's. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';

@@ -1,40 +1,42 @@
-/** The storage of each pod: claims that are made from the set's templates, named after the pod, and outlive it. */
+/** The storage of each pod: claims from the set's templates, named after the pod, that outlive it. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Action, create, event, told, update } from '../../loop/plan.ts';
+import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';
 import { parentOf, podName, type SeenSet } from './identity.ts';
-import { isOwnedByEarlierPod, ownersOnCreate, ownersWanted, type Place } from './retention.ts';
+import { type ClaimContext, desiredOwners, isOwnedByEarlierPod, ownersOnCreate } from './retention.ts';
 
 type SeenClaim = DeepReadonly<PersistentVolumeClaim>;
 type ClaimTemplate = NonNullable<SeenSet['spec']['volumeClaimTemplates']>[number];
 
-/** The claims of one place, as they are and as they should be. */
+/** The claims of one ordinal, as they are and as they should be. */
 export interface Claims {
-  /** Creates those that are missing. */
+  /** Creates missing claims. */
   readonly missing: readonly Action[];
-  /** Says whose they are, as the retention policy asks. */
+  /** Sets their owners by the retention policy. */
   readonly owners: readonly Action[];
-  /** The name of one that is on its way out, so that no pod can use it. */
+  /** The name of a claim that is being deleted, so that no pod can use it. */
   readonly leaving: string | undefined;
-  /** One belongs to the pod that was here before, and will go with it. */
+  /** Whether one belongs to an earlier pod, and will be deleted with it. */
   readonly isStale: boolean;
 }
 
-export function claimsOf(set: SeenSet, place: Place, { of }: Listers): Claims {
+export function claimsOf(set: SeenSet, context: ClaimContext, { of }: Listers): Claims {
   const { namespace } = set.metadata;
   const templates = set.spec.volumeClaimTemplates ?? [];
-  const found = templates.map((template) => of(PersistentVolumeClaim).get(claimName(set, template, place), namespace));
+  const found = templates.map((template) =>
+    of(PersistentVolumeClaim).get(claimName(set, template, context), namespace),
+  );
   const present = found.filter((claim) => claim !== undefined);
   return {
-    missing: templates.flatMap((template, at) => (found[at] ? [] : [createClaim(set, template, place)])),
-    owners: present.flatMap((claim) => own(set, claim, place)),
+    missing: templates.flatMap((template, at) => (found[at] ? [] : [createClaim(set, template, context)])),
+    owners: present.flatMap((claim) => own(set, claim, context)),
     leaving: present.find(({ metadata }) => metadata.deletionTimestamp)?.metadata.name,
-    isStale: present.some((claim) => isOwnedByEarlierPod(set, claim, place)),
+    isStale: present.some((claim) => isOwnedByEarlierPod(set, claim, context)),
   };
 }
 
-/** The volumes of a pod: its claims take the place of volumes of the same names. */
+/** The volumes of a pod: its claims replace volumes of the same names. */
 export function volumesOf(set: SeenSet, ordinal: number, own: readonly { readonly name: string }[] = []): object[] {
   const templates = set.spec.volumeClaimTemplates ?? [];
   const claimed = new Set(templates.map(({ metadata }) => metadata.name));
@@ -47,7 +49,7 @@ export function volumesOf(set: SeenSet, ordinal: number, own: readonly { readonl
   ];
 }
 
-/** For a controller's `also`: the sets that a claim's name fits. */
+/** For a controller's `also`: the sets that a claim's name belongs to. */
 export function setsOfClaim({ metadata }: SeenClaim, sets: readonly SeenSet[]): readonly SeenSet[] {
   const prefix = parentOf(metadata.name ?? '');
   return sets.filter(({ metadata: { name }, spec }) =>
@@ -55,12 +57,12 @@ export function setsOfClaim({ metadata }: SeenClaim, sets: readonly SeenSet[]): 
   );
 }
 
-const claimName = (set: SeenSet, { metadata }: ClaimTemplate, { ordinal }: Pick<Place, 'ordinal'>) =>
+const claimName = (set: SeenSet, { metadata }: ClaimTemplate, { ordinal }: Pick<ClaimContext, 'ordinal'>) =>
   `${metadata.name}-${podName(set, ordinal)}`;
 
-function createClaim(set: SeenSet, template: ClaimTemplate, place: Place): Action {
-  const name = claimName(set, template, place);
-  const pod = podName(set, place.ordinal);
+function createClaim(set: SeenSet, template: ClaimTemplate, context: ClaimContext): Action {
+  const name = claimName(set, template, context);
+  const pod = podName(set, context.ordinal);
   const { labels, annotations } = template.metadata;
   const claim = {
     metadata: {
@@ -75,16 +77,17 @@ function createClaim(set: SeenSet, template: ClaimTemplate, place: Place): Actio
   const owner = set.metadata.name;
   return create(PersistentVolumeClaim, claim as unknown as Draft<PersistentVolumeClaim>, {
     about: set,
-    done: () => told('Normal', 'SuccessfulCreate', `Create Claim ${name} Pod ${pod} in StatefulSet ${owner} success`),
+    done: () =>
+      eventContent('Normal', 'SuccessfulCreate', `Create Claim ${name} Pod ${pod} in StatefulSet ${owner} success`),
     failed: ({ message }) => {
       const what = `Create Claim ${name} for Pod ${pod} in StatefulSet ${owner}`;
-      return told('Warning', 'FailedCreate', `${what} failed error: ${message}`);
+      return eventContent('Warning', 'FailedCreate', `${what} failed error: ${message}`);
     },
   });
 }
 
-function own(set: SeenSet, claim: SeenClaim, place: Place): readonly Action[] {
-  const wanted = ownersWanted(set, claim, place);
+function own(set: SeenSet, claim: SeenClaim, context: ClaimContext): readonly Action[] {
+  const wanted = desiredOwners(set, claim, context);
   if (!wanted) return [];
   const metadata = { ...claim.metadata, ownerReferences: wanted.references };
   const write = update(PersistentVolumeClaim, { ...claim, metadata } as unknown as Draft<PersistentVolumeClaim>);

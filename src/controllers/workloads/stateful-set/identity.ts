@@ -1,4 +1,4 @@
-/** Who a pod of a StatefulSet is: its name says of which set it is and which place it has there, for good. */
+/** The identity of a StatefulSet's pod: its name consists of the set and the ordinal, and never changes. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -14,13 +14,13 @@ const ORDINAL = /^(.*)-(0|[1-9]\d{0,8})$/;
 
 export const podName = ({ metadata }: SeenSet, ordinal: number) => `${metadata.name}-${ordinal}`;
 
-/** Undefined when the name is none that the set gives. */
+/** Returns undefined when the name is not of the set. */
 export function ordinalOf({ metadata }: SeenPod, set: SeenSet): number | undefined {
   const [, parent, ordinal] = ORDINAL.exec(metadata.name ?? '') ?? [];
   return parent === set.metadata.name ? Number(ordinal) : undefined;
 }
 
-/** The name without the ordinal; undefined when there is none. */
+/** Returns the name without the ordinal; undefined when there is none. */
 export const parentOf = (name: string): string | undefined => ORDINAL.exec(name)?.[1];
 
 export const identityLabels = (name: string, ordinal: number) => ({
@@ -28,8 +28,8 @@ export const identityLabels = (name: string, ordinal: number) => ({
   [INDEX_LABEL]: String(ordinal),
 });
 
-/** Gives a pod back the labels by which services find it. */
-export function mendIdentity({ metadata }: SeenPod, ordinal: number): readonly Action[] {
+/** Restores the labels by which services find a pod. */
+export function restoreIdentity({ metadata }: SeenPod, ordinal: number): readonly Action[] {
   const { name = '', uid, labels } = metadata;
   if (labels?.[NAME_LABEL] === name) return [];
   const changes = { metadata: { uid, labels: identityLabels(name, ordinal) } };

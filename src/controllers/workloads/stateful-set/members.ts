@@ -1,15 +1,15 @@
-/** A StatefulSet's pods in their places. */
+/** The pods of a StatefulSet by ordinal. */
 import { isAvailable } from '../../shared/pods/availability.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import { ordinalOf, type SeenPod, type SeenSet } from './identity.ts';
 
-/** A place that the set has, with the pod that is there. */
+/** An ordinal of the set, with its pod. */
 export interface Replica {
   readonly ordinal: number;
   readonly pod: SeenPod | undefined;
 }
 
-/** A pod that the set has become too small for. */
+/** A pod beyond the size of the set. */
 export interface Condemned {
   readonly ordinal: number;
   readonly pod: SeenPod;
@@ -18,7 +18,7 @@ export interface Condemned {
 export interface Members {
   /** By ordinal, ascending. */
   readonly replicas: readonly Replica[];
-  /** By ordinal, descending: the order in which they go. */
+  /** By ordinal, descending: the order of deletion. */
   readonly condemned: readonly Condemned[];
 }
 
@@ -41,7 +41,7 @@ export function membersOf(set: SeenSet, pods: readonly SeenPod[]): Members {
 
 export const isRunningAndReady = (pod: SeenPod) => pod.status.phase === 'Running' && isReady(pod);
 
-/** It serves, has done so long enough, and nobody has asked it to go. */
+/** Whether it is available and not being deleted. */
 export function isUp(pod: SeenPod | undefined, { spec }: SeenSet, now: number): pod is SeenPod {
   if (!pod || pod.metadata.deletionTimestamp || !isRunningAndReady(pod)) return false;
   return isAvailable(pod, spec.minReadySeconds ?? 0, now);

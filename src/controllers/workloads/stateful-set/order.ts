@@ -1,10 +1,12 @@
-/** Which pods of a StatefulSet come and go next: one after the other in order, or all at once where the set says so. */
+/**
+ * Which pods of a StatefulSet are created and deleted next: one by one in order, or all at once with the policy Parallel.
+ */
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Action, create, event, type Report, remove, told } from '../../loop/plan.ts';
+import { type Action, create, type EventReport, event, eventContent, remove } from '../../loop/plan.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { type Claims, claimsOf } from './claims.ts';
-import { mendIdentity, podName, type SeenPod, type SeenSet } from './identity.ts';
+import { podName, restoreIdentity, type SeenPod, type SeenSet } from './identity.ts';
 import { type Condemned, isUp, type Members, type Replica } from './members.ts';
 import { memberPod, type Revisions } from './revisions.ts';
 
@@ -16,11 +18,11 @@ export interface OrderInput {
 
 export interface Ordered {
   readonly actions: readonly Action[];
-  /** Nothing has to be waited for before the set may go on. */
+  /** Whether nothing must be waited for. */
   readonly isDone: boolean;
 }
 
-/** First every place has a pod that is up, then those go that are too many. */
+/** First every ordinal gets an available pod, then surplus ones are deleted. */
 export function order(set: SeenSet, members: Members, input: OrderInput): Ordered {
   const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
   const filled = fill(set, members.replicas, { ...input, isOrdered });
@@ -33,7 +35,7 @@ interface Input extends OrderInput {
   readonly isOrdered: boolean;
 }
 
-/** What is done for one place, and whether those behind it have to wait. */
+/** The actions for one ordinal, and whether those after it have to wait. */
 interface Step {
   readonly actions: readonly Action[];
   readonly waits: boolean;
@@ -42,14 +44,14 @@ interface Step {
 function fill(set: SeenSet, replicas: readonly Replica[], input: Input): Ordered {
   const actions: Action[] = [];
   for (const replica of replicas) {
-    const step = replica.pod ? tend(set, { ...replica, pod: replica.pod }, input) : start(set, replica, input);
+    const step = replica.pod ? maintain(set, { ...replica, pod: replica.pod }, input) : start(set, replica, input);
     actions.push(...step.actions);
     if (step.waits && input.isOrdered) return { actions, isDone: false };
   }
   return { actions, isDone: true };
 }
 
-/** A pod comes when its claims are there. */
+/** Creates a pod when its claims exist. */
 function start(set: SeenSet, { ordinal }: Replica, { revisions, world }: Input): Step {
   const claims = claimsOf(set, { ordinal }, world);
   if (claims.isStale) return { actions: [], waits: true };
@@ -61,30 +63,30 @@ function start(set: SeenSet, { ordinal }: Replica, { revisions, world }: Input):
   return { actions, waits: true };
 }
 
-/** A pod that has ended makes room for its like; others are kept as they should be. */
-function tend(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input): Step {
+/** Replaces a terminated pod; others are kept in order. */
+function maintain(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input): Step {
   const isLeaving = pod.metadata.deletionTimestamp !== undefined;
   if (isTerminal(pod)) return { actions: isLeaving ? [] : [removal(set, { ordinal, pod })], waits: true };
   if (isLeaving) return { actions: [], waits: true };
   const claims = claimsOf(set, { ordinal, pod }, world);
   return {
-    actions: [...mendIdentity(pod, ordinal), ...mendClaims(pod, claims)],
+    actions: [...restoreIdentity(pod, ordinal), ...restoreClaims(pod, claims)],
     waits: !isUp(pod, set, now),
   };
 }
 
-/** A pod that runs has what it claimed. */
-const mendClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
+/** A running pod has its claims. */
+const restoreClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
   status.phase === 'Pending' ? [...missing, ...owners] : owners;
 
 /**
- * The last goes first. In order, it goes alone, and one that is not up only when nobody before it is down. One that has
- * ended will never be up, so that nothing is won by waiting.
+ * The last goes first. In order, it goes alone, and one that is not available only when none before it is down. A terminated
+ * pod will never be available, so that waiting is pointless.
  */
 function shrink(set: SeenSet, { condemned, replicas }: Members, { world, now, isOrdered }: Input): Ordered {
-  const actions = condemned.flatMap((place) => claimsOf(set, { ...place, isCondemned: true }, world).owners);
+  const actions = condemned.flatMap((context) => claimsOf(set, { ...context, isCondemned: true }, world).owners);
   const going = condemned.filter(({ pod }) => !pod.metadata.deletionTimestamp);
-  if (!isOrdered) return { actions: [...actions, ...going.map((place) => removal(set, place))], isDone: true };
+  if (!isOrdered) return { actions: [...actions, ...going.map((context) => removal(set, context))], isDone: true };
   const [next] = condemned;
   if (!next) return { actions, isDone: true };
   const down = [...replicas, ...[...condemned].reverse()].find(({ pod }) => !isUp(pod, set, now));
@@ -106,11 +108,11 @@ function unusable(set: SeenSet, ordinal: number, claim: string): Action {
 
 type Verb = 'Create' | 'Delete';
 
-function report(set: SeenSet, verb: Verb, ordinal: number): Report {
+function report(set: SeenSet, verb: Verb, ordinal: number): EventReport {
   const message = `${verb} Pod ${podName(set, ordinal)} in StatefulSet ${set.metadata.name} successful`;
   return {
     about: set,
-    done: () => told('Normal', `Successful${verb}`, message),
+    done: () => eventContent('Normal', `Successful${verb}`, message),
     failed: (error) => failure(set, { verb, ordinal, why: error.message }),
   };
 }
@@ -120,5 +122,5 @@ function failure(
   { verb, ordinal, why }: { readonly verb: Verb; readonly ordinal: number; readonly why: string },
 ) {
   const what = `${verb} Pod ${podName(set, ordinal)} in StatefulSet ${set.metadata.name}`;
-  return told('Warning', `Failed${verb}`, `${what} failed error: ${why}`);
+  return eventContent('Warning', `Failed${verb}`, `${what} failed error: ${why}`);
 }

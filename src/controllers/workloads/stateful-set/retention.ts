@@ -1,6 +1,6 @@
 /**
- * What becomes of claims that no pod needs any more, told by whom they belong to: to the set, they go with it; to a pod that
- * is one too many, they go with the pod; to nobody, they stay.
+ * What becomes of claims that no pod needs, by their owner: owned by the set, they are deleted with it; owned by a surplus
+ * pod, with the pod; without an owner, they stay.
  */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
@@ -12,30 +12,32 @@ import { podName, type SeenPod, type SeenSet } from './identity.ts';
 type SeenClaim = DeepReadonly<PersistentVolumeClaim>;
 type Reference = NonNullable<SeenClaim['metadata']['ownerReferences']>[number];
 
-/** Where in the set a pod is or will be. */
-export interface Place {
+/** The ordinal and pod that a claim belongs to. */
+export interface ClaimContext {
   readonly ordinal: number;
   readonly pod?: SeenPod | undefined;
-  /** The set has become too small for it. */
+  /** Whether it is beyond the size of the set. */
   readonly isCondemned?: boolean;
 }
 
-/** Of a claim that is made for a pod that belongs there. */
+/** The owners of a claim that is created for a pod of the set. */
 export function ownersOnCreate(set: SeenSet): { readonly ownerReferences?: readonly Reference[] } {
   return policyOf(set).whenDeleted === 'Delete' ? { ownerReferences: [controllerReference(set, StatefulSet)] } : {};
 }
 
-export interface WantedOwners {
+export interface DesiredOwners {
   readonly references: readonly Reference[];
-  /** Somebody else manages the claim, so that it is left to them. */
+  /** Another controller manages the claim, so that it is left alone. */
   readonly conflicts: boolean;
 }
 
-/** Undefined when all is well, or when the claim was left over by an earlier set or pod of the same name. */
-export function ownersWanted(set: SeenSet, claim: SeenClaim, place: Place): WantedOwners | undefined {
+/**
+ * Returns undefined when nothing is to change, or when the claim is left from an earlier set or pod of the same name.
+ */
+export function desiredOwners(set: SeenSet, claim: SeenClaim, context: ClaimContext): DesiredOwners | undefined {
   const references = claim.metadata.ownerReferences ?? [];
-  const isOurs = (each: Reference) => namesSet(each, set) || namesPod(each, set, place);
-  if (references.some((each) => isOurs(each) && !isUs(each, set, place))) return undefined;
+  const isOurs = (each: Reference) => namesSet(each, set) || namesPod(each, set, context);
+  if (references.some((each) => isOurs(each) && !isUs(each, set, context))) return undefined;
   const ours = references.filter(isOurs);
   const others = references.filter((each) => !isOurs(each));
   const { whenDeleted, whenScaled } = policyOf(set);
@@ -43,18 +45,18 @@ export function ownersWanted(set: SeenSet, claim: SeenClaim, place: Place): Want
   if (!retains && others.some(({ controller }) => controller)) {
     return ours.length > 0 ? { references: others, conflicts: true } : undefined;
   }
-  const wanted = wantedReferences(set, place);
+  const wanted = wantedReferences(set, context);
   const isWell = ours.length === wanted.length && wanted.every(({ uid }) => ours.some((each) => isManager(each, uid)));
   return isWell ? undefined : { references: [...others, ...wanted], conflicts: false };
 }
 
-/** It waits for the garbage collector, together with the pod that had it. */
-export function isOwnedByEarlierPod(set: SeenSet, { metadata }: SeenClaim, place: Place): boolean {
+/** Whether it waits for the garbage collector together with the pod that owned it. */
+export function isOwnedByEarlierPod(set: SeenSet, { metadata }: SeenClaim, context: ClaimContext): boolean {
   if (policyOf(set).whenScaled === 'Retain') return false;
-  return (metadata.ownerReferences ?? []).some((each) => namesPod(each, set, place) && !isUs(each, set, place));
+  return (metadata.ownerReferences ?? []).some((each) => namesPod(each, set, context) && !isUs(each, set, context));
 }
 
-function wantedReferences(set: SeenSet, { pod, isCondemned = false }: Place): readonly Reference[] {
+function wantedReferences(set: SeenSet, { pod, isCondemned = false }: ClaimContext): readonly Reference[] {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (whenScaled === 'Delete' && isCondemned) return pod ? [controllerReference(pod, Pod)] : [];
   return whenDeleted === 'Delete' ? [controllerReference(set, StatefulSet)] : [];
@@ -68,10 +70,10 @@ function policyOf({ spec }: SeenSet): { readonly whenDeleted: string; readonly w
 const namesSet = ({ apiVersion, kind, name }: Reference, { metadata }: SeenSet) =>
   kind === StatefulSet.kind && apiVersion === StatefulSet.hub.apiVersion && name === metadata.name;
 
-const namesPod = ({ apiVersion, kind, name }: Reference, set: SeenSet, { ordinal }: Place) =>
+const namesPod = ({ apiVersion, kind, name }: Reference, set: SeenSet, { ordinal }: ClaimContext) =>
   kind === Pod.kind && apiVersion === Pod.hub.apiVersion && name === podName(set, ordinal);
 
-const isUs = ({ uid }: Reference, set: SeenSet, { pod }: Place) =>
+const isUs = ({ uid }: Reference, set: SeenSet, { pod }: ClaimContext) =>
   uid === set.metadata.uid || (pod !== undefined && uid === pod.metadata.uid);
 
 const isManager = (reference: Reference, uid: string) => reference.uid === uid && reference.controller === true;

@@ -1,4 +1,4 @@
-/** The two templates of a StatefulSet that is being updated: the one it comes from, and the one it goes to. */
+/** The two templates of a StatefulSet that is being updated: the current and the new one. */
 import type { Draft } from '../../../client/object-types.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -16,7 +16,7 @@ import { newPod } from '../../shared/pods/new-pod.ts';
 import { volumesOf } from './claims.ts';
 import { identityLabels, podName, type SeenPod, type SeenSet } from './identity.ts';
 
-/** Where a revision of a StatefulSet carries its hash. Its pods carry its whole name. */
+/** The label of a revision with its hash. Pods carry the full name of their revision. */
 const HASH_LABEL = 'controller.kubernetes.io/hash';
 
 export interface Revisions {
@@ -52,10 +52,10 @@ export function revisionsOf(
 
 export const nameOf = ({ metadata }: SeenRevision) => metadata.name ?? '';
 
-/** The name of the revision that a pod comes from. */
+/** The name of the pod's revision. */
 export const revisionOf = ({ metadata }: SeenPod): string | undefined => metadata.labels?.[REVISION_LABEL];
 
-/** The pod for a place, of the template that belongs there. */
+/** The pod for an ordinal, from the template that belongs there. */
 export function memberPod(set: SeenSet, ordinal: number, { current, update }: Revisions): Draft<Pod> {
   const revision = ordinal < firstToUpdate(set) ? current : update;
   const template: Template = templateOf(revision) ?? (set.spec.template as Template);
@@ -75,7 +75,7 @@ export function memberPod(set: SeenSet, ordinal: number, { current, update }: Re
   } as Draft<Pod>;
 }
 
-/** Where nothing is said of a partition, as many stay as still come from the current revision. */
+/** Without a partition, as many pods keep the current revision as have it. */
 function firstToUpdate({ spec, status }: SeenSet): number {
   const { type, rollingUpdate } = spec.updateStrategy;
   const start = spec.ordinals?.start ?? 0;
@@ -83,7 +83,7 @@ function firstToUpdate({ spec, status }: SeenSet): number {
   return type === 'RollingUpdate' ? start + (status.currentReplicas ?? 0) : start;
 }
 
-/** The oldest beyond the limit; those that pods come from do not count. A negative limit is none. */
+/** Deletes the oldest beyond the limit; those that pods use do not count. A negative limit is none. */
 function cleanUp(
   { spec }: SeenSet,
   past: { readonly older: readonly SeenRevision[]; readonly current: SeenRevision; readonly pods: readonly SeenPod[] },

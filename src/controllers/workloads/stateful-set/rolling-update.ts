@@ -1,4 +1,4 @@
-/** From pods of older templates to pods of the present one: the last goes first, and comes back as it should be. */
+/** Updates pods of older templates: the last is deleted first, and recreated. */
 import { magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 import type { Action } from '../../loop/plan.ts';
 import type { SeenSet } from './identity.ts';
@@ -7,10 +7,10 @@ import { removal } from './order.ts';
 import { nameOf, type Revisions, revisionOf } from './revisions.ts';
 
 /**
- * Of the pods from the partition on, old ones go as long as not too many of all are down. One that is down already is no
- * loss.
+ * Deletes old pods from the partition on, as long as not too many of all are unavailable. A pod that is unavailable already
+ * is no loss.
  */
-export function rollOn(
+export function rollUpdate(
   set: SeenSet,
   replicas: readonly Replica[],
   { revisions, now }: { readonly revisions: Revisions; readonly now: number },
@@ -27,10 +27,10 @@ export function rollOn(
     if (isLoss) spare--;
     going.push({ ordinal, pod });
   }
-  return going.map((place) => removal(set, place));
+  return going.map((context) => removal(set, context));
 }
 
-/** A share of the replicas is rounded up. */
+/** A percentage is rounded up. */
 function maxUnavailable({ spec }: SeenSet): number {
   const { maxUnavailable: limit = 1 } = spec.updateStrategy.rollingUpdate ?? {};
   return typeof limit === 'number' ? limit : Math.max(1, Math.ceil((magnitude(limit) * spec.replicas) / 100));

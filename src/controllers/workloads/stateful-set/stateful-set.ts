@@ -1,4 +1,4 @@
-/** Keeps the pods of a StatefulSet, each with its name and its storage, and moves them to the present template. */
+/** Manages the pods of a StatefulSet, each with its name and storage, and updates them to the current template. */
 import { deepEqual } from '../../../base/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
@@ -15,7 +15,7 @@ import { ordinalOf, type SeenSet } from './identity.ts';
 import { membersOf } from './members.ts';
 import { order } from './order.ts';
 import { revisionsOf } from './revisions.ts';
-import { rollOn } from './rolling-update.ts';
+import { rollUpdate } from './rolling-update.ts';
 import { statusOf } from './status.ts';
 
 /** Whether orphans may be adopted. */
@@ -36,7 +36,7 @@ const pods: Ownership<StatefulSet, Pod> = {
   owner: StatefulSet,
   kind: Pod,
   selector,
-  // A pod of another name has no place in the set, whatever its labels.
+  // A pod of another name has no ordinal, whatever its labels.
   counts: (pod, set) => ordinalOf(pod, set) !== undefined,
 };
 
@@ -72,7 +72,7 @@ export function planStatefulSet(set: SeenSet | undefined, world: World, time: Da
     ...known.actions,
     ...write(set, statusOf(set, members, { revisions: known, now })),
     ...ordered.actions,
-    ...(ordered.isDone ? rollOn(set, members.replicas, { revisions: known, now }) : []),
+    ...(ordered.isDone ? rollUpdate(set, members.replicas, { revisions: known, now }) : []),
     ...nextAvailable(mine, set.spec.minReadySeconds ?? 0, now),
   ];
 }

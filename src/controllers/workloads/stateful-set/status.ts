@@ -1,11 +1,11 @@
-/** What a StatefulSet says of itself. */
+/** The status of a StatefulSet. */
 import { isAvailable } from '../../shared/pods/availability.ts';
 import type { SeenPod, SeenSet } from './identity.ts';
 import { isRunningAndReady, type Members } from './members.ts';
 import { nameOf, type Revisions, revisionOf } from './revisions.ts';
 
 export interface StatusInput {
-  /** Undefined when the set is being deleted: then what was said of them holds. */
+  /** Undefined when the set is being deleted: then the previous values stay. */
   readonly revisions: Revisions | undefined;
   readonly now: number;
 }
@@ -37,9 +37,9 @@ export function statusOf(set: SeenSet, { replicas, condemned }: Members, { revis
   };
 }
 
-/** Those that come from the revision and stay. */
+/** Pods of the revision that are not terminating. */
 const countOf = (pods: readonly SeenPod[], revision: string | undefined) =>
   pods.filter((pod) => !pod.metadata.deletionTimestamp && revisionOf(pod) === revision).length;
 
-/** None is not shown. */
+/** Zero is omitted. */
 const shown = (count: number) => count || undefined;

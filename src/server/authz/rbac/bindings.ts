@@ -72,6 +72,8 @@ export class Bindings {
   }
 
   #add(entry: Entry, kind: (typeof KINDS)[number]): void {
+    // What cannot be read grants nothing.
+    if (entry.failure(kind)) return;
     const { roleRef, subjects = [], metadata } = entry.hub(kind) as Binding;
     const { name = '', namespace = '' } = metadata;
     const { key } = entry.at;

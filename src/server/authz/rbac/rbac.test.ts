@@ -38,6 +38,22 @@ const pods: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: [
 describe('a binding', () => {
   beforeEach(() => api.create('roles', { metadata: { name: 'reader' }, rules: [pods] }, rbac));
 
+  it('grants nothing where it cannot be read, and leaves the others alone', async () => {
+    const bind = (name: string, user: string) => {
+      const subjects = [{ kind: 'User', name: user }];
+      return api.create('rolebindings', { metadata: { name }, roleRef: roleRef('Role', 'reader'), subjects }, rbac);
+    };
+    for (const name of ['ann', 'joe']) await bind(name, name);
+    const key = '/registry/rbac.authorization.k8s.io/rolebindings/default';
+    expect(may(ann, 'get', 'pods')).toBe(true);
+    await api.store.commit([{ key: `${key}/ann`, value: Buffer.from('rubbish') }]);
+    expect(may(ann, 'get', 'pods')).toBe(false);
+    expect(may({ name: 'joe', groups: [] }, 'get', 'pods')).toBe(true);
+    const again = await testServer(kinds, { authorization: ['RBAC'], store: api.store });
+    const joe = asks({ name: 'joe', groups: [] }, 'get', 'pods');
+    expect(((await again.server.authorizer.authorize(joe)) as Decision).verdict).toBe('allow');
+  });
+
   it('counts as soon as it is written, and no longer when it is gone', async () => {
     expect(may(ann, 'get', 'pods')).toBe(false);
     const subjects = [{ kind: 'User', name: 'ann' }];

@@ -1,34 +1,34 @@
-/** Which pods count when their use is weighed, and which of the measurements are of any worth. */
+/** Which pods count for a metric, and which measurements are usable. */
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Sample, Samples } from './samples.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** So long after its start a pod may still be busy with that alone, in milliseconds. */
-const STARTING = 300_000;
-/** A pod that was not ready within this after its start, and is not now, has never been. */
-const FIRST_READINESS = 30_000;
+/** How long after its start a pod's usage may be from starting up. */
+const STARTUP_MS = 300_000;
+/** A pod that was not ready within this time after its start, and is not now, has never been. */
+const FIRST_READINESS_MS = 30_000;
 
 export interface PodGroups {
-  /** How many count with what was measured. */
+  /** How many count with their measurement. */
   readonly ready: number;
-  /** The names of those that are not at work yet. */
+  /** The names of pods that are not ready. */
   readonly unready: readonly string[];
-  /** The names of those that are, but of which nothing was measured. */
+  /** The names of ready pods without a measurement. */
   readonly missing: readonly string[];
-  /** Of the rest. */
+  /** Of the other pods. */
   readonly samples: Samples;
 }
 
 export interface Grouping {
   readonly samples: Samples;
-  /** What was measured: only the processor is used by a mere start. */
+  /** The measured resource: only CPU usage is affected by starting up. */
   readonly resource: string | undefined;
   readonly now: number;
 }
 
-/** Pods that have failed or are about to go count nowhere. */
+/** Failed and terminating pods are ignored. */
 export function groupPods(pods: readonly SeenPod[], { samples, resource, now }: Grouping): PodGroups {
   const worth = new Map(samples);
   const [unready, missing]: [string[], string[]] = [[], []];
@@ -49,13 +49,13 @@ export function groupPods(pods: readonly SeenPod[], { samples, resource, now }: 
   return { ready, unready, missing, samples: worth };
 }
 
-/** Whether the use of the processor says nothing about the pod's work. */
+/** Whether the pod's CPU usage is from starting up. */
 function isStarting({ status }: SeenPod, { time, window }: Sample, now: number): boolean {
   const condition = status.conditions?.find(({ type }) => type === 'Ready');
   if (!condition || !status.startTime) return true;
   const start = Date.parse(status.startTime);
   const changed = Date.parse(condition.lastTransitionTime ?? '') || 0;
   const isUnready = condition.status === 'False';
-  if (start + STARTING > now) return isUnready || time < changed + window;
-  return isUnready && start + FIRST_READINESS > changed;
+  if (start + STARTUP_MS > now) return isUnready || time < changed + window;
+  return isUnready && start + FIRST_READINESS_MS > changed;
 }

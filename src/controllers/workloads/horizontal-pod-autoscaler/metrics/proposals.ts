@@ -1,36 +1,42 @@
-/** What each metric proposes: a number of pods with what was found, or why it proposes nothing. */
+/** The proposal of each metric: a number of pods with its status, or an error. */
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { MetricStatus, MetricTarget } from '../../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { readySince } from '../../../shared/pods/pod-life.ts';
+import { formatSelector } from './format-selector.ts';
 import { groupPods } from './pod-groups.ts';
 import type { Reading, SeenMetric } from './readings.ts';
+import {
+  replicasForAverage,
+  replicasForShare,
+  replicasForTotal,
+  replicasForUtilization,
+  type Tolerance,
+} from './replica-calculator.ts';
 import { requestsOf } from './requests.ts';
 import { amountText, type Samples, thousandths } from './samples.ts';
-import { selectorWords } from './selector-words.ts';
 import { Unmeasurable } from './unmeasurable.ts';
-import { type Tolerance, weighAverage, weighShare, weighTotal, weighUtilization } from './weigh.ts';
 
 export interface Proposal {
   readonly replicas: number;
-  /** What the metric is called in sentences. */
+  /** How messages name the metric. */
   readonly metric: string;
   readonly status: MetricStatus;
 }
 
-/** Why a metric proposes nothing. */
-export interface Fault {
+/** Why a metric has no proposal. */
+export interface MetricError {
   readonly reason: string;
   /** For the event and the condition. */
   readonly message: string;
-  /** The same where several metrics are spoken of. */
+  /** The same for a message about several metrics. */
   readonly inContext: string;
 }
 
-export interface Circumstances {
-  /** Those that are scaled. */
+export interface ProposalInput {
+  /** The pods of the target. */
   readonly pods: readonly DeepReadonly<Pod>[];
-  /** How many there should be, and how many there are. */
+  /** The desired number of pods, and the observed one. */
   readonly replicas: number;
   readonly observed: number;
   readonly tolerance: Tolerance;
@@ -38,7 +44,7 @@ export interface Circumstances {
   readonly now: number;
 }
 
-export function proposalOf(metric: SeenMetric, reading: Reading, at: Circumstances): Proposal | Fault {
+export function proposalOf(metric: SeenMetric, reading: Reading, at: ProposalInput): Proposal | MetricError {
   const { reason, context, propose } = sortOf(metric, reading, at);
   try {
     return propose();
@@ -48,14 +54,14 @@ export function proposalOf(metric: SeenMetric, reading: Reading, at: Circumstanc
   }
 }
 
-interface Sort {
+interface MetricType {
   readonly reason: string;
   readonly context: (message: string) => string;
   /** Throws an Unmeasurable. */
   readonly propose: () => Proposal;
 }
 
-function sortOf(metric: SeenMetric, reading: Reading, at: Circumstances): Sort {
+function sortOf(metric: SeenMetric, reading: Reading, at: ProposalInput): MetricType {
   const { resource, containerResource, pods, object, external } = metric;
   if (metric.type === 'Resource' && resource) {
     return {
@@ -122,14 +128,14 @@ interface Usage {
   readonly words: string;
 }
 
-function byUsage({ name, container, target, words }: Usage, reading: Reading, at: Circumstances) {
+function byUsage({ name, container, target, words }: Usage, reading: Reading, at: ProposalInput) {
   const { averageValue, averageUtilization } = target;
   const prefix = (text: string) => `failed to get ${name} ${text}: `;
   if (averageValue !== undefined) {
     return within(prefix('usage'), () => {
       const samples = samplesIn(reading, `unable to get metrics for resource ${name}: `);
       const groups = groupsOf(samples, name, at);
-      const { replicas, average } = weighAverage(groups, { ...at, target: thousandths(averageValue) });
+      const { replicas, average } = replicasForAverage(groups, { ...at, target: thousandths(averageValue) });
       return { replicas, metric: `${name} resource`, value: { averageValue: amountText(average, name) } };
     });
   }
@@ -142,7 +148,7 @@ function byUsage({ name, container, target, words }: Usage, reading: Reading, at
     const samples = samplesIn(reading, `unable to get metrics for resource ${name}: `);
     const groups = groupsOf(samples, name, at);
     const requests = requestsOf(at.pods, name, container);
-    const found = weighUtilization(groups, requests, { ...at, target: averageUtilization });
+    const found = replicasForUtilization(groups, requests, { ...at, target: averageUtilization });
     return {
       replicas: found.replicas,
       metric: `${name} ${words} (percentage of request)`,
@@ -151,10 +157,10 @@ function byUsage({ name, container, target, words }: Usage, reading: Reading, at
   });
 }
 
-function byPods({ metric, target }: NonNullable<SeenMetric['pods']>, reading: Reading, at: Circumstances): Proposal {
+function byPods({ metric, target }: NonNullable<SeenMetric['pods']>, reading: Reading, at: ProposalInput): Proposal {
   const samples = samplesIn(reading, `unable to get metric ${metric.name}: `);
   const groups = groupsOf(samples, undefined, at);
-  const { replicas, average } = weighAverage(groups, { ...at, target: thousandths(target.averageValue ?? '0') });
+  const { replicas, average } = replicasForAverage(groups, { ...at, target: thousandths(target.averageValue ?? '0') });
   const current = { averageValue: amountText(average) };
   return {
     replicas,
@@ -163,28 +169,28 @@ function byPods({ metric, target }: NonNullable<SeenMetric['pods']>, reading: Re
   };
 }
 
-function byObject(source: NonNullable<SeenMetric['object']>, reading: Reading, at: Circumstances): Proposal {
+function byObject(source: NonNullable<SeenMetric['object']>, reading: Reading, at: ProposalInput): Proposal {
   const { metric, target, describedObject } = source;
   const { kind, name } = describedObject;
   const statusWith = (current: object) =>
     ({ type: 'Object', object: { describedObject, metric, current } }) as MetricStatus;
-  // The error stands where the name should, and people have learnt to read it there.
+  // Kubernetes puts the error where the name should be, and users know it there.
   const total = () => totalIn(reading, `unable to get metric ${metric.name}: ${kind} on ${at.namespace} ${name}/`);
   if (target.type === 'Value' && target.value !== undefined) {
     const found = total();
-    const replicas = weighTotal(found, () => readyPods(at), { ...at, target: thousandths(target.value) });
+    const replicas = replicasForTotal(found, () => readyPods(at), { ...at, target: thousandths(target.value) });
     return { replicas, metric: `${kind} metric ${metric.name}`, status: statusWith({ value: amountText(found) }) };
   }
   if (target.type === 'AverageValue' && target.averageValue !== undefined) {
-    const { replicas, average } = weighShare(total(), { ...at, target: thousandths(target.averageValue) });
-    const words = `external metric ${metric.name}(${selectorWords(metric.selector)})`;
+    const { replicas, average } = replicasForShare(total(), { ...at, target: thousandths(target.averageValue) });
+    const words = `external metric ${metric.name}(${formatSelector(metric.selector)})`;
     return { replicas, metric: words, status: statusWith({ averageValue: amountText(average) }) };
   }
   throw new Unmeasurable('invalid object metric source: neither a value target nor an average value target was set');
 }
 
-function byExternal({ metric, target }: NonNullable<SeenMetric['external']>, reading: Reading, at: Circumstances) {
-  const words = selectorWords(metric.selector);
+function byExternal({ metric, target }: NonNullable<SeenMetric['external']>, reading: Reading, at: ProposalInput) {
+  const words = formatSelector(metric.selector);
   const total = () => totalIn(reading, `unable to get external metric ${at.namespace}/${metric.name}/${words}: `);
   const proposal = (replicas: number, current: object): Proposal => ({
     replicas,
@@ -192,12 +198,12 @@ function byExternal({ metric, target }: NonNullable<SeenMetric['external']>, rea
     status: { type: 'External', external: { metric, current } } as MetricStatus,
   });
   if (target.averageValue !== undefined) {
-    const { replicas, average } = weighShare(total(), { ...at, target: thousandths(target.averageValue) });
+    const { replicas, average } = replicasForShare(total(), { ...at, target: thousandths(target.averageValue) });
     return proposal(replicas, { averageValue: amountText(average) });
   }
   if (target.value !== undefined) {
     const found = total();
-    const replicas = weighTotal(found, () => readyPods(at), { ...at, target: thousandths(target.value) });
+    const replicas = replicasForTotal(found, () => readyPods(at), { ...at, target: thousandths(target.value) });
     return proposal(replicas, { value: amountText(found) });
   }
   throw new Unmeasurable('invalid external metric source: neither a value target nor an average value target was set');
@@ -213,14 +219,14 @@ function totalIn(reading: Reading, prefix: string): bigint {
   throw new Unmeasurable(prefix + (reading.type === 'problem' ? reading.why : 'there is no value'));
 }
 
-function groupsOf(samples: Samples, resource: string | undefined, { pods, now }: Circumstances) {
+function groupsOf(samples: Samples, resource: string | undefined, { pods, now }: ProposalInput) {
   if (pods.length === 0) throw new Unmeasurable(NO_PODS);
   const groups = groupPods(pods, { samples, resource, now });
   if (groups.samples.size > 0) return groups;
   throw new Unmeasurable('did not receive metrics for targeted pods (pods might be unready)');
 }
 
-function readyPods({ pods }: Circumstances): number {
+function readyPods({ pods }: ProposalInput): number {
   if (pods.length === 0) throw new Unmeasurable(`unable to calculate ready pods: ${NO_PODS}`);
   return pods.filter((pod) => pod.status.phase === 'Running' && readySince(pod) !== undefined).length;
 }

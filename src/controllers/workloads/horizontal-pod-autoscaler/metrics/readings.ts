@@ -1,4 +1,4 @@
-/** What the metrics of an autoscaler say now, read before it is planned for. */
+/** Reads the metrics of an autoscaler, before the plan. */
 import { isApiError } from '../../../../base/errors.ts';
 import type { Client } from '../../../../client/client.ts';
 import type { DeepReadonly } from '../../../../client/object-types.ts';
@@ -8,7 +8,7 @@ import { type Sample, type Samples, samplesOf, thousandths } from './samples.ts'
 
 export type SeenMetric = DeepReadonly<MetricSpec>;
 
-/** Of one metric: of each pod, or one for all, or why it could not be read. */
+/** The values of one metric: for each pod, or one for all, or why it could not be read. */
 export type Reading =
   | { readonly type: 'pods'; readonly samples: Samples }
   | { readonly type: 'total'; readonly value: bigint }
@@ -17,15 +17,15 @@ export type Reading =
 type Metric = NonNullable<SeenMetric['pods']>['metric'];
 type DescribedObject = NonNullable<SeenMetric['object']>['describedObject'];
 
-/** Where metrics come from that no node measures. Rejects with an error in the words of that place. */
+/** Sources of custom and external metrics. Rejects with the source's error. */
 export interface MetricSources {
-  /** Of each pod that the selector selects. */
+  /** For each pod that the selector matches. */
   ofPods(
     metric: Metric,
     where: { readonly namespace: string; readonly selector: string },
   ): Promise<readonly PodValue[]>;
   ofObject(metric: Metric, where: { readonly namespace: string; readonly object: DescribedObject }): Promise<string>;
-  /** From outside the cluster; several values add up. */
+  /** From outside the cluster; several values are added up. */
   external(metric: Metric, where: { readonly namespace: string }): Promise<readonly string[]>;
 }
 
@@ -40,7 +40,7 @@ const noCustomMetrics = async () => {
   throw new Error('no custom metrics API (custom.metrics.k8s.io) registered');
 };
 
-/** Nobody has brought any. */
+/** Without sources. */
 export const NO_SOURCES: MetricSources = {
   ofPods: noCustomMetrics,
   ofObject: noCustomMetrics,
@@ -54,11 +54,11 @@ export interface Look {
   readonly signal: AbortSignal;
   readonly sources: MetricSources;
   readonly namespace: string;
-  /** Of the pods that are scaled. */
+  /** Of the pods of the target. */
   readonly selector: string;
 }
 
-/** In the order of the metrics. What nodes measure is asked for once. */
+/** In the order of the metrics. Resource metrics are read once. */
 export async function readMetrics(metrics: readonly SeenMetric[], look: Look): Promise<readonly Reading[]> {
   let measured: ReturnType<typeof measure> | undefined;
   const usage = async (resource: string, container?: string): Promise<Reading> => {
@@ -85,7 +85,7 @@ export async function readMetrics(metrics: readonly SeenMetric[], look: Look): P
   );
 }
 
-/** What there is, or why there is nothing. */
+/** Returns the measurements, or the error. */
 async function measure({ client, signal, namespace, selector }: Look) {
   try {
     const { items } = await client.of(PodMetrics).in(namespace).list({ labelSelector: selector, signal });

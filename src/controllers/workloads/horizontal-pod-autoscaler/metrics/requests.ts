@@ -1,4 +1,4 @@
-/** What pods request of a resource: their use is weighed against it. */
+/** The resource requests of pods, which utilization is relative to. */
 import { addQuantities, parseQuantity, scaled } from '../../../../base/quantity.ts';
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
@@ -10,7 +10,7 @@ import { Unmeasurable } from './unmeasurable.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** By the names of the pods, in thousandths. Without a container, all of a pod together. Throws an Unmeasurable. */
+/** By pod name, in thousandths. Without a container, of the whole pod. Throws an Unmeasurable. */
 export function requestsOf(
   pods: readonly SeenPod[],
   resource: string,
@@ -24,7 +24,7 @@ export function requestsOf(
   );
 }
 
-/** What the pod says for itself counts before what its containers say. */
+/** Pod-level requests take precedence over those of containers. */
 function ofWhole({ metadata, spec }: SeenPod, resource: string): bigint {
   const own = amountIn(spec.resources?.requests, resource);
   const amount = own === undefined ? containersTogether(spec as PodSpec, 'requests').get(resource) : parseQuantity(own);

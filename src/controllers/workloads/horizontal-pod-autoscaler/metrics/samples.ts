@@ -1,4 +1,4 @@
-/** What was measured of pods, as plain numbers: thousandths of a processor, a byte, a request, or whatever is counted. */
+/** Measurements of pods as plain numbers: in thousandths of a core, a byte or whatever is counted. */
 import { formatQuantity, parseQuantity, scaled } from '../../../../base/quantity.ts';
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import { parseDuration } from '../../../../kinds/groups/batch/every-duration.ts';
@@ -7,17 +7,17 @@ import { amountIn } from '../../../../kinds/shapes/container/resources.ts';
 
 export interface Sample {
   readonly value: bigint;
-  /** When it was measured, and over how long before, in milliseconds. */
+  /** When it was measured, and over which window before, in milliseconds. */
   readonly time: number;
   readonly window: number;
 }
 
-/** By the names of the pods. */
+/** By pod name. */
 export type Samples = ReadonlyMap<string, Sample>;
 
 export const thousandths = (text: string): bigint => scaled(parseQuantity(text), 3);
 
-/** How a status tells an amount. */
+/** Formats an amount for the status. */
 export function amountText(value: bigint, resource = ''): string {
   return formatQuantity({
     mantissa: value,
@@ -26,9 +26,7 @@ export function amountText(value: bigint, resource = ''): string {
   });
 }
 
-/**
- * What each pod, or one container of each, uses of a resource. A pod of which not everything is known is left out.
- */
+/** The usage of each pod, or of one container of each. A pod with incomplete measurements is left out. */
 export function samplesOf(
   measured: readonly DeepReadonly<PodMetrics>[],
   resource: string,
@@ -45,7 +43,7 @@ export function samplesOf(
   return samples;
 }
 
-/** A duration as the API writes it. */
+/** Parses a duration of the API. */
 function milliseconds(text: string): number {
   const read = parseDuration(text);
   return typeof read === 'number' ? read : 0;

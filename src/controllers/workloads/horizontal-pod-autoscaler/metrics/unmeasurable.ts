@@ -1,4 +1,4 @@
-/** Why a metric says nothing now, in the words that people read in events and conditions. */
+/** Why a metric has no value now, as events and conditions report it. */
 export class Unmeasurable extends Error {
   override readonly name = 'Unmeasurable';
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limitByPolicies, limitPlainly } from './limit.ts';
-import { NOTHING_REMEMBERED, type Remembered } from './remembered.ts';
+import { NO_HISTORY, type ScalingHistory } from './scaling-history.ts';
 import { type Behavior, stabilize } from './stabilize.ts';
 
 const NOW = 1_000_000_000;
@@ -16,8 +16,8 @@ const behavior = (up: object = {}, down: object = {}) =>
     scaleUp: { stabilizationWindowSeconds: 0, selectPolicy: 'Max', policies: UP, ...up },
     scaleDown: { selectPolicy: 'Max', policies: DOWN, ...down },
   }) as Behavior;
-const recommended = (...all: [replicas: number, secondsAgo: number][]): Remembered => ({
-  ...NOTHING_REMEMBERED,
+const recommended = (...all: [replicas: number, secondsAgo: number][]): ScalingHistory => ({
+  ...NO_HISTORY,
   recommendations: all.map(([replicas, ago]) => ({ replicas, at: NOW - ago * 1000 })),
 });
 
@@ -41,8 +41,8 @@ describe('without behavior', () => {
   });
 
   test('the most of the last five minutes counts, and nothing holds back upwards', () => {
-    const stable = (wanted: number, remembered: Remembered) =>
-      stabilize({ current: 5, wanted, now: NOW }, undefined, remembered).replicas;
+    const stable = (wanted: number, history: ScalingHistory) =>
+      stabilize({ current: 5, wanted, now: NOW }, undefined, history).replicas;
     expect(stable(2, recommended([4, 299], [3, 10]))).toBe(4);
     expect(stable(2, recommended([4, 300]))).toBe(4);
     expect(stable(2, recommended([4, 301]))).toBe(2);
@@ -51,7 +51,7 @@ describe('without behavior', () => {
 });
 
 describe('policies', () => {
-  const limit = (current: number, wanted: number, how: Behavior, changes: Remembered['changes'] = []) => {
+  const limit = (current: number, wanted: number, how: Behavior, changes: ScalingHistory['changes'] = []) => {
     const { replicas, reason } = limitByPolicies({ current, wanted, ...bounds }, how, { changes, now: NOW });
     return [replicas, reason];
   };
@@ -89,8 +89,8 @@ describe('policies', () => {
   });
 
   test('windows hold back in both directions', () => {
-    const stable = (wanted: number, how: Behavior, remembered: Remembered) =>
-      stabilize({ current: 5, wanted, now: NOW }, how, remembered).replicas;
+    const stable = (wanted: number, how: Behavior, history: ScalingHistory) =>
+      stabilize({ current: 5, wanted, now: NOW }, how, history).replicas;
     const slow = behavior({ stabilizationWindowSeconds: 60 }, { stabilizationWindowSeconds: 120 });
     expect(stable(9, slow, recommended([6, 59], [8, 10]))).toBe(6);
     expect(stable(9, slow, recommended([6, 60], [8, 10]))).toBe(8);
@@ -143,7 +143,7 @@ describe('whatever is asked for', () => {
       fc.property(asked, policy, steps, ({ min, max, current }, one, looks) => {
         const how = behavior({ policies: [one] }, { policies: [one] });
         const sizes: { at: number; size: number }[] = [{ at: 0, size: current }];
-        let changes: Remembered['changes'] = [];
+        let changes: ScalingHistory['changes'] = [];
         let now = 0;
         for (const { after, wanted } of looks) {
           now += after * 1000;

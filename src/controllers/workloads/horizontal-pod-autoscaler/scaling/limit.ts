@@ -1,5 +1,5 @@
-/** Keeps a number between its bounds, and from changing faster than it may. */
-import type { Remembered } from './remembered.ts';
+/** Keeps a number within its bounds and its rate limits. */
+import type { ScalingHistory } from './scaling-history.ts';
 import type { Behavior } from './stabilize.ts';
 
 export interface Bounds {
@@ -9,17 +9,17 @@ export interface Bounds {
 
 export interface Limited {
   readonly replicas: number;
-  /** What has kept it from being what was wanted, or that nothing has. */
+  /** What limited it, or that nothing did. */
   readonly reason: string;
   readonly message: string;
 }
 
-interface Asked extends Bounds {
+interface LimitInput extends Bounds {
   readonly current: number;
   readonly wanted: number;
 }
 
-const FREE = { reason: 'DesiredWithinRange', message: 'the desired count is within the acceptable range' };
+const WITHIN_RANGE = { reason: 'DesiredWithinRange', message: 'the desired count is within the acceptable range' };
 const TOO_FEW = {
   reason: 'TooFewReplicas',
   message: 'the desired replica count is less than the minimum replica count',
@@ -37,42 +37,42 @@ const TOO_FAST_DOWN = {
   message: 'the desired replica count is decreasing faster than the maximum scale rate',
 };
 
-/** Without behavior: to twice as many at a time, or to four. */
-export function limitPlainly({ current, wanted, min, max }: Asked): Limited {
+/** Without `behavior`: at most twice the size at a time, or four. */
+export function limitPlainly({ current, wanted, min, max }: LimitInput): Limited {
   const fastest = Math.max(2 * current, 4);
   if (wanted < min) return { replicas: min, ...TOO_FEW };
-  if (wanted <= Math.min(max, fastest)) return { replicas: wanted, ...FREE };
+  if (wanted <= Math.min(max, fastest)) return { replicas: wanted, ...WITHIN_RANGE };
   return max > fastest ? { replicas: fastest, ...TOO_FAST_UP } : { replicas: max, ...TOO_MANY };
 }
 
 export function limitByPolicies(
-  { current, wanted, min, max }: Asked,
+  { current, wanted, min, max }: LimitInput,
   behavior: Behavior,
-  { changes, now }: Pick<Remembered, 'changes'> & { readonly now: number },
+  { changes, now }: Pick<ScalingHistory, 'changes'> & { readonly now: number },
 ): Limited {
   if (wanted > current) {
     const fastest = Math.max(current, fastestUp(behavior.scaleUp, current, changesWithin(changes, now)));
-    if (wanted <= Math.min(max, fastest)) return { replicas: wanted, ...FREE };
+    if (wanted <= Math.min(max, fastest)) return { replicas: wanted, ...WITHIN_RANGE };
     return max > fastest ? { replicas: fastest, ...TOO_FAST_UP } : { replicas: max, ...TOO_MANY };
   }
   if (wanted < current) {
     const fastest = Math.min(current, fastestDown(behavior.scaleDown, current, changesWithin(changes, now)));
-    if (wanted >= Math.max(min, fastest)) return { replicas: wanted, ...FREE };
+    if (wanted >= Math.max(min, fastest)) return { replicas: wanted, ...WITHIN_RANGE };
     return min < fastest ? { replicas: fastest, ...TOO_FAST_DOWN } : { replicas: min, ...TOO_FEW };
   }
-  return { replicas: wanted, ...FREE };
+  return { replicas: wanted, ...WITHIN_RANGE };
 }
 
-/** By how much the number has grown within so many seconds, together with what was taken back. */
+/** By how much the number has grown within so many seconds, net of reductions. */
 type GrowthWithin = (seconds: number) => number;
 
-function changesWithin(changes: Remembered['changes'], now: number): GrowthWithin {
+function changesWithin(changes: ScalingHistory['changes'], now: number): GrowthWithin {
   return (seconds) => changes.reduce((sum, { by, at }) => (at > now - seconds * 1000 ? sum + by : sum), 0);
 }
 
 type Rules = Behavior['scaleUp'] | Behavior['scaleDown'];
 
-/** The most that may be reached now. */
+/** The maximum that may be reached now. */
 function fastestUp(rules: Rules, current: number, growth: GrowthWithin): number {
   const reach = rules.policies.map(({ type, value, periodSeconds }) => {
     const start = current - growth(periodSeconds);
@@ -82,7 +82,7 @@ function fastestUp(rules: Rules, current: number, growth: GrowthWithin): number 
   return chosen(rules, current, { most: () => Math.max(...reach), least: () => Math.min(...reach) });
 }
 
-/** The least that may be reached now. */
+/** The minimum that may be reached now. */
 function fastestDown(rules: Rules, current: number, growth: GrowthWithin): number {
   const reach = rules.policies.map(({ type, value, periodSeconds }) => {
     const start = current - growth(periodSeconds);

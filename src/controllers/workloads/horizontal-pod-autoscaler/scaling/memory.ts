@@ -1,26 +1,28 @@
-/** What has to be kept between looks at autoscalers. A restart forgets it: then sizes shrink a little later. */
+/**
+ * State that is kept between evaluations of autoscalers. It is lost on a restart, after which sizes shrink a little later.
+ */
 import { deepEqual } from '../../../../base/tree.ts';
 import type { DeepReadonly } from '../../../../client/object-types.ts';
 import type { HorizontalPodAutoscaler } from '../../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
-import { NOTHING_REMEMBERED, type Remembered } from './remembered.ts';
+import { NO_HISTORY, type ScalingHistory } from './scaling-history.ts';
 
 type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 
-/** Autoscalers look again after so many milliseconds. */
-export const PERIOD = 15_000;
+/** Autoscalers are evaluated at this interval. */
+export const EVALUATION_INTERVAL_MS = 15_000;
 
 interface Known {
   readonly uid: string | undefined;
   readonly namespace: string | undefined;
   readonly name: string;
   readonly spec: Autoscaler['spec'];
-  readonly lookedAt: number;
-  /** Of the pods that it scales, once that could be read. */
+  readonly evaluatedAt: number;
+  /** Of the pods of its target, once that was read. */
   selector: string;
-  remembered: Remembered;
+  history: ScalingHistory;
 }
 
-/** Another autoscaler of the namespace, with the pods that it scales. */
+/** Another autoscaler of the namespace, with the selector of its pods. */
 export interface Rival {
   readonly name: string;
   readonly selector: string;
@@ -29,32 +31,32 @@ export interface Rival {
 export class Memory {
   readonly #known = new Map<string, Known>();
 
-  /** How many milliseconds until it is time to look again; 0 for one that is new or asks for something else now. */
+  /** Returns the milliseconds until the next evaluation; 0 for one that is new or has changed. */
   dueIn(key: string, { metadata, spec }: Autoscaler, now: number): number {
     const known = this.#known.get(key);
     if (!known || known.uid !== metadata.uid || !deepEqual(known.spec, spec)) return 0;
-    return Math.max(0, known.lookedAt + PERIOD - now);
+    return Math.max(0, known.evaluatedAt + EVALUATION_INTERVAL_MS - now);
   }
 
-  /** It is looked at now. `selector` is empty where the target could not be read. */
+  /** Records an evaluation. `selector` is empty when the target could not be read. */
   look(key: string, { metadata, spec }: Autoscaler, { selector, now }: { selector: string; now: number }): void {
     const { uid, namespace, name = '' } = metadata;
     const before = this.#known.get(key);
     const same = before?.uid === uid ? before : undefined;
     this.#known.set(key, {
-      ...{ uid, namespace, name, spec, lookedAt: now },
+      ...{ uid, namespace, name, spec, evaluatedAt: now },
       selector: selector || (same?.selector ?? ''),
-      remembered: same?.remembered ?? NOTHING_REMEMBERED,
+      history: same?.history ?? NO_HISTORY,
     });
   }
 
-  remembered(key: string): Remembered {
-    return this.#known.get(key)?.remembered ?? NOTHING_REMEMBERED;
+  history(key: string): ScalingHistory {
+    return this.#known.get(key)?.history ?? NO_HISTORY;
   }
 
-  remember(key: string, remembered: Remembered): void {
+  remember(key: string, history: ScalingHistory): void {
     const known = this.#known.get(key);
-    if (known) known.remembered = remembered;
+    if (known) known.history = history;
   }
 
   rivals({ metadata }: Autoscaler): readonly Rival[] {

@@ -1,8 +1,13 @@
 /** What pods that are not at work, or of which nothing is known, do to the number that is asked for. */
 import { describe, expect, test } from 'vitest';
 import { groupPods, type PodGroups } from './pod-groups.ts';
+import {
+  replicasForAverage,
+  replicasForShare,
+  replicasForTotal,
+  replicasForUtilization,
+} from './replica-calculator.ts';
 import type { Sample } from './samples.ts';
-import { weighAverage, weighShare, weighTotal, weighUtilization } from './weigh.ts';
 
 const NOW = Date.parse('2030-01-01T01:00:00Z');
 const tolerance = { up: 0.1, down: 0.1 };
@@ -76,7 +81,7 @@ describe('a pod', () => {
 describe('the use of what is requested', () => {
   const requests = (...values: number[]) => new Map(values.map((value, index) => [`p${index}`, BigInt(value)]));
   const weighed = (values: (number | undefined)[], { states = [], target = 50, replicas = values.length }: any = {}) =>
-    weighUtilization(group(values, states), requests(...values.map(() => 100)), { target, replicas, tolerance });
+    replicasForUtilization(group(values, states), requests(...values.map(() => 100)), { target, replicas, tolerance });
 
   test('above the target asks for more, below for fewer', () => {
     expect(weighed([100, 100])).toEqual({ replicas: 4, utilization: 100, average: 100n });
@@ -119,44 +124,46 @@ describe('the use of what is requested', () => {
   });
 
   test('is nothing to go by where nothing is requested', () => {
-    expect(() => weighUtilization(group([10]), requests(0), { target: 50, replicas: 1, tolerance })).toThrow(
+    expect(() => replicasForUtilization(group([10]), requests(0), { target: 50, replicas: 1, tolerance })).toThrow(
       'no metrics returned matched known pods',
     );
   });
 
   test('has a tolerance for each direction', () => {
-    const weigh = (value: number, tolerance: { up: number; down: number }) =>
-      weighUtilization(group([value, value]), requests(100, 100), { target: 50, replicas: 2, tolerance }).replicas;
-    expect(weigh(70, { up: 0.5, down: 0 })).toBe(2);
-    expect(weigh(51, { up: 0, down: 0.5 })).toBe(3);
-    expect(weigh(26, { up: 0, down: 0.5 })).toBe(2);
-    expect(weigh(24, { up: 0, down: 0.5 })).toBe(1);
+    const calculate = (value: number, tolerance: { up: number; down: number }) =>
+      replicasForUtilization(group([value, value]), requests(100, 100), { target: 50, replicas: 2, tolerance })
+        .replicas;
+    expect(calculate(70, { up: 0.5, down: 0 })).toBe(2);
+    expect(calculate(51, { up: 0, down: 0.5 })).toBe(3);
+    expect(calculate(26, { up: 0, down: 0.5 })).toBe(2);
+    expect(calculate(24, { up: 0, down: 0.5 })).toBe(1);
   });
 });
 
 test('an average is weighed in the same way', () => {
-  expect(weighAverage(group([1500, 2500]), { target: 1000n, replicas: 2, tolerance })).toEqual({
+  expect(replicasForAverage(group([1500, 2500]), { target: 1000n, replicas: 2, tolerance })).toEqual({
     ...{ replicas: 4, average: 2000n },
   });
-  expect(weighAverage(group([500, undefined]), { target: 1000n, replicas: 2, tolerance }).replicas).toBe(2);
-  expect(weighAverage(group([200, 200, undefined]), { target: 1000n, replicas: 3, tolerance }).replicas).toBe(2);
+  expect(replicasForAverage(group([500, undefined]), { target: 1000n, replicas: 2, tolerance }).replicas).toBe(2);
+  expect(replicasForAverage(group([200, 200, undefined]), { target: 1000n, replicas: 3, tolerance }).replicas).toBe(2);
 });
 
 test('one value for all is weighed by the pods that are ready', () => {
-  const weigh = (total: number, ready: number, replicas = 3) =>
-    weighTotal(BigInt(total), () => ready, { target: 100n, replicas, tolerance });
-  expect(weigh(200, 3)).toBe(6);
-  expect(weigh(200, 1)).toBe(2);
-  expect(weigh(105, 1)).toBe(3);
-  expect(weigh(50, 3)).toBe(2);
-  expect(weigh(350, 0, 0)).toBe(4);
-  expect(weigh(2 ** 50, 1000)).toBe(2 ** 31 - 1);
+  const calculate = (total: number, ready: number, replicas = 3) =>
+    replicasForTotal(BigInt(total), () => ready, { target: 100n, replicas, tolerance });
+  expect(calculate(200, 3)).toBe(6);
+  expect(calculate(200, 1)).toBe(2);
+  expect(calculate(105, 1)).toBe(3);
+  expect(calculate(50, 3)).toBe(2);
+  expect(calculate(350, 0, 0)).toBe(4);
+  expect(calculate(2 ** 50, 1000)).toBe(2 ** 31 - 1);
 });
 
 test('one value that pods share is divided among them', () => {
-  const weigh = (total: number, observed: number) => weighShare(BigInt(total), { target: 100n, observed, tolerance });
-  expect(weigh(1000, 5)).toEqual({ replicas: 10, average: 200n });
-  expect(weigh(310, 3)).toEqual({ replicas: 3, average: 104n });
-  expect(weigh(0, 3)).toEqual({ replicas: 0, average: 0n });
-  expect(weigh(250, 0)).toMatchObject({ replicas: 3 });
+  const calculate = (total: number, observed: number) =>
+    replicasForShare(BigInt(total), { target: 100n, observed, tolerance });
+  expect(calculate(1000, 5)).toEqual({ replicas: 10, average: 200n });
+  expect(calculate(310, 3)).toEqual({ replicas: 3, average: 104n });
+  expect(calculate(0, 3)).toEqual({ replicas: 0, average: 0n });
+  expect(calculate(250, 0)).toMatchObject({ replicas: 3 });
 });

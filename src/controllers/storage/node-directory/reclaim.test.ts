@@ -45,11 +45,11 @@ describe('a volume', () => {
     expect(handled(directory({}, { metadata: { deletionTimestamp } }), false).metadata.finalizers).toEqual([]);
   });
 
-  it('is let go when nobody can tell where it is', () => {
+  it('is released when its directory cannot be determined', () => {
     const odd = directory({ local: { path: '/a/other' } }, { metadata: { deletionTimestamp } });
     expect(handled(odd)).toMatchObject({
       metadata: { finalizers: [] },
-      events: ['VolumeFailedDelete: nobody can tell which directory of which node it is: nothing is removed'],
+      events: ['VolumeFailedDelete: the node or path of the directory cannot be determined: its data is not removed'],
     });
   });
 

@@ -6,40 +6,40 @@ import type { Action } from './plan.ts';
 
 type Wait = Extract<Action, { type: 'requeueOnChange' }>;
 
-/** How soon after a change that woke a key the next one may, in milliseconds: many changes come together. */
-const PACE = 500;
+/** Minimum interval between changes that wake a key, since many changes come together. */
+const MIN_WAKE_INTERVAL_MS = 500;
 
-/** How long after a watch that broke to look again, in milliseconds. */
-const LOOK_AGAIN = 5000;
+/** How long after a broken watch the key is planned again. */
+const RETRY_MS = 5000;
 
-export interface ChangeWaitsOptions {
+export interface ChangeWatchesOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Plans for the key, `delay` milliseconds from now. */
+  /** Plans for the key after `delay` milliseconds. */
   readonly wake: (key: string, delay: number) => void;
 }
 
-/** Watches that plans asked for: the first change of any of them wakes the key, and its next plan ends them all. */
-export class ChangeWaits {
-  readonly #options: ChangeWaitsOptions;
+/** The watches of `requeueOnChange` actions: the first change of any wakes the key, and its next plan ends them all. */
+export class ChangeWatches {
+  readonly #options: ChangeWatchesOptions;
   readonly #running = new Map<string, AbortController>();
   readonly #open = new Set<Promise<void>>();
   readonly #woken = new Map<string, number>();
 
-  constructor(options: ChangeWaitsOptions) {
+  constructor(options: ChangeWatchesOptions) {
     this.#options = options;
   }
 
-  start(key: string, waits: readonly Wait[]): void {
-    if (waits.length === 0) {
+  start(key: string, changes: readonly Wait[]): void {
+    if (changes.length === 0) {
       this.#woken.delete(key);
       return;
     }
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     this.#running.set(key, stop);
-    for (const wait of waits) {
+    for (const wait of changes) {
       const open = this.#watch(key, wait, stop.signal).finally(() => this.#open.delete(open));
       this.#open.add(open);
     }
@@ -64,19 +64,19 @@ export class ChangeWaits {
         return;
       }
     } catch (error) {
-      // Whatever it is, the next plan looks for itself.
-      log.debug('a wait for a change broke', { key, kind: kind.kind, error: String(error) });
+      // The next plan reads the current state anyway.
+      log.debug('watching for changes failed', { key, kind: kind.kind, error: String(error) });
     }
-    if (!signal.aborted) wake(key, LOOK_AGAIN);
+    if (!signal.aborted) wake(key, RETRY_MS);
   }
 
-  /** The first change wakes at once. What was to wake the key later, and did not have to, delays nothing more. */
+  /** The first change wakes at once; following ones are delayed. */
   #changed(key: string): void {
     const { clock, wake } = this.#options;
     this.end(key);
     const now = clock.now();
     const last = Math.min(this.#woken.get(key) ?? Number.NEGATIVE_INFINITY, now);
-    const at = Math.max(now, last + PACE);
+    const at = Math.max(now, last + MIN_WAKE_INTERVAL_MS);
     this.#woken.set(key, at);
     wake(key, at - now);
   }

@@ -1,4 +1,4 @@
-/** Sees to it that volumes go when nobody wants them any more. Their data is removed by their node. */
+/** Deletes volumes that are no longer needed. Their data is removed by their node. */
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PROVISIONED_BY } from '../../../kinds/volumes/binding.ts';
@@ -13,27 +13,27 @@ export function planDirectory(volume: Volume | undefined, world: World): Plan {
   const { finalizers = [], deletionTimestamp } = volume.metadata;
   const isHeld = finalizers.includes(REMOVAL);
   const goesWithClaim = volume.spec.persistentVolumeReclaimPolicy === 'Delete';
-  if (isHeld && !goesWithClaim) return [letGo(volume)];
-  if (deletionTimestamp) return isToRemove(volume) ? lastResort(volume, world) : [];
-  if (!isHeld && goesWithClaim) return [hold(volume)];
+  if (isHeld && !goesWithClaim) return [removeFinalizer(volume)];
+  if (deletionTimestamp) return isToRemove(volume) ? releaseIfNodeIsGone(volume, world) : [];
+  if (!isHeld && goesWithClaim) return [addFinalizer(volume)];
   return goesWithClaim && volume.status.phase === 'Released' ? [remove(PersistentVolume, volume)] : [];
 }
 
-/** The node removes the data and lets go of the volume, unless there is no such node. */
-function lastResort(volume: Volume, world: World): Plan {
+/** The node removes the data and releases the volume, unless the node is gone. */
+function releaseIfNodeIsGone(volume: Volume, world: World): Plan {
   const directory = nodeDirectory(volume);
   if (!directory) {
-    const message = 'nobody can tell which directory of which node it is: nothing is removed';
-    return [letGo(volume), event(volume, 'Warning', 'VolumeFailedDelete', message)];
+    const message = 'the node or path of the directory cannot be determined: its data is not removed';
+    return [removeFinalizer(volume), event(volume, 'Warning', 'VolumeFailedDelete', message)];
   }
-  return world.nodeNamed(directory.node) ? [] : [letGo(volume)];
+  return world.nodeNamed(directory.node) ? [] : [removeFinalizer(volume)];
 }
 
-function hold(volume: Volume) {
+function addFinalizer(volume: Volume) {
   return withFinalizers(volume, [...(volume.metadata.finalizers ?? []), REMOVAL]);
 }
 
-function letGo(volume: Volume) {
+function removeFinalizer(volume: Volume) {
   return withFinalizers(volume, volume.metadata.finalizers?.filter((each) => each !== REMOVAL) ?? []);
 }
 

@@ -2,8 +2,8 @@ import type { SeenMetric } from './readings.ts';
 
 type Selector = NonNullable<SeenMetric['pods']>['metric']['selector'];
 
-/** A selector as the messages of autoscalers have always written it: the way that a debugger would. */
-export function selectorWords(selector: Selector): string {
+/** Formats a selector as Go's debug output, which autoscaler messages have always used. */
+export function formatSelector(selector: Selector): string {
   if (!selector) return 'nil';
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   const expressions = (selector.matchExpressions ?? []).map(

@@ -1,23 +1,23 @@
-/** How far a Deployment may go at once. */
+/** The limits of a Deployment's rolling update. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 
-export interface Steps {
-  /** How many pods there may be beyond the wanted ones. */
+export interface UpdateLimits {
+  /** How many pods there may be above the desired number. */
   readonly maxSurge: number;
-  /** How many of the wanted pods may be missing. */
+  /** How many of the desired pods may be missing. */
   readonly maxUnavailable: number;
 }
 
-/** Shares of the wanted pods are rounded up for the surplus and down for what may be missing. */
-export function stepsOf({ spec }: DeepReadonly<Deployment>): Steps {
+/** Percentages are rounded up for the surge and down for what may be unavailable. */
+export function updateLimitsOf({ spec }: DeepReadonly<Deployment>): UpdateLimits {
   const { replicas, strategy } = spec;
   if (strategy.type !== 'RollingUpdate') return { maxSurge: 0, maxUnavailable: 0 };
   const { maxSurge = 0, maxUnavailable = 0 } = strategy.rollingUpdate ?? {};
   const surplus = share(maxSurge, replicas, Math.ceil);
   const missing = share(maxUnavailable, replicas, Math.floor);
-  // Two shares that both come to nothing would never move.
+  // With both at zero, it would never proceed.
   const atLeast = surplus === 0 && missing === 0 ? 1 : missing;
   return { maxSurge: surplus, maxUnavailable: Math.min(atLeast, replicas) };
 }

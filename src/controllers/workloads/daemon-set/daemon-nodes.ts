@@ -1,52 +1,52 @@
-/** A DaemonSet's nodes, each with the pods that it has there. */
+/** The nodes of a DaemonSet, each with its pods. */
 
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Listers } from '../../loop/define.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { type SeenDaemonSet, type SeenPod, targetNode } from './daemon-pod.ts';
-import { eligibility, type Verdict } from './eligibility.ts';
+import { type Eligibility, eligibility } from './eligibility.ts';
 
 /** A node that should have a pod, or has one. */
-export interface Site extends Verdict {
+export interface DaemonNode extends Eligibility {
   readonly node: string;
-  /** Oldest first; those that are on the node before those that only wait for it. */
+  /** Oldest first; pods on the node before those that only wait for it. */
   readonly pods: readonly SeenPod[];
 }
 
-export interface Sites {
-  readonly sites: readonly Site[];
+export interface DaemonNodes {
+  readonly nodes: readonly DaemonNode[];
   /** Pods that wait for a node that is gone. */
-  readonly stranded: readonly SeenPod[];
+  readonly strandedPods: readonly SeenPod[];
   /** How many nodes should have a pod. */
   readonly desired: number;
 }
 
-export function sitesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[], { of }: Listers): Sites {
+export function daemonNodesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[], { of }: Listers): DaemonNodes {
   const byNode = groupByNode(pods);
-  const judge = eligibility(daemonSet);
-  const sites: Site[] = [];
+  const test = eligibility(daemonSet);
+  const nodes: DaemonNode[] = [];
   let desired = 0;
   for (const node of of(Node).list()) {
     const { name = '' } = node.metadata;
     const found = byNode.get(name);
     byNode.delete(name);
-    const { shouldRun, mayStay } = judge(node);
+    const { shouldRun, mayStay } = test(node);
     if (shouldRun) desired++;
-    if (shouldRun || found) sites.push({ node: name, shouldRun, mayStay, pods: found ? sorted(found) : NOBODY });
+    if (shouldRun || found) nodes.push({ node: name, shouldRun, mayStay, pods: found ? sorted(found) : NO_PODS });
   }
-  // Those that ran there are for the collection of pods without nodes.
-  const stranded = [...byNode.values()]
+  // Those that ran there are left to the pod garbage collector.
+  const strandedPods = [...byNode.values()]
     .flat()
     .filter(({ metadata, spec }) => !spec.nodeName && !metadata.deletionTimestamp);
-  return { sites, stranded, desired };
+  return { nodes, strandedPods, desired };
 }
 
-const NOBODY: readonly SeenPod[] = [];
+const NO_PODS: readonly SeenPod[] = [];
 
 function groupByNode(pods: readonly SeenPod[]): Map<string, SeenPod[]> {
   const out = new Map<string, SeenPod[]>();
   for (const pod of pods) {
-    // It has ended and was told to go: nothing is left to do about it.
+    // It has ended and is being deleted: nothing is left to do.
     if (isTerminal(pod) && pod.metadata.deletionTimestamp) continue;
     const node = targetNode(pod);
     if (node === undefined) continue;

@@ -1,45 +1,45 @@
-/** How many pods would bring what was measured to its target. Nothing here knows of limits, or of what was before. */
+/** How many pods would bring a metric to its target, regardless of limits and history. */
 import type { PodGroups } from './pod-groups.ts';
 import type { Sample, Samples } from './samples.ts';
 import { Unmeasurable } from './unmeasurable.ts';
 
-/** By how much the target may be missed before anything is done, in each direction: 0.1 is a tenth. */
+/** How far the target may be missed before anything is done, in each direction: 0.1 is 10 %. */
 export interface Tolerance {
   readonly down: number;
   readonly up: number;
 }
 
 interface Scales {
-  /** How many there should be until now. */
+  /** The current desired number. */
   readonly replicas: number;
   readonly tolerance: Tolerance;
 }
 
-const MOST = 2 ** 31 - 1;
+const MAX_INT32 = 2 ** 31 - 1;
 
 const isWithin = ({ down, up }: Tolerance, ratio: number) => 1 - down <= ratio && ratio <= 1 + up;
 
-const wholePods = (count: number) => Math.min(Math.ceil(count), MOST);
+const wholePods = (count: number) => Math.min(Math.ceil(count), MAX_INT32);
 
 export interface Utilization {
   readonly replicas: number;
-  /** How many hundredths of their requests the pods use, and how much that is for each. */
+  /** The usage as a percentage of requests, and the average amount for each pod. */
   readonly utilization: number;
   readonly average: bigint;
 }
 
-/** `target` in hundredths of what the pods request. Throws an Unmeasurable. */
-export function weighUtilization(
+/** `target` is a percentage of the requests. Throws an Unmeasurable. */
+export function replicasForUtilization(
   groups: PodGroups,
   requests: ReadonlyMap<string, bigint>,
   { target, ...scales }: Scales & { readonly target: number },
 ): Utilization {
   const use = (samples: Samples) => utilizationOf(samples, requests);
   const { utilization, average } = use(groups.samples);
-  const replicas = weigh(groups, {
+  const replicas = calculate(groups, {
     ...scales,
     ratioOf: (samples) => use(samples).utilization / target,
-    // One of which nothing is known is not to be the reason that others go.
+    // A pod without a measurement must not cause a scale-down.
     assumed: (pod) => ((requests.get(pod) ?? 0n) * BigInt(Math.max(100, target))) / 100n,
   });
   return { replicas, utilization, average };
@@ -58,8 +58,8 @@ function utilizationOf(samples: Samples, requests: ReadonlyMap<string, bigint>) 
   return { utilization: Number((used * 100n) / requested), average: used / count };
 }
 
-/** `target` as what was measured. */
-export function weighAverage(
+/** `target` has the unit of the metric. */
+export function replicasForAverage(
   groups: PodGroups,
   { target, ...scales }: Scales & { readonly target: bigint },
 ): { readonly replicas: number; readonly average: bigint } {
@@ -69,18 +69,24 @@ export function weighAverage(
     return sum / BigInt(samples.size);
   };
   const ratioOf = (samples: Samples) => Number(averageOf(samples)) / Number(target);
-  return { replicas: weigh(groups, { ...scales, ratioOf, assumed: () => target }), average: averageOf(groups.samples) };
+  return {
+    replicas: calculate(groups, { ...scales, ratioOf, assumed: () => target }),
+    average: averageOf(groups.samples),
+  };
 }
 
-interface Weighing extends Scales {
-  /** How the use stands to its target. */
+interface Calculation extends Scales {
+  /** The ratio of the usage to its target. */
   readonly ratioOf: (samples: Samples) => number;
-  /** What a pod without a measurement counts as using, where fewer pods would do for the others. */
+  /** What a pod without a measurement is assumed to use when the others suggest scaling down. */
   readonly assumed: (pod: string) => bigint;
 }
 
-/** Pods without a measurement, or not at work yet, may make a change smaller, but never turn it round. */
-function weigh({ samples, ready, unready, missing }: PodGroups, { replicas, tolerance, ...use }: Weighing): number {
+/** Pods without a measurement, or not ready, may reduce a change, but never reverse it. */
+function calculate(
+  { samples, ready, unready, missing }: PodGroups,
+  { replicas, tolerance, ...use }: Calculation,
+): number {
   const ratio = use.ratioOf(samples);
   const waits = ratio > 1 ? unready : [];
   if (waits.length === 0 && missing.length === 0) {
@@ -101,8 +107,8 @@ function weigh({ samples, ready, unready, missing }: PodGroups, { replicas, tole
 
 const sampleOf = (value: bigint): Sample => ({ value, time: 0, window: 0 });
 
-/** One value that all pods that are ready bring about together. `target` is the value that is wanted. */
-export function weighTotal(
+/** One value for all ready pods together. `target` is the desired value. */
+export function replicasForTotal(
   total: bigint,
   ready: () => number,
   { target, replicas, tolerance }: Scales & { readonly target: bigint },
@@ -112,8 +118,8 @@ export function weighTotal(
   return isWithin(tolerance, ratio) ? replicas : wholePods(ratio * ready());
 }
 
-/** The same where the target is for each pod. `observed` is how many pods there are. */
-export function weighShare(
+/** The same with a target for each pod. `observed` is the number of pods. */
+export function replicasForShare(
   total: bigint,
   { target, observed, tolerance }: Omit<Scales, 'replicas'> & { readonly target: bigint; readonly observed: number },
 ): { readonly replicas: number; readonly average: bigint } {
