@@ -1,4 +1,4 @@
-/** `npm run bench`: sets up what is missing, builds, and measures. Flags are those of bench/main.ts. */
+/** `npm run bench`: installs what is missing, builds, and measures. Flags are those of bench/main.ts. */
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { ensurePackages, ensureTools, root, run } from './setup.mjs';
@@ -7,7 +7,7 @@ ensurePackages();
 ensureTools(['wrk', 'etcd']);
 await build();
 const { build: bundle } = await import('esbuild');
-// Bundled, so that the bare server starts as quickly as a program of its size can.
+// Bundled, so that the bare server starts as fast as it can.
 await bundle({
   absWorkingDir: root,
   entryPoints: ['bench/main.ts', 'bench/bare.ts'],

@@ -1,6 +1,6 @@
 /**
- * Builds the programs into dist/: one CommonJS file each, so that a running program needs nothing more from the disk when
- * dist/ is built anew. `build()` is what the other scripts call.
+ * Builds the programs into dist/: one CommonJS file each, so that a running program loads nothing from disk while dist/ is
+ * rebuilt. Other scripts call `build()`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { ensurePackages, root } from './setup.mjs';
 const dist = join(root, 'dist');
 const HASHED = ['qd.main-', 'qd.front-'];
 
-/** Builds, unless what is built is newer than everything it is made of. */
+/** Builds, unless dist/ is newer than all sources. */
 export async function build() {
   if (isUpToDate()) return;
   mkdirSync(dist, { recursive: true });
@@ -35,13 +35,13 @@ export async function build() {
   for (const file of readdirSync(dist).filter(isOld)) rmSync(join(dist, file), { force: true });
 }
 
-/** Builds a bundle whose name holds a hash of its content, and returns that name. */
+/** Builds a bundle whose name contains a hash of its content, and returns the name. */
 async function hashed(entryPoint, define = {}) {
   const written = await bundle(entryPoint, { entryNames: '[name]-[hash]', metafile: true, define });
   return basename(Object.keys(written.metafile.outputs).find((file) => file.endsWith('.js')));
 }
 
-/** What the program is made of, as far as git says: the same sources give the same program. */
+/** The commit that the program is built from: the same sources give the same program. */
 function provenance() {
   const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8', env: { ...process.env, TZ: 'UTC' } });
   const last = git('log', '-1', '--date=format-local:%Y-%m-%dT%H:%M:%SZ', '--format=%H %cd');
@@ -50,7 +50,7 @@ function provenance() {
   return { commit, date, isClean: git('status', '--porcelain', '--untracked-files=no').stdout === '' };
 }
 
-/** Folders count too: they change when a file in them goes. */
+/** Folders count, too: they change when a file in them is removed. */
 function isUpToDate() {
   const built = statSync(join(dist, 'qd.js'), { throwIfNoEntry: false });
   if (!built) return false;
@@ -73,9 +73,9 @@ async function bundle(entryPoints, options) {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    // Finds its prebuilt binary relative to its own folder.
+    // Loads its prebuilt binary relative to its own folder.
     external: ['lmdb'],
-    // Names stay: they stand in stack traces, and keeping them any other way costs time at run time.
+    // Names are not minified, for readable stack traces; other ways to keep them cost time at run time.
     minifySyntax: true,
     minifyWhitespace: true,
     sourcemap: 'linked',
@@ -86,7 +86,7 @@ async function bundle(entryPoints, options) {
   });
 }
 
-/** Starts a cluster and stops it, so that launch.ts can keep what V8 compiled for that. */
+/** Starts and stops a cluster, so that launch.ts can keep the code that V8 compiled for it. */
 async function keepCompiled() {
   const directory = mkdtempSync(join(tmpdir(), 'qd-build-'));
   const flags = ['--data-dir', join(directory, 'data'), '--kubeconfig', join(directory, 'kubeconfig'), '--port', '0'];
@@ -99,7 +99,7 @@ async function keepCompiled() {
   });
   const [code] = await once(child, 'exit');
   rmSync(directory, { recursive: true, force: true });
-  if (code !== 0) throw new Error(`the built program ended with ${code}`);
+  if (code !== 0) throw new Error(`the built program exited with code ${code}`);
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

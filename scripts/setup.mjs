@@ -1,6 +1,6 @@
 /**
- * What a fresh clone lacks: npm packages, and the Debian packages that some suites and the bench want. Runs before
- * node_modules exists, so it is plain Node and imports nothing else.
+ * Installs what a fresh clone lacks: npm packages, and the Debian packages that some suites and the bench need. It runs
+ * before node_modules exists, so it is plain Node and imports nothing else.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,21 +9,21 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Programs of other people that suites drive, by the Debian package that holds them. */
+/** Debian packages of the programs that suites drive. */
 const DEBIAN = { etcd: 'etcd-server', wrk: 'wrk' };
 
-/** Installs npm packages when node_modules is not what package-lock.json says. */
+/** Installs npm packages when node_modules does not match package-lock.json. */
 export function ensurePackages() {
   const reason = whyStale();
   if (!reason) return;
   console.log(`setup: npm install (${reason})`);
-  // Not `npm ci`: it wants every optional package of every platform in the lock file, and not every registry has them all.
+  // Not `npm ci`, which requires every optional package of every platform, and not every registry has them all.
   run('npm', ['install', '--no-save', '--no-audit', '--no-fund']);
 }
 
 /**
- * Tries to install the programs that are missing, and returns those still missing. Only root can, and only with apt;
- * elsewhere their suites are skipped with the reason.
+ * Tries to install missing programs, and returns those that are still missing. It needs root and apt; elsewhere the suites
+ * that need them are skipped, with the reason.
  */
 export function ensureTools(names) {
   const missing = names.filter((name) => !onPath(name));
@@ -38,7 +38,7 @@ export function ensureTools(names) {
   return missing.filter((name) => !onPath(name));
 }
 
-/** Runs a program to its end with our own output, and ends this process when it fails. */
+/** Runs a program with the output of this process, and exits when it fails. */
 export function run(program, args, options = {}) {
   try {
     execFileSync(program, args, { cwd: root, stdio: 'inherit', ...options });
@@ -48,7 +48,7 @@ export function run(program, args, options = {}) {
   }
 }
 
-/** A program of node_modules. */
+/** The path of a program in node_modules. */
 export function local(name) {
   return join(root, 'node_modules', '.bin', name);
 }
@@ -57,7 +57,7 @@ function onPath(name) {
   return (process.env.PATH ?? '').split(':').some((folder) => folder && existsSync(join(folder, name)));
 }
 
-/** npm records what it installed in a hidden lock file; every package that is not optional must stand there. */
+/** npm lists installed packages in a hidden lock file; every package that is not optional must be in it. */
 function whyStale() {
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installed)) return 'node_modules is missing';

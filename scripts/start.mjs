@@ -1,4 +1,4 @@
-/** `npm start`: sets up what is missing, builds, and becomes `qd up` with the given flags. */
+/** `npm start`: installs what is missing, builds, and runs `qd up` with the given flags. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from './build.mjs';
@@ -9,6 +9,6 @@ await build();
 const child = spawn(process.execPath, [join(root, 'dist', 'qd.js'), 'up', ...process.argv.slice(2)], {
   stdio: 'inherit',
 });
-// A terminal sends its signals to the whole group; those sent to this process alone are passed on.
+// A terminal sends signals to the whole process group; those sent only to this process are forwarded.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -1,6 +1,6 @@
 /**
- * `npm test`: sets up what is missing, builds, and runs every check and every test. With arguments it builds and runs
- * the tests that they name (`npm test -- src/store`).
+ * `npm test`: installs what is missing, builds, and runs all checks and tests. With arguments, it builds and runs the
+ * matching tests (`npm test -- src/store`).
  */
 import { build } from './build.mjs';
 import { ensureKubectls } from './kubectl.mjs';

@@ -4,11 +4,11 @@ import type { Random } from './random.ts';
 export interface BackoffOptions {
   /** The first delay, in milliseconds. */
   readonly base: number;
-  /** No delay is longer. */
+  /** The longest delay, in milliseconds. */
   readonly max: number;
-  /** What each delay is multiplied by. Default: 2. */
+  /** Factor by which each delay grows. Default: 2. */
   readonly factor?: number;
-  /** The share of a delay that chance may take off it, so that many who failed together do not return together. Default: 0.5. */
+  /** Fraction of a delay that is randomized, so that clients that failed together do not retry together. Default: 0.5. */
   readonly jitter?: number;
 }
 
@@ -19,7 +19,7 @@ export function backoffDelay(failures: number, options: BackoffOptions, random: 
   return full - full * jitter * (random.int(1001) / 1000);
 }
 
-/** Counts failures in a row and gives the delay that each asks for. */
+/** Counts consecutive failures and returns the delay after each. */
 export class Backoff {
   #failures = 0;
 

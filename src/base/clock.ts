@@ -29,16 +29,16 @@ export function sleep(clock: Clock, delay: number, signal?: AbortSignal): Promis
   });
 }
 
-/** The longest delay that Node's timers take; longer ones are chained. */
-const LONGEST = 2 ** 31 - 1;
+/** The longest delay of a timer in Node; longer ones are chained. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's own time. Its timers do not keep the process alive. */
+/** The clock of the machine. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(delay, task) {
     let handle: NodeJS.Timeout;
     const arm = (left: number) => {
-      const step = Math.min(left, LONGEST);
+      const step = Math.min(left, MAX_TIMER_MS);
       handle = setTimeout(() => (left > step ? arm(left - step) : task()), step);
       handle.unref();
     };
@@ -71,7 +71,7 @@ export class ControlledClock implements Clock {
     };
   }
 
-  /** Moves time on by `delay` milliseconds and runs what falls due, in order, letting promises settle in between. */
+  /** Advances the time by `delay` milliseconds and runs due timers in order, letting promises settle in between. */
   async advance(delay: number): Promise<void> {
     const target = this.#now + delay;
     for (;;) {
@@ -88,7 +88,7 @@ export class ControlledClock implements Clock {
     await settle();
   }
 
-  /** How many timers wait: an idle component has none. */
+  /** Number of pending timers: an idle component has none. */
   get waiting(): number {
     return this.#timers.length;
   }

@@ -41,7 +41,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** What the API answers in place of an object. */
+/** What the API returns instead of an object. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -59,7 +59,7 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A failure in the words of the API. Thrown anywhere below the server's front door. */
+/** A failure as the API reports it. May be thrown anywhere in the server. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly details: StatusDetails | undefined;
@@ -101,7 +101,7 @@ export function isApiError(error: unknown, ...anyOf: Reason[]): error is ApiErro
   return error instanceof ApiError && (anyOf.length === 0 || anyOf.includes(error.reason));
 }
 
-/** The resource an error speaks of: `deployments` of group `apps` prints as `deployments.apps`. */
+/** The resource of an error: `deployments` of group `apps` prints as `deployments.apps`. */
 export interface ResourceName {
   readonly group: string;
   readonly plural: string;
@@ -152,6 +152,6 @@ export const noSuchPath = () =>
 export const methodNotAllowed = () =>
   new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} });
 
-/** A watch or an exact read asks for history that is gone. Clients list again when they see it. */
+/** A watch or a read at a version needs history that was discarded. Clients list again. */
 export const tooOld = (asked: number, oldest: number) =>
   new ApiError('Expired', `too old resource version: ${asked} (${oldest})`);

@@ -1,4 +1,4 @@
-/** A binary heap: the least comes first. */
+/** A binary heap: the smallest item comes first. */
 export class Heap<T> {
   readonly #items: T[] = [];
   readonly #isBefore: (a: T, b: T) => boolean;

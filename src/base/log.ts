@@ -10,7 +10,7 @@ export interface Logger {
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Says nothing. */
+/** Discards all messages. */
 export const silent: Logger = {
   debug() {},
   info() {},

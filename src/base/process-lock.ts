@@ -1,18 +1,17 @@
 /**
- * A lock that dies with its process. Node has no file locks, so the lock is a file that names its holder: the process,
- * when it started (numbers are used again), and what it locked (a copy of that is not locked). It is there from taking it
- * until a clean release; one whose process is gone counts for nothing, so that a start after SIGKILL or a power cut
- * succeeds at once.
+ * A lock that is released when its process ends. Node has no file locks, so the lock is a file that names its holder: the
+ * process, when it started (process ids are reused), and what it locked (a copy of that is not locked). The file exists
+ * until a clean release. One whose process has ended is ignored, so that a start after SIGKILL or a power cut succeeds.
  */
 import { createHash } from 'node:crypto';
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 
 interface Holder {
   readonly pid: number;
-  /** Which boot of the machine, and when in it the process began. */
+  /** The boot of the machine, and the start time of the process in it. */
   readonly boot: string;
   readonly started: string;
-  /** What was locked, told from its copies. */
+  /** Identifies what was locked; its copies have another identity. */
   readonly subject: string;
 }
 
@@ -25,19 +24,19 @@ export interface ProcessLockOptions {
   readonly path: string;
   /** The file or directory that is locked. */
   readonly subject: string;
-  /** Told when the lock was made for something else: the place is a copy that was taken with the lock in it. */
+  /** Called when the lock file is of another subject: then this is a copy that includes the lock. */
   readonly onCopy?: () => Promise<void>;
 }
 
-/** A living process has the lock. */
+/** A running process holds the lock. */
 export class LockHeld extends Error {
   override readonly name = 'LockHeld';
   constructor(readonly pid: number) {
-    super(`process ${pid} has the lock`);
+    super(`process ${pid} holds the lock`);
   }
 }
 
-/** Makes the names of temporary files differ when one process takes a lock twice. */
+/** Makes the names of temporary files unique within the process. */
 let attempts = 0;
 
 /** Rejects with LockHeld. */
@@ -53,7 +52,7 @@ export async function takeProcessLock({ path, subject, onCopy }: ProcessLockOpti
       const { holder, text } = found;
       if (holder?.subject !== mine.subject) await onCopy?.();
       else if (await isAlive(holder)) throw new LockHeld(holder.pid);
-      await takeAway(path, text, draft);
+      await removeStale(path, text, draft);
     }
   } finally {
     await rm(draft, { force: true });
@@ -66,10 +65,10 @@ export async function takeProcessLock({ path, subject, onCopy }: ProcessLockOpti
 }
 
 /**
- * Removes a lock that counts for nothing. Only whoever has the claim to that very lock may: between the look and the
- * removal nobody else can put a living lock in its place.
+ * Removes a stale lock. Only the process with the claim to this lock does: so nobody can put a valid lock in its place
+ * between the check and the removal.
  */
-async function takeAway(path: string, text: string, draft: string): Promise<void> {
+async function removeStale(path: string, text: string, draft: string): Promise<void> {
   const claim = `${path}.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
   if (await tryLink(draft, claim)) {
     if ((await readHolder(path))?.text === text) await rm(path, { force: true });
@@ -80,7 +79,7 @@ async function takeAway(path: string, text: string, draft: string): Promise<void
   if (claimant && !(await isAlive(claimant))) await rm(claim, { force: true });
 }
 
-/** Whether the file is ours now. A link appears whole, with its contents, or not at all. */
+/** Returns whether the file was created. A link appears with its content, or not at all. */
 async function tryLink(draft: string, path: string): Promise<boolean> {
   try {
     await link(draft, path);
@@ -98,7 +97,7 @@ async function readHolder(path: string): Promise<{ text: string; holder: Holder 
     const holder = JSON.parse(text);
     return { text, holder: Number.isInteger(holder?.pid) ? holder : undefined };
   } catch {
-    return { text, holder: undefined }; // No lock of ours: nobody holds it.
+    return { text, holder: undefined }; // Not a lock file: nobody holds it.
   }
 }
 
@@ -107,13 +106,13 @@ async function isAlive(holder: Holder): Promise<boolean> {
   return started !== '' && boot === holder.boot && started === holder.started;
 }
 
-/** `started` is empty when there is no such process, or only its remains. */
+/** `started` is empty when the process does not exist, or is a zombie. */
 async function processIdentity(pid: number): Promise<Omit<Holder, 'subject'>> {
   const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(ignoreMissing))?.trim();
-  // Without /proc, that a process with this number exists must do.
+  // Without /proc, all that is known is whether a process with this id exists.
   if (boot === undefined) return { pid, boot: '', started: exists(pid) ? 'unknown' : '' };
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(ignoreMissing);
-  // The name, in parentheses, may hold anything; behind it come the state and, 19 fields on, the start.
+  // The name, in parentheses, may contain anything; after it come the state and, 19 fields on, the start time.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   const gone = fields === undefined || fields[0] === 'Z' || fields[0] === 'X';
   return { pid, boot, started: gone ? '' : (fields[19] ?? '') };
@@ -128,7 +127,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** The inode, and its birth where the file system tells it: no copy has both. */
+/** The inode, and its birth time where the file system has it: no copy has both. */
 async function fileIdentity(path: string): Promise<string> {
   const { ino, birthtimeNs } = await stat(path, { bigint: true });
   return `${ino}.${birthtimeNs}`;

@@ -37,33 +37,33 @@ const BINARY: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 4
 const DECIMAL_SUFFIX = new Map(Object.entries(DECIMAL).map(([suffix, exponent]) => [exponent, suffix]));
 const BINARY_SUFFIX = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** Digits and exponent together: nothing is as large as what lies beyond, and adding such numbers would take long. */
-const LONGEST = 1000;
-/** Nothing is finer than a billionth; what is, is rounded away from zero. */
-const NANO = -9;
-const MILLI = -3;
+/** Maximum sum of digits and exponent, because arithmetic with longer numbers would be slow. */
+const MAX_DIGITS = 1000;
+/** The smallest unit is a billionth; smaller amounts are rounded away from zero. */
+const NANO_EXPONENT = -9;
+const MILLI_EXPONENT = -3;
 /** A binary amount is capped at the largest 64-bit integer. */
 const MAX_BINARY = 2n ** 63n - 1n;
-/** Digits that certainly fit into 64 bits. */
-const SHORT = 18;
+/** Number of digits that always fit into 64 bits. */
+const MAX_INT64_DIGITS = 18;
 
-interface Written {
+interface ParsedText {
   readonly negative: boolean;
   /** Without leading zeros, but at least one digit. */
   readonly whole: string;
   readonly decimals: string;
   readonly format: QuantityFormat;
-  /** Of ten, or of two for BinarySI. */
+  /** Exponent of ten, or of two for BinarySI. */
   readonly power: number;
 }
 
-function read(text: string): Written {
+function read(text: string): ParsedText {
   const match = text === '' ? null : SHAPE.exec(text);
   if (!match) throw new QuantityError(WRONG_FORMAT);
   const [format, power] = readSuffix(match[4]!);
   const whole = match[2]!.replace(/^0+/, '') || '0';
   const decimals = match[3] ?? '';
-  if (whole.length + decimals.length + Math.abs(power) > LONGEST) throw new QuantityError(WRONG_NUMBER);
+  if (whole.length + decimals.length + Math.abs(power) > MAX_DIGITS) throw new QuantityError(WRONG_NUMBER);
   return { negative: match[1] === '-', whole, decimals, format, power };
 }
 
@@ -74,10 +74,10 @@ function readSuffix(suffix: string): [QuantityFormat, number] {
   return ['DecimalExponent', Number(suffix.slice(1))];
 }
 
-/** Throws a QuantityError, in the words of the API. */
-export const parseQuantity = remembered((text): Quantity => Object.freeze(amountOf(read(text))));
+/** Throws a QuantityError with the message of Kubernetes. */
+export const parseQuantity = cached((text): Quantity => Object.freeze(amountOf(read(text))));
 
-function amountOf({ negative, whole, decimals, format, power }: Written): Quantity {
+function amountOf({ negative, whole, decimals, format, power }: ParsedText): Quantity {
   let mantissa = BigInt(whole + decimals);
   let exponent = -decimals.length;
   let family = format;
@@ -86,9 +86,9 @@ function amountOf({ negative, whole, decimals, format, power }: Written): Quanti
   } else {
     exponent += power;
   }
-  if (exponent < NANO) {
-    mantissa = divideUp(mantissa, NANO - exponent);
-    exponent = NANO;
+  if (exponent < NANO_EXPONENT) {
+    mantissa = divideUp(mantissa, NANO_EXPONENT - exponent);
+    exponent = NANO_EXPONENT;
   }
   if (format === 'BinarySI') {
     if (mantissa > MAX_BINARY * 10n ** BigInt(-exponent)) {
@@ -107,36 +107,40 @@ function divideUp(value: bigint, power: number): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-/**
- * The text that a stored quantity has. Text that is in order already is kept as it is (`1.500` stays), as in Kubernetes.
- */
-export const canonicalQuantity = remembered((text): string => {
+/** The form in which a quantity is stored. Text that is canonical enough is kept (`1.500` stays), as in Kubernetes. */
+export const canonicalQuantity = cached((text): string => {
   const written = read(text);
-  return isInOrder(written) ? text : formatQuantity(amountOf(written));
+  return isCanonical(written) ? text : formatQuantity(amountOf(written));
 });
 
-/** The same of what is counted in thousandths at the finest: what is finer is rounded up. */
-export const canonicalThousandths = remembered((text): string => {
+/** The same for quantities whose smallest unit is a thousandth: smaller amounts are rounded up. */
+export const canonicalThousandths = cached((text): string => {
   const amount = parseQuantity(text);
-  if (amount.exponent >= MILLI) return canonicalQuantity(text);
-  const mantissa = divideUp(amount.mantissa < 0n ? -amount.mantissa : amount.mantissa, MILLI - amount.exponent);
-  return formatQuantity({ ...amount, mantissa: amount.mantissa < 0n ? -mantissa : mantissa, exponent: MILLI });
+  if (amount.exponent >= MILLI_EXPONENT) return canonicalQuantity(text);
+  const mantissa = divideUp(
+    amount.mantissa < 0n ? -amount.mantissa : amount.mantissa,
+    MILLI_EXPONENT - amount.exponent,
+  );
+  return formatQuantity({ ...amount, mantissa: amount.mantissa < 0n ? -mantissa : mantissa, exponent: MILLI_EXPONENT });
 });
 
-/** Keeps answers by their text: a cluster's objects name the same few amounts. */
-function remembered<T>(answer: (text: string) => T): (text: string) => T {
+const MAX_CACHED = 1000;
+const MAX_CACHED_LENGTH = 32;
+
+/** Caches results by text: the objects of a cluster have few different amounts. */
+function cached<T>(compute: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
     let found = known.get(text);
     if (found !== undefined) return found;
-    found = answer(text);
-    if (known.size >= 1000) known.clear();
-    if (text.length < 32) known.set(text, found);
+    found = compute(text);
+    if (known.size >= MAX_CACHED) known.clear();
+    if (text.length < MAX_CACHED_LENGTH) known.set(text, found);
     return found;
   };
 }
 
-function isInOrder({ whole, decimals, format, power }: Written): boolean {
+function isCanonical({ whole, decimals, format, power }: ParsedText): boolean {
   const digits = whole + decimals;
   if (format === 'BinarySI') {
     if (decimals || 14 - whole.length - Math.floor((power * 3) / 10) < 0) return false;
@@ -144,7 +148,11 @@ function isInOrder({ whole, decimals, format, power }: Written): boolean {
   }
   const exponent = power - decimals.length;
   return (
-    digits.length <= SHORT && exponent >= NANO && exponent % 3 === 0 && !digits.endsWith('000') && digits[0] !== '0'
+    digits.length <= MAX_INT64_DIGITS &&
+    exponent >= NANO_EXPONENT &&
+    exponent % 3 === 0 &&
+    !digits.endsWith('000') &&
+    digits[0] !== '0'
   );
 }
 
@@ -189,7 +197,7 @@ function binaryText(bytes: bigint): string {
   return `${left}${BINARY_SUFFIX[step]}`;
 }
 
-/** The amount times a power of ten, as a whole number; what is left over counts as one more. */
+/** The amount times a power of ten, rounded up to a whole number. */
 export function scaled({ mantissa, exponent }: Quantity, power: number): bigint {
   const shift = exponent + power;
   if (shift >= 0) return mantissa * 10n ** BigInt(shift);
@@ -198,7 +206,7 @@ export function scaled({ mantissa, exponent }: Quantity, power: number): bigint 
   return mantissa > 0n && mantissa % divisor !== 0n ? whole + 1n : whole;
 }
 
-/** Negative when a is less, positive when a is more, 0 when they are the same amount. */
+/** Negative when `a` is less than `b`, positive when it is greater, 0 when they are equal. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   const [left, right] = aligned(a, b);
   return left < right ? -1 : left > right ? 1 : 0;

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 
-/** Where chance comes from, so that a test can fix it. */
+/** The source of randomness, so that a test can fix it. */
 export interface Random {
   uuid(): string;
   /** A whole number from 0 up to, not including, `limit`. */
@@ -14,10 +14,10 @@ export const systemRandom: Random = {
   bytes: (length) => randomBytes(length),
 };
 
-/** No vowels and no look-alikes, so that a generated name spells no word. */
+/** No vowels and no similar characters, so that a suffix is never a word. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** What is put behind `generateName`: drawn once, since chance is dear. */
+/** The suffix for `generateName`. One random number is drawn for all characters, because drawing is slow. */
 export function nameSuffix(random: Random): string {
   const count = ALPHABET.length;
   let drawn = random.int(count ** 5);

@@ -1,4 +1,4 @@
-/** Asks for the task: it runs once what is under way has had its turn, and once, however often it was asked for till then. */
+/** Returns a function that schedules `task` for the next turn of the event loop; calls until then run it only once. */
 export function soon(task: () => void): () => void {
   let isPlanned = false;
   return () => {

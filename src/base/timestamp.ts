@@ -1,17 +1,17 @@
 let second = Number.NaN;
 let text = '';
 
-/** The time as objects carry it: RFC 3339 in UTC, in whole seconds. Many are written in the same second. */
+/** Formats a time as objects have it: RFC 3339 in UTC, in whole seconds. The last second is cached. */
 export function timestamp(time: Date | number): string {
-  const asked = Math.floor(Number(time) / 1000);
-  if (asked !== second) {
-    second = asked;
-    text = `${new Date(asked * 1000).toISOString().slice(0, 19)}Z`;
+  const wanted = Math.floor(Number(time) / 1000);
+  if (wanted !== second) {
+    second = wanted;
+    text = `${new Date(wanted * 1000).toISOString().slice(0, 19)}Z`;
   }
   return text;
 }
 
-/** The time as leases carry it: RFC 3339 in UTC, with microseconds. */
+/** Formats a time as leases have it: RFC 3339 in UTC, with microseconds. */
 export function microTimestamp(time: number): string {
   return `${new Date(time).toISOString().slice(0, -1)}000Z`;
 }

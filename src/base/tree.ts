@@ -1,7 +1,4 @@
-/**
- * Walks over JSON trees: plain objects, arrays and scalars. A tree that came out of a decoder is never too deep to
- * recurse into.
- */
+/** Functions on JSON trees: plain objects, arrays and scalars. Decoders limit the depth, so recursion is safe. */
 
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -17,7 +14,7 @@ export function deepEqual(a: unknown, b: unknown): boolean {
 
 export type Tree = Record<string, unknown>;
 
-/** A key whose value is undefined is not there. */
+/** A key whose value is undefined counts as missing. */
 function equalObjects(a: Tree, b: Tree): boolean {
   let balance = 0;
   for (const key in a) {
@@ -30,7 +27,7 @@ function equalObjects(a: Tree, b: Tree): boolean {
   return balance === 0;
 }
 
-/** Freezes the tree in place and returns it. A frozen part is taken to be frozen all through. */
+/** Freezes the tree in place and returns it. A part that is frozen is assumed to be frozen throughout. */
 export function deepFreeze<T>(tree: T): T {
   if (typeof tree !== 'object' || tree === null || Object.isFrozen(tree)) return tree;
   Object.freeze(tree);
@@ -38,7 +35,7 @@ export function deepFreeze<T>(tree: T): T {
   return tree;
 }
 
-/** A copy that shares nothing. */
+/** Returns a deep copy. */
 export function clone<T>(tree: T): T {
   if (typeof tree !== 'object' || tree === null) return tree;
   if (Array.isArray(tree)) {
@@ -50,14 +47,14 @@ export function clone<T>(tree: T): T {
   for (const key in tree) {
     const value: unknown = tree[key];
     const copy = typeof value === 'object' ? clone(value) : value;
-    // The way of nearly every key is kept short: templates are copied for each object that is made from them.
+    // The common case is kept fast: templates are copied for each object that is created from them.
     if (key === '__proto__') put(out, key, copy);
     else out[key] = copy;
   }
   return out as T;
 }
 
-/** Sets a key as plain data, whatever it is called: assigning to `__proto__` would change the prototype instead. */
+/** Sets a key as plain data: assigning to `__proto__` would change the prototype instead. */
 export function put(object: Tree, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
@@ -76,7 +73,7 @@ export function getPath(tree: unknown, path: string): unknown {
   return at;
 }
 
-/** A tree that differs at one path; what lies beside the path is shared. Undefined takes the field away. */
+/** Returns a tree that differs at one path and shares the rest. Undefined removes the field. */
 export function setPath<T>(tree: T, path: string, value: unknown): T {
   return setAt(tree, path.split('.'), value) as T;
 }

@@ -1,6 +1,6 @@
 /**
- * A queue of keys. A key waits in it once, however often it is added, and is worked on by one worker at a time: what is
- * added while its key is being worked on is done again afterwards. So a worker may decide from the newest state alone.
+ * A queue of keys. A key is queued once, however often it is added, and processed by one worker at a time: a key that is
+ * added while it is processed is processed again afterwards. So a worker can decide from the newest state alone.
  */
 import { type BackoffOptions, backoffDelay } from './backoff.ts';
 import type { Clock, Timer } from './clock.ts';
@@ -9,12 +9,12 @@ import type { Random } from './random.ts';
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** How long a failed key waits. Default: from 5 ms up to 5 minutes. */
+  /** Delays of failed keys. Default: from 5 ms to 5 minutes. */
   readonly backoff?: BackoffOptions;
 }
 
 export interface RunOptions {
-  /** How many keys are worked on at once. Default: 1. */
+  /** How many keys are processed at the same time. Default: 1. */
   readonly workers?: number;
   /** Closes the queue. */
   readonly signal?: AbortSignal;
@@ -26,7 +26,7 @@ export class WorkQueue {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #backoff: BackoffOptions;
-  /** Ready keys, first come first served. */
+  /** Ready keys, in order of arrival. */
   readonly #ready = new Set<string>();
   readonly #running = new Set<string>();
   /** Running keys that were added again. */
@@ -50,7 +50,7 @@ export class WorkQueue {
     else this.#makeReady(key);
   }
 
-  /** Adds the key `delay` milliseconds from now. Of several delays the earliest counts. */
+  /** Adds the key `delay` milliseconds from now. Of several delays, the earliest counts. */
   addAfter(key: string, delay: number): void {
     if (this.#state !== 'open') return;
     if (delay <= 0) {
@@ -71,7 +71,7 @@ export class WorkQueue {
     this.addAfter(key, backoffDelay(failures, this.#backoff, this.#random));
   }
 
-  /** The key went well: its next failure starts from the first delay. */
+  /** The key succeeded: its next failure starts from the first delay. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
@@ -80,14 +80,14 @@ export class WorkQueue {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** Keys that are ready or worked on; delayed ones do not count. */
+  /** Number of keys that are ready or being processed, without delayed ones. */
   get size(): number {
     return this.#ready.size + this.#running.size;
   }
 
   /**
-   * Works until the queue is closed or drained; resolves when the last worker has finished. When `work` rejects, the
-   * queue is closed and run rejects with the same: a worker handles its own errors.
+   * Runs workers until the queue is closed or drained; resolves when the last one has finished. When `work` rejects, the
+   * queue is closed and run() rejects with the same error: workers handle expected errors themselves.
    */
   async run(work: (key: string) => Promise<void>, { workers = 1, signal }: RunOptions = {}): Promise<void> {
     const close = () => this.close();
@@ -101,12 +101,12 @@ export class WorkQueue {
     }
   }
 
-  /** Resolves when no key is ready or worked on. */
+  /** Resolves when no key is ready or being processed. */
   async idle(): Promise<void> {
     while (this.size > 0) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Takes nothing more, drops what is delayed, and lets the workers finish what they were given before. */
+  /** Accepts no more keys, drops delayed ones, and lets the workers finish the others. */
   async drain(): Promise<void> {
     if (this.#state === 'open') this.#state = 'draining';
     this.#cancelDelayed();
@@ -114,7 +114,7 @@ export class WorkQueue {
     await this.idle();
   }
 
-  /** Takes nothing more and drops what is not being worked on. */
+  /** Accepts no more keys, and drops those that are not being processed. */
   close(): void {
     this.#state = 'closed';
     this.#cancelDelayed();

@@ -130,7 +130,9 @@ describe('deletes', () => {
   });
 
   it('accepts an object as the answer', async () => {
-    await recording({ type: 'object', object }).client.of(ReplicaSet).in('x').delete('a');
+    const { client, last } = recording({ type: 'object', object });
+    await client.of(ReplicaSet).in('x').delete('a');
+    expect(last()?.verb).toBe('delete');
   });
 });
 

@@ -1,11 +1,11 @@
-/** The input does not fit the description. The message is what Kubernetes' own decoder says. */
+/** The input does not conform to the schema. The message is that of Kubernetes' decoder. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
 /**
- * A value of the wrong type, on its way up. Each object it leaves adds the field it came through, so that nothing has to
- * keep a path while all is well; the outermost turns it into a DecodeError.
+ * A value of the wrong type, while it propagates. Each enclosing object adds its field to the path, so that decoding valid
+ * input keeps no paths; `decode` turns it into a DecodeError.
  */
 export class Mismatch extends Error {
   #shape = '';
@@ -13,14 +13,14 @@ export class Mismatch extends Error {
 
   constructor(
     readonly found: string,
-    readonly wanted: string,
+    readonly expected: string,
     readonly detail?: string,
   ) {
     super();
   }
 
-  /** Notes the field that held the value; the innermost shape is the one that is named. */
-  through(shape: string, field: string): this {
+  /** Adds an enclosing field to the path; the message names the innermost shape. */
+  within(shape: string, field: string): this {
     this.#shape ||= shape;
     this.#path = this.#path ? `${field}.${this.#path}` : field;
     return this;
@@ -29,11 +29,11 @@ export class Mismatch extends Error {
   toDecodeError(): DecodeError {
     const where = this.#shape ? `struct field ${this.#shape}.${this.#path} of type` : 'value of type';
     const reason = this.detail ? `: ${this.detail}` : '';
-    return new DecodeError(`json: cannot unmarshal ${this.found} into Go ${where} ${this.wanted}${reason}`);
+    return new DecodeError(`json: cannot unmarshal ${this.found} into Go ${where} ${this.expected}${reason}`);
   }
 }
 
-/** What a JSON value is called in messages. A number that is no fitting integer is shown. */
+/** The name of a JSON value's type in messages, with the value of a number if `showNumber` is set. */
 export function jsonWord(value: unknown, showNumber = false): string {
   switch (typeof value) {
     case 'number':

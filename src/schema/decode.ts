@@ -1,10 +1,10 @@
 /**
- * From what a client sent to what the rest of the program works with: one walk that checks types, drops fields the
- * description does not know, drops nulls, brings values into their canonical form and fills in defaults. Each
- * description becomes code of its own when it is first used.
+ * Decodes what a client sent: one pass that checks types, drops unknown fields and nulls, brings values into canonical
+ * form and fills in defaults. The code for a schema is generated when it is first used.
  *
- * What Kubernetes does not tell apart, a decoded tree does not either: an optional list or map that is empty is absent,
- * and so is the empty string where a field has words to choose from or a default.
+ * A decoded tree does not distinguish what Kubernetes does not distinguish: an optional list or map that is empty is
+ * absent, and so is an empty string in a field with an enum or a default. The options `nullable`, `keepEmpty` and
+ * `preserveUnknown` change that for single fields, as the structural schemas of custom kinds need it.
  */
 import { isTree, put } from '../base/tree.ts';
 import { Code, field as fieldOf, quote, read } from './code.ts';
@@ -16,18 +16,18 @@ import { unknownFields } from './unknown-fields.ts';
 export { DecodeError } from './decode-error.ts';
 
 export interface DecodeOptions {
-  /** Told of fields that are dropped because no description knows them, as `spec.containers[0].imag`. */
+  /** Called with the path of each field that is dropped because the schema does not describe it. */
   readonly unknown?: ((path: string) => void) | undefined;
   /**
-   * A decoded object that the input was made from: fields of the input that are still its own very values are taken as
-   * they are, and so shared.
+   * A decoded object that the input was derived from: fields of the input that are identical (===) to its fields are
+   * taken over without decoding, and so shared.
    */
   readonly from?: object | undefined;
 }
 
 /**
- * Returns a fresh tree; only what stands under an `any` node, or comes from `from`, is shared with the input. Throws a DecodeError when a value
- * has the wrong type.
+ * Returns a fresh tree; only free-form data and what is taken over from `from` is shared with the input. Throws a
+ * DecodeError when a value has the wrong type.
  */
 export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
   try {
@@ -40,27 +40,27 @@ export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: Dec
   }
 }
 
-/** Whether a field was dropped, kept only when somebody wants to hear of it. Where, another walk says: it is rare. */
+/** Notes whether a field was dropped, if the caller wants to know. Which one is found by another walk, as it is rare. */
 interface Drops {
   any: boolean;
 }
 
-/** Never called with null; answers undefined for a value that counts as absent. */
+/** Never called with null; returns undefined for a value that counts as absent. */
 type Decode = (input: unknown, drops?: Drops, from?: object) => unknown;
 
-/** Where the code of a description is found; it is written with the first call. */
+/** Holds the generated function of a schema, which the first call generates. */
 interface Decoder {
   decode: Decode;
 }
 
-/** How deep a shape may contain itself, and how deep free-form data may nest. */
+/** Maximum depth of recursive shapes and of free-form data. */
 const MAX_DEPTH = 1000;
-/** A short body can hold millions of empty items, and each becomes an object with defaults. None of them could be stored. */
+/** A short body can hold millions of empty items, each of which becomes an object with defaults; none could be stored. */
 const MAX_ITEMS = 100_000;
 
-/** Objects by their fields: the same shape used in many places is written once. */
+/** Objects are keyed by their fields, so that a shape used for many fields is generated once. */
 const decoders = new WeakMap<object, Decoder>();
-/** Lists and maps of which an empty one is none. */
+/** Decoders of lists and maps for which empty means absent. */
 const optionalDecoders = new WeakMap<object, Decoder>();
 
 function decoderOf(schema: Schema, optional = false): Decoder {
@@ -68,16 +68,16 @@ function decoderOf(schema: Schema, optional = false): Decoder {
   const key = schema.type === 'object' && !schema.preserveUnknown ? schema.fields : schema;
   let decoder = known.get(key);
   if (!decoder) {
-    decoder = unwritten(() => decodeOf(schema, optional));
+    decoder = deferred(() => decodeOf(schema, optional));
     known.set(key, decoder);
   }
   return decoder;
 }
 
-function unwritten(write: () => Decode): Decoder {
+function deferred(generate: () => Decode): Decoder {
   const decoder: Decoder = {
     decode(input, drops, from) {
-      decoder.decode = write();
+      decoder.decode = generate();
       return decoder.decode(input, drops, from);
     },
   };
@@ -125,8 +125,8 @@ function objectDecode({ name, fields, preserveUnknown }: ObjectSchema): Decode {
       : '    default: if (drops !== undefined) drops.any = true;',
     '  }',
     '}',
-    ...entries.map(([field, schema]) => fillingCode(code, field, schema)),
-    `} catch (error) { throw ${code.constant(through)}(error, ${quote(name)}, at); }`,
+    ...entries.map(([field, schema]) => defaultCode(code, field, schema)),
+    `} catch (error) { throw ${code.constant(withinField)}(error, ${quote(name)}, at); }`,
     'return out;',
   );
   return code.compile('input, drops, from');
@@ -148,7 +148,7 @@ function fieldCode(code: Code, field: string, schema: Schema): string {
   const optional = !schema.zero && !schema.keepEmpty && (schema.type === 'list' || schema.type === 'map');
   const decoded = valueCode(code, schema, optional);
   if (dropsEmpty(schema)) return `${decoded} if (v) ${setting(code, field)}`;
-  return isKept(schema)
+  return needsNoConversion(schema)
     ? `${decoded} ${setting(code, field)}`
     : `${decoded} if (v !== undefined) ${setting(code, field)}`;
 }
@@ -156,28 +156,28 @@ function fieldCode(code: Code, field: string, schema: Schema): string {
 const setting = (code: Code, field: string): string =>
   field === '__proto__' ? `${code.constant(put)}(out, ${quote(field)}, v);` : `${fieldOf('out', field)} = v;`;
 
-/** Where there are words to choose from, or a default, the empty text is none. */
+/** Whether the empty string counts as absent, as it does in fields with an enum or a default. */
 function dropsEmpty(schema: Schema): boolean {
   if (schema.keepEmpty) return false;
   if (schema.type !== 'string') return schema.omitZero === true && schema.type !== 'list' && schema.type !== 'map';
-  // Where the default is empty itself, the field stays where it stands.
-  const hasWords = schema.enum !== undefined || (schema.default !== undefined && schema.default !== '');
-  return schema.omitZero === true || (!schema.format && hasWords);
+  // With an empty default, an empty string keeps its position among the fields.
+  const hasValues = schema.enum !== undefined || (schema.default !== undefined && schema.default !== '');
+  return schema.omitZero === true || (!schema.format && hasValues);
 }
 
-/** What must hold of `v` for types whose values are kept as they are. */
-function keptCondition(schema: Schema): string | undefined {
+/** The condition on `v` for types whose values need no conversion. */
+function typeCondition(schema: Schema): string | undefined {
   if (schema.type === 'string' && !schema.format) return "typeof v === 'string'";
   if (schema.type === 'boolean') return "typeof v === 'boolean'";
   if (schema.type === 'integer' && schema.format === 'int32') return "typeof v === 'number' && (v | 0) === v";
   return undefined;
 }
 
-const isKept = (schema: Schema) => keptCondition(schema) !== undefined;
+const needsNoConversion = (schema: Schema) => typeCondition(schema) !== undefined;
 
 function valueCode(code: Code, schema: Schema, optional = false): string {
-  const condition = keptCondition(schema);
-  // The scalar's own decoder knows the words for what is wrong.
+  const condition = typeCondition(schema);
+  // The scalar's decoder throws the error.
   if (condition) return `if (!(${condition})) ${code.constant(decodeOf(schema, false))}(v);`;
   switch (schema.type) {
     case 'object':
@@ -190,19 +190,19 @@ function valueCode(code: Code, schema: Schema, optional = false): string {
   }
 }
 
-/** What an absent field becomes; or, for one that follows from others, what it always is. */
-function fillingCode(code: Code, field: string, schema: Schema): string {
+/** Sets the default of an absent field, or the value of a derived one. */
+function defaultCode(code: Code, field: string, schema: Schema): string {
   const at = `at = ${quote(field)};`;
   if (schema.derive) {
     const derived = `v = ${code.constant(schema.derive)}(out);`;
     return `${at} ${derived} if (v !== undefined) { ${setting(code, field)} } else delete ${fieldOf('out', field)};`;
   }
-  const filling = fillingOf(code, schema);
-  if (filling === undefined) return '';
-  return `if (${read('out', field)} === undefined) { ${at} v = ${filling}; if (v !== undefined) ${setting(code, field)} }`;
+  const value = defaultOf(code, schema);
+  if (value === undefined) return '';
+  return `if (${read('out', field)} === undefined) { ${at} v = ${value}; if (v !== undefined) ${setting(code, field)} }`;
 }
 
-function fillingOf(code: Code, schema: Schema): string | undefined {
+function defaultOf(code: Code, schema: Schema): string | undefined {
   const { default: preset, zero } = schema;
   if (typeof preset === 'function') return `${code.constant(presetOf(preset as Preset, schema))}(out)`;
   if (preset !== undefined) return constantOf(code, schema, preset);
@@ -219,7 +219,7 @@ function fillingOf(code: Code, schema: Schema): string | undefined {
   }
 }
 
-/** A fresh copy of a constant each time, with the defaults inside it. */
+/** A fresh copy of a constant on each evaluation, with defaults applied inside it. */
 function constantOf(code: Code, schema: Schema, constant: unknown): string {
   if (typeof constant !== 'object' || constant === null) return code.constant(constant);
   return `${code.constant(decoderOf(schema))}.decode(${code.constant(constant)})`;
@@ -272,12 +272,12 @@ function mapDecode(schema: MapSchema, optional: boolean): Decode {
   return code.compile('input, drops');
 }
 
-const mismatch = (input: unknown, wanted: string) => new Mismatch(jsonWord(input), wanted);
+const mismatch = (input: unknown, expected: string) => new Mismatch(jsonWord(input), expected);
 
 const tooManyItems = (count: number) => new DecodeError(`json: array of ${count} items is too long`);
 
-const through = (error: unknown, shape: string, field: string) =>
-  error instanceof Mismatch ? error.through(shape, field) : error;
+const withinField = (error: unknown, shape: string, field: string) =>
+  error instanceof Mismatch ? error.within(shape, field) : error;
 
 /** Replaces a null item of a list or value of a map by the zero value, unless the item is nullable. */
 function nullItemCode(code: Code, schema: Schema): string {
@@ -321,7 +321,7 @@ function lazyDecode(resolve: () => Schema): Decode {
   };
 }
 
-/** Free-form data is kept as it is; that it is not too deep is checked here, so that later walks may recurse. */
+/** Returns free-form data as it is, after a check that it is not too deep for recursive walks. */
 function decodeAny(input: unknown): unknown {
   if (typeof input !== 'object' || input === null) return input;
   let level: object[] = [input];

@@ -1,4 +1,4 @@
-/** What is wrong with one field, in the words of the API. A path is like `spec.ports[0].name`; '' is the value itself. */
+/** An error about one field, with the message of the API. A path is like `spec.ports[0].name`; '' is the value itself. */
 export interface FieldError {
   readonly reason: FieldErrorReason;
   readonly field: string;
@@ -56,14 +56,14 @@ export const tooLong = (field: string, limit: number) =>
 export const tooMany = (field: string, count: number, limit: number) =>
   error('FieldValueTooMany', field, `Too many: ${count}`, `must have at most ${limit} items`);
 
-/** Joins two path parts: a step is a field name or `[0]`. */
+/** Joins two parts of a path; the second may start with an index such as `[0]`. */
 export function joinPath(head: string, tail: string): string {
   if (!head) return tail;
   if (!tail) return head;
   return tail.startsWith('[') ? head + tail : `${head}.${tail}`;
 }
 
-/** The errors of a part, seen from the whole. */
+/** The errors of a part with paths relative to the whole. */
 export function under(step: string, errors: readonly FieldError[]): FieldError[] {
   return errors.map((each) => ({ ...each, field: joinPath(step, each.field) }));
 }

@@ -1,10 +1,10 @@
-/** Values as Go prints them, for messages that show them that way. */
+/** Formats values as Go's `%v` does, for messages that show them that way. */
 
-const LONGEST = 2000;
+const MAX_TEXT_LENGTH = 2000;
 
 export function goText(value: unknown): string {
   const text = shown(value, 0);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }
 
 function shown(value: unknown, depth: number): string {
@@ -13,11 +13,11 @@ function shown(value: unknown, depth: number): string {
   if (depth > 20) return '…';
   if (Array.isArray(value))
     return `[${value
-      .slice(0, LONGEST)
+      .slice(0, MAX_TEXT_LENGTH)
       .map((item) => shown(item, depth + 1))
       .join(' ')}]`;
   const entries = Object.entries(value)
-    .slice(0, LONGEST)
+    .slice(0, MAX_TEXT_LENGTH)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return `map[${entries.map(([key, item]) => `${key}:${shown(item, depth + 1)}`).join(' ')}]`;
 }

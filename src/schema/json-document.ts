@@ -1,14 +1,14 @@
 import { isTree, put, type Tree } from '../base/tree.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
 
-/** How much all copies of a patch may add, in bytes of JSON. */
-const MAX_COPIED = 3 * 1024 * 1024;
+/** Limit for the JSON that all `copy` operations of a patch add. */
+const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
-export const fails = (words: string) => new PatchError('Invalid', words);
+export const fails = (message: string) => new PatchError('Invalid', message);
 
 /**
- * The tree while it is patched. Objects and lists are copied when they are first written to, so that the caller's tree
- * stays as it is and a long patch does not copy anything twice.
+ * A tree that is being patched. Objects and lists are copied when they are first written to, so that the caller's tree is
+ * not changed and a long patch copies nothing twice.
  */
 export class Document {
   root: unknown;
@@ -19,8 +19,8 @@ export class Document {
     this.root = root;
   }
 
-  /** Where a path points to, or undefined when what would hold it is missing. */
-  find(path: string): Place | undefined {
+  /** The location that a path points to; undefined when its parent does not exist. */
+  find(path: string): Location | undefined {
     const steps = path.split('/').slice(1).map(decodeStep);
     const key = steps.pop();
     if (key === undefined) return undefined;
@@ -30,21 +30,21 @@ export class Document {
     });
     for (const step of steps) {
       if (!holder) return undefined;
-      const place: Place = placeIn(holder, step);
-      if (!place.isReachable) return undefined;
-      holder = this.#owned(place.get(), (value) => place.set(value));
+      const location: Location = locationIn(holder, step);
+      if (!location.isReachable) return undefined;
+      holder = this.#owned(location.get(), (value) => location.set(value));
     }
-    return holder && placeIn(holder, key);
+    return holder && locationIn(holder, key);
   }
 
-  /** The value itself when it was made here, or a copy that takes its place. */
-  #owned(value: unknown, place: (value: unknown) => void): Tree | unknown[] | undefined {
+  /** The value itself if it is already a copy, or else a copy that `replace` puts in its place. */
+  #owned(value: unknown, replace: (value: unknown) => void): Tree | unknown[] | undefined {
     if (!Array.isArray(value) && !isTree(value)) return undefined;
     if (this.#own.has(value)) return value;
-    const mine = Array.isArray(value) ? [...value] : { ...value };
-    this.#own.add(mine);
-    place(mine);
-    return mine;
+    const copy = Array.isArray(value) ? [...value] : { ...value };
+    this.#own.add(copy);
+    replace(copy);
+    return copy;
   }
 
   duplicate(value: unknown): unknown {
@@ -69,12 +69,12 @@ export class Document {
 
   #count(bytes: number): void {
     this.#copied += bytes;
-    if (this.#copied <= MAX_COPIED) return;
-    const words = `the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${MAX_COPIED}`;
-    throw fails(`Unable to complete the copy, ${words}`);
+    if (this.#copied <= MAX_COPIED_BYTES) return;
+    const message = `the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${MAX_COPIED_BYTES}`;
+    throw fails(`Unable to complete the copy, ${message}`);
   }
 
-  /** Moves can stack a tree deeper than any part of the patch was. */
+  /** Returns the tree after a check of its depth, which moves can increase beyond that of the patch. */
   finish(): unknown {
     const waiting: [unknown, number][] = [[this.root, 0]];
     for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -90,9 +90,9 @@ export class Document {
 const decodeStep = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** One key of an object, or one index of a list. */
-interface Place {
+interface Location {
   readonly key: string;
-  /** Whether `get` would not fail. An object's key always is. */
+  /** Whether `get` would succeed. A key of an object always is reachable. */
   readonly isReachable: boolean;
   get(): unknown;
   set(value: unknown): void;
@@ -100,11 +100,11 @@ interface Place {
   remove(): void;
 }
 
-function placeIn(holder: Tree | unknown[], key: string): Place {
+function locationIn(holder: Tree | unknown[], key: string): Location {
   return Array.isArray(holder) ? new Index(holder, key) : new Key(holder, key);
 }
 
-class Key implements Place {
+class Key implements Location {
   readonly isReachable = true;
 
   constructor(
@@ -132,7 +132,7 @@ class Key implements Place {
   }
 }
 
-class Index implements Place {
+class Index implements Location {
   constructor(
     readonly list: unknown[],
     readonly key: string,
@@ -165,7 +165,7 @@ class Index implements Place {
     this.list.splice(this.#indexOrFail(this.list.length), 1);
   }
 
-  /** Within `length` places, counted from the end when negative. */
+  /** The index within a list of this length, counted from the end when negative. */
   #index(length: number): number | undefined {
     if (!isNumeric(this.key)) return undefined;
     const index = Number(this.key);

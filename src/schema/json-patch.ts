@@ -1,7 +1,6 @@
 /**
- * JSON patches (RFC 6902), with the habits of Kubernetes: an index may count from the end of a list, `replace` of a key
- * that is not there adds it, and `test` for null passes where there is nothing. The failures are in its words, too. An
- * API server does not pass those on: it answers 422 and `the server rejected our request due to an error in our request`.
+ * JSON patches (RFC 6902) as Kubernetes applies them: an index may count from the end of a list, `replace` of a missing
+ * key adds it, and `test` for null passes if there is no value. The error messages are those of its patch library.
  */
 import { isTree, type Tree } from '../base/tree.ts';
 import { jsonWord } from './decode-error.ts';
@@ -41,8 +40,8 @@ function operationsOf(patch: unknown): Operation[] {
     }
   }
   if (patch.length > MAX_OPERATIONS) {
-    const words = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`;
-    throw new PatchError('RequestEntityTooLarge', `Request entity too large: ${words}`);
+    const message = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`;
+    throw new PatchError('RequestEntityTooLarge', `Request entity too large: ${message}`);
   }
   return patch.map((operation) => operation ?? {});
 }
@@ -53,16 +52,16 @@ function undecodable(value: unknown, into: string): PatchError {
 
 function add(document: Document, { path, value = null }: Operation): void {
   if (typeof path !== 'string') throw fails('add operation failed to decode path: missing value');
-  const place = document.find(path);
-  if (!place) throw fails(`add operation does not apply: doc is missing path: "${path}": missing value`);
-  within(`error in add for path: '${path}'`, () => place.add(value));
+  const location = document.find(path);
+  if (!location) throw fails(`add operation does not apply: doc is missing path: "${path}": missing value`);
+  within(`error in add for path: '${path}'`, () => location.add(value));
 }
 
 function remove(document: Document, { path }: Operation): void {
   if (typeof path !== 'string') throw fails('remove operation failed to decode path: missing value');
-  const place = document.find(path);
-  if (!place) throw fails(`remove operation does not apply: doc is missing path: "${path}": missing value`);
-  within(`error in remove for path: '${path}'`, () => place.remove());
+  const location = document.find(path);
+  if (!location) throw fails(`remove operation does not apply: doc is missing path: "${path}": missing value`);
+  within(`error in remove for path: '${path}'`, () => location.remove());
 }
 
 function replace(document: Document, { path, value = null }: Operation): void {
@@ -72,10 +71,11 @@ function replace(document: Document, { path, value = null }: Operation): void {
     document.root = value;
     return;
   }
-  const place = document.find(path);
-  if (!place) throw fails(`replace operation does not apply: doc is missing path: ${path}: missing value`);
-  if (!place.isReachable) throw fails(`replace operation does not apply: doc is missing key: ${path}: missing value`);
-  place.set(value);
+  const location = document.find(path);
+  if (!location) throw fails(`replace operation does not apply: doc is missing path: ${path}: missing value`);
+  if (!location.isReachable)
+    throw fails(`replace operation does not apply: doc is missing key: ${path}: missing value`);
+  location.set(value);
 }
 
 function move(document: Document, { from, path }: Operation): void {
@@ -100,9 +100,9 @@ function test(document: Document, { path, value = null }: Operation): void {
     if (!equal(document.root, value, 0)) throw failed();
     return;
   }
-  const place = document.find(path);
-  if (!place) throw fails(`test operation does not apply: is missing path: ${path}: missing value`);
-  const found = within(`error in test for path: '${path}'`, () => place.get());
+  const location = document.find(path);
+  if (!location) throw fails(`test operation does not apply: is missing path: ${path}: missing value`);
+  const found = within(`error in test for path: '${path}'`, () => location.get());
   if (!equal(found ?? null, value, 0)) throw failed();
 }
 
@@ -127,7 +127,7 @@ const performers = new Map<string, (document: Document, operation: Operation) =>
   ['copy', copy],
 ]);
 
-/** Puts the name of the operation in front of what went wrong in it. */
+/** Puts the operation in front of the message of its error. */
 function within<T>(head: string, action: () => T): T {
   try {
     return action();

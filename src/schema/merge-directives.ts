@@ -1,4 +1,4 @@
-/** The words a strategic merge patch gives orders with. */
+/** The directives of strategic merge patches, and errors about them. */
 import { isTree, put, type Tree } from '../base/tree.ts';
 import { goText } from './go-text.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
@@ -8,7 +8,7 @@ export const RETAIN_KEYS = '$retainKeys';
 export const ORDER = '$setElementOrder';
 export const DELETE = '$deleteFromPrimitiveList';
 
-export const badPatch = (words: string) => new PatchError('BadRequest', words);
+export const badPatch = (message: string) => new PatchError('BadRequest', message);
 
 export const unknownDirective = (directive: unknown, patch: Tree) =>
   badPatch(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
@@ -17,7 +17,7 @@ export const noMergeKey = (item: Tree, key: string) =>
   badPatch(`map: ${goText(item)} does not contain declared merge key: ${key}`);
 
 /**
- * A part of a patch that there is nothing to merge with: without nulls, and without the objects that only carry a
+ * A part of a patch for which the object has no counterpart: without nulls, and without objects that only carry a
  * directive. Undefined when it is such an object itself.
  */
 export function withoutDirectives(value: unknown, depth: number): unknown {

@@ -1,4 +1,4 @@
-/** How a strategic merge patch merges one list into another, and which order the items get. */
+/** How a strategic merge patch merges lists, and the order of the result. */
 import { isTree, type Tree } from '../base/tree.ts';
 import { goText, goTypeOf } from './go-text.ts';
 import { badPatch, noMergeKey, ORDER, PATCH, unknownDirective } from './merge-directives.ts';
@@ -7,9 +7,9 @@ import { PatchError } from './patch-error.ts';
 type List = readonly unknown[];
 
 interface ListMerge {
-  /** The field that tells objects apart; undefined in a list of scalars. */
+  /** The field that identifies an object; undefined for a list of scalars. */
   readonly key: string | undefined;
-  /** The patch names scalars to take out. */
+  /** The patch lists scalars to delete. */
   readonly deletes: boolean;
   readonly mergeItem: (old: Tree, patch: Tree) => Tree;
 }
@@ -25,17 +25,17 @@ export function mergeLists(old: List, patch: List, { key, deletes, mergeItem }: 
     return inOrder([...new Set([...old, ...patch])], patch, old, itself);
   }
   if (key === undefined) throw badPatch('cannot merge lists without merge key for struct');
-  const { rest, items } = directed(old as Tree[], patch as Tree[], key);
+  const { rest, items } = applyDirectives(old as Tree[], patch as Tree[], key);
   const identify = keyOf(key);
   const merged = [...rest];
-  const places = new Map(rest.map((item, index) => [keyValue(item, key), index] as const).reverse());
+  const positions = new Map(rest.map((item, index) => [keyValue(item, key), index] as const).reverse());
   for (const item of items) {
     const id = identify(item);
-    const place = places.get(id);
-    if (place !== undefined) {
-      merged[place] = mergeItem(merged[place]!, item);
+    const position = positions.get(id);
+    if (position !== undefined) {
+      merged[position] = mergeItem(merged[position]!, item);
     } else {
-      places.set(id, merged.length);
+      positions.set(id, merged.length);
       merged.push(item);
     }
   }
@@ -54,31 +54,31 @@ export function orderList(
 }
 
 /**
- * The old list as Kubernetes sees it when it puts a list into order: what is new has taken the places, at the end, of
- * what was deleted. So a new item comes behind those that only the server knows when it comes in place of another.
+ * The old list as Kubernetes treats it when it orders a list: added items fill, at the end, the positions of deleted ones.
+ * So an item that replaces another comes after items that only the server knows.
  */
 function refilled(list: List, old: List, identify: Identify): List {
-  const left = positions(list, identify);
-  const had = positions(old, identify);
+  const left = indexes(list, identify);
+  const had = indexes(old, identify);
   const kept = old.filter((item) => left.has(identify(item)));
   const added = list.filter((item) => !had.has(identify(item)));
   return [...kept, ...added].slice(0, old.length);
 }
 
-/** The items that a patch changes must be named in the order they come in. */
+/** Checks that `$setElementOrder` names the items of the patch in their order. */
 function checkOrder(patch: List, order: List, identify: Identify): void {
   if (order.length === 0) return;
   const wanted = patch.filter((item) => !(isTree(item) && Object.hasOwn(item, PATCH)));
   let at = 0;
-  for (const place of order) {
-    if (at < wanted.length && identify(wanted[at]) === identify(place)) at++;
+  for (const named of order) {
+    if (at < wanted.length && identify(wanted[at]) === identify(named)) at++;
   }
   if (at < wanted.length) {
     throw badPatch(`The order in patch list:\n${goText(patch)}\n doesn't match ${ORDER} list:\n${goText(order)}\n`);
   }
 }
 
-/** What tells an item from others. */
+/** What identifies an item among others. */
 type Identify = (item: unknown) => unknown;
 
 const itself: Identify = (item) => item;
@@ -95,7 +95,7 @@ const keyValue = (item: Tree, key: string) => (Object.hasOwn(item, key) ? item[k
 
 const notAMap = (item: unknown) => badPatch(`expected a map[string]interface {}, but received a ${goTypeOf(item)}`);
 
-/** Whether the items of both lists are objects; they must be all alike. */
+/** Whether the items of both lists are objects; all must have the same type. */
 function areObjects(...lists: List[]): boolean {
   let first: string | undefined;
   for (const list of lists) {
@@ -111,8 +111,8 @@ function areObjects(...lists: List[]): boolean {
   return first === 'object';
 }
 
-/** Obeys the items that carry `$patch`: what is left of the old list, and what is left to merge. */
-function directed(old: readonly Tree[], patch: readonly Tree[], key: string): { rest: Tree[]; items: Tree[] } {
+/** Applies the items that carry `$patch`: returns what remains of the old list, and what remains to merge. */
+function applyDirectives(old: readonly Tree[], patch: readonly Tree[], key: string): { rest: Tree[]; items: Tree[] } {
   const items: Tree[] = [];
   const gone = new Set<unknown>();
   let replaces = false;
@@ -139,28 +139,28 @@ function directed(old: readonly Tree[], patch: readonly Tree[], key: string): { 
 }
 
 /**
- * Items that `order` names come in that order; the others keep the order they had in `old`, and go before the first
- * named item that stood behind them there. So what is new comes first.
+ * Items named in `order` come in that order; the others keep the order they had in `old`, and go before the first named
+ * item that was behind them there. So new items come first.
  */
 function inOrder(list: List, order: List, old: List, identify: Identify): unknown[] {
-  const wanted = positions(order, identify);
-  const had = positions(old, identify);
-  const place = (item: unknown, among: Map<unknown, number>) => among.get(identify(item)) ?? -1;
+  const wanted = indexes(order, identify);
+  const had = indexes(old, identify);
+  const indexIn = (item: unknown, among: Map<unknown, number>) => among.get(identify(item)) ?? -1;
   const named = list.filter((item) => wanted.has(identify(item)));
   const others = list.filter((item) => !wanted.has(identify(item)));
-  named.sort((a, b) => place(a, wanted) - place(b, wanted));
-  others.sort((a, b) => place(a, had) - place(b, had));
+  named.sort((a, b) => indexIn(a, wanted) - indexIn(b, wanted));
+  others.sort((a, b) => indexIn(a, had) - indexIn(b, had));
   const out: unknown[] = [];
   let next = 0;
   for (const item of named) {
-    const limit = place(item, had);
-    while (next < others.length && limit >= 0 && place(others[next], had) < limit) out.push(others[next++]);
+    const limit = indexIn(item, had);
+    while (next < others.length && limit >= 0 && indexIn(others[next], had) < limit) out.push(others[next++]);
     out.push(item);
   }
   return [...out, ...others.slice(next)];
 }
 
-function positions(list: List, identify: Identify): Map<unknown, number> {
+function indexes(list: List, identify: Identify): Map<unknown, number> {
   const found = new Map<unknown, number>();
   list.forEach((item, index) => {
     const id = identify(item);

@@ -3,14 +3,14 @@ import { jsonWord } from './decode-error.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
 
 /**
- * A JSON merge patch (RFC 7386): objects merge, everything else replaces, null takes away. Neither argument is changed,
- * and the result shares what the patch does not touch. Throws a PatchError.
+ * Applies a JSON merge patch (RFC 7386): objects merge, everything else replaces, null deletes. Neither argument is
+ * changed, and the result shares what the patch does not touch. Throws a PatchError.
  */
 export function applyMergePatch(current: unknown, patch: unknown): unknown {
   if (patch === null) throw new PatchError('BadRequest', 'Invalid JSON Patch');
   if (!isTree(patch)) {
-    const words = `json: cannot unmarshal ${jsonWord(patch)} into Go value of type map[string]interface {}`;
-    throw new PatchError('BadRequest', `error decoding patch: ${words}`);
+    const message = `json: cannot unmarshal ${jsonWord(patch)} into Go value of type map[string]interface {}`;
+    throw new PatchError('BadRequest', `error decoding patch: ${message}`);
   }
   return merge(current, patch, 0);
 }

@@ -1,6 +1,6 @@
 /**
- * What names and other short texts must look like, as lists of complaints in the words of Kubernetes 1.36; an empty list
- * means that the text is fine.
+ * The formats of names and other short strings. A check returns its complaints with the messages of Kubernetes 1.36; an
+ * empty list means that the string is valid.
  */
 export type Check = (text: string) => string[];
 
@@ -25,7 +25,7 @@ const headerNamePattern = whole(HEADER_NAME);
 const percentPattern = whole(PERCENT);
 const httpPathPattern = whole(HTTP_PATH);
 
-/** Patterns are shown with examples: `… (e.g. 'a', or 'b', regex used for validation is '…')`. */
+/** A complaint with examples: `… (e.g. 'a', or 'b', regex used for validation is '…')`. */
 function mismatch(what: string, pattern: string, ...examples: string[]): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ');
   return examples.length
@@ -40,16 +40,16 @@ const tooLong = (text: string, limit: number, unit = 'characters'): string[] =>
     ? [`must be no more than ${limit} ${unit}`]
     : [];
 
-const LABEL_WORDS =
+const LABEL_MESSAGE =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
-const SUBDOMAIN_WORDS =
+const SUBDOMAIN_MESSAGE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 
 export const dnsLabel: Check = (text) => {
   const complaints = tooLong(text, 63);
   if (labelPattern.test(text)) return complaints;
   complaints.push(
-    subdomainPattern.test(text) ? 'must not contain dots' : mismatch(LABEL_WORDS, LABEL, 'my-name', '123-abc'),
+    subdomainPattern.test(text) ? 'must not contain dots' : mismatch(LABEL_MESSAGE, LABEL, 'my-name', '123-abc'),
   );
   return complaints;
 };
@@ -58,11 +58,11 @@ export const dnsSubdomain: Check = (text) => subdomain(text, 'characters');
 
 function subdomain(text: string, unit: string): string[] {
   const complaints = tooLong(text, 253, unit);
-  if (!subdomainPattern.test(text)) complaints.push(mismatch(SUBDOMAIN_WORDS, SUBDOMAIN, 'example.com'));
+  if (!subdomainPattern.test(text)) complaints.push(mismatch(SUBDOMAIN_MESSAGE, SUBDOMAIN, 'example.com'));
   return complaints;
 }
 
-/** Like a DNS label, but beginning with a letter: the name of a Service. */
+/** Like a DNS label, but starting with a letter: the name of a Service. */
 export const dns1035Label: Check = (text) => {
   const complaints = tooLong(text, 63);
   if (!label1035Pattern.test(text)) {
@@ -78,7 +78,7 @@ export const dns1035Label: Check = (text) => {
   return complaints;
 };
 
-const QUALIFIED_WORDS = mismatch(
+const QUALIFIED_MESSAGE = mismatch(
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   QUALIFIED,
   'MyName',
@@ -91,7 +91,7 @@ export const qualifiedName: Check = (text) => {
   const slash = text.indexOf('/');
   if (slash >= 0 && text.indexOf('/', slash + 1) >= 0) {
     const prefixed = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
-    return [`a valid label key ${QUALIFIED_WORDS} ${prefixed}`];
+    return [`a valid label key ${QUALIFIED_MESSAGE} ${prefixed}`];
   }
   const complaints: string[] = [];
   const name = text.slice(slash + 1);
@@ -101,7 +101,7 @@ export const qualifiedName: Check = (text) => {
   }
   if (!name) complaints.push('name part must be non-empty');
   else for (const complaint of tooLong(name, 63, 'bytes')) complaints.push(`name part ${complaint}`);
-  if (!qualifiedPattern.test(name)) complaints.push(`name part ${QUALIFIED_WORDS}`);
+  if (!qualifiedPattern.test(name)) complaints.push(`name part ${QUALIFIED_MESSAGE}`);
   return complaints;
 };
 
@@ -134,7 +134,7 @@ export const cIdentifier: Check = (text) =>
         ),
       ];
 
-/** Everything printable in ASCII but the equals sign. */
+/** Printable ASCII characters except '='. */
 export const envVarName: Check = (text) => {
   if (!text) return ['environment variable name must be non-empty'];
   return /^[ -<>-~]*$/.test(text)
@@ -142,7 +142,7 @@ export const envVarName: Check = (text) => {
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 };
 
-/** A key of a ConfigMap or a Secret: it becomes a file name. */
+/** A key of a ConfigMap or Secret, which can become a file name. */
 export const configMapKey: Check = (text) => {
   const complaints = tooLong(text, 253);
   if (!configKeyPattern.test(text)) {
@@ -162,7 +162,7 @@ export const configMapKey: Check = (text) => {
   return complaints;
 };
 
-/** The name of a port, as IANA registers services. */
+/** The name of a port, in the format of IANA service names. */
 export const portName: Check = (text) => {
   const complaints = tooLong(text, 15);
   if (!/^[-a-z0-9]+$/.test(text)) {
@@ -189,7 +189,7 @@ export const percent: Check = (text) =>
     ? []
     : [mismatch("a valid percent string must be a numeric string followed by an ending '%'", PERCENT, '1%', '93%')];
 
-/** A text that can be one step of a URL path. */
+/** A string that can be one segment of a URL path. */
 export const pathSegment: Check = (text) => {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
   return pathSegmentPrefix(text);
@@ -209,7 +209,7 @@ export const domainPrefixedPath: Check = (text) => {
   return complaints;
 };
 
-/** What a kind says of its names. A prefix, from `generateName`, may end with a dash: something follows it. */
+/** The check of a kind's names. A prefix, from `generateName`, may end with a dash, because a suffix follows it. */
 export type NameRule = (name: string, prefix: boolean) => string[];
 
 export const nameRule =
@@ -221,5 +221,5 @@ function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
 }
 
-/** Names that only have to fit into a path. */
+/** Names that only have to be valid in a URL path. */
 export const pathSegmentName: NameRule = (name, prefix) => (prefix ? pathSegmentPrefix(name) : pathSegment(name));

@@ -1,8 +1,8 @@
-/** Why a patch cannot be applied. */
+/** A patch that cannot be applied. */
 export class PatchError extends Error {
   override readonly name = 'PatchError';
 
-  /** `BadRequest`: this is no patch. `Invalid`: it does not fit the object. */
+  /** `BadRequest`: the patch is malformed. `Invalid`: it does not apply to the object. */
   constructor(
     readonly reason: 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge',
     message: string,
@@ -11,10 +11,10 @@ export class PatchError extends Error {
   }
 }
 
-/** How deep a patch may nest, and what it makes. */
+/** Maximum depth of a patch and of its result. */
 const MAX_DEPTH = 1000;
 
-/** Called on the way down. */
+/** Throws when a walk has become too deep. */
 export function checkDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new PatchError('BadRequest', 'error decoding patch: json: exceeded max depth');
 }

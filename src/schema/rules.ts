@@ -1,10 +1,10 @@
-/** Rules that many descriptions share. */
+/** Rules that many schemas share. */
 import type { Tree } from '../base/tree.ts';
 import type { FieldError } from './field-error.ts';
 import { duplicate, invalid, under } from './field-error.ts';
 import type { Rule } from './schema.ts';
 
-/** A text must pass a check of names.ts. */
+/** A string must pass a check of names.ts. */
 export const matches =
   (check: (text: string) => readonly string[]): Rule<string> =>
   (text) => {
@@ -27,7 +27,7 @@ export function unique(field = ''): Rule<readonly unknown[]> {
   };
 }
 
-/** Holds every key of a map to a rule; the path of a key is `[key]`. */
+/** Applies a rule to every key of a map; the path of a key is `[key]`. */
 export const keys =
   (rule: Rule<string>): Rule<Readonly<Record<string, unknown>>> =>
   (map, context) =>

@@ -73,7 +73,7 @@ function decodeBytes(input: unknown): string {
 
 const BASE64 = /^[A-Za-z0-9+/]$/;
 
-/** Where text stops being base64 (line breaks are skipped), or -1. */
+/** The position at which text stops being base64 (line breaks are skipped), or -1. */
 function illegalByte(text: string): number {
   let digits = 0;
   for (let i = 0; i < text.length; i++) {
@@ -84,9 +84,9 @@ function illegalByte(text: string): number {
       continue;
     }
     const rest = text.slice(i).replace(/[\r\n]/g, '');
-    const place = digits % 4;
-    if (char !== '=' || place < 2) return Buffer.byteLength(text.slice(0, i));
-    const padding = place === 2 ? '==' : '=';
+    const position = digits % 4;
+    if (char !== '=' || position < 2) return Buffer.byteLength(text.slice(0, i));
+    const padding = position === 2 ? '==' : '=';
     if (rest === padding) return -1;
     return rest.startsWith(padding) ? i + padding.length : i + 1;
   }
@@ -99,8 +99,8 @@ function decodeInt32(input: unknown): number {
 }
 
 /**
- * A number holds integers exactly only up to 2^53-1, and what is larger has been rounded before it gets here: such values
- * are refused instead of being stored as another number (docs/decisions/0013-int64.md).
+ * Refuses integers beyond 2^53-1: a number cannot hold them exactly, and the parser has already rounded them
+ * (docs/decisions/0013-int64.md).
  */
 function decodeInt64(input: unknown): number {
   if (Number.isSafeInteger(input)) return input as number;
@@ -158,7 +158,7 @@ function zeroText(format: StringSchema['format']): string | undefined {
   }
 }
 
-/** The name that messages give to a type. */
+/** The name of a type in messages. */
 export function goType(schema: Schema): string {
   switch (schema.type) {
     case 'object':

@@ -1,4 +1,4 @@
-/** Reads the text form of label selectors: `a=b,c!=d,e in (x,y),f notin (z),g,!h,i>1`. */
+/** Parses the text form of label selectors: `a=b,c!=d,e in (x,y),f notin (z),g,!h,i>1`. */
 import {
   keyErrors,
   type Operator,
@@ -37,7 +37,7 @@ interface Token {
 
 const END: Token = { type: 'end', text: '' };
 
-/** The text, word by word. Whether `in` is an operator or a name depends on where it stands. */
+/** The tokens of a selector. Whether `in` is an operator or a name depends on its position. */
 class Tokens {
   readonly #tokens: Token[] = [];
   #at = 0;
@@ -105,7 +105,7 @@ function exactValue(tokens: Tokens): string {
   return text;
 }
 
-/** `(a,b)`; a place left empty stands for the empty value. */
+/** `(a,b)`; an omitted value is the empty string. */
 function valueList(tokens: Tokens): string[] {
   const open = tokens.take();
   if (open.type !== '(') throw new SelectorError(`found '${open.text}' expected: '('`);

@@ -1,4 +1,4 @@
-/** One condition of a label selector, and what makes it impossible. */
+/** One requirement of a label selector, and its validation. */
 import { type FieldError, invalid } from './field-error.ts';
 import { labelValue, qualifiedName } from './names.ts';
 
@@ -14,7 +14,7 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-/** Throws a SelectorError that names everything wrong with the key and the values. */
+/** Throws a SelectorError with all errors of the key and the values. */
 export function requirementOf(key: string, operator: Operator, values: readonly string[]): Requirement {
   const found = [...keyErrors(key, 'key'), ...countErrors(operator, values)];
   values.forEach((value, index) => {

@@ -1,6 +1,6 @@
 /**
- * Selectors: which objects a list, a watch or a controller means. Compiled to functions, and kept by their text, because
- * clients ask the same few questions again and again.
+ * Label and field selectors, compiled to functions. Parsed selectors are cached by their text, because clients use the
+ * same few selectors again and again.
  */
 import { type Operator, parseRequirements, type Requirement } from './selector-parser.ts';
 import { requirementOf, SelectorError } from './selector-requirement.ts';
@@ -20,7 +20,7 @@ export interface LabelSelector {
 /** Throws a SelectorError. */
 export const parseLabelSelector = cached((text: string) => compile(parseRequirements(text)));
 
-/** A selector as objects carry it; absent, it selects nothing. Throws a SelectorError. */
+/** A selector as it occurs in objects; undefined selects nothing. Throws a SelectorError. */
 export function fromLabelSelector(selector: LabelSelectorObject | undefined): LabelSelector {
   if (!selector) return NOTHING;
   const { matchLabels = {}, matchExpressions = [] } = selector;
@@ -39,12 +39,12 @@ interface LabelSelectorObject {
   }[];
 }
 
-/** The older form, a map of labels, as Services and ReplicationControllers carry it. */
+/** The older form, a map of labels, as in Services and ReplicationControllers. */
 export function fromLabels(labels: Labels): LabelSelector {
   return compile(requirementsOf(labels));
 }
 
-/** Either form as text: what a Scale's `status.selector` says. */
+/** Either form as text, as in a Scale's `status.selector`. */
 export function selectorText(selector: LabelSelectorObject | Labels | undefined): string {
   if (!selector) return '';
   const isObject = Object.values(selector).some((value) => typeof value === 'object');
@@ -98,7 +98,7 @@ function testOf({ key, operator, values }: Requirement): Test {
   switch (operator) {
     case '=':
     case '==':
-      // What an object inherits is never a string, so that no check of ownership is needed here.
+      // Inherited properties are never strings, so no check for own properties is needed here.
       return (labels) => labels[key] === value;
     case '!=':
       return (labels) => labels[key] !== value;
@@ -157,7 +157,7 @@ export const parseFieldSelector = cached((text: string): readonly FieldRequireme
     }),
 );
 
-/** At commas, unless a backslash stands before one. */
+/** Splits at commas that are not escaped with a backslash. */
 function splitTerms(text: string): string[] {
   return text.match(/(?:\\.|[^,\\]|\\$)+/gs) ?? [];
 }
@@ -173,10 +173,10 @@ function unescaped(text: string): string {
   });
 }
 
-const KEPT = 512;
-const LONGEST = 1024;
+const MAX_CACHED_SELECTORS = 512;
+const MAX_CACHED_TEXT_LENGTH = 1024;
 
-/** Remembers the answers to the texts asked for last. */
+/** Caches the most recently used results. */
 function cached<T>(parse: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
@@ -185,8 +185,8 @@ function cached<T>(parse: (text: string) => T): (text: string) => T {
       known.delete(text);
     } else {
       answer = parse(text);
-      if (text.length > LONGEST) return answer;
-      if (known.size >= KEPT) known.delete(known.keys().next().value!);
+      if (text.length > MAX_CACHED_TEXT_LENGTH) return answer;
+      if (known.size >= MAX_CACHED_SELECTORS) known.delete(known.keys().next().value!);
     }
     known.set(text, answer);
     return answer;

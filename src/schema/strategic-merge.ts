@@ -1,6 +1,6 @@
 /**
- * Strategic merge patches: merge patches that know the lists of a kind. Lists whose description has a merge key are
- * merged item by item, and directives in the patch say more: `$patch` (replace or delete), `$retainKeys`,
+ * Strategic merge patches: merge patches that follow the schema of a kind. Lists whose schema has a merge key are merged
+ * item by item, and directives in the patch control it: `$patch` (replace or delete), `$retainKeys`,
  * `$setElementOrder/<list>` and `$deleteFromPrimitiveList/<list>`.
  */
 import { isTree, put, type Tree } from '../base/tree.ts';
@@ -30,7 +30,7 @@ export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown,
 
 function mergeTrees(schema: Schema | undefined, current: Tree, patch: Tree, depth: number): Tree {
   checkDepth(depth);
-  if (Object.hasOwn(patch, PATCH)) return wholly(patch);
+  if (Object.hasOwn(patch, PATCH)) return replaced(patch);
   const out = retained(current, patch);
   const ordered = new Set<string>();
   for (const key in patch) {
@@ -48,8 +48,8 @@ function mergeTrees(schema: Schema | undefined, current: Tree, patch: Tree, dept
   return out;
 }
 
-/** What `$patch` beside other fields makes of an object. */
-function wholly(patch: Tree): Tree {
+/** The result of a `$patch` directive in an object. */
+function replaced(patch: Tree): Tree {
   const directive = patch[PATCH];
   if (directive === 'delete') return {};
   if (directive !== 'replace') throw unknownDirective(directive, patch);
@@ -80,7 +80,7 @@ function fieldOf(key: string, prefix: string, complaint: string): string {
 
 interface FieldPatch {
   readonly schema: Schema | undefined;
-  /** The values are to be taken out of the list. */
+  /** The values are to be deleted from the list. */
   readonly deletes: boolean;
   readonly depth: number;
 }
@@ -116,7 +116,7 @@ function mergeItems(
   });
 }
 
-/** `$setElementOrder/<list>`: the list is merged as usual, then its items are put into the order given. */
+/** `$setElementOrder/<list>`: merges the list as usual, then puts its items into the given order. */
 function mergeOrdered(
   schema: ListSchema | undefined,
   field: string,
@@ -143,7 +143,7 @@ function resolved(schema: Schema): Schema {
   return schema.type === 'lazy' ? resolved(schema.resolve()) : schema;
 }
 
-/** What stands under a key; nothing is known of what is free-form. */
+/** The schema of the value under a key; undefined for free-form data. */
 function childSchema(schema: Schema | undefined, key: string): Schema | undefined {
   if (schema?.type === 'map') return resolved(schema.values);
   if (schema?.type !== 'object' || !Object.hasOwn(schema.fields, key)) return undefined;

@@ -1,4 +1,4 @@
-/** Times and durations as they are written on the wire, and what is said of those that are not. */
+/** The wire formats of times and durations. Error messages are those of Go's time package. */
 
 export class FormatError extends Error {
   override readonly name = 'FormatError';
@@ -9,8 +9,8 @@ const MICROS = '2006-01-02T15:04:05.000000Z07:00';
 const CANONICAL = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{6})?Z$/;
 
 /**
- * An RFC 3339 time in UTC, with as many digits of a second as asked for (0 or 6; six must be given). The zero time is no
- * time: undefined.
+ * Converts an RFC 3339 time to UTC, with 0 or 6 digits of a second (with 6, the text must have six, too). Undefined for
+ * the zero time, which means that no time is set.
  */
 export function canonicalTime(text: string, digits: 0 | 6): string | undefined {
   const plain = CANONICAL.exec(text);

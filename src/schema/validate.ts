@@ -1,7 +1,6 @@
 /**
- * What is wrong with a decoded object: the checks that stand in its description. Each description becomes code of its
- * own when it is first used; parts without a check become nothing and are not walked. Paths are put together only for
- * what is wrong.
+ * Validates decoded objects by the checks in their schema. The code for a schema is generated when it is first used; parts
+ * without checks are not walked. Paths are built only for errors.
  */
 import { deepEqual, type Tree } from '../base/tree.ts';
 import { Code, quote, read } from './code.ts';
@@ -11,14 +10,14 @@ import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Rule, RuleCont
 
 export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subresource'> &
   Partial<Pick<RuleContext, 'apiVersion'>> & {
-    /** A part of the value that is known to be right. */
+    /** A part of the value that is known to be valid. */
     readonly checked?: object | undefined;
   };
 
-/** Once this much is wrong, the rest of a list is not looked at: it would only make the answer long. */
-const ENOUGH = 1000;
+/** After this many errors the rest of a list is not checked. */
+const MAX_ERRORS = 1000;
 
-/** Everything that is wrong, in the order of the description. */
+/** All errors, in the order of the schema. */
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
   const found: FieldError[] = [];
   const { operation, subresource, apiVersion, old, checked = NOTHING } = context;
@@ -27,7 +26,7 @@ export function validate(schema: Schema, value: unknown, context: ValidationCont
   return found;
 }
 
-/** What stays the same on the way down, and what was found. */
+/** What is the same for the whole validation, and the errors found so far. */
 interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | 'oldRoot' | 'apiVersion'> {
   readonly checked: object;
   readonly found: FieldError[];
@@ -35,26 +34,26 @@ interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | '
 
 const NOTHING = {};
 
-/** Adds what is wrong with a present value to what was found; paths are from the value. `parent` holds the value. */
+/** Adds the errors of a present value to `run.found`, with paths relative to the value. `parent` holds the value. */
 type Check = (value: unknown, old: unknown, run: Run, parent: unknown) => void;
 
-/** Where the code of a description is found; it is written with the first call. */
+/** Holds the generated function of a schema, which the first call generates. */
 interface Checker {
   check: Check;
 }
 
 const checkers = new WeakMap<object, Checker | null>();
 
-/** Undefined where there is nothing to check. */
+/** Undefined for a schema without checks. */
 function checkerOf(schema: Schema): Checker | undefined {
   const known = checkers.get(schema);
   if (known !== undefined) return known ?? undefined;
-  const checker = hasChecks(schema) ? unwritten(schema) : undefined;
+  const checker = hasChecks(schema) ? deferred(schema) : undefined;
   checkers.set(schema, checker ?? null);
   return checker;
 }
 
-function unwritten(schema: Schema): Checker {
+function deferred(schema: Schema): Checker {
   const checker: Checker = {
     check(value, old, run, parent) {
       checker.check = checkOf(schema);
@@ -91,7 +90,7 @@ function checkOf(schema: Schema): Check {
   return code.compile('value, old, run, parent');
 }
 
-/** The names that a value, its old self and what holds it have in the code. */
+/** The variables of the generated code for a value, its old value and the object that holds it. */
 interface Names {
   readonly value: string;
   readonly old: string;
@@ -100,10 +99,10 @@ interface Names {
 
 const WHOLE: Names = { value: 'value', old: 'old', parent: 'parent' };
 const FIELD: Names = { value: 'v', old: 'o', parent: 'value' };
-/** Items of a list and values of a map are held by what holds the list or map. */
+/** The parent of an item or map value is the object that holds the list or map. */
 const ITEM: Names = { value: 'v', old: 'o', parent: 'parent' };
 
-/** Limits first; rules do not see a value beyond its limits. */
+/** Limits first; rules do not run on a value outside its limits. */
 function scalarCode(code: Code, schema: Schema, names: Names): string {
   const limits = limitsOf(schema);
   const rules = rulesCode(code, schema.rules, names);
@@ -133,14 +132,14 @@ function rangeOf({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINIT
   return (value: number) => (value < min || value > max ? invalid('', value, words) : undefined);
 }
 
-/** A rule that declares no second parameter is not given one: most do not look around. */
+/** A context is created only for rules that declare a second parameter. */
 function rulesCode(code: Code, rules: readonly Rule[] = [], { value, old, parent }: Names): string {
   if (rules.length === 0) return '';
-  const looksAround = rules.some((rule) => rule.length > 1);
-  const context = looksAround ? `context = ${code.constant(contextOf)}(run, ${old}, ${parent});` : '';
+  const needsContext = rules.some((rule) => rule.length > 1);
+  const context = needsContext ? `context = ${code.constant(contextOf)}(run, ${old}, ${parent});` : '';
   const calls = rules.map((rule) => {
     const call = `${code.constant(rule)}(${value}${rule.length > 1 ? ', context' : ''})`;
-    return `wrong = ${call}; if (wrong !== undefined) ${code.constant(note)}(found, wrong);`;
+    return `wrong = ${call}; if (wrong !== undefined) ${code.constant(addErrors)}(found, wrong);`;
   });
   return `${context} ${calls.join(' ')}`;
 }
@@ -153,16 +152,16 @@ function contextOf(
   return { operation, old, parent, root, oldRoot, subresource, apiVersion };
 }
 
-function note(found: FieldError[], wrong: FieldError | readonly FieldError[]): void {
+function addErrors(found: FieldError[], wrong: FieldError | readonly FieldError[]): void {
   if ('reason' in wrong) found.push(wrong);
-  else for (let i = 0; i < wrong.length && found.length < ENOUGH; i++) found.push(wrong[i]!);
+  else for (let i = 0; i < wrong.length && found.length < MAX_ERRORS; i++) found.push(wrong[i]!);
 }
 
 function fieldsCode(code: Code, { fields }: ObjectSchema): string[] {
   return Object.entries(fields).map(([field, schema]) => fieldCode(code, field, schema));
 }
 
-/** A field seen from the object that holds it: the field may be absent. The empty string is absent, too. */
+/** Checks a field of an object, which may be absent. The empty string counts as absent. */
 function fieldCode(code: Code, field: string, schema: Schema): string {
   const { required: must, immutable } = schema;
   const inside = insideCode(code, field, schema);
@@ -176,7 +175,7 @@ function fieldCode(code: Code, field: string, schema: Schema): string {
   const whole = must
     ? `if (${isAbsent}${isEmpty}) { found.push(${missing}); ${change} } else { ${change} ${checks} }`
     : `${change} ${checks}`;
-  // The very same value was checked when it was written.
+  // An identical value was validated when it was written.
   return `${reading} if ((v !== o && v !== run.checked) || typeof v !== 'object') { ${whole} }`;
 }
 
@@ -192,7 +191,7 @@ function changeCode(code: Code, field: string, schema: Schema): string {
   return `if (${differs}) found.push(${code.constant(wrong)}(v));`;
 }
 
-/** What is checked of a present field's value, its paths then put under the field. */
+/** Checks the value of a present field, and puts the field in front of the paths of its errors. */
 function insideCode(code: Code, field: string, schema: Schema): string {
   const checks = valueCode(code, schema, FIELD);
   if (!checks) return '';
@@ -213,7 +212,7 @@ function valueCode(code: Code, schema: Schema, names: Names): string {
   }
 }
 
-/** Puts a step in front of the paths of what was found since. */
+/** Puts a step in front of the paths of the errors from index `since` on. */
 function prefix(found: FieldError[], since: number, step: string): void {
   for (let i = since; i < found.length; i++) {
     const each = found[i]!;
@@ -225,7 +224,7 @@ function prefixItem(found: FieldError[], since: number, key: string | number): v
   prefix(found, since, `[${key}]`);
 }
 
-/** A null stands only in nullable fields, where it is a value. */
+/** A null occurs only in nullable fields, where it is a value. */
 function hasEntries(value: object | null): boolean {
   if (value === null) return true;
   if (Array.isArray(value)) return value.length > 0;
@@ -233,13 +232,13 @@ function hasEntries(value: object | null): boolean {
   return false;
 }
 
-/** An item's old self is the one with the same keys in a map list, the one at the same place in any other. */
+/** The old value of an item is the item with the same keys in a map list, and the one with the same index in others. */
 function itemsCode(code: Code, schema: ListSchema): string[] {
   const checks = valueCode(code, schema.items, ITEM);
   if (!checks) return [];
   const oldItem = code.constant(schema.list === 'map' && schema.keys ? byKeys(schema.keys) : byIndex);
   return [
-    `for (let i = 0; i < value.length && found.length < ${ENOUGH}; i++) {`,
+    `for (let i = 0; i < value.length && found.length < ${MAX_ERRORS}; i++) {`,
     `  n = found.length; v = value[i]; ${skipNull(schema.items)} o = old && ${oldItem}(old, v, i);`,
     `  ${checks}`,
     `  if (found.length > n) ${code.constant(prefixItem)}(found, n, i);`,
@@ -265,7 +264,7 @@ function valuesCode(code: Code, schema: MapSchema): string[] {
   if (!checks) return [];
   return [
     'for (const key in value) {',
-    `  if (found.length >= ${ENOUGH}) break;`,
+    `  if (found.length >= ${MAX_ERRORS}) break;`,
     `  n = found.length; v = value[key]; ${skipNull(schema.values)}`,
     '  o = old && Object.hasOwn(old, key) ? old[key] : undefined;',
     `  ${checks}`,
@@ -274,7 +273,7 @@ function valuesCode(code: Code, schema: MapSchema): string[] {
   ];
 }
 
-/** Resolved when it is first met: a shape may contain itself. */
+/** Resolved when it is first reached: a shape may contain itself. */
 function lazyCode(code: Code, resolve: () => Schema): string {
   const check: Check = (value, old, run, parent) => checkerOf(resolve())?.check(value, old, run, parent);
   return `${code.constant(check)}(value, old, run, parent);`;

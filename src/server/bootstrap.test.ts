@@ -10,7 +10,7 @@ it.each<[plural: string, name: string, where: object]>([
   ['services', 'kubernetes', {}],
   ['endpoints', 'kubernetes', {}],
   ['endpointslices', 'kubernetes', { apiVersion: 'discovery.k8s.io/v1' }],
-])('%s: %s is made again when somebody deletes it', async (plural, name, where) => {
+])('%s: %s is created again when it is deleted', async (plural, name, where) => {
   const server = await testServer(allKinds, { advertise: { address: '192.0.2.1', port: 6443 } });
   const { uid } = (await server.get(plural, name, where)).metadata;
   await server.delete(plural, name, where);

@@ -12,13 +12,13 @@ import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
 import type { Rbac } from './authz/rbac/rbac.ts';
 import type { Cache } from './cache/cache.ts';
-import type { ListBodies } from './lists/bodies.ts';
 import type { NodeConnection } from './nodes/connection.ts';
 import type { SpecInterner } from './objects/spec-interner.ts';
+import type { ListBodies } from './reads/list-bodies.ts';
+import type { Watches } from './reads/watches.ts';
 import type { Registry } from './registry.ts';
 import type { ExplainPod } from './subresources/explain.ts';
 import type { Commits } from './transaction/commit.ts';
-import type { Watches } from './watches/watches.ts';
 
 /** The parts of a server that verbs, subresources and admission plugins work with. */
 export interface Core {

@@ -32,14 +32,14 @@ import { type DirectHandle, directCalls } from './direct.ts';
 import { createFlowControl, type FlowControlSettings } from './fairness/create-flow-control.ts';
 import type { FlowControl } from './fairness/flow-control.ts';
 import { handler } from './handle.ts';
-import { ListBodies } from './lists/bodies.ts';
 import { NO_CONNECTION, type NodeConnection } from './nodes/connection.ts';
 import { SpecInterner } from './objects/spec-interner.ts';
 import type { ServerAddress } from './peers/endpoints.ts';
 import { Peers } from './peers/peers.ts';
+import { ListBodies } from './reads/list-bodies.ts';
+import { Watches } from './reads/watches.ts';
 import { Registry } from './registry.ts';
 import { Commits } from './transaction/commit.ts';
-import { Watches } from './watches/watches.ts';
 
 export interface ServerOptions {
   readonly store: Store;

@@ -18,7 +18,7 @@ const map = (name: string, data: Record<string, string> = {}, labels?: Record<st
 });
 
 describe('create', () => {
-  it('gives the object its identity and answers it with kind, version and link', async () => {
+  it('sets identity and creation time, and returns kind, version and selfLink', async () => {
     const made = await api.create('configmaps', map('a', { x: '1' }));
     expect(made).toMatchObject({
       kind: 'ConfigMap',
@@ -35,12 +35,12 @@ describe('create', () => {
     expect(await api.get('configmaps', 'a')).toEqual(made);
   });
 
-  it('draws a name behind generateName', async () => {
+  it('generates a name from generateName', async () => {
     const made = await api.create('configmaps', { metadata: { generateName: 'gen-' } });
     expect(made.metadata.name).toMatch(/^gen-[a-z0-9]{5}$/);
   });
 
-  it('refuses a second object of the same name', async () => {
+  it('rejects a second object of the same name', async () => {
     await api.create('configmaps', map('a'));
     await expect(api.create('configmaps', map('a'))).rejects.toMatchObject({
       code: 409,
@@ -54,7 +54,7 @@ describe('create', () => {
     expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('wants a name, an existing namespace, and no resourceVersion', async () => {
+  it('needs a name, an existing namespace, and no resourceVersion', async () => {
     await expect(api.create('configmaps', {})).rejects.toMatchObject({
       code: 422,
       message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
@@ -74,7 +74,7 @@ describe('create', () => {
     );
   });
 
-  it('tells wrong kinds, versions and bodies apart', async () => {
+  it('reports wrong kinds, versions and bodies', async () => {
     await expect(api.create('configmaps', { kind: 'Secret', apiVersion: 'v1' })).rejects.toMatchObject({
       code: 400,
       message: expect.stringContaining('Secret in version "v1" cannot be handled as a ConfigMap'),
@@ -95,7 +95,7 @@ describe('create', () => {
 });
 
 describe('replace', () => {
-  it('answers in a dry run with the version that is there, so that nothing else differs from it', async () => {
+  it('returns the current resourceVersion in a dry run, so that nothing else differs', async () => {
     const first = await api.create('configmaps', map('a', { x: '1' }));
     const options = { dryRun: ['All'] };
     const tried = await api.update('configmaps', { ...first, data: { x: '2' } }, { options });
@@ -103,7 +103,7 @@ describe('replace', () => {
     expect(await api.get('configmaps', 'a')).toEqual(first);
   });
 
-  it('is safe: a stale version is a conflict, the newest is not', async () => {
+  it('conflicts with a stale resourceVersion, and not with the newest', async () => {
     const first = await api.create('configmaps', map('a', { x: '1' }));
     const second = await api.update('configmaps', { ...first, data: { x: '2' } });
     expect(second.data).toEqual({ x: '2' });
@@ -114,7 +114,7 @@ describe('replace', () => {
     expect(Number(second.metadata.resourceVersion)).toBeGreaterThan(Number(first.metadata.resourceVersion));
   });
 
-  it('without a version replaces whatever is there', async () => {
+  it('without a resourceVersion replaces any version', async () => {
     await api.create('configmaps', map('a', { x: '1' }));
     expect((await api.update('configmaps', map('a', { y: '2' }))).data).toEqual({ y: '2' });
   });
@@ -125,7 +125,7 @@ describe('replace', () => {
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  it('keeps what only the server writes', async () => {
+  it('keeps the metadata that only the server writes', async () => {
     const first = await api.create('configmaps', map('a'));
     const { metadata } = await api.update('configmaps', {
       metadata: { name: 'a', creationTimestamp: '2001-01-01T00:00:00Z', labels: { l: '1' } },
@@ -137,7 +137,7 @@ describe('replace', () => {
     });
   });
 
-  it('wants the name of the path', async () => {
+  it('needs the name in the path', async () => {
     await api.create('configmaps', map('a'));
     await expect(api.update('configmaps', map('other'), { name: 'a' })).rejects.toMatchObject({
       message: 'the name of the object (other) does not match the name on the URL (a)',
@@ -159,7 +159,7 @@ describe('patch', () => {
     expect(Object.keys((await api.get('configmaps', 'a')).data)).toHaveLength(21);
   });
 
-  it('that names a stale version is a conflict', async () => {
+  it('with a stale resourceVersion is a conflict', async () => {
     const first = await api.create('configmaps', map('a', { x: '1' }));
     await api.patch('configmaps', 'a', { data: { x: '2' } });
     const { resourceVersion } = first.metadata;
@@ -170,7 +170,7 @@ describe('patch', () => {
     });
   });
 
-  it('does not rename', async () => {
+  it('cannot rename an object', async () => {
     await api.create('configmaps', map('a'));
     await expect(api.patch('configmaps', 'a', { metadata: { name: 'b' } })).rejects.toMatchObject({
       code: 400,
@@ -191,7 +191,7 @@ describe('patch', () => {
 });
 
 describe('delete', () => {
-  it('answers a Status and takes the object away', async () => {
+  it('returns a Status and removes the object', async () => {
     const made = await api.create('configmaps', map('a'));
     expect(await api.delete('configmaps', 'a')).toEqual({
       kind: 'Status',
@@ -212,21 +212,21 @@ describe('delete', () => {
     await expect(api.get('configmaps', 'a')).rejects.toMatchObject({ code: 404 });
   });
 
-  it('holds preconditions', async () => {
+  it('checks preconditions', async () => {
     await api.create('configmaps', map('a'));
     await expect(api.delete('configmaps', 'a', { body: { preconditions: { uid: 'not-it' } } })).rejects.toMatchObject({
       code: 409,
     });
   });
 
-  it('refuses both forms of the propagation policy together', async () => {
+  it('rejects both forms of the propagation policy together', async () => {
     await api.create('configmaps', map('a'));
     const options = { orphanDependents: true, propagationPolicy: 'Orphan' };
     await expect(api.delete('configmaps', 'a', { options })).rejects.toMatchObject({ code: 422 });
     await expect(api.delete('configmaps', 'a', { body: options })).rejects.toMatchObject({ code: 422 });
   });
 
-  it('of a collection takes what the selectors match', async () => {
+  it('of a collection deletes what the selectors match', async () => {
     await api.create('configmaps', map('a', {}, { app: 'x' }));
     await api.create('configmaps', map('b', {}, { app: 'y' }));
     expect(await api.deleteCollection('configmaps', { options: { labelSelector: 'app=x' } })).toMatchObject({
@@ -255,7 +255,7 @@ describe('list', () => {
     expect(tree.items[0].metadata.selfLink).toBe('/api/v1/namespaces/default/configmaps/a');
   });
 
-  it('goes on from page to page on one state', async () => {
+  it('continues from page to page at one revision', async () => {
     const first = await api.list('configmaps', { options: { limit: 2 } });
     expect(first.metadata.remainingItemCount).toBe(1);
     await api.delete('configmaps', 'c');
@@ -267,7 +267,7 @@ describe('list', () => {
     expect(second.metadata.continue).toBeUndefined();
   });
 
-  it('is whole with a limit of zero or less', async () => {
+  it('is complete with a limit of zero or less', async () => {
     for (const limit of [0, -1]) {
       const { items, metadata } = await api.list('configmaps', { options: { limit } });
       expect(items).toHaveLength(3);
@@ -275,7 +275,7 @@ describe('list', () => {
     }
   });
 
-  it('shows an exact past state, and says when it is gone', async () => {
+  it('shows an exact past revision, and says when it is gone', async () => {
     const { resourceVersion } = (await api.list('configmaps')).metadata;
     await api.delete('configmaps', 'a');
     const options = { resourceVersion, resourceVersionMatch: 'Exact' };
@@ -302,13 +302,13 @@ describe('list', () => {
     await expect(names({ labelSelector: 'app===x!' })).rejects.toMatchObject({ code: 400 });
   });
 
-  it('leaves out what initializers still work on', async () => {
+  it('leaves out objects with pending initializers', async () => {
     await api.create('configmaps', { metadata: { name: 'i', initializers: { pending: [{ name: 'x' }] } } });
     expect((await api.list('configmaps')).items).toHaveLength(3);
     expect((await api.list('configmaps', { options: { includeUninitialized: true } })).items).toHaveLength(4);
   });
 
-  it('waits for a version that is on its way, and not for ever', async () => {
+  it('waits for a future resourceVersion, and not forever', async () => {
     const asked = api.list('configmaps', { options: { resourceVersion: '999999' } });
     const seen = expect(asked).rejects.toMatchObject({
       code: 504,
@@ -323,7 +323,7 @@ describe('list', () => {
 });
 
 describe('watch', () => {
-  it('starts with what there is when no version is named', async () => {
+  it('starts with the current objects when no resourceVersion is given', async () => {
     await api.create('configmaps', map('a'));
     const watched = await api.watch('configmaps');
     await watched.next();
@@ -334,7 +334,7 @@ describe('watch', () => {
     expect(watched.told()).toEqual(['ADDED a', 'ADDED b', 'MODIFIED a', 'DELETED a']);
   });
 
-  it('goes on from a version without skipping or repeating', async () => {
+  it('resumes from a resourceVersion without skipping or repeating', async () => {
     const { metadata } = await api.create('configmaps', map('a'));
     await api.create('configmaps', map('b'));
     const watched = await api.watch('configmaps', { options: { resourceVersion: metadata.resourceVersion } });
@@ -343,7 +343,7 @@ describe('watch', () => {
     expect(watched.told()).toEqual(['ADDED b', 'ADDED c']);
   });
 
-  it('lets objects enter and leave a selection', async () => {
+  it('reports objects that enter and leave the selection', async () => {
     const watched = await api.watch('configmaps', { options: { labelSelector: 'app=x', resourceVersion: '1' } });
     await api.create('configmaps', map('a', {}, { app: 'y' }));
     await api.patch('configmaps', 'a', { metadata: { labels: { app: 'x' } } });
@@ -354,7 +354,7 @@ describe('watch', () => {
     expect(events[2]?.object.metadata).toMatchObject({ resourceVersion: metadata.resourceVersion });
   });
 
-  it('of one object shows only that', async () => {
+  it('of one object shows only that object', async () => {
     const watched = await api.watch('configmaps', { name: 'a' });
     await api.create('configmaps', map('b'));
     await api.create('configmaps', map('a'));
@@ -362,7 +362,7 @@ describe('watch', () => {
     expect(watched.told()).toEqual(['ADDED a']);
   });
 
-  it('ends after timeoutSeconds, with a bookmark for those who want it', async () => {
+  it('ends after timeoutSeconds, with a bookmark where it was asked for', async () => {
     const watched = await api.watch('configmaps', { options: { timeoutSeconds: 5, allowWatchBookmarks: true } });
     await api.create('secrets', { metadata: { name: 's' } });
     await api.clock.advance(5000);
@@ -379,7 +379,7 @@ describe('watch', () => {
     expect(events[1]?.object.metadata).toMatchObject({ annotations: { 'k8s.io/initial-events-end': 'true' } });
   });
 
-  it('says that history is gone in the words clients act on', async () => {
+  it('reports expired history in the form that clients act on', async () => {
     for (const name of ['a', 'b', 'c']) await api.create('configmaps', map(name));
     await api.clock.advance(301_000);
     await api.store.compact(await api.store.revision());
@@ -390,7 +390,7 @@ describe('watch', () => {
     expect(watched.ended).toBe(true);
   });
 
-  it('goes on after a restart of the server', async () => {
+  it('resumes after a restart of the server', async () => {
     const { metadata } = await api.create('configmaps', map('a'));
     await api.create('configmaps', map('b'));
     await api.patch('configmaps', 'a', { data: { x: '1' } });
@@ -415,7 +415,7 @@ describe('services', () => {
     spec: { ports: [{ port: 80 }], selector: { app: name }, ...spec },
   });
 
-  it('are given addresses and node ports, each once', async () => {
+  it('get addresses and node ports, each once', async () => {
     const made = await Promise.all(
       Array.from({ length: 50 }, (_, i) => api.create('services', service(`s${i}`, { type: 'NodePort' }))),
     );
@@ -426,7 +426,7 @@ describe('services', () => {
     for (const port of ports) expect(port).toBeGreaterThanOrEqual(30000);
   });
 
-  it('keep theirs, and give them back when they go', async () => {
+  it('keep theirs, and release them when they are deleted', async () => {
     const made = await api.create('services', service('a', { clusterIP: '10.96.7.7' }));
     expect(made.spec.clusterIP).toBe('10.96.7.7');
     await expect(api.create('services', service('b', { clusterIP: '10.96.7.7' }))).rejects.toMatchObject({
@@ -438,7 +438,7 @@ describe('services', () => {
     expect((await api.create('services', service('b', { clusterIP: '10.96.7.7' }))).spec.clusterIP).toBe('10.96.7.7');
   });
 
-  it('may not ask for what is outside the ranges', async () => {
+  it('cannot ask for addresses and ports outside the ranges', async () => {
     const asked = service('a', { type: 'NodePort', ports: [{ port: 80, nodePort: 5 }] });
     await expect(api.create('services', asked)).rejects.toMatchObject({
       message:
@@ -448,7 +448,7 @@ describe('services', () => {
 });
 
 describe('namespaces', () => {
-  it('take nothing new once they are being deleted, and go when they are finalized', async () => {
+  it('reject creates while they are being deleted, and are gone when they are finalized', async () => {
     const cluster = { namespace: undefined } as never;
     const made = await api.create('namespaces', { metadata: { name: 'n' } }, cluster);
     expect(made).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } });
@@ -469,7 +469,7 @@ describe('namespaces', () => {
 });
 
 describe('the registry', () => {
-  it('serves a kind that is added while the server runs, and no longer one that is taken away', async () => {
+  it('serves a kind that is added at run time, and no longer one that is removed', async () => {
     api.server.registry.remove(Secret);
     await expect(api.create('secrets', { metadata: { name: 's' } })).rejects.toMatchObject({ code: 404 });
     api.server.registry.add(Secret);
@@ -478,7 +478,7 @@ describe('the registry', () => {
 });
 
 describe('export', () => {
-  it('strips what a client cannot say', async () => {
+  it('strips fields that clients cannot set', async () => {
     await api.create('configmaps', map('a', { x: '1' }));
     const { metadata } = await api.get('configmaps', 'a', { options: { export: true } });
     expect(metadata).toEqual({

@@ -1,12 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 
-/** How long a store remembers what was. It forgets along with commits: an idle store has no timer. */
+/** How much history a store keeps. It is trimmed along with commits: an idle store has no timer. */
 export interface HistoryOptions {
   readonly clock: Clock;
-  /** Changes older than this are forgotten; default: five minutes. */
+  /** Changes older than this are discarded; default: five minutes. */
   readonly historyMilliseconds?: number;
-  /** The most that replaced and deleted values may take before the oldest changes are forgotten; default: 64 MiB. */
+  /** Maximum size of replaced and deleted values, above which the oldest changes are discarded; default: 64 MiB. */
   readonly historyBytes?: number;
   readonly log?: Logger;
 }

@@ -19,7 +19,7 @@ function rank(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** The first key, as bytes, behind all keys that start with the prefix; undefined when there is none. */
+/** The first key, as bytes, after all keys that start with the prefix; undefined when there is none. */
 export function prefixEnd(prefix: string): Buffer | undefined {
   const end = Buffer.from(prefix);
   for (let last = end.length - 1; last >= 0; last--) {
@@ -32,21 +32,21 @@ export function prefixEnd(prefix: string): Buffer | undefined {
   return undefined;
 }
 
-/** What no implementation takes: these are mistakes of the caller, not states of the store. */
-export function checkWrites(writes: readonly Write[], longestKey: number): void {
-  for (const { key } of writes) checkKey(key, longestKey);
+/** Throws a RangeError for writes that no implementation accepts. */
+export function checkWrites(writes: readonly Write[], maxKeyBytes: number): void {
+  for (const { key } of writes) checkKey(key, maxKeyBytes);
   if (writes.length < 2) return;
   const seen = new Set<string>();
   for (const { key } of writes) {
-    if (seen.has(key)) throw new RangeError(`one commit writes the key ${key} twice`);
+    if (seen.has(key)) throw new RangeError(`the commit writes the key ${key} twice`);
     seen.add(key);
   }
 }
 
-function checkKey(key: string, longest: number): void {
+function checkKey(key: string, maxBytes: number): void {
   if (key === '') throw new RangeError('a key must not be empty');
-  // A UTF-16 unit is at most three bytes, so that most keys need no counting.
-  if (key.length * 3 <= longest) return;
+  // A UTF-16 unit is at most three bytes of UTF-8, so most keys need not be counted.
+  if (key.length * 3 <= maxBytes) return;
   const bytes = Buffer.byteLength(key);
-  if (bytes > longest) throw new RangeError(`the key ${key} has ${bytes} bytes; ${longest} is the most a store takes`);
+  if (bytes > maxBytes) throw new RangeError(`the key ${key} has ${bytes} bytes, more than the maximum of ${maxBytes}`);
 }

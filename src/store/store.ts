@@ -1,16 +1,16 @@
 /**
- * What the server needs of a store: ordered keys, one revision counter for everything, compare-and-set, prefix lists at
- * a revision, watches from a revision, compaction. A store holds bytes and knows no kind. The contract suite
- * (contract.ts) runs on every implementation.
+ * The contract of a store: ordered keys, one revision counter for everything, compare-and-set, prefix lists at a revision,
+ * watches from a revision, compaction. Values are bytes. One suite tests all implementations
+ * (test/support/store/contract.ts).
  *
- * Promises of every implementation:
- * - commit() resolves when the writes are on disk (memory: at once), and then every reader and watcher sees them.
- * - Revisions start at 1, grow with every commit, and never go back or come twice, whatever crashes.
- * - A commit is all or nothing; its writes share one revision. Compare-and-set sees commits that are still under way.
+ * Every implementation guarantees:
+ * - commit() resolves when the writes are on disk (memory: at once); from then on every reader and watcher sees them.
+ * - Revisions start at 1, increase with every commit, and are never reused, whatever crashes.
+ * - A commit is atomic, and its writes share one revision. Compare-and-set sees commits that are still in progress.
  * - A watcher gets every change after its revision once, in order; changes of one revision come in one batch.
  */
 export interface Store {
-  /** The newest revision that readers may see. A store that others write to asks for it. */
+  /** The newest revision that readers can see. A promise when other processes may write to the store. */
   revision(): number | Promise<number>;
 
   get(key: string): Promise<Row | undefined>;
@@ -19,18 +19,18 @@ export interface Store {
   list(prefix: string, options?: ListOptions): Promise<Rows>;
 
   /**
-   * Performs all writes, or none: then it rejects with a StoreConflict. Resolves with the revision. Other keys that the
-   * writes depend on are conditions.
+   * Performs all writes and resolves with their revision, or performs none and rejects with a StoreConflict. Conditions
+   * are other keys that the writes depend on.
    */
   commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number>;
 
-  /** Every change after the revision `after`, first from history, then as it happens. */
+  /** Delivers every change after the revision `after`: first from history, then live. */
   watch(after: number, watcher: Watcher): Subscription;
 
-  /** Forgets history up to and including this revision: lists at, and watches from, an earlier one fail. */
+  /** Discards history up to and including this revision: lists at, and watches from, an earlier one fail. */
   compact(revision: number): Promise<void>;
 
-  /** Finishes what is under way and lets go of files and connections. Watchers are closed. */
+  /** Completes what is in progress, and closes watchers, files and connections. */
   close(): Promise<void>;
 }
 
@@ -42,35 +42,35 @@ export interface Row {
 }
 
 export interface ListOptions {
-  /** The state as of this revision; default: the newest. Rejects with StoreCompacted when it is gone. */
+  /** The state as of this revision; default: the newest. Rejects with StoreCompacted when it was discarded. */
   readonly revision?: number;
-  /** Start behind this key. */
+  /** Start after this key. */
   readonly after?: string;
   readonly limit?: number;
 }
 
 export interface Rows {
   readonly rows: readonly Row[];
-  /** The revision the list shows. */
+  /** The revision of the list. */
   readonly revision: number;
-  /** Whether `limit` cut it. */
+  /** Whether `limit` was reached and there are more rows. */
   readonly more: boolean;
 }
 
 export interface Write {
   readonly key: string;
   /**
-   * null deletes. The store takes the bytes over, so nobody may change them any more; a watcher in the same process gets
-   * the very same buffer, unless it came over a network.
+   * null deletes. The store takes ownership of the bytes: the caller must not change them any more. A watcher in the same
+   * process gets the same buffer, unless the store is on a network.
    */
   readonly value: Buffer | null;
-  /** The revision that the key must have; 0: it must not exist; absent: no matter. */
+  /** The revision that the key must have; 0: it must not exist; absent: any. */
   readonly expect?: number;
-  /** What the key has at the expected revision, from who knows it by heart: a store need not look it up. */
+  /** The value at the expected revision, from a caller that has it, so that the store need not read it. */
   readonly replaces?: Buffer | undefined;
 }
 
-/** A key that a commit leaves alone, and that must be at this revision for it to happen; 0: it must not exist. */
+/** A key that a commit does not write, and that must have this revision; 0: it must not exist. */
 export interface Condition {
   readonly key: string;
   readonly revision: number;
@@ -88,11 +88,11 @@ export interface Change {
 export interface Watcher {
   /** Only changes of keys that start with this are delivered; default: all. */
   readonly prefix?: string;
-  /** A batch holds whole revisions. */
+  /** A batch has all changes of its revisions. */
   changes(batch: readonly Change[]): void;
-  /** Everything up to this revision has been told: what happened since the last change is nothing of the store's. */
+  /** All changes up to this revision were delivered; revisions since the last change belong to others. */
   progress?(revision: number): void;
-  /** The watch is over: StoreCompacted, StoreUnavailable, or undefined after close(). Not called after stop(). */
+  /** The watch has ended: with StoreCompacted, StoreUnavailable, or undefined after close(). Not called after stop(). */
   closed(error: Error | undefined): void;
 }
 
@@ -100,7 +100,7 @@ export interface Subscription {
   stop(): void;
 }
 
-/** A compare-and-set failed. `revision` is the key's real one, 0 when it does not exist. */
+/** A compare-and-set failed. `revision` is the actual one of the key, 0 when it does not exist. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict';
   constructor(
@@ -111,7 +111,7 @@ export class StoreConflict extends Error {
   }
 }
 
-/** The history asked for is gone. `oldest` is the smallest revision that a watch or an exact list may still name. */
+/** The requested history was discarded. `oldest` is the oldest revision that a watch or a list can still start from. */
 export class StoreCompacted extends Error {
   override readonly name = 'StoreCompacted';
   constructor(readonly oldest: number) {
@@ -119,7 +119,7 @@ export class StoreCompacted extends Error {
   }
 }
 
-/** The revision asked for has not happened yet. */
+/** The requested revision does not exist yet. */
 export class StoreAhead extends Error {
   override readonly name = 'StoreAhead';
   constructor(readonly revision: number) {
@@ -127,12 +127,12 @@ export class StoreAhead extends Error {
   }
 }
 
-/** The store cannot be reached, or is closed. What was asked may be tried again later. */
+/** The store cannot be reached, or is closed. The request may be retried. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** No room for the write. Nothing was written; reads go on. */
+/** There is no space for the write. Nothing was written; reads still work. */
 export class StoreFull extends Error {
   override readonly name = 'StoreFull';
 }

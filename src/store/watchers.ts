@@ -1,36 +1,36 @@
 import type { Logger } from '../base/log.ts';
 import { type Change, StoreUnavailable, type Subscription, type Watcher } from './store.ts';
 
-/** Where a watch reads what happened before it began. */
+/** Where a watch reads the changes before it began. */
 export interface History {
   /**
-   * The changes after a revision, oldest first: whole revisions, and no more than about `limit` changes.
-   * Throws StoreCompacted and StoreAhead.
+   * Returns the changes after a revision, oldest first: complete revisions, about `limit` changes at most. Throws
+   * StoreCompacted and StoreAhead.
    */
   read(after: number, limit: number): HistoryPage;
 }
 
 export interface HistoryPage {
   readonly changes: readonly Change[];
-  /** Nothing up to and including this revision is missing. */
+  /** All changes up to and including this revision are in the page, or before it. */
   readonly through: number;
-  /** Whether `limit` cut it. */
+  /** Whether there are more changes. */
   readonly more: boolean;
 }
 
-/** Changes handed over in one turn of the loop, so that a long history does not stop everything else. */
-const PAGE = 500;
+/** Changes delivered in one turn of the event loop, so that a long history does not block it. */
+const PAGE_CHANGES = 500;
 
 interface Subscriber {
   readonly watcher: Watcher;
-  /** The newest revision the watcher knows of. */
+  /** The newest revision that was delivered. */
   position: number;
-  /** Has read all of history, and is told by publish(). */
+  /** Has read all of history, and gets changes from publish(). */
   live: boolean;
   over: boolean;
 }
 
-/** The watches of a store that makes its own changes: first from its history, then as they are published. */
+/** The watches of a store in this process: changes come from its history first, then as they are published. */
 export class Watchers {
   readonly #history: History;
   readonly #log: Logger;
@@ -57,7 +57,7 @@ export class Watchers {
     };
   }
 
-  /** Tells the watchers. Whole revisions in order, and only what history.read() can see by now. */
+  /** Delivers changes to the watchers: complete revisions in order, which history.read() can already see. */
   publish(changes: readonly Change[]): void {
     const last = changes.at(-1)?.revision;
     if (last === undefined) return;
@@ -80,13 +80,13 @@ export class Watchers {
     if (subscriber.over) return;
     let page: HistoryPage;
     try {
-      page = this.#history.read(subscriber.position, PAGE);
+      page = this.#history.read(subscriber.position, PAGE_CHANGES);
     } catch (error) {
       this.#end(subscriber, error as Error);
       return;
     }
     subscriber.position = page.through;
-    // What is published from here on is newer than the page, so nothing lies between them.
+    // What is published from here on is newer than the page, so no change is missed.
     subscriber.live = !page.more;
     if (page.changes.length > 0) this.#deliver(subscriber, page.changes);
     if (page.more) setImmediate(() => this.#catchUp(subscriber));
@@ -100,7 +100,7 @@ export class Watchers {
     try {
       subscriber.watcher.changes(wanted);
     } catch (error) {
-      this.#log.error('a watcher failed and is closed', { error });
+      this.#log.error('a watcher threw an error and is closed', { error });
       this.#end(subscriber, error as Error);
     }
   }

@@ -10,6 +10,8 @@ const TRANSACTIONS = 'src/server/transaction/';
 const FORBIDDEN = [
   // A commit to a store, whatever holds it: `store.commit(`, `core.store.commit(`, `this.#store.commit(`.
   /\bstore\.commit\b/,
+  // Drafts are made and committed by transactions only.
+  /\bcommits\.commit\b/,
   // Objects on their way into the cache.
   /\bcache\.announce\b/,
 ];
@@ -33,6 +35,8 @@ test.each([
   ['src/server/cache/x.ts', 'return store.commit([{ key, value }]);', 1],
   ['src/server/verbs/x.ts', 'const { commit } = core.store; this.#store.commit(a)', 1],
   ['src/server/verbs/x.ts', 'core.cache.announce(written);', 1],
+  ['src/server/verbs/x.ts', 'await core.commits.commit([draft]);', 1],
+  ['src/server/admission/x.ts', 'await core.commits.idle(key);', 0],
   ['src/server/transaction/commit.ts', 'await this.#store.commit(writes);', 0],
   ['src/server/metrics/x.ts', 'return { commit: async (writes, conditions) => store.commit(writes, conditions) };', 0],
   ['src/server/fairness/x.ts', '// store.commit(writes)', 0],

@@ -20,7 +20,7 @@ const RULES = { pods: [{ match: { labels: 'app=web' }, stages: { usage: { cpu: '
 
 let cluster: Cluster;
 let nodes: SimulatedNodes;
-/** How often somebody asked what the node uses. */
+/** How often the usage of the node was read. */
 let measured: number;
 /** Whether sizes may be changed. */
 let isFrozen: boolean;
@@ -110,7 +110,7 @@ const annotateAll = async (usage: string) => {
 };
 
 describe('an autoscaler', () => {
-  it('follows the load up in steps, rests, and follows it down when it has been low for five minutes', async () => {
+  it('scales up in steps, converges, and scales down when the load has been low for five minutes', async () => {
     await deploy();
     await scale();
     const sizes = [await sizeOf()];
@@ -149,7 +149,7 @@ describe('an autoscaler', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('goes as its behavior says', async () => {
+  it('follows its behavior', async () => {
     const scaleUp = { policies: [{ type: 'Pods', value: 1, periodSeconds: 30 }] };
     await deploy();
     await scale({ behavior: { scaleUp } });
@@ -160,7 +160,7 @@ describe('an autoscaler', () => {
     expect(await sizeOf()).toBe(before + 3);
   });
 
-  it('takes new bounds at once, and leaves alone what is switched off', async () => {
+  it('applies new bounds at once, and ignores a target that is scaled to zero', async () => {
     await deploy('other', 3);
     await scale({ minReplicas: 5 }, 'other');
     await advance(1);
@@ -201,8 +201,8 @@ describe('an autoscaler', () => {
   });
 });
 
-describe('an autoscaler that can do nothing says why', () => {
-  it('about a target that is not there, and goes on when it comes', async () => {
+describe('an autoscaler that can do nothing reports why', () => {
+  it('about a missing target, and continues when it exists', async () => {
     await scale();
     await advance(1);
     expect(await conditions()).toEqual({ AbleToScale: 'False FailedGetScale' });
@@ -221,7 +221,7 @@ describe('an autoscaler that can do nothing says why', () => {
     expect(await events()).toEqual([`FailedGetScale: ${why}`]);
   });
 
-  it('about metrics that nobody collects', async () => {
+  it('about metrics that are not collected', async () => {
     const target = { type: 'AverageValue', averageValue: '10' };
     await deploy();
     await scale({ metrics: [{ type: 'Pods', pods: { metric: { name: 'qps' }, target } }] });
@@ -238,7 +238,7 @@ describe('an autoscaler that can do nothing says why', () => {
     );
   });
 
-  it('about a size that it may not change, and tries again', async () => {
+  it('about a size that it may not change, and retries', async () => {
     await deploy();
     isFrozen = true;
     await scale({ minReplicas: 4 });
@@ -268,7 +268,7 @@ describe('an autoscaler that can do nothing says why', () => {
   });
 });
 
-it('nothing is measured where there is no autoscaler', async () => {
+it('nothing is measured without an autoscaler', async () => {
   await deploy();
   await advance(120);
   expect(measured).toBe(0);

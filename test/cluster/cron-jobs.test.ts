@@ -51,10 +51,10 @@ const create = (spec: object = {}, metadata: object = {}) =>
   } as never);
 const change = (spec: object) => cronJobs().patch('tick', { type: 'merge', changes: { spec } });
 const count = (number: number) => cluster.eventually(async () => (await jobs()).length === number);
-/** The name of the job of a minute of the first hour. */
+/** The name of the Job for a minute of the first hour. */
 const at = (minute: number) => `tick-${Date.parse('2030-01-01T00:00:00Z') / MINUTE + minute}`;
 
-/** Ends all pods that there are, and waits until their jobs have ended. */
+/** Ends all pods, and waits until their Jobs have finished. */
 const finish = async (phase: 'Succeeded' | 'Failed' = 'Succeeded') => {
   await cluster.eventually(async () => {
     const pods = await cluster.client.of(Pod).in('x').list();
@@ -76,7 +76,7 @@ const goTo = (minute: number) =>
   cluster.clock.advance(Date.parse('2030-01-01T00:00:00Z') + minute * MINUTE - cluster.clock.now());
 
 describe('a cron job', () => {
-  it('starts a job at each time of its schedule, to the millisecond, and follows it to its end', async () => {
+  it('starts a Job at each time of its schedule, to the millisecond, and tracks it', async () => {
     await create();
     await cluster.clock.advance(1000);
     await cluster.clock.advance(9 * MINUTE + 58_999);
@@ -111,7 +111,7 @@ describe('a cron job', () => {
     await cluster.eventually(async () => (await get()).status.active?.length === 2);
   });
 
-  it('Forbid skips a run while the one before is active, and makes up for the last when it has ended', async () => {
+  it('Forbid skips a run while the previous one is active, and starts the last when it has ended', async () => {
     await create({ concurrencyPolicy: 'Forbid' });
     await goTo(35);
     expect(await names()).toEqual([at(10)]);
@@ -122,7 +122,7 @@ describe('a cron job', () => {
     expect(await names()).toEqual([at(10), at(30)]);
   });
 
-  it('Replace ends the job before', async () => {
+  it('Replace deletes the previous Job', async () => {
     await create({ concurrencyPolicy: 'Replace' });
     await goTo(10);
     await count(1);
@@ -160,7 +160,7 @@ describe('a cron job', () => {
     expect(await names()).toEqual([at(20)]);
   });
 
-  it('starts the last of the runs that were missed while nobody looked, and tells of very many', async () => {
+  it('starts the last of several missed runs, and reports very many', async () => {
     await create({ schedule: '* * * * *' });
     await change({ suspend: true });
     await goTo(200);
@@ -172,7 +172,7 @@ describe('a cron job', () => {
     ]);
   });
 
-  it('does not make up for runs that a new schedule would have had before', async () => {
+  it('does not start earlier runs of a new schedule', async () => {
     await create({ schedule: '10 0 * * *' });
     await goTo(10);
     await count(1);
@@ -185,7 +185,7 @@ describe('a cron job', () => {
     expect(await names()).toEqual([at(10), at(90)]);
   });
 
-  it('reads its schedule in its time zone', async () => {
+  it('applies its time zone', async () => {
     await create({ schedule: '30 5 * * *', timeZone: 'Asia/Kolkata' });
     await goTo(1);
     expect(await jobs()).toEqual([]);
@@ -196,7 +196,7 @@ describe('a cron job', () => {
     });
   });
 
-  it('keeps as many finished jobs as its limits say: three that succeeded and one that failed by default', async () => {
+  it('keeps finished Jobs up to its limits: three succeeded and one failed by default', async () => {
     await create();
     for (const [minute, phase] of [
       [10, 'Failed'],
@@ -240,7 +240,7 @@ describe('a cron job', () => {
     expect((await get()).status.lastSuccessfulTime).toBeDefined();
   });
 
-  it('notices a job that went missing, and one that somebody else made in its name', async () => {
+  it('notices a missing Job, and one that another client created in its name', async () => {
     await create();
     await goTo(10);
     await cluster.eventually(async () => (await get()).status.active?.length === 1);
@@ -257,7 +257,7 @@ describe('a cron job', () => {
     expect(await names()).toEqual(['by-hand']);
   });
 
-  it('does not start a run twice when its start was not noted', async () => {
+  it('does not start a run twice when its start was not recorded', async () => {
     await create();
     await goTo(10);
     await cluster.eventually(async () => (await get()).status.active?.length === 1);
@@ -271,7 +271,7 @@ describe('a cron job', () => {
     expect(await reasons()).not.toContain('UnexpectedJob');
   });
 
-  it('leaves a run to whoever made a job of its name, and goes on with the next', async () => {
+  it('skips a run when a Job of its name exists, and continues with the next', async () => {
     const name = at(10);
     await cluster.client.of(Job).create({ metadata: { name, namespace: 'x' }, spec: jobTemplate.spec } as never);
     await create();
@@ -292,7 +292,7 @@ describe('a cron job', () => {
     expect((await get()).status.lastScheduleTime).toBe('2030-01-01T00:10:00Z');
   });
 
-  it('takes its jobs with it when it is deleted', async () => {
+  it('is deleted with its Jobs', async () => {
     await create();
     await goTo(10);
     await count(1);

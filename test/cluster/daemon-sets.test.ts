@@ -34,7 +34,7 @@ const agent = (spec: object = {}, metadata: object = {}) =>
     spec: { selector: { matchLabels: { app: 'agent' } }, template: template('one'), ...spec },
   }) as any;
 
-/** A node that is up: the taint that new nodes have is taken off. */
+/** A ready node: the taint of new nodes is removed. */
 async function join(name: string, labels: Record<string, string> = {}): Promise<void> {
   await cluster.client.of(Node).create({ metadata: { name, labels } });
   await taint(name);
@@ -233,7 +233,7 @@ describe('a DaemonSet, as the specification says', () => {
 });
 
 describe('a DaemonSet', () => {
-  it('binds its pods to their nodes, and lets them tolerate what ails nodes', async () => {
+  it('binds its pods to their nodes, with the tolerations of daemons', async () => {
     await joinAll(1);
     await sets().create(agent({ template: template('one', { hostNetwork: true }) }));
     await rolledOut();
@@ -266,7 +266,7 @@ describe('a DaemonSet', () => {
     });
   });
 
-  it('leaves nodes whose taints it does not tolerate', async () => {
+  it('deletes pods from nodes whose taints they do not tolerate', async () => {
     await joinAll(3);
     await taint('n0', { key: 'dedicated', value: 'db', effect: 'NoSchedule' });
     await sets().create(agent());
@@ -280,7 +280,7 @@ describe('a DaemonSet', () => {
     await cluster.eventually(async () => (await onNodes()).join() === 'n0,n2');
   });
 
-  it('forgets a node that leaves, with the pod that waited for it', async () => {
+  it('deletes the pod that waited for a deleted node', async () => {
     await joinAll(2);
     await sets().create(agent());
     await rolledOut();
@@ -289,7 +289,7 @@ describe('a DaemonSet', () => {
     await cluster.eventually(async () => (await get()).status.desiredNumberScheduled === 1);
   });
 
-  it('waits until somebody deletes the pods, when that is its strategy', async () => {
+  it('waits until pods are deleted with OnDelete', async () => {
     await joinAll(2);
     await sets().create(agent({ updateStrategy: { type: 'OnDelete' } }));
     await cluster.eventually(async () => (await get()).status.numberAvailable === 2);
@@ -305,7 +305,7 @@ describe('a DaemonSet', () => {
     await cluster.eventually(async () => (await images()).join() === 'one,two');
   });
 
-  it('starts the new pod before the old one goes, when it may surge', async () => {
+  it('starts the new pod before the old one is deleted, with maxSurge', async () => {
     await joinAll(3);
     const rollingUpdate = { maxUnavailable: 0, maxSurge: 1 };
     await sets().create(agent({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } }));
@@ -321,7 +321,7 @@ describe('a DaemonSet', () => {
     await cluster.eventually(async () => (await images()).join() === 'two,two,two');
   });
 
-  it('replaces pods that failed, each time more slowly, and tells of it', async () => {
+  it('replaces failed pods with back-off and events', async () => {
     await joinAll(1);
     await sets().create(agent());
     await rolledOut();
@@ -351,7 +351,7 @@ describe('a DaemonSet', () => {
     });
   });
 
-  it('goes back to an earlier template, which becomes the newest revision', async () => {
+  it('rolls back to an earlier template, which becomes the newest revision', async () => {
     await joinAll(2);
     await sets().create(agent());
     await rolledOut();
@@ -368,7 +368,7 @@ describe('a DaemonSet', () => {
     ]);
   });
 
-  it('takes pods and revisions over that were left behind, and touches no others', async () => {
+  it('adopts orphaned pods and revisions, and touches no others', async () => {
     await joinAll(2);
     await sets().create(agent());
     await rolledOut();

@@ -45,7 +45,7 @@ const makeAllReady = async () => {
   }
 };
 
-/** All pods are new and available, and the status says so. */
+/** All pods are new and available, and the status reports it. */
 const rolledOut = () =>
   cluster.eventually(async () => {
     const { metadata, spec, status } = await get();
@@ -58,7 +58,7 @@ const rolledOut = () =>
   });
 
 describe('a deployment', () => {
-  it('comes to its pods through a replica set, and says so', async () => {
+  it('creates its pods through a ReplicaSet, with a status and events', async () => {
     await deployments().create(web());
     await rolledOut();
     const [set] = await sets();
@@ -85,7 +85,7 @@ describe('a deployment', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('rolls from one template to the next and never has too few pods or too many', async () => {
+  it('rolls out a new template within maxSurge and maxUnavailable', async () => {
     await deployments().create(web({ replicas: 8 }));
     await rolledOut();
     let fewest = 8;
@@ -110,7 +110,7 @@ describe('a deployment', () => {
     expect((await sets()).map(({ spec }) => spec.replicas).sort()).toEqual([0, 8]);
   });
 
-  it('keeps its proportions when it is scaled half way, and goes on afterwards', async () => {
+  it('keeps its proportions when it is scaled during a rollout, and continues', async () => {
     await deployments().create(web({ replicas: 10, strategy: { rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } } }));
     await rolledOut();
     cluster.becomesReady = ({ spec }) => spec.containers[0].image !== 'two';
@@ -124,7 +124,7 @@ describe('a deployment', () => {
     expect(await sizes()).toEqual([0, 30]);
   });
 
-  it('waits while it is paused, is scaled all the same, and goes on with all changes at once', async () => {
+  it('waits while it is paused, can be scaled, and applies all changes when resumed', async () => {
     await deployments().create(web());
     await rolledOut();
     await change({ paused: true, template: template('two') });
@@ -139,7 +139,7 @@ describe('a deployment', () => {
     expect((await sets()).map(({ spec }) => spec.template.spec?.containers[0]?.image).sort()).toEqual(['one', 'three']);
   });
 
-  it('ends all old pods before the first new one, when that is its strategy', async () => {
+  it('ends all old pods before the first new one with Recreate', async () => {
     await deployments().create(web({ strategy: { type: 'Recreate' } }));
     await rolledOut();
     const first = (await pods()).map(({ metadata }) => metadata.name ?? '');
@@ -163,7 +163,7 @@ describe('a deployment', () => {
     expect((await pods()).map(({ spec }) => spec.containers[0]?.image)).toEqual(['two', 'two', 'two']);
   });
 
-  it('says when it makes no progress in time, and still goes on', async () => {
+  it('reports when it makes no progress in time, and continues', async () => {
     await deployments().create(web({ progressDeadlineSeconds: 60 }));
     await rolledOut();
     cluster.becomesReady = () => false;
@@ -184,7 +184,7 @@ describe('a deployment', () => {
     expect((await condition('Progressing'))?.reason).toBe('NewReplicaSetAvailable');
   });
 
-  it('goes back to an earlier revision, and notes that it did', async () => {
+  it('rolls back to an earlier revision, with an event', async () => {
     const cause = 'kubernetes.io/change-cause';
     await deployments().create(web({}, { annotations: { [cause]: 'first' } }));
     await rolledOut();
@@ -226,7 +226,7 @@ describe('a deployment', () => {
     expect(reasons).toContain('DeploymentRollbackTemplateUnchanged');
   });
 
-  it('keeps as many old revisions as it should, whatever version it was written in', async () => {
+  it('keeps old revisions up to the limit of its API version', async () => {
     const old = cluster.client.of(Deployment, 'apps/v1beta1').in('x');
     await old.create({ ...web(), apiVersion: 'apps/v1beta1', kind: 'Deployment' });
     for (const image of ['one', 'two', 'three', 'four', 'five']) {
@@ -238,7 +238,7 @@ describe('a deployment', () => {
     expect(images.sort()).toEqual(['five', 'four', 'three']);
   });
 
-  it('takes another name when that of its replica set is taken', async () => {
+  it('uses another name when that of its ReplicaSet is taken', async () => {
     const made = await deployments().create(web());
     await rolledOut();
     const [set] = await sets();
@@ -277,7 +277,7 @@ describe('a deployment', () => {
     expect((await condition('Available'))?.status).toBe('True');
   });
 
-  it('tells what keeps its pods from being created, until they are', async () => {
+  it('reports why its pods cannot be created, until they are', async () => {
     await cluster.client.of(ResourceQuota).create({
       metadata: { name: 'q', namespace: 'x' },
       spec: { hard: { pods: '2' } },
@@ -298,7 +298,7 @@ describe('a deployment', () => {
     expect(await condition('ReplicaFailure')).toBeUndefined();
   });
 
-  it('adopts a replica set and pods that nobody manages, and lets go of a pod that fits no more', async () => {
+  it('adopts a ReplicaSet and pods without a controller, and releases a pod that no longer matches', async () => {
     await deployments().create(web());
     await rolledOut();
     const [set] = await sets();

@@ -33,7 +33,7 @@ const evict = (name: string, deleteOptions: object = {}) =>
     .create({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions });
 const told = async () => (await cluster.client.of(Event).in('x').list()).items.map(({ reason }) => reason);
 
-/** A deployment whose pods are ready, on a node that no agent is on: so they linger when they are deleted. */
+/** A Deployment with ready pods on a node without an agent: deleted pods linger. */
 async function web(replicas: number): Promise<string[]> {
   await cluster.client.of(Node).create({ metadata: { name: 'n' } } as any);
   const template = { metadata: { labels }, spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] } };
@@ -58,7 +58,7 @@ describe('a disruption budget', () => {
     [{ minAvailable: '60%' }, { expectedPods: 4, desiredHealthy: 3, disruptionsAllowed: 1 }],
     [{ maxUnavailable: 2 }, { expectedPods: 4, desiredHealthy: 2, disruptionsAllowed: 2 }],
     [{ maxUnavailable: '30%' }, { expectedPods: 4, desiredHealthy: 2, disruptionsAllowed: 2 }],
-  ])('of %j counts what is there and what must be', async (spec, expected) => {
+  ])('of %j counts expected and healthy pods', async (spec, expected) => {
     await web(4);
     await budget(spec);
     const found = await status();
@@ -87,7 +87,7 @@ describe('a disruption budget', () => {
     expect(await told()).toContain('NoPods');
   });
 
-  it('says why it cannot count', async () => {
+  it('reports why it cannot count', async () => {
     const owner = await cluster.client.of(ConfigMap).create({ metadata: { name: 'o', namespace: 'x' } });
     const { uid } = owner.metadata;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid, controller: true }];
@@ -107,7 +107,7 @@ describe('a disruption budget', () => {
 });
 
 describe('an eviction', () => {
-  it('is allowed until the budget is spent, then refused in words that say why', async () => {
+  it('is allowed until the budget is exhausted, then rejected with a reason', async () => {
     const [first = '', second = ''] = await web(3);
     await budget({ minAvailable: 2 });
     await settled();
@@ -128,14 +128,14 @@ describe('an eviction', () => {
     expect((await pods().get(first)).status.conditions).toContainEqual(
       expect.objectContaining({ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }),
     );
-    // The pod that takes its place makes room.
+    // Until the replacement is healthy.
     expect(await status()).toMatchObject({ disruptionsAllowed: 0 });
     await ready();
     expect(await status()).toMatchObject({ currentHealthy: 3, disruptionsAllowed: 1 });
     await evict(second);
   });
 
-  it('never takes two where one is allowed, however fast they are', async () => {
+  it('never evicts two pods where one is allowed, however fast they are', async () => {
     const names = await web(5);
     await budget({ maxUnavailable: 2 });
     await settled();
@@ -158,7 +158,7 @@ describe('an eviction', () => {
     cluster.link.mend();
   });
 
-  it('of a pod that is not ready depends on what the budget says', async () => {
+  it('of a pod that is not ready depends on unhealthyPodEvictionPolicy', async () => {
     const [name = '', other = ''] = await web(2);
     await budget({ minAvailable: 2 });
     await settled();
@@ -187,7 +187,7 @@ describe('an eviction', () => {
     });
   });
 
-  it('that was only tried changes nothing', async () => {
+  it('as a dry run changes nothing', async () => {
     const [name = ''] = await web(1);
     await budget({ minAvailable: 0 });
     await settled();
@@ -197,8 +197,8 @@ describe('an eviction', () => {
   });
 });
 
-describe('a pod that was to be disrupted', () => {
-  it('says so no more when nothing came of it', async () => {
+describe('a pod with a DisruptionTarget condition', () => {
+  it('loses the condition when nothing happened', async () => {
     const [name = ''] = await web(1);
     const lastTransitionTime = new Date(cluster.clock.now()).toISOString().replace('.000', '');
     const conditions = [

@@ -66,7 +66,7 @@ const slices = async () => {
 const ips = (list: readonly any[] = []) => list.map(({ ip }) => ip);
 
 describe('the Endpoints of a service', () => {
-  it('tell its pods: which are ready, which are not, and where they are', async () => {
+  it('have its pods: which are ready, which are not, and where they are', async () => {
     await service();
     await pod('a', { ip: '10.0.0.2' });
     await pod('b', { ip: '10.0.0.1', ready: false });
@@ -84,7 +84,7 @@ describe('the Endpoints of a service', () => {
     expect(metadata.annotations).toEqual({ 'endpoints.kubernetes.io/last-change-trigger-time': T0 });
   });
 
-  it('lose a pod that is dying, fails its probe or has ended, and gain one that is new', async () => {
+  it('lose a pod that terminates, fails its probe or has ended, and gain a new one', async () => {
     await service();
     for (const [name, ip] of [
       ['a', '10.0.0.1'],
@@ -111,7 +111,7 @@ describe('the Endpoints of a service', () => {
     expect((await endpoints()).subsets).toHaveLength(1);
   });
 
-  it('group ports by who has them', async () => {
+  it('group ports by the pods that have them', async () => {
     const ports = [
       { name: 'http', port: 80, targetPort: 'http' },
       { name: 'stats', port: 9090 },
@@ -127,7 +127,7 @@ describe('the Endpoints of a service', () => {
     ]);
   });
 
-  it('tell a headless service without ports, names for DNS, and pods that are not ready where that is wanted', async () => {
+  it('have a headless service without ports, DNS host names, and unready pods with publishNotReadyAddresses', async () => {
     await service({ clusterIP: 'None', ports: [], publishNotReadyAddresses: true });
     await pod('a', { ip: '10.0.0.1', ready: false, hostname: 'first', subdomain: 'web' });
     const { metadata, subsets } = await endpoints();
@@ -141,7 +141,7 @@ describe('the Endpoints of a service', () => {
     });
   });
 
-  it('go with their service', async () => {
+  it('are deleted with their service', async () => {
     await service();
     await pod('a', { ip: '10.0.0.1' });
     await settled();
@@ -152,7 +152,7 @@ describe('the Endpoints of a service', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('are made again when somebody deletes them', async () => {
+  it('are recreated when they are deleted', async () => {
     await service();
     await settled();
     await all().endpoints.delete('web');
@@ -164,7 +164,7 @@ describe('the Endpoints of a service', () => {
 });
 
 describe('a service without selector', () => {
-  it('keeps the Endpoints that somebody else wrote, and they are mirrored', async () => {
+  it('keeps Endpoints that another client wrote, and they are mirrored', async () => {
     await all().endpoints.create({
       metadata: { name: 'web', labels: { mine: 'yes' } },
       subsets: [{ addresses: [{ ip: '10.1.0.1' }, { ip: 'fd00::1' }], ports: [{ port: 5432 }] }],
@@ -197,7 +197,7 @@ describe('a service without selector', () => {
     expect((await endpoints()).subsets).toBeUndefined();
   });
 
-  it('that is the name of another is passed over', async () => {
+  it('of the type ExternalName is skipped', async () => {
     await service({ type: 'ExternalName', externalName: 'example.com', ports: [] });
     await pod('a', { ip: '10.0.0.1' });
     await settled();
@@ -207,7 +207,7 @@ describe('a service without selector', () => {
 });
 
 describe('the slices of a service', () => {
-  it('are one, and empty, while there are no pods', async () => {
+  it('are one, empty slice while there are no pods', async () => {
     const { metadata } = await service();
     expect(await slices()).toMatchObject([
       {
@@ -228,7 +228,7 @@ describe('the slices of a service', () => {
     ]);
   });
 
-  it('tell how each pod is, and where', async () => {
+  it('have the conditions and location of each pod', async () => {
     await service({ trafficDistribution: 'PreferSameNode' });
     await pod('a', { ip: '10.0.0.1' });
     const [before] = await slices();

@@ -46,7 +46,7 @@ const deployment = () =>
   }) as any;
 
 describe('an object that is deleted in the background', () => {
-  it('goes at once, and what it owned after it', async () => {
+  it('is deleted at once, and its dependents after it', async () => {
     const a = await make('a');
     const b = await make('b', [a]);
     await make('c', [b]);
@@ -57,7 +57,7 @@ describe('an object that is deleted in the background', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('takes nothing along that another still owns, which loses the one reference', async () => {
+  it('keeps dependents with another owner, which lose the reference', async () => {
     const a = await make('a');
     const b = await make('b');
     await make('c', [a, b]);
@@ -68,7 +68,7 @@ describe('an object that is deleted in the background', () => {
     await left();
   });
 
-  it('takes along those that own each other in a circle', async () => {
+  it('deletes dependents that own each other in a cycle', async () => {
     const a = await make('a');
     const b = await make('b', [a]);
     await maps().patch('a', { type: 'merge', changes: { metadata: { ownerReferences: [reference(b)] } } });
@@ -80,7 +80,7 @@ describe('an object that is deleted in the background', () => {
 });
 
 describe('an object that is deleted in the foreground', () => {
-  it('stays until those that hold it up are gone', async () => {
+  it('stays until its blocking dependents are gone', async () => {
     const a = await make('a');
     const b = await make('b', [a], { finalizers: ['example.com/slow'] });
     await make('c', [b]);
@@ -94,7 +94,7 @@ describe('an object that is deleted in the foreground', () => {
     await left('d');
   });
 
-  it('goes with those that own each other in a circle', async () => {
+  it('is deleted with dependents that own each other in a cycle', async () => {
     const a = await make('a');
     const b = await make('b', [a]);
     await maps().patch('a', { type: 'merge', changes: { metadata: { ownerReferences: [reference(b)] } } });
@@ -102,7 +102,7 @@ describe('an object that is deleted in the foreground', () => {
     await left();
   });
 
-  it('is released when a dependent changes hands', async () => {
+  it('is finalized when a dependent gets another owner', async () => {
     const a = await make('a');
     const other = await make('other');
     await make('b', [a, other]);
@@ -111,7 +111,7 @@ describe('an object that is deleted in the foreground', () => {
     expect((await get('b')).metadata.ownerReferences).toMatchObject([{ name: 'other' }]);
   });
 
-  it('comes to its end when what hid it is served again', async () => {
+  it('is finalized when its kind is served again', async () => {
     const a = await make('a');
     await make('b', [a]);
     cluster.link.cut();
@@ -123,8 +123,8 @@ describe('an object that is deleted in the foreground', () => {
   });
 });
 
-describe('an object that is deleted alone', () => {
-  it('sets its dependents free before it goes', async () => {
+describe('an object that is deleted with Orphan', () => {
+  it('orphans its dependents before it is deleted', async () => {
     const a = await make('a');
     await make('b', [a]);
     await make('c', [a]);
@@ -164,18 +164,18 @@ describe('an object that is deleted alone', () => {
 });
 
 describe('an owner', () => {
-  it('that never was takes the object with it', async () => {
+  it('that never existed has its dependent deleted', async () => {
     await make('b', [{ metadata: { name: 'a', uid: 'no-such-uid' } }]);
     await left();
   });
 
-  it('is another when it has the name but not the uid', async () => {
+  it('with the same name but another UID is another object', async () => {
     await make('a');
     await make('b', [{ metadata: { name: 'a', uid: 'no-such-uid' } }]);
     await left('a');
   });
 
-  it('in another namespace is none, and that is told', async () => {
+  it('in another namespace is not an owner, with an event', async () => {
     const elsewhere = await maps('y').create({ metadata: { name: 'a' } });
     await quiet();
     await make('b', [elsewhere]);
@@ -191,7 +191,7 @@ describe('an owner', () => {
     });
   });
 
-  it('that has a namespace owns nothing that has none', async () => {
+  it('with a namespace owns no cluster-scoped objects', async () => {
     const a = await make('a');
     const roles = cluster.client.of(ClusterRole);
     await roles.create({ metadata: { name: 'r', ownerReferences: [reference(a)] }, rules: [] } as any);
@@ -200,7 +200,7 @@ describe('an owner', () => {
     expect((await roles.get('r')).metadata.ownerReferences).toHaveLength(1);
   });
 
-  it('of a kind that nobody serves leaves the object in peace until it is served', async () => {
+  it('of a kind that is not served keeps its dependents until it is served', async () => {
     const owner = { apiVersion: 'example.com/v1', kind: 'Boat', metadata: { name: 'b', uid: 'no-such-uid' } };
     await make('a', [owner]);
     await quiet();
@@ -221,7 +221,7 @@ const Boat = defineKind({
   fields: { spec: s.any() },
 });
 
-describe('a kind that comes later', () => {
+describe('a kind that is added later', () => {
   it('owns and is owned like the others', async () => {
     cluster.server.registry.add(Boat);
     const boats = cluster.client.of(Boat).in('x');

@@ -70,7 +70,7 @@ describe('a controller', () => {
     }
   });
 
-  it('fails visibly without its role, and goes on when it is back', async () => {
+  it('fails visibly without its role, and continues when it is back', async () => {
     const bindings = admin.of(ClusterRoleBinding);
     const name = 'system:controller:replicaset-controller';
     const { metadata, roleRef, subjects } = await bindings.get(name);
@@ -84,7 +84,7 @@ describe('a controller', () => {
     expect(expected()[0]).toContain(words);
   });
 
-  it('does not do what is another’s', async () => {
+  it('cannot do what its role does not allow', async () => {
     await admin.of(Secret).create({ metadata: { name: 's', namespace: 'default' } });
     const controller = cluster.clientFor(controllerUser('replicaset-controller'));
     await expect(controller.of(Secret).in('default').get('s')).rejects.toMatchObject(
@@ -100,7 +100,7 @@ describe('a controller', () => {
 });
 
 describe('the scheduler', () => {
-  it('places pods, and cannot delete a secret', async () => {
+  it('schedules pods, and cannot delete a secret', async () => {
     await replicaSet('web');
     await cluster.eventually(async () => (await podsOf('web')).filter(({ spec }) => spec.nodeName).length === 2);
     await admin.of(Secret).create({ metadata: { name: 's', namespace: 'default' } });
@@ -138,7 +138,7 @@ describe('a node', () => {
     },
   });
 
-  it('is not tainted any more once it is ready, though it may not take the taint away itself', async () => {
+  it('loses its taint when it is ready, though it may not remove it itself', async () => {
     const taintsOf = async () => (await admin.of(Node).get('n1')).spec.taints ?? [];
     await cluster.eventually(async () => (await taintsOf()).length === 0);
     const node = cluster.clientFor(nodeUser('n1'));

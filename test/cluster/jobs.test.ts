@@ -37,7 +37,7 @@ const change = (spec: object) => jobs().patch('work', { type: 'merge', changes: 
 const running = (count: number) => cluster.eventually(async () => (await pods()).length === count);
 const is = (type: string) => cluster.eventually(async () => (await condition(type))?.status === 'True');
 
-/** The pod ends with this exit code, as its node would tell. */
+/** Ends the pod with this exit code, as its node would report. */
 const end = async (pod: any, exitCode = 0) => {
   const terminated = { exitCode, finishedAt: now(), reason: exitCode === 0 ? 'Completed' : 'Error' };
   const status = {
@@ -130,7 +130,7 @@ describe('a job', () => {
     await cluster.eventually(async () => (await reasons()).includes('DeadlineExceeded'));
   });
 
-  it('tries again later and later after failures, until backoffLimit', async () => {
+  it('retries with back-off after failures, until backoffLimit', async () => {
     await create({ backoffLimit: 2 });
     for (const [failures, wait] of [
       [1, 10_000],
@@ -154,7 +154,7 @@ describe('a job', () => {
     await cluster.eventually(async () => (await reasons()).includes('BackoffLimitExceeded'));
   });
 
-  it('waits after a pod that was deleted as after one that failed', async () => {
+  it('backs off after a deleted pod as after a failed one', async () => {
     await create();
     await running(1);
     const [pod] = await pods();
@@ -170,7 +170,7 @@ describe('a job', () => {
     await running(1);
   });
 
-  it('counts restarts of containers by their true number', async () => {
+  it('counts restarts of containers beyond the cap of the status', async () => {
     await create({ backoffLimit: 8, template: template({ restartPolicy: 'OnFailure' }) });
     await running(1);
     const [pod] = await pods();
@@ -196,7 +196,7 @@ describe('a job', () => {
     expect(await condition('Failed')).toMatchObject({ reason: 'BackoffLimitExceeded' });
   });
 
-  it('suspended deletes its pods without counting them, and starts anew when it is resumed', async () => {
+  it('suspended deletes its pods without counting them, and restarts when it is resumed', async () => {
     await create({ parallelism: 2, completions: 2, activeDeadlineSeconds: 60 });
     await running(2);
     await cluster.clock.advance(50_000);
@@ -254,7 +254,7 @@ describe('a job', () => {
     expect((await get()).status).toMatchObject({ completedIndexes: '0-3', succeeded: 4, failed: 1 });
   });
 
-  it('limits failures for each index, and ends when all indexes are settled', async () => {
+  it('limits failures for each index, and finishes when all indexes have', async () => {
     await create({ completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 1 });
     await running(2);
     await end((await pods()).find((pod) => index(pod) === 0));
@@ -274,7 +274,7 @@ describe('a job', () => {
     expect(await tracked()).toEqual([]);
   });
 
-  it('ends when more indexes failed than may', async () => {
+  it('fails above maxFailedIndexes', async () => {
     const limits = { backoffLimitPerIndex: 0, maxFailedIndexes: 1 };
     await create({ completionMode: 'Indexed', completions: 5, parallelism: 3, ...limits });
     await running(3);
@@ -322,7 +322,7 @@ describe('a job', () => {
     });
   });
 
-  it('replaces a pod only once it has failed, where it should', async () => {
+  it('replaces a pod only once it has failed, with podReplacementPolicy: Failed', async () => {
     await create({ podReplacementPolicy: 'Failed' });
     await running(1);
     const [pod] = await pods();
@@ -338,14 +338,14 @@ describe('a job', () => {
     await running(1);
   });
 
-  it('is left alone when another controller manages it', async () => {
+  it('is ignored when another controller manages it', async () => {
     await create({ managedBy: 'example.com/other' });
     await cluster.clock.advance(5000);
     expect((await get()).status).toEqual({});
     expect(await allPods()).toEqual([]);
   });
 
-  it('shrinks and grows with its parallelism', async () => {
+  it('scales with its parallelism', async () => {
     await create({ parallelism: 4, completions: 10 });
     await running(4);
     await change({ parallelism: 1 });
@@ -356,7 +356,7 @@ describe('a job', () => {
     await running(3);
   });
 
-  it('tells what keeps its pods from being created, and counts meanwhile', async () => {
+  it('reports why its pods cannot be created, and keeps counting', async () => {
     await cluster.client.of(ResourceQuota).create({
       metadata: { name: 'q', namespace: 'x' },
       spec: { hard: { pods: '1' } },
@@ -378,7 +378,7 @@ describe('a job', () => {
     await running(1);
   });
 
-  it('lets go of its pods when it is deleted, whatever becomes of them', async () => {
+  it('untracks its pods when it is deleted, whatever happens to them', async () => {
     for (const propagationPolicy of ['Background', 'Foreground', 'Orphan'] as const) {
       await create({ parallelism: 2, completions: 2 });
       await running(2);
@@ -390,7 +390,7 @@ describe('a job', () => {
     }
   });
 
-  it('takes pods that nobody manages, and lets go of what its selector does not find any more', async () => {
+  it('adopts pods without a controller, and releases those that no longer match', async () => {
     const labels = { mine: 'yes' };
     const orphan = { metadata: { name: 'orphan', namespace: 'x', labels }, spec: template().spec };
     await cluster.client.of(Pod).create(orphan as never);
@@ -410,7 +410,7 @@ describe('a job', () => {
     });
   });
 
-  it('is deleted its time after it finished, and a change of that time is heeded', async () => {
+  it('is deleted its TTL after it finished, and a changed TTL is honored', async () => {
     await create({ ttlSecondsAfterFinished: 100 });
     await running(1);
     await endAll();
@@ -424,7 +424,7 @@ describe('a job', () => {
     await cluster.eventually(async () => (await allPods()).length === 0);
   });
 
-  it('leaves nothing to complain of', async () => {
+  it('logs no warnings', async () => {
     await create({ completions: 20, parallelism: 10, backoffLimit: 50 });
     for (let round = 0; round < 8 && !(await condition('Complete')); round++) {
       await cluster.eventually(async () => (await pods()).length > 0 || (await condition('Complete')) !== undefined);

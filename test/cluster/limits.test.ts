@@ -21,7 +21,7 @@ const SECOND = 1000;
 const labels = { app: 'web' };
 const metadata = { name: 'web', namespace: 'x' };
 const merge = (changes: object) => ({ type: 'merge', changes }) as any;
-/** Ready as soon as they run, or not for a day. */
+/** Pods that are ready when they run, or not for a day. */
 const template = (image: string, isReady = true) => ({
   metadata: { labels, annotations: isReady ? {} : { 'simulated.kubernetes.io/ready': '24h' } },
   spec: { containers: [{ name: 'main', image }] },
@@ -84,7 +84,7 @@ it('DaemonSet revisionHistoryLimit: 10 by default', async () => {
   }
   const revisions = async () => (await cluster.client.of(ControllerRevision).in('x').list()).items;
   const numbers = async () => (await revisions()).map(({ revision }) => revision).sort((a, b) => a - b);
-  // The present one, and ten that it can go back to.
+  // The current one, and ten to roll back to.
   await cluster.eventually(async () => (await numbers()).join() === '4,5,6,7,8,9,10,11,12,13,14');
 });
 

@@ -32,7 +32,7 @@ const isGone = (name: string) => async () => !(await exists(Namespace, name));
 
 async function makeNamespace(name: string): Promise<void> {
   await cluster.client.of(Namespace).create({ metadata: { name } });
-  // The controllers have put in what they put into every namespace.
+  // The controllers have created what every namespace has.
   await cluster.eventually(async () => {
     const secrets = await cluster.client.of(Secret).in(name).list();
     return secrets.items.length > 0 && (await exists(ConfigMap, 'kube-root-ca.crt', name));
@@ -54,7 +54,7 @@ async function conditions(): Promise<Record<string, string>> {
 describe('a namespace that is deleted', () => {
   beforeEach(() => makeNamespace('doomed'));
 
-  it('goes with everything inside, and nothing else goes', async () => {
+  it('is deleted with everything inside, and nothing else', async () => {
     const { client } = cluster;
     await makeNamespace('kept');
     for (const namespace of ['doomed', 'kept']) {
@@ -93,11 +93,11 @@ describe('a namespace that is deleted', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('lets pods end first, with their grace, and says that it waits for them', async () => {
+  it('lets pods end first, with their grace period, and reports that it waits for them', async () => {
     const { client } = cluster;
     await client.of(Pod).create(pod('a'));
     await client.of(Pod).create(pod('b'));
-    // Bound pods end only when their node says so.
+    // Bound pods end only when their node reports that.
     for (const name of ['a', 'b']) {
       await client
         .of(Pod)
@@ -122,7 +122,7 @@ describe('a namespace that is deleted', () => {
     await cluster.eventually(isGone('doomed'));
   });
 
-  it('waits for what a finalizer holds, and says which', async () => {
+  it('waits for finalizers, and reports which', async () => {
     const { client, clock } = cluster;
     const held = { metadata: { name: 'held', namespace: 'doomed', finalizers: ['example.com/hold'] } };
     await client.of(ConfigMap).create(held);
@@ -149,7 +149,7 @@ describe('a namespace that is deleted', () => {
     await cluster.eventually(isGone('doomed'));
   });
 
-  it('lets nothing new in', async () => {
+  it('accepts no new objects', async () => {
     const { client } = cluster;
     const held = { metadata: { name: 'held', namespace: 'doomed', finalizers: ['example.com/hold'] } };
     await client.of(ConfigMap).create(held);
@@ -165,7 +165,7 @@ describe('a namespace that is deleted', () => {
     expect(await client.of(Secret).in('doomed').list()).toMatchObject({ items: [] });
   });
 
-  it('keeps a namespace that somebody else still holds, empty', async () => {
+  it('keeps an empty namespace with a foreign finalizer', async () => {
     const { client } = cluster;
     const old = await client.of(Namespace).get('doomed');
     const finalizers = [...(old.spec.finalizers ?? []), 'example.com/backup'];
@@ -189,7 +189,7 @@ describe('a namespace that is deleted', () => {
     await cluster.eventually(isGone('doomed'));
   });
 
-  it('empties it of kinds that came while the server ran, also of those that cannot be deleted together', async () => {
+  it('empties it of kinds that were added at run time, also without deletecollection', async () => {
     const { client, server } = cluster;
     const Widget = defineKind({
       group: 'example.com',
@@ -214,7 +214,7 @@ describe('a namespace that is deleted', () => {
     await cluster.eventually(isGone('doomed'));
   });
 
-  it('goes on where it was after the controllers have lost the server', async () => {
+  it('continues after the controllers were disconnected', async () => {
     const { client, link } = cluster;
     const held = { metadata: { name: 'held', namespace: 'doomed', finalizers: ['example.com/hold'] } };
     await client.of(ConfigMap).create(held);
@@ -239,7 +239,7 @@ describe('a namespace that is deleted', () => {
   });
 });
 
-/** How many versions the store moved on while `work` ran. */
+/** Counts the store's revisions while `work` runs. */
 async function countingWrites(work: () => Promise<void>): Promise<number> {
   const revision = async () => Number((await cluster.client.of(Namespace).list()).metadata.resourceVersion);
   const before = await revision();

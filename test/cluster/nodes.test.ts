@@ -49,7 +49,7 @@ const ready = async (name: string, status = 'True') => {
 const beat = (name: string, spec: object = {}) =>
   leases().patch(name, { type: 'merge', changes: { spec: { renewTime: now().replace('Z', '000Z'), ...spec } } });
 
-/** Time passes, and the nodes that are alive say so. */
+/** Advances the clock, and renews the leases of live nodes. */
 async function pass(seconds: number): Promise<void> {
   for (let left = seconds; left > 0; left -= 5) {
     for (const name of alive) await beat(name);
@@ -76,7 +76,7 @@ const told = async (namespace: string) =>
   (await cluster.client.of(Event).in(namespace).list()).items.map(({ reason, message }) => `${reason}: ${message}`);
 
 describe('a node', () => {
-  it('that is silent is unknown after 50 seconds, takes no pods, and those it has are not ready', async () => {
+  it('that is silent is unknown after 50 seconds, takes no pods, and its pods are not ready', async () => {
     await node('a');
     await node('b');
     await pod('p');
@@ -103,7 +103,7 @@ describe('a node', () => {
     expect(await told('x')).toContain('NodeNotReady: Node is not ready');
   });
 
-  it('that was never heard of is unknown after a minute', async () => {
+  it('that never reported is unknown after a minute', async () => {
     await nodes().create({ metadata: { name: 'a' } });
     await pass(55);
     expect(await conditions('a')).toBeUndefined();
@@ -111,7 +111,7 @@ describe('a node', () => {
     expect(await conditions('a')).toContain('Ready Unknown NodeStatusNeverUpdated');
   });
 
-  it('with a long lease is waited for, and missed soon when it says so', async () => {
+  it('with a long lease is waited for, and missed soon when it shortens the lease', async () => {
     await node('a', { seconds: 300 });
     await node('b');
     alive.delete('a');
@@ -122,7 +122,7 @@ describe('a node', () => {
     expect(await conditions('a')).toContain('Ready Unknown NodeStatusUnknown');
   });
 
-  it('is tainted by what it lacks, by its owner, and by nothing else', async () => {
+  it('is tainted by its conditions, by users, and by nothing else', async () => {
     await node('a');
     const own = [{ key: 'mine', effect: 'NoSchedule' }];
     await nodes().patch('a', { type: 'merge', changes: { spec: { unschedulable: true, taints: own } } });
@@ -137,7 +137,7 @@ describe('a node', () => {
     expect(await taints('a')).toEqual(['mine:NoSchedule']);
   });
 
-  it('changes its taint when it says that it is not ready, and loses it when it is well again', async () => {
+  it('changes its taint when it reports that it is not ready, and loses it when it is ready again', async () => {
     await node('a');
     await node('b');
     alive.delete('a');
@@ -152,8 +152,8 @@ describe('a node', () => {
   });
 });
 
-describe('a node that was never there', () => {
-  it('does not make its owner and the garbage collector chase each other', async () => {
+describe('a node that never existed', () => {
+  it('does not cause a tight loop of a controller and the pod garbage collector', async () => {
     const labels = { app: 'lost' };
     const template = { metadata: { labels }, spec: { nodeName: 'nowhere', containers: [{ name: 'c', image: 'i' }] } };
     const spec = { replicas: 1, selector: { matchLabels: labels }, template };
@@ -169,7 +169,7 @@ describe('a node that was never there', () => {
 });
 
 describe('the pods of a node that is gone', () => {
-  it('go when they have tolerated it for five minutes, or as long as they say', async () => {
+  it('are evicted after five minutes, or after their tolerationSeconds', async () => {
     await node('a');
     await node('b');
     await pod('usual');
@@ -194,7 +194,7 @@ describe('the pods of a node that is gone', () => {
     expect(await told('x')).toContain('TaintManagerEviction: Marking for deletion Pod x/usual');
   });
 
-  it('stay when it comes back in time', async () => {
+  it('stay when it is restored in time', async () => {
     await node('a');
     await node('b');
     await pod('p');
@@ -207,7 +207,7 @@ describe('the pods of a node that is gone', () => {
     expect(await told('x')).toContain('TaintManagerEviction: Cancelling deletion of Pod x/p');
   });
 
-  it('go at once where a taint is not tolerated at all', async () => {
+  it('are evicted at once without a toleration', async () => {
     await node('a');
     await pod('p');
     const changes = { spec: { taints: [{ key: 'off', effect: 'NoExecute' }] } };
@@ -216,7 +216,7 @@ describe('the pods of a node that is gone', () => {
     expect((await pods().get('p')).metadata.deletionTimestamp).toBeDefined();
   });
 
-  it('stay where all nodes are gone: it is rather this end', async () => {
+  it('stay when all nodes are lost', async () => {
     await node('a');
     await node('b');
     alive.clear();
@@ -229,7 +229,7 @@ describe('the pods of a node that is gone', () => {
     expect(await taints('a')).toContain('unreachable:NoExecute');
   });
 
-  it('are driven off one node of a zone after the other, and none where most of a small zone is gone', async () => {
+  it('are evicted from one node of a zone at a time, and not at all when most of a small zone is lost', async () => {
     for (let i = 0; i < 9; i++) await node(`n${i}`, { labels: { 'topology.kubernetes.io/zone': 'one' } });
     for (let i = 0; i < 4; i++) await node(`m${i}`, { labels: { 'topology.kubernetes.io/zone': 'two' } });
     for (const name of ['n0', 'n1', 'n2', 'm0', 'm1', 'm2']) alive.delete(name);
@@ -253,7 +253,7 @@ describe('the pods of a node that is gone', () => {
 });
 
 describe('the pods of a node that was deleted', () => {
-  it('are failed and removed after 40 seconds', async () => {
+  it('are marked as failed and deleted after 40 seconds', async () => {
     await node('a');
     await pod('p');
     const seen = (await cluster.client.of(Pod).in('x').list()).metadata.resourceVersion;
@@ -273,7 +273,7 @@ describe('the pods of a node that was deleted', () => {
     expect(await told('default')).toContain('RemovingNode: Node a event: Removing Node a from Controller');
   });
 
-  it('stay when it is there again before', async () => {
+  it('stay when it is created again before', async () => {
     await node('a');
     await pod('p');
     await nodes().delete('a');

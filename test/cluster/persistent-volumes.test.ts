@@ -1,4 +1,4 @@
-/** Claims, volumes, pods that use them and nodes that hold them, on a clock that stands still. */
+/** Claims, volumes, and the pods and nodes that use them, with a controlled clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
@@ -77,7 +77,7 @@ describe('a new cluster', () => {
 });
 
 describe('a claim of the default class', () => {
-  it('waits for a pod, and gets a directory of the node that the pod gets', async () => {
+  it('waits for a pod, and gets a directory on the pod’s node', async () => {
     await claim('data');
     await eventually(async () => (await said('data')).length > 0);
     expect(await said('data')).toEqual([
@@ -113,14 +113,14 @@ describe('a claim of the default class', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('says which pod it waits for, when that cannot be placed', async () => {
+  it('reports the pod that it waits for, when that cannot be scheduled', async () => {
     await claim('data');
     await pod('web', 'data', { nodeSelector: { disk: 'none' } });
     const waits = 'WaitForPodScheduled: waiting for pod web to be scheduled';
     await eventually(async () => (await said('data')).includes(waits));
   });
 
-  it('takes its volume along when it goes, and not while a pod uses it', async () => {
+  it('is deleted with its volume, and not while a pod uses it', async () => {
     await claim('data');
     await pod('web', 'data');
     await eventually(() => isRunning('web'));
@@ -134,7 +134,7 @@ describe('a claim of the default class', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('leaves its volume on a node that does not answer, until that is back or gone', async () => {
+  it('leaves its volume on a node that is down, until that is back or gone', async () => {
     await claim('data');
     await pod('web', 'data', { nodeSelector: { 'kubernetes.io/hostname': 'n1' } });
     await eventually(() => isRunning('web'));
@@ -156,7 +156,7 @@ describe('a claim of the default class', () => {
     await eventually(() => isGone(volumeName));
   });
 
-  it('is let go when its node has left the cluster', async () => {
+  it('is released when its node has left the cluster', async () => {
     await claim('data');
     await pod('web', 'data', { nodeSelector: { 'kubernetes.io/hostname': 'n1' } });
     await eventually(() => isRunning('web'));
@@ -167,7 +167,7 @@ describe('a claim of the default class', () => {
     await eventually(() => isGone(volumeName));
   });
 
-  it('keeps what it had when the policy of its volume says so', async () => {
+  it('keeps its data with the policy Retain', async () => {
     await claim('data');
     await pod('web', 'data');
     await eventually(() => isRunning('web'));
@@ -206,7 +206,7 @@ describe('a claim of the default class', () => {
     );
   });
 
-  it('goes with its namespace, and its volume with it', async () => {
+  it('is deleted with its namespace, and its volume with it', async () => {
     await claim('data');
     await pod('web', 'data');
     await eventually(() => isRunning('web'));
@@ -217,7 +217,7 @@ describe('a claim of the default class', () => {
     await eventually(async () => !(await left()));
   });
 
-  it('hears what a directory cannot do', async () => {
+  it('gets an event about what a directory cannot do', async () => {
     await claim('shared', { accessModes: ['ReadWriteMany'] });
     await pod('web', 'shared');
     const only = 'only the access modes ReadWriteOnce and ReadWriteOncePod are supported';
@@ -236,7 +236,7 @@ describe('a pod', () => {
     expect((await pods().get('second')).spec.nodeName).toBe('n2');
   });
 
-  it('hears why its volumes keep it from every node', async () => {
+  it('reports why its volumes exclude every node', async () => {
     const why = async (name: string) =>
       (await pods().get(name)).status.conditions?.find(({ type }) => type === 'PodScheduled')?.message;
     await pod('early', 'none');
@@ -254,7 +254,7 @@ describe('a pod', () => {
     await eventually(() => isRunning('early'));
   });
 
-  it('has a claim of its own that comes and goes with it', async () => {
+  it('has the claim of its ephemeral volume, which is deleted with it', async () => {
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
     const volumes = [{ name: 'tmp', ephemeral: { volumeClaimTemplate: { metadata: { labels: { a: 'b' } }, spec } } }];
     await pod('web', '', { volumes });
@@ -268,8 +268,8 @@ describe('a pod', () => {
   });
 });
 
-describe('volumes that people made', () => {
-  it('are given to claims at once, one to each, and kept afterwards', async () => {
+describe('manually created volumes', () => {
+  it('are bound to claims at once, one to each, and retained', async () => {
     for (const [name, storage] of [
       ['small', '1Gi'],
       ['large', '9Gi'],
@@ -331,7 +331,7 @@ describe('volumes that people made', () => {
     await eventually(async () => (await cluster.client.of(Pod).in('default').list()).items.length === 0);
   });
 
-  it('go to claims that came before the default class', async () => {
+  it('are bound to claims that are older than the default class', async () => {
     await classes().delete('standard');
     await claim('data');
     await eventually(async () => (await said('data')).length > 0);

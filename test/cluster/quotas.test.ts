@@ -27,7 +27,7 @@ describe('a quota', () => {
     await usedIs('0');
   });
 
-  it('gives back what was deleted and what has ended', async () => {
+  it('releases usage of deleted and terminated pods', async () => {
     for (const name of ['a', 'b', 'c']) await pods().create(pod(name) as never);
     expect(await used()).toEqual({ pods: '3' });
     await expect(pods().create(pod('d') as never)).rejects.toThrow('exceeded quota: q');
@@ -41,7 +41,7 @@ describe('a quota', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('is never overrun while it is counted anew all the time', async () => {
+  it('is never exceeded while it is recomputed', async () => {
     let most = 0;
     const writers = Array.from({ length: 10 }, async (_, writer) => {
       for (let i = 0; i < 10; i++) {

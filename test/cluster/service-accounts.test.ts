@@ -56,14 +56,14 @@ describe('service accounts', () => {
     },
   );
 
-  it('are made for a namespace that comes later, with one secret each', async () => {
+  it('are created for a new namespace, with one Secret each', async () => {
     for (let i = 0; i < 20; i++) await cluster.client.of(Namespace).create({ metadata: { name: `n${i}` } });
     for (let i = 0; i < 20; i++) await ready(`n${i}`);
     await cluster.clock.advance(60_000);
     for (let i = 0; i < 20; i++) expect(await secrets(`n${i}`)).toHaveLength(1);
   });
 
-  it('come back when they are deleted, with another token, and the old token goes', async () => {
+  it('are recreated when they are deleted, with another token, and the old token is revoked', async () => {
     const before = await ready('default');
     await cluster.client.of(ServiceAccount).in('default').delete('default');
     await cluster.clock.advance(1000);
@@ -85,7 +85,7 @@ describe('service accounts', () => {
     expect(after.secret.metadata.name).not.toBe(before.secret.metadata.name);
   });
 
-  it('keep what a user lets them list', async () => {
+  it('keep what a user lists in them', async () => {
     await ready('default');
     const mine = { type: 'merge', changes: { secrets: [{ name: 'mine' }] } } as const;
     await cluster.client.of(ServiceAccount).in('default').patch('default', mine);
@@ -95,14 +95,14 @@ describe('service accounts', () => {
   });
 });
 
-describe('token secrets that users ask for', () => {
+describe('token Secrets that users create', () => {
   const asked = (name: string, owner: string) => ({
     metadata: { name, namespace: 'default', annotations: { 'kubernetes.io/service-account.name': owner } },
     type: 'kubernetes.io/service-account-token',
   });
   const get = (name: string) => cluster.client.of(Secret).in('default').get(name);
 
-  it('are filled at once, and go with their account', async () => {
+  it('are filled at once, and deleted with their account', async () => {
     const { client } = cluster;
     const { metadata } = await client.of(ServiceAccount).create({ metadata: { name: 'robot', namespace: 'default' } });
     await client.of(Secret).create(asked('mine', 'robot'));
@@ -116,13 +116,13 @@ describe('token secrets that users ask for', () => {
     await cluster.eventually(async () => !(await secrets('default')).some((each) => each.metadata.name === 'mine'));
   });
 
-  it('are removed when there is no such account', async () => {
+  it('are deleted when there is no such account', async () => {
     await ready('default');
     await cluster.client.of(Secret).create(asked('lost', 'nobody'));
     await cluster.eventually(async () => !(await secrets('default')).some((each) => each.metadata.name === 'lost'));
   });
 
-  it('get back what is taken out of them', async () => {
+  it('are restored when their data is removed', async () => {
     const { secret } = await ready('default');
     const name = secret.metadata.name ?? '';
     const wiped = { type: 'merge', changes: { data: { token: null, 'ca.crt': 'b2xk' } } } as const;
@@ -131,7 +131,7 @@ describe('token secrets that users ask for', () => {
     expect(text((await get(name)).data, 'ca.crt')).toBe(AUTHORITY);
   });
 
-  it('are left alone when they are of another type', async () => {
+  it('are ignored when they are of another type', async () => {
     await ready('default');
     const plain = { ...asked('plain', 'nobody'), type: 'Opaque' };
     await cluster.client.of(Secret).create(plain);
@@ -147,7 +147,7 @@ describe('the authority of the cluster', () => {
       ({ metadata, data }) => metadata.name === 'kube-root-ca.crt' && data?.['ca.crt'] === AUTHORITY,
     );
 
-  it('is in every namespace, and comes back when it is changed or deleted', async () => {
+  it('is in every namespace, and is restored when it is changed or deleted', async () => {
     const { client } = cluster;
     await client.of(Namespace).create({ metadata: { name: 'later' } });
     for (const namespace of ['default', 'kube-system', 'later']) await cluster.eventually(published(namespace));
@@ -162,7 +162,7 @@ describe('the authority of the cluster', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('is put right after the controllers have lost the server', async () => {
+  it('is restored after the controllers were disconnected', async () => {
     const { client, link, clock } = cluster;
     await cluster.eventually(published('default'));
     link.cut();

@@ -16,12 +16,12 @@ const state = (pod: any, name = 'c') =>
     (each) => each.name === name,
   );
 const events = async () => (await cluster.client.of(Event).in('default').list()).items;
-/** What is told, of one part of its object or of all, in the order in which people read it. */
+/** Events about one part of the object or all, in order. */
 const told = async (part?: string) =>
   (await events())
     .filter(({ involvedObject }) => part === undefined || involvedObject.fieldPath === part)
     .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
-/** What others say of the pods of a node that is silent. */
+/** What the node lifecycle controller writes for pods of a silent node. */
 const deny = async (name: string) => {
   const changes = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
   await cluster.client.of(Pod).in('default').patchStatus(name, { type: 'strategic', changes });
@@ -37,7 +37,7 @@ const gone = async (name: string) => {
 };
 
 describe('nodes', () => {
-  it('register with what a machine says of itself, and have a lease', async () => {
+  it('register with status and lease', async () => {
     cluster = await simulatedCluster();
     const { items } = await cluster.client.of(Node).list();
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['n1', 'n2']);
@@ -77,7 +77,7 @@ describe('nodes', () => {
     expect(cluster.clock.now() - after).toBeLessThan(61_000);
   });
 
-  it('go down when an annotation says so, and come back with all their pods', async () => {
+  it('go down by annotation, and come back with all their pods', async () => {
     cluster = await simulatedCluster();
     const nodes = cluster.client.of(Node);
     const annotate = (value: string | null) =>
@@ -106,7 +106,7 @@ describe('nodes', () => {
     expect(ready.map(({ message, count }) => [message, count])).toEqual([['Node n1 status is now: NodeReady', 1]]);
   });
 
-  it('say again what they know of a pod when somebody says otherwise, also after a restart', async () => {
+  it('write the status of a pod again when another client overwrites it, also after a restart', async () => {
     cluster = await simulatedCluster();
     await cluster.run('a');
     await cluster.until('a', isReady);
@@ -139,7 +139,7 @@ describe('nodes', () => {
     expect((await lease()).spec.leaseDurationSeconds).toBe(240);
   });
 
-  it('tell when they are closed to new pods, and when they are open again', async () => {
+  it('record events when they are cordoned and uncordoned', async () => {
     cluster = await simulatedCluster();
     const close = (unschedulable: boolean | null) =>
       cluster.client.of(Node).patch('n1', { type: 'merge', changes: { spec: { unschedulable } } });
@@ -155,7 +155,7 @@ describe('nodes', () => {
     expect((await events())[0]?.involvedObject).toEqual({ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n1' });
   });
 
-  it('wait with one timer for all their pods', async () => {
+  it('use one timer for all their pods', async () => {
     cluster = await simulatedCluster();
     await cluster.run('a');
     await cluster.until('a', isReady);
@@ -206,7 +206,7 @@ describe('a pod', () => {
       containerID: expect.stringMatching(/^simulated:\/\/[0-9a-f]{64}$/),
       lastState: {},
     });
-    // What was wrong before is not said of what holds now.
+    // Conditions that hold have no reason of an earlier failure.
     expect(pod.status.conditions.filter(({ reason, message }: any) => reason || message)).toEqual([]);
     await cluster.clock.advance(100);
     expect(await told('spec.containers{c}')).toEqual([
@@ -217,7 +217,7 @@ describe('a pod', () => {
     expect(cluster.complaints).toEqual([]);
   });
 
-  it('fetches an image that takes time, and one that is to be fetched at every start, and says so', async () => {
+  it('pulls an image that takes time, and one with the policy Always at every start, with events', async () => {
     const rules = {
       pods: [{ match: { names: 'slow' }, stages: { pull: '1500ms' } }, { stages: { run: '5s exit 1' } }],
     };
@@ -237,7 +237,7 @@ describe('a pod', () => {
     expect(again).toMatchObject({ count: 2 });
   });
 
-  it('waits for an image that cannot be had, and says why', async () => {
+  it('waits for an image that cannot be pulled, and reports why', async () => {
     const rules = { pods: [{ match: { images: '*:bad' }, stages: { pull: { takes: '1s', fails: 'not found' } } }] };
     cluster = await simulatedCluster({ rules });
     const image = 'nginx:bad';
@@ -262,7 +262,7 @@ describe('a pod', () => {
     expect(await told()).toContain(`Warning ErrImageNeverPull ${words}`);
   });
 
-  it('waits for an image whose name nobody can read, and runs when it is put right', async () => {
+  it('waits for an image with an invalid name, and runs when it is corrected', async () => {
     cluster = await simulatedCluster();
     await cluster.run('a', { spec: { containers: [{ name: 'c', image: 'nginx:1:2' }] } });
     const waits = await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'InvalidImageName');
@@ -277,7 +277,7 @@ describe('a pod', () => {
     expect(state(await cluster.until('a', isReady))).toMatchObject({ image: 'nginx:1', restartCount: 0 });
   });
 
-  it('that fails without a word has the end of its log for one, where it asks for that', async () => {
+  it('that fails without a message has the end of its log with FallbackToLogsOnError', async () => {
     const logs = { every: '10ms', lines: ['{n}: x'.padEnd(60, 'é')] };
     cluster = await simulatedCluster({ rules: { pods: [{ stages: { run: '5s exit 1', logs } }] } });
     const containers = [
@@ -336,7 +336,7 @@ describe('a pod', () => {
     );
   });
 
-  it('crashes by rule, is started again with growing delays, and counts on where its status stops', async () => {
+  it('crashes by rule, is restarted with growing delays, and counts restarts beyond the cap', async () => {
     cluster = await simulatedCluster({
       rules: { pods: [{ match: { labels: 'app=bad' }, stages: { run: '2s exit 3' } }] },
     });
@@ -357,7 +357,7 @@ describe('a pod', () => {
     expect(JSON.parse(pod.metadata.annotations['kubernetes.io/restart-counts']).c).toBeGreaterThan(5);
   });
 
-  it('whose liveness probe fails is killed and started again as often as the rule says, and tells of it', async () => {
+  it('whose liveness probe fails is killed and restarted as often as the rule says, with events', async () => {
     cluster = await simulatedCluster({ rules: { pods: [{ stages: { liveness: { after: '20s', times: 2 } } }] } });
     const probed = { name: 'c', image: 'nginx:1.27', livenessProbe: { httpGet: { port: 80 } } };
     await cluster.run('a', { spec: { containers: [probed, { name: 'other', image: 'nginx:1.27' }] } });
@@ -376,7 +376,7 @@ describe('a pod', () => {
     expect(told).toContain('Normal Killing Container c failed liveness probe, will be restarted');
   });
 
-  it('whose readiness probe fails for a while is not ready meanwhile, and runs on', async () => {
+  it('whose readiness probe fails for a while is not ready meanwhile, and keeps running', async () => {
     cluster = await simulatedCluster({ rules: { pods: [{ stages: { readiness: { after: '5s', for: '10s' } } }] } });
     const probed = { name: 'c', image: 'nginx:1.27', readinessProbe: { httpGet: { port: 80 } } };
     await cluster.run('a', { spec: { containers: [probed] } });
@@ -404,7 +404,7 @@ describe('a pod', () => {
     expect(state(pod).state.terminated).toMatchObject({ exitCode: 9, reason: 'Error', message: 'no disk' });
   });
 
-  it('whose image is not there says so', async () => {
+  it('whose image is missing reports it', async () => {
     cluster = await simulatedCluster({
       rules: { pods: [{ match: { images: '*:broken' }, stages: { pull: { fails: 'not found' } } }] },
     });
@@ -437,7 +437,7 @@ describe('a pod', () => {
     cluster = await simulatedCluster({ rules: { pods: [{ stages: { stop: '1h' } }] } });
     await cluster.run('a', { spec: { terminationGracePeriodSeconds: 5 } });
     await cluster.until('a', isReady);
-    // The deletion is noted in whole seconds, and the period is not shortened by that.
+    // The deletion timestamp has whole seconds, which must not shorten the grace period.
     await cluster.clock.advance(1_900 - (cluster.clock.now() % 1_000));
     await cluster.client.of(Pod).in('default').delete('a');
     await cluster.clock.advance(4_950);
@@ -446,7 +446,7 @@ describe('a pod', () => {
     await gone('a');
   });
 
-  it('gives its address back, which another gets in its turn', async () => {
+  it('releases its address, which another pod gets later', async () => {
     cluster = await simulatedCluster();
     const addresses: string[] = [];
     for (const name of ['a', 'b', 'c']) {
@@ -456,7 +456,7 @@ describe('a pod', () => {
     expect(new Set(addresses).size).toBe(3);
   });
 
-  it('waits for the gates of others before it is ready', async () => {
+  it('waits for its readiness gates', async () => {
     cluster = await simulatedCluster();
     await cluster.run('a', { spec: { readinessGates: [{ conditionType: 'example.com/feature' }] } });
     const pod = await cluster.until('a', ({ status }) => status.phase === 'Running');
@@ -493,7 +493,7 @@ describe('a pod', () => {
     await cluster.until('a', (pod) => state(pod)?.state.waiting?.reason === 'CrashLoopBackOff');
   });
 
-  it('whose image is changed is started again with the new one', async () => {
+  it('whose image is changed is restarted with the new one', async () => {
     cluster = await simulatedCluster();
     await cluster.run('a');
     await cluster.until('a', isReady);
@@ -506,7 +506,7 @@ describe('a pod', () => {
     expect(state(pod)).toMatchObject({ restartCount: 1, state: { running: {} } });
   });
 
-  it('goes on where it was after a restart of the program, whatever it was about', async () => {
+  it('continues after a restart of the program, whatever its state', async () => {
     cluster = await simulatedCluster({ rules: { pods: [{ match: { names: 'job' }, stages: { run: '60s' } }] } });
     await cluster.run('a');
     await cluster.run('job', { spec: { restartPolicy: 'Never' } });

@@ -76,7 +76,7 @@ const rolledOut = () =>
   });
 
 describe('a StatefulSet', () => {
-  it('starts its pods one after the other, each with a name of its own', async () => {
+  it('starts its pods one by one, each with its own name', async () => {
     cluster.becomesReady = () => false;
     await sets().create(web());
     await cluster.eventually(async () => (await names()).join() === 'web-0');
@@ -121,7 +121,7 @@ describe('a StatefulSet', () => {
     await cluster.eventually(async () => (await pods()).length === 0);
   });
 
-  it('counts from where it is told, and moves when that changes', async () => {
+  it('numbers pods from its start ordinal, and moves when that changes', async () => {
     await sets().create(web({ replicas: 2, ordinals: { start: 3 } }));
     await rolledOut();
     expect(await names()).toEqual(['web-3', 'web-4']);
@@ -129,7 +129,7 @@ describe('a StatefulSet', () => {
     await cluster.eventually(async () => (await names()).join() === 'web-4,web-5');
   });
 
-  it('shrinks from the end, one after the other', async () => {
+  it('shrinks from the end, one by one', async () => {
     await sets().create(web());
     await rolledOut();
     await allPods().patch('web-2', merge({ metadata: { finalizers: ['example.com/wait'] } }));
@@ -147,7 +147,7 @@ describe('a StatefulSet', () => {
     ]);
   });
 
-  it('updates from the end, one after the other, and keeps the names', async () => {
+  it('updates from the end, one by one, and keeps the names', async () => {
     await sets().create(web());
     await rolledOut();
     cluster.becomesReady = ({ spec }) => spec.containers[0].image !== 'two';
@@ -171,7 +171,7 @@ describe('a StatefulSet', () => {
     expect((await get()).status.currentRevision).toBe(second?.metadata.name);
   });
 
-  it('leaves pods below the partition as they are, also when they are made anew', async () => {
+  it('keeps the template of pods below the partition, also when they are recreated', async () => {
     await sets().create(web({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } }));
     await rolledOut();
     await change({ template: template('two') });
@@ -185,7 +185,7 @@ describe('a StatefulSet', () => {
     expect(await images()).toEqual(['two', 'two', 'two']);
   });
 
-  it('updates as many at once as may be missing', async () => {
+  it('updates maxUnavailable pods at once', async () => {
     const rollingUpdate = { partition: 0, maxUnavailable: 2 };
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate };
     await sets().create(web({ replicas: 5, podManagementPolicy: 'Parallel', updateStrategy }));
@@ -200,7 +200,7 @@ describe('a StatefulSet', () => {
     await rolledOut();
   });
 
-  it('waits until somebody deletes the pods, when that is its strategy, as it was in apps/v1beta1', async () => {
+  it('waits until pods are deleted with OnDelete, the default of apps/v1beta1', async () => {
     const old = cluster.client.of(StatefulSet, 'apps/v1beta1').in('x');
     await old.create({ ...web(), apiVersion: 'apps/v1beta1', kind: 'StatefulSet' });
     await cluster.eventually(async () => (await get()).status.readyReplicas === 3);
@@ -213,7 +213,7 @@ describe('a StatefulSet', () => {
     await cluster.eventually(async () => (await images()).join() === 'one,two,one');
   });
 
-  it('goes back to an earlier template, which becomes the newest revision', async () => {
+  it('rolls back to an earlier template, which becomes the newest revision', async () => {
     await sets().create(web({ revisionHistoryLimit: 2 }));
     await rolledOut();
     for (const image of ['two', 'three', 'four', 'five']) {
@@ -230,7 +230,7 @@ describe('a StatefulSet', () => {
     expect((await get()).status.currentRevision).toBe(third?.metadata.name);
   });
 
-  it('replaces a pod that has ended, and one that somebody deleted', async () => {
+  it('replaces a terminated pod, and a deleted one', async () => {
     await sets().create(web());
     await rolledOut();
     const [first] = await pods();
@@ -245,7 +245,7 @@ describe('a StatefulSet', () => {
     await cluster.eventually(async () => (await names()).join() === 'web-0,web-1,web-2');
   });
 
-  it('gives a pod back the label that names it', async () => {
+  it('restores the pod-name label', async () => {
     await sets().create(web({ replicas: 1 }));
     await rolledOut();
     const label = 'statefulset.kubernetes.io/pod-name';
@@ -265,7 +265,7 @@ describe('a StatefulSet', () => {
     await rolledOut();
   });
 
-  it('takes pods over that were left behind, but none that has no place in it', async () => {
+  it('adopts orphans, but none whose name is not of the set', async () => {
     await sets().create(web());
     await rolledOut();
     const before = (await pods()).map(({ metadata }) => metadata.uid);
@@ -291,7 +291,7 @@ describe("a StatefulSet's claims", () => {
       ({ metadata }) => metadata.ownerReferences?.map(({ kind, name }) => `${kind}/${name}`).join() ?? '',
     );
 
-  it('are made for each pod, replace its volumes, and stay when it goes', async () => {
+  it('are created for each pod, replace its volumes, and outlive it', async () => {
     await sets().create(
       stored('Retain', 'Retain', {
         template: template('one', {
@@ -322,7 +322,7 @@ describe("a StatefulSet's claims", () => {
     expect(await claims()).toHaveLength(3);
   });
 
-  it('belong to the set when they are to go with it', async () => {
+  it('are owned by the set with whenDeleted: Delete', async () => {
     await sets().create(stored('Delete', 'Retain'));
     await rolledOut();
     expect(await owners()).toEqual(Array(3).fill('StatefulSet/web'));
@@ -333,7 +333,7 @@ describe("a StatefulSet's claims", () => {
     await cluster.eventually(async () => (await claims()).length === 0);
   });
 
-  it('belong to the pod when the set has become too small for it', async () => {
+  it('are owned by a surplus pod with whenScaled: Delete', async () => {
     await sets().create(stored('Retain', 'Delete'));
     await rolledOut();
     expect(await owners()).toEqual(['', '', '']);
@@ -353,7 +353,7 @@ describe("a StatefulSet's claims", () => {
     await cluster.eventually(async () => (await owners()).every((each) => each === ''));
   });
 
-  it('are waited for while they are on their way out', async () => {
+  it('are waited for while they are being deleted', async () => {
     await sets().create(stored('Retain', 'Retain', { replicas: 1 }));
     await rolledOut();
     await change({ replicas: 0 });

@@ -36,7 +36,7 @@ const merge = (changes: object) => ({ type: 'merge', changes }) as any;
 const progress = async () =>
   (await deployments().get('web')).status.conditions?.find((each) => each.type === 'Progressing');
 
-/** Time passes, in steps that leave everybody the time to do their part. */
+/** Advances the clock in small steps, so that components keep up. */
 async function pass(milliseconds: number): Promise<void> {
   for (let left = milliseconds; left > 0; left -= 5000) await cluster.clock.advance(Math.min(left, 5000));
 }
@@ -57,7 +57,7 @@ describe('a Deployment', () => {
     expect((await progress())?.reason).toBe('ReplicaSetUpdated');
     await pass(2 * MINUTE);
     expect(await progress()).toMatchObject({ status: 'False', reason: 'ProgressDeadlineExceeded' });
-    // It goes on to the end when it can.
+    // It completes when it can.
     await deployments().patch('web', merge({ spec: { template: template('nginx:3') } }));
     await cluster.eventually(async () => (await progress())?.reason === 'NewReplicaSetAvailable');
     const images = async () => (await pods().list()).items.map(({ spec }) => spec.containers[0]?.image).join();
@@ -81,7 +81,7 @@ describe('a Deployment', () => {
 
 const jobs = () => cluster.client.of(Job).in('x');
 const work = { restartPolicy: 'Never', containers: [container] };
-/** They go on until somebody says otherwise. */
+/** They run until an annotation ends them. */
 const long = { metadata: { annotations: { 'simulated.kubernetes.io/run': 'forever' } }, spec: work };
 const finish = async () => {
   for (const name of await names()) {
@@ -132,7 +132,7 @@ describe('an object being deleted, with child objects', () => {
     await deploy();
     const call = { verb: 'delete', apiVersion, plural: 'deployments', namespace: 'x', name: 'web' } as const;
     const user = { name: 'admin', groups: ['system:masters'] };
-    await cluster.server.handle({ ...call, user, options });
+    await cluster.server.direct(user)({ ...call, options });
     await cluster.eventually(async () => (await deployments().list()).items.length === 0);
     if (fate === 'are garbage collected') {
       await cluster.eventually(async () => (await names()).length === 0 && (await sets().list()).items.length === 0);

@@ -125,7 +125,7 @@ describe.skipIf(missing)('two servers on one etcd', () => {
       const b = await start(B);
       await b.join();
       await expect.poll(addresses).toEqual([A.address, B.address]);
-      // As after kill -9: it renews nothing, and says nothing.
+      // As after kill -9: it renews and removes nothing.
       b.close();
       await clock.advance(14_000);
       expect(await addresses()).toEqual([A.address, B.address]);

@@ -63,14 +63,8 @@ const whoami = async (identity: Identity) => {
 };
 const admin = (method: string, path: string, body?: object) => qd.request(method, path, { body });
 
-async function until<T>(read: () => Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 100; tries++) {
-    const found = await read();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error('it did not happen');
-}
+/** For what no watch reports, such as the certificate that is served. */
+const POLL = { timeout: 10_000, interval: 20 };
 
 describe('certificates', () => {
   let foreign: TestAuthority;
@@ -131,10 +125,7 @@ describe('tokens of service accounts', () => {
   };
 
   test('kept in a Secret are good as long as the Secret is there', async () => {
-    const account = await until(async () => {
-      const { body } = await admin('GET', `${ACCOUNTS}/default`);
-      return body.secrets?.length ? body : undefined;
-    });
+    const account = await qd.until(ACCOUNTS, ({ metadata, secrets }) => metadata.name === 'default' && secrets?.length);
     const [{ name }] = account.secrets;
     const { body: secret } = await admin('GET', `/api/v1/namespaces/default/secrets/${name}`);
     const token = atob(secret.data.token);
@@ -198,10 +189,7 @@ describe('a machine that joins', () => {
     const pem = newRequest({ subject, names }, privateKey);
     const made = await ask(identity, 'POST', CSRS, { metadata: { name }, spec: { request: btoa(pem), ...spec } });
     expect(made).toMatchObject({ code: 200 });
-    const csr = await until(async () => {
-      const { body } = await admin('GET', `${CSRS}/${name}`);
-      return body.status.certificate ? body : undefined;
-    });
+    const csr = await qd.until(CSRS, ({ metadata, status }) => metadata.name === name && status.certificate);
     return {
       csr,
       cert: atob(csr.status.certificate),
@@ -267,11 +255,10 @@ describe('a machine that joins', () => {
     expect(csr.status).toEqual({});
     csr.status.conditions = [{ type: 'Approved', status: 'True', reason: 'ByHand', message: 'a mistake' }];
     expect((await admin('PUT', `${CSRS}/eve/approval`, csr)).code).toBe(200);
-    const conditions = await until(async () => {
-      const found = (await admin('GET', `${CSRS}/eve`)).body.status.conditions;
-      return found.length > 1 ? found : undefined;
+    const failed = await qd.until(CSRS, ({ metadata, status }) => {
+      return metadata.name === 'eve' && status.conditions?.length > 1;
     });
-    expect(conditions[1]).toMatchObject({
+    expect(failed.status.conditions[1]).toMatchObject({
       type: 'Failed',
       reason: 'SignerValidationFailure',
       message: 'subject organization is not system:nodes',
@@ -365,25 +352,24 @@ test('certificates, keys and the authority are rotated while the cluster runs', 
     .token;
 
   expect((await certs('rotate')).stdout).toMatch(/^rotated serving, admin; process \d+ uses the new ones now\n$/);
-  await until(async () => ((await shown(first.origin)) === oldPrint ? undefined : true));
-  await until(async () => ((await readFile(first.kubeconfig, 'utf8')) === oldConfig ? undefined : true));
+  await expect.poll(() => shown(first.origin), POLL).not.toBe(oldPrint);
+  await expect.poll(() => readFile(first.kubeconfig, 'utf8'), POLL).not.toBe(oldConfig);
   expect((await first.request('GET', '/api')).code).toBe(200);
 
   const before = await shown(first.origin);
   expect((await certs('rotate', 'authority', 'service-account-key')).code).toBe(0);
-  await until(async () => ((await shown(first.origin)) === before ? undefined : true));
+  await expect.poll(() => shown(first.origin), POLL).not.toBe(before);
   expect((await certs('show')).stdout).toMatch(/authority \(replaced\) +CN=quarterdeck-ca /);
   const keyOf = (text: string) => JSON.parse(Buffer.from(text.split('.')[0]!, 'base64url').toString()).kid;
   const issue = async () =>
     (await first.request('POST', `${account}/a/token`, { body: { spec: {} } })).body.status.token;
-  await until(async () => (keyOf(await issue()) === keyOf(token) ? undefined : true));
+  await expect.poll(async () => keyOf(await issue()), POLL).not.toBe(keyOf(token));
   const { keys } = JSON.parse((await first.request('GET', '/openid/v1/jwks')).text);
   expect(keys.map(({ kid }: any) => kid)).toEqual([keyOf(await issue()), keyOf(token)]);
-  const ca = await until(async () => {
-    const found = await first.request('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt');
-    return found.body.data?.['ca.crt'] === oldCa ? undefined : found.body.data['ca.crt'];
+  const root = await first.until('/api/v1/namespaces/default/configmaps', ({ metadata, data }) => {
+    return metadata.name === 'kube-root-ca.crt' && data['ca.crt'] !== oldCa;
   });
-  expect(ca).toContain(oldCa);
+  expect(root.data['ca.crt']).toContain(oldCa);
   expect((await authorized(first.origin, token)).statusCode).toBe(200);
   await first.stop();
 
@@ -391,9 +377,8 @@ test('certificates, keys and the authority are rotated while the cluster runs', 
   try {
     expect((await authorized(second.origin, token)).statusCode).toBe(200);
     expect((await certs('forget')).code).toBe(0);
-    await until(async () =>
-      (await authorized(second.origin, token, { trustsAll: true })).statusCode === 401 ? true : undefined,
-    );
+    const codeOf = async () => (await authorized(second.origin, token, { trustsAll: true })).statusCode;
+    await expect.poll(codeOf, POLL).toBe(401);
     await expect(authorized(second.origin, token)).rejects.toThrow(/certificate/);
     for (const file of await readdir(join(data, 'pki'))) {
       expect((await stat(join(data, 'pki', file))).mode & 0o077).toBe(0);

@@ -24,11 +24,11 @@ test('counts every pod once, whatever the program was doing when it was killed',
   const body = { metadata: { name: 'work' }, spec: { completions: WANTED, parallelism: 30, template } };
   await qd.request('POST', JOBS, { body });
   for (let kill = 1; kill <= KILLS; kill++) {
-    await until(qd, ({ status }) => (status.succeeded ?? 0) >= (kill * WANTED) / (KILLS + 2));
+    await qd.until(JOBS, ({ status }) => (status.succeeded ?? 0) >= (kill * WANTED) / (KILLS + 2));
     await qd.stop('SIGKILL');
     qd = await startQd({ directory, flags });
   }
-  const { status } = await until(qd, ({ status }) => isFinished(status));
+  const { status } = await qd.until(JOBS, ({ status }) => isFinished(status));
   expect(status).toMatchObject({ succeeded: WANTED, uncountedTerminatedPods: {}, terminating: 0 });
   expect([status.active, status.failed]).toEqual([undefined, undefined]);
   const { items } = (await qd.request('GET', '/api/v1/namespaces/default/pods?labelSelector=job-name%3Dwork')).body;
@@ -36,14 +36,6 @@ test('counts every pod once, whatever the program was doing when it was killed',
   expect(items).toHaveLength(WANTED);
   expect(items.filter((pod: any) => pod.metadata.finalizers?.length)).toEqual([]);
 });
-
-/** Follows the job until it is so. */
-async function until(server: Qd, condition: (job: any) => boolean): Promise<any> {
-  for await (const { object } of await server.watch(`${JOBS}?watch=true&fieldSelector=metadata.name%3Dwork`)) {
-    if (condition(object)) return object;
-  }
-  throw new Error('the watch ended');
-}
 
 const isFinished = ({ conditions = [] }: any) =>
   conditions.some(({ type }: any) => type === 'Complete' || type === 'Failed');

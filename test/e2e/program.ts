@@ -45,6 +45,10 @@ export interface Qd {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** The lines of a watch, parsed, until the caller has enough. */
   watch(path: string): Promise<AsyncGenerator<any>>;
+  /** Watches a collection until one of its objects satisfies the condition, and resolves with that. */
+  until(collection: string, condition: (object: any) => boolean): Promise<any>;
+  /** Waits until a collection has no object of this name, by watching it. */
+  untilGone(collection: string, name: string): Promise<void>;
   /** Sends the signal, waits for the end, and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -80,6 +84,20 @@ export async function startQd({ directory, flags = [], env = {}, node }: StartOp
     output: () => said,
     request: (method, path, options) => send({ origin, agent, method, path, ...options }),
     watch: (path) => openWatch(origin + path, agent),
+    async until(collection, condition) {
+      for await (const { object } of await openWatch(`${origin}${collection}?watch=true`, agent)) {
+        if (condition(object)) return object;
+      }
+      throw new Error(`the watch of ${collection} ended`);
+    },
+    async untilGone(collection, name) {
+      const named = `${collection}?fieldSelector=metadata.name%3D${name}`;
+      const { items, metadata } = (await send({ origin, agent, method: 'GET', path: named })).body;
+      if (items.length === 0) return;
+      const watch = await openWatch(`${origin}${named}&watch=true&resourceVersion=${metadata.resourceVersion}`, agent);
+      for await (const { type } of watch) if (type === 'DELETED') return;
+      throw new Error(`the watch of ${collection} ended`);
+    },
     async stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill(signal);

@@ -21,13 +21,20 @@ const apply = async (...objects: object[]) => {
   await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
   await kubectl('apply', '-f', file);
 };
-const until = async (condition: () => Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
-};
+const VOLUMES = '/api/v1/persistentvolumes';
+const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims';
+const PODS = '/api/v1/namespaces/default/pods';
+/** Resolves when an object has been told of with this reason. */
+const eventOf = (name: string, reason: string) =>
+  qd.until(
+    '/api/v1/namespaces/default/events',
+    (event) => event.reason === reason && event.involvedObject.name === name,
+  );
+const phase = (collection: string, name: string, wanted: string) =>
+  qd.until(collection, ({ metadata, status }) => metadata.name === name && status.phase === wanted);
 const field = (object: string, path: string) => kubectl('get', object, '-o', `jsonpath={${path}}`);
 const row = async (...object: string[]) => (await kubectl('get', ...object, '--no-headers')).replace(/ {2,}/g, ' ');
 const isReady = (pod: string) => kubectl('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=30s');
-const isGone = (object: string) => until(async () => (await kubectl('get', object, '--ignore-not-found')) === '');
 
 const claim = (name: string) => ({
   apiVersion: 'v1',
@@ -52,7 +59,7 @@ describe.skipIf(!hasKubectl)('storage', () => {
     folder = await mkdtemp(join(tmpdir(), 'qd-volumes-'));
     home = await newDirectory();
     qd = await start();
-    await until(async () => (await kubectl('get', 'storageclass', '-o', 'name')) !== '');
+    await qd.until('/apis/storage.k8s.io/v1/storageclasses', () => true);
   });
   afterAll(async () => {
     await qd.stop();
@@ -68,10 +75,9 @@ describe.skipIf(!hasKubectl)('storage', () => {
   test('a claim waits for its first pod, is bound with it, and grows', async () => {
     await apply(claim('data'));
     expect(await row('pvc', 'data')).toMatch(/^data Pending standard( <unset>)? \S+$/);
-    await until(async () =>
-      /Normal +WaitForFirstConsumer +\S+.*persistentvolume-controller +waiting for first consumer to be created before/.test(
-        await kubectl('describe', 'pvc', 'data'),
-      ),
+    await eventOf('data', 'WaitForFirstConsumer');
+    expect(await kubectl('describe', 'pvc', 'data')).toMatch(
+      /Normal +WaitForFirstConsumer +\S+.*persistentvolume-controller +waiting for first consumer to be created before/,
     );
     await apply(pod('web', 'data'));
     await isReady('web');
@@ -86,7 +92,8 @@ describe.skipIf(!hasKubectl)('storage', () => {
     expect(described).toMatch(/Normal +ExternalProvisioning .*Waiting for a volume to be created/i);
     expect(described).toMatch(new RegExp(`Normal +ProvisioningSucceeded .*Successfully provisioned volume ${volume}`));
     await kubectl('patch', 'pvc', 'data', '-p', '{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}');
-    await until(async () => (await field('pvc/data', '.status.capacity.storage')) === '2Gi');
+    await qd.until(CLAIMS, ({ status }) => status.capacity?.storage === '2Gi');
+    await eventOf('data', 'VolumeResizeSuccessful');
     expect(await row('pv', volume)).toMatch(new RegExp(`^${volume} 2Gi `));
     expect(await kubectl('describe', 'pvc', 'data')).toMatch(
       /Normal +VolumeResizeSuccessful .*Resize volume succeeded/,
@@ -98,8 +105,8 @@ describe.skipIf(!hasKubectl)('storage', () => {
     await kubectl('delete', 'pvc', 'data', '--wait=false');
     expect(await row('pvc', 'data')).toMatch(/^data Terminating /);
     await kubectl('delete', 'pod', 'web');
-    await isGone('pvc/data');
-    await isGone(`pv/${volume}`);
+    await qd.untilGone(CLAIMS, 'data');
+    await qd.untilGone(VOLUMES, volume);
     expect(await kubectl('get', 'pv', '-o', 'name')).toBe('');
   });
 
@@ -109,22 +116,22 @@ describe.skipIf(!hasKubectl)('storage', () => {
     const volume = await field('pvc/keep', '.spec.volumeName');
     await kubectl('patch', 'pv', volume, '-p', '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}');
     await kubectl('delete', 'pod/web', 'pvc/keep');
-    await until(async () => (await field(`pv/${volume}`, '.status.phase')) === 'Released');
+    await phase(VOLUMES, volume, 'Released');
     await kubectl('patch', 'pv', volume, '--type=json', '-p', '[{"op":"remove","path":"/spec/claimRef"}]');
-    await until(async () => (await field(`pv/${volume}`, '.status.phase')) === 'Available');
+    await phase(VOLUMES, volume, 'Available');
     const again = claim('again');
     await apply({ ...again, spec: { ...again.spec, volumeName: volume } });
-    await until(async () => (await field('pvc/again', '.status.phase')) === 'Bound');
+    await phase(CLAIMS, 'again', 'Bound');
+    expect(await field(`pv/${volume}`, '.spec.claimRef.name')).toBe('again');
     await kubectl('delete', 'pvc', 'again');
     await kubectl('delete', 'pv', volume);
   });
 
   test('a pod says what its claim lacks', async () => {
     await apply(pod('lonely', 'none'));
-    await until(async () =>
-      /FailedScheduling .*0\/2 nodes are available: persistentvolumeclaim "none" not found/.test(
-        await kubectl('describe', 'pod', 'lonely'),
-      ),
+    await eventOf('lonely', 'FailedScheduling');
+    expect(await kubectl('describe', 'pod', 'lonely')).toMatch(
+      /FailedScheduling .*0\/2 nodes are available: persistentvolumeclaim "none" not found/,
     );
     await apply(claim('none'));
     await isReady('lonely');
@@ -151,7 +158,7 @@ describe.skipIf(!hasKubectl)('storage', () => {
     const before = await claims();
     expect(before).toMatch(/^data-db-0 pvc-\S+,data-db-1 pvc-\S+,$/);
     await kubectl('scale', 'statefulset/db', '--replicas=0');
-    await isGone('pod/db-0');
+    await qd.untilGone(PODS, 'db-0');
     expect(await claims()).toBe(before);
     await kubectl('delete', 'storageclass', 'standard');
     await qd.stop('SIGKILL');

@@ -16,7 +16,7 @@ import { nodeReleases, oldestMajor } from './releases.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-const SUITES = ['src/server/http/node-internals.test.ts', 'src/server/http/listen', 'src/server/http/load.test.ts'];
+const SUITES = ['src/server/http/node-internals.test.ts', 'src/server/http/server.test.ts', 'src/server/http/listen'];
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
 test('the oldest release is the one that package.json names', () => {

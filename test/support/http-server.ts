@@ -75,7 +75,7 @@ class FakeCore {
   answer: ((...asked: Parameters<Handle>) => Reply | Promise<Reply>) | undefined;
 
   readonly handle: Handle = async (call, notes) => {
-    this.calls.push(call);
+    this.calls.push(Object.freeze(call));
     return this.answer ? this.answer(call, notes) : this.ordinary(call);
   };
 
@@ -173,18 +173,19 @@ export interface RunningServer {
   readonly port: number;
 }
 
-/** Where the sockets of servers live that say nothing of it themselves. */
-let open: HttpServerOptions['open'];
+export type StartServer = (options?: Partial<HttpServerOptions>) => Promise<RunningServer>;
 
-/** From here on in this test file, servers are reached through messages, as when their sockets have a thread of their own. */
-export function socketsElsewhere(): void {
-  open = (options) => {
-    const { port1, port2 } = new MessageChannel();
-    for (const port of [port1, port2]) port.unref();
-    serveFront(port1, options.clock);
-    return remoteListeners(port2, options);
-  };
-}
+/** Like `startServer`, but the sockets are reached through messages, as when they are in a thread of their own. */
+export const startWithFrontThread: StartServer = (options) =>
+  startServer({
+    open: (listening) => {
+      const { port1, port2 } = new MessageChannel();
+      for (const port of [port1, port2]) port.unref();
+      serveFront(port1, listening.clock);
+      return remoteListeners(port2, listening);
+    },
+    ...options,
+  });
 
 /** A listening server on loopback in front of a FakeCore. */
 export async function startServer(options: Partial<HttpServerOptions> = {}): Promise<RunningServer> {
@@ -216,7 +217,6 @@ export async function startServer(options: Partial<HttpServerOptions> = {}): Pro
       platform: 'linux/arm64',
     },
     isReady: () => true,
-    open,
     ...options,
   });
   const { port } = await server.listen(0, '127.0.0.1');

@@ -5,7 +5,7 @@ import { GrpcError, GrpcStatus, statusOfHttp } from './status.ts';
 export interface Method<Request, Response> {
   /** `/package.Service/Method`. */
   readonly path: string;
-  /** Headers besides those of every call. */
+  /** Additional headers. */
   readonly metadata?: Readonly<Record<string, string>>;
   encode(request: Request): Buffer;
   decode(message: Buffer): Response;
@@ -13,13 +13,13 @@ export interface Method<Request, Response> {
 
 export interface CallHandler<Response> {
   message(response: Response): void;
-  /** Comes once, and last; undefined: the server says that all went well. */
+  /** Called once, at the end; undefined: the call succeeded. */
   ended(error: GrpcError | undefined): void;
 }
 
 const PREFIX = 5;
 
-/** A message as it travels: whether it is compressed, its length, its bytes. */
+/** A length-prefixed message: compression flag, length, bytes. */
 export function prefixed(message: Buffer): Buffer {
   const bytes = Buffer.allocUnsafe(PREFIX + message.length);
   bytes[0] = 0;
@@ -28,11 +28,11 @@ export function prefixed(message: Buffer): Buffer {
   return bytes;
 }
 
-/** Makes messages and a status of what comes on a stream. */
+/** Turns the data of a stream into messages and a status. */
 export class Call<Response> implements StreamHandler {
   readonly #method: Pick<Method<never, Response>, 'decode'>;
   readonly #handler: CallHandler<Response>;
-  /** The beginning of a message whose end has not come. */
+  /** The incomplete message so far. */
   #parts: Buffer[] = [];
   #length = 0;
   #isOver = false;

@@ -9,9 +9,9 @@ import { Session } from './session.ts';
 import { GrpcError, GrpcStatus } from './status.ts';
 
 export interface TlsOptions {
-  /** PEM; default: the authorities that Node knows. */
+  /** PEM; default: the authorities that Node trusts. */
   readonly ca?: Buffer | string;
-  /** PEM: this program's own certificate, with its key. */
+  /** Client certificate and key, as PEM. */
   readonly cert?: Buffer | string;
   readonly key?: Buffer | string;
 }
@@ -21,21 +21,21 @@ export interface GrpcClientOptions {
   readonly url: URL;
   readonly tls?: TlsOptions;
   readonly clock: Clock;
-  /** Gives up connecting; once connected, it means nothing. */
+  /** Cancels connecting; ignored once connected. */
   readonly signal: AbortSignal;
 }
 
 export interface GrpcStream<Request> {
   send(request: Request): void;
-  /** Breaks it off. The handler hears nothing more. */
+  /** Cancels the call. The handler is not called any more. */
   cancel(): void;
 }
 
-/** Calls over one connection. When that ends, so does the client: who wants to go on connects anew. */
+/** Makes calls over one connection. When that ends, so does the client: callers connect again. */
 export class GrpcClient {
   readonly #session: Session;
   readonly #url: URL;
-  /** By path, since the headers of a request to a method are always the same: their frame. */
+  /** Header frames by path, since the headers of a method are always the same. */
   readonly #headers = new Map<string, Buffer>();
 
   private constructor(session: Session, url: URL) {
@@ -47,7 +47,7 @@ export class GrpcClient {
   static async connect({ url, tls, clock, signal }: GrpcClientOptions): Promise<GrpcClient> {
     const socket = socketTo(url, tls);
     const giveUp = () => socket.destroy();
-    // An error is heard where it is waited for; one that comes between two waits ends the socket all the same.
+    // Errors are handled where they are awaited; one in between ends the socket in any case.
     socket.on('error', () => {});
     signal.addEventListener('abort', giveUp, { once: true });
     try {
@@ -70,7 +70,7 @@ export class GrpcClient {
     }
   }
 
-  /** Whether it takes calls. */
+  /** Whether it accepts calls. */
   get isOpen(): boolean {
     return this.#session.isOpen;
   }
@@ -101,7 +101,7 @@ export class GrpcClient {
     return call;
   }
 
-  /** Messages in both directions, until the server ends it or this side cancels. */
+  /** A bidirectional stream, until the server ends it or the caller cancels. */
   stream<Request, Response>(method: Method<Request, Response>, handler: CallHandler<Response>): GrpcStream<Request> {
     const call = new Call(method, handler);
     const stream = this.#session.open(this.#headersOf(method), call);
@@ -112,12 +112,12 @@ export class GrpcClient {
     };
   }
 
-  /** Asks whether the server is there, and ends the connection if it is not. */
+  /** Pings the server, and ends the connection when there is no answer. */
   probe(): void {
     this.#session.probe();
   }
 
-  /** Takes no more calls, and ends with the last one. */
+  /** Accepts no more calls, and closes after the last one. */
   retire(): void {
     this.#session.retire();
   }

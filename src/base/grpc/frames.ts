@@ -1,4 +1,4 @@
-/** HTTP/2 frames as bytes (RFC 9113): their types, flags and codes, making them, and finding them in what a socket reads. */
+/** HTTP/2 frames (RFC 9113): types, flags and error codes, encoding, and splitting received bytes into frames. */
 
 export const FrameType = {
   DATA: 0,
@@ -35,20 +35,20 @@ export const ErrorCode = {
   INADEQUATE_SECURITY: 12,
 } as const;
 
-/** What a client says first. */
+/** The connection preface of a client. */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** What both sides start with, and what we stay with. */
+/** Initial settings of both sides, which we keep. */
 export const DEFAULT_WINDOW = 65_535;
 export const DEFAULT_FRAME_SIZE = 16_384;
 
 export const LARGEST_WINDOW = 2 ** 31 - 1;
 
-/** The length of a frame's head, and where the number of the stream stands in it. */
+/** The length of a frame header, and the offset of the stream id in it. */
 export const HEAD = 9;
 export const STREAM_AT = 5;
 
-/** The peer broke the protocol: the connection cannot go on. */
+/** The peer violated the protocol: the connection must be closed. */
 export class Http2Error extends Error {
   override readonly name = 'Http2Error';
   constructor(
@@ -65,7 +65,7 @@ interface FrameHead {
   readonly stream?: number;
 }
 
-/** Writes the head of a frame with a payload of this length. */
+/** Writes the header of a frame with a payload of this length. */
 export function writeHead(to: Buffer, { type, flags = 0, stream = 0 }: FrameHead, length: number): void {
   to.writeUIntBE(length, 0, 3);
   to[3] = type;
@@ -80,7 +80,7 @@ export function frame(head: FrameHead, payload: Buffer): Buffer {
   return bytes;
 }
 
-/** A payload of one number. */
+/** A frame whose payload is one number. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(4);
   bytes.writeUInt32BE(value);
@@ -121,7 +121,7 @@ export interface FrameTaker {
   frame(type: number, flags: number, stream: number, payload: Buffer): void;
 }
 
-/** Finds frames in what arrives. Payloads share the memory of what was read. */
+/** Splits received bytes into frames. Payloads share the memory of what was read. */
 export class FrameSplitter {
   #rest: Buffer | undefined;
 

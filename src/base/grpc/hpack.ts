@@ -1,13 +1,13 @@
 /**
- * Headers as bytes (RFC 7541), without the table that both sides build up: we write nothing into it, and ask the peer for
- * one of size 0. Equal headers are then equal bytes.
+ * HPACK (RFC 7541) without the dynamic table: we add nothing to it, and ask the peer for one of size 0. So equal headers
+ * are equal bytes.
  */
 import { ErrorCode, Http2Error } from './frames.ts';
 import { decodeHuffman } from './huffman.ts';
 
 export type Headers = ReadonlyMap<string, string>;
 
-/** Every header as a literal with its name. */
+/** Encodes every header as a literal with its name. */
 export function encodeHeaders(headers: Iterable<readonly [name: string, value: string]>): Buffer {
   const parts: Buffer[] = [];
   for (const [name, value] of headers) parts.push(Buffer.from([0]), literal(name), literal(value));
@@ -19,7 +19,7 @@ function literal(text: string): Buffer {
   return Buffer.concat([integer(bytes.length), bytes]);
 }
 
-/** A length with seven bits in its first byte; the eighth says that there is no Huffman code. */
+/** A length with a prefix of seven bits; the eighth bit, for Huffman coding, is 0. */
 function integer(value: number): Buffer {
   if (value < 0x7f) return Buffer.from([value]);
   const bytes = [0x7f];
@@ -28,13 +28,13 @@ function integer(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** How many blocks are kept as read. Servers send few different ones, save for errors. */
+/** Number of decoded blocks that are cached. Servers send few different ones, except for errors. */
 const KEPT = 64;
 
 export class HeaderDecoder {
   readonly #known = new Map<string, Headers>();
 
-  /** Throws Http2Error for a block that is none. */
+  /** Throws Http2Error for a malformed block. */
   decode(block: Buffer): Headers {
     const key = block.toString('latin1');
     let headers = this.#known.get(key);

@@ -1,6 +1,6 @@
-/** The code that strings in headers may be in (RFC 7541, appendix B): a canonical one, so that lengths say everything. */
+/** The Huffman code of HPACK (RFC 7541, appendix B). It is canonical, so it is determined by the lengths of its codes. */
 
-/** How many bits each octet's code has, as a digit to the base 36. */
+/** The length in bits of each octet's code, as a digit in base 36. */
 const LENGTHS =
   'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca' +
   'd67777777777777777777777878djde6f56565666577666567655677777fbeds' +
@@ -9,7 +9,7 @@ const LENGTHS =
 
 const LONGEST = 30;
 
-/** For each length: its first code, and the octets that have codes of it, in the order of these. */
+/** For each length: its first code, and the octets with codes of that length, in order. */
 interface Codes {
   readonly first: number;
   readonly octets: readonly number[];
@@ -29,7 +29,7 @@ function byLength(): Codes[] {
   return found;
 }
 
-/** The octets as a string of as many characters; undefined: that is no such code. */
+/** The decoded octets, one character each; undefined for an invalid code. */
 export function decodeHuffman(bytes: Buffer): string | undefined {
   let text = '';
   let code = 0;
@@ -46,6 +46,6 @@ export function decodeHuffman(bytes: Buffer): string | undefined {
       length = 0;
     }
   }
-  // What is left over fills the last byte, and is all ones.
+  // Padding of the last byte is all ones.
   return length < 8 && code === 2 ** length - 1 ? text : undefined;
 }

@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
 import { DEFAULT_FRAME_SIZE, DEFAULT_WINDOW, Flag, FrameType, HEAD, writeHead } from './frames.ts';
 
-/** The part of a stream that is on its way out. */
+/** The sending side of a stream. */
 export interface Body {
   readonly id: number;
-  /** How much the peer still takes of it. */
+  /** Bytes that the peer accepts on this stream. */
   window: number;
-  /** What has not been sent. */
+  /** Data that was not sent yet. */
   readonly waiting: Buffer[];
-  /** Whether nothing follows after what waits. */
+  /** Whether the stream ends after that data. */
   isComplete: boolean;
 }
 
 /**
- * What is sent. Frames of one turn of the event loop leave in one write: system calls, and the peer's reads, cost more than
- * copying. Bodies keep to the peer's windows, and wait where these are used up.
+ * Sends frames. Those of one turn of the event loop are sent in one write: system calls, and the peer's reads, cost more than
+ * copying. Data respects the peer's flow-control windows.
  */
 export class Outgoing {
   readonly #socket: Socket;
-  /** How much the peer still takes, of all streams together. */
+  /** Bytes that the peer accepts on all streams together. */
   window = DEFAULT_WINDOW;
   frameSize = DEFAULT_FRAME_SIZE;
   #frames: Buffer[] = [];
@@ -39,7 +39,7 @@ export class Outgoing {
     if (!this.#socket.destroyed) this.#socket.write(Buffer.concat(frames));
   }
 
-  /** Sends what waits of a body, as far as windows allow; the rest follows when they open. */
+  /** Sends data as far as the windows allow; the rest follows when they open. */
   send(body: Body): void {
     const { waiting } = body;
     for (let bytes = waiting.shift(); bytes; bytes = waiting.shift()) {
@@ -62,7 +62,7 @@ export class Outgoing {
     this.#blocked.delete(body);
   }
 
-  /** How many of the bytes were sent. */
+  /** Returns how many of the bytes were sent. */
   #data(body: Body, bytes: Buffer, last: boolean): number {
     let at = 0;
     do {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../clock.ts';
-import { PassingMap } from '../passing-map.ts';
+import { ShortLivedMap } from '../short-lived-map.ts';
 import {
   DEFAULT_WINDOW,
   ErrorCode,
@@ -22,28 +22,28 @@ import { HeaderDecoder, type Headers } from './hpack.ts';
 import { type Body, Outgoing } from './outgoing.ts';
 import { GrpcError, GrpcStatus, statusOfReset } from './status.ts';
 
-/** Who gets what comes on a stream. After `last`, or failed(), nothing comes any more. */
+/** Receives the data of a stream. After `last`, or failed(), nothing is called any more. */
 export interface StreamHandler {
   headers(headers: Headers, last: boolean): void;
   data(payload: Buffer, last: boolean): void;
-  /** The stream was broken off, by the peer or with the connection. */
+  /** The stream was reset by the peer, or the connection ended. */
   failed(error: GrpcError): void;
 }
 
 export interface SessionOptions {
   readonly clock: Clock;
-  /** The last number that a stream may have. */
+  /** The last stream id. */
   readonly lastStream?: number;
 }
 
-/** One stream, from our side. */
+/** One stream, as the caller sees it. */
 export interface Stream {
   send(bytes: Buffer, last: boolean): void;
-  /** Breaks it off. The handler hears nothing more. */
+  /** Cancels the stream. The handler is not called any more. */
   cancel(): void;
 }
 
-/** What the peer may send before it hears from us: of one stream, and of all together. */
+/** Receive windows: for one stream, and for all together. */
 const STREAM_WINDOW = 16 * 2 ** 20;
 const SESSION_WINDOW = 2 * STREAM_WINDOW;
 
@@ -52,7 +52,7 @@ const LONGEST_HEADERS = 2 ** 18;
 const SILENCE_MILLISECONDS = 30_000;
 const PING_MILLISECONDS = 10_000;
 
-/** A client's side of one HTTP/2 connection. */
+/** The client side of an HTTP/2 connection. */
 export class Session {
   readonly #socket: Socket;
   readonly #clock: Clock;
@@ -60,10 +60,10 @@ export class Session {
   readonly #outgoing: Outgoing;
   readonly #splitter = new FrameSplitter();
   readonly #decoder = new HeaderDecoder();
-  readonly #streams = new PassingMap<number, OpenStream>();
-  /** Streams that the peer has no room for yet. */
+  readonly #streams = new ShortLivedMap<number, OpenStream>();
+  /** Streams beyond the peer's limit of concurrent streams. */
   readonly #queue = new Set<OpenStream>();
-  /** Resolves when the peer has shown that it speaks HTTP/2; rejects with GrpcError when the connection ends before. */
+  /** Resolves when the peer has sent its settings; rejects with GrpcError when the connection ends before. */
   readonly ready: Promise<void>;
   #settle: { readonly resolve: () => void; readonly reject: (error: GrpcError) => void } | undefined;
   #accepts = true;
@@ -71,9 +71,9 @@ export class Session {
   #nextStream = 1;
   #mostStreams = Number.POSITIVE_INFINITY;
   #initialWindow = DEFAULT_WINDOW;
-  /** Bytes that were taken and not yet given back to the peer's window. */
+  /** Received bytes that were not returned to the window yet. */
   #taken = 0;
-  /** Headers whose end has not come. */
+  /** Incomplete headers. */
   #partial: { readonly stream: number; readonly flags: number; readonly parts: Buffer[] } | undefined;
   #heard = false;
   #silence: Timer;
@@ -96,7 +96,7 @@ export class Session {
     this.#greet();
   }
 
-  /** Whether it takes new streams. */
+  /** Whether it accepts new streams. */
   get isOpen(): boolean {
     return this.#accepts;
   }
@@ -105,7 +105,7 @@ export class Session {
     return this.#closed;
   }
 
-  /** `headers` is a frame, but for the stream's number. On a connection that takes no new streams it fails at once. */
+  /** `headers` is a frame without the stream id. Fails at once on a connection that accepts no new streams. */
   open(headers: Buffer, handler: StreamHandler): Stream {
     const stream = new OpenStream(this, headers, handler);
     if (!this.#accepts) queueMicrotask(() => handler.failed(unavailable('the connection is over')));
@@ -118,7 +118,7 @@ export class Session {
     if (stream.id > 0) this.#outgoing.send(stream);
   }
 
-  /** Forgets a stream; the peer is told, unless it has ended it. */
+  /** Drops a stream, and resets it unless the peer has ended it. */
   drop(stream: OpenStream, code: number): void {
     if (this.#queue.delete(stream) || !this.#streams.delete(stream.id)) return;
     this.#outgoing.drop(stream);
@@ -126,7 +126,7 @@ export class Session {
     this.#next();
   }
 
-  /** Asks whether the peer is there, and ends the connection if it is not. */
+  /** Pings the peer, and ends the connection when there is no answer. */
   probe(): void {
     const now = this.#clock.now();
     if (this.#closed || this.#ping || now - this.#pingedAt < PING_MILLISECONDS) return;
@@ -135,7 +135,7 @@ export class Session {
     this.#ping = this.#clock.timer(PING_MILLISECONDS, () => this.#end(unavailable('the other side does not answer')));
   }
 
-  /** Takes no new streams, and ends with the last one. */
+  /** Accepts no new streams, and closes after the last one. */
   retire(): void {
     this.#accepts = false;
     if (this.#streams.size > 0 || this.#queue.size > 0 || this.#closed) return;
@@ -165,7 +165,7 @@ export class Session {
 
   #listen(): Timer {
     return this.#clock.timer(SILENCE_MILLISECONDS, () => {
-      // Without streams nobody would miss the peer, and some take pings then for an attack.
+      // Without streams nobody needs an answer, and some servers treat such pings as an attack.
       if (!this.#heard && this.#streams.size > 0) this.probe();
       this.#heard = false;
       this.#silence = this.#listen();
@@ -184,7 +184,7 @@ export class Session {
     if (this.#nextStream > this.#lastStream) this.#goAway(stream.id);
   }
 
-  /** A stream is over: another may start, or the connection may end. */
+  /** After the end of a stream, another one may start, or the connection may close. */
   #next(): void {
     for (const stream of this.#queue) {
       if (this.#streams.size >= this.#mostStreams) return;
@@ -240,7 +240,7 @@ export class Session {
       case FrameType.WINDOW_UPDATE:
         this.#widen(id, number(payload) & LARGEST_WINDOW);
         break;
-      // Frames of other types are to be ignored.
+      // Frames of other types must be ignored.
     }
   }
 
@@ -278,7 +278,7 @@ export class Session {
     stream.handler.headers(headers, last);
   }
 
-  /** The peer has said everything. */
+  /** The peer has ended the stream. */
   #over(stream: OpenStream): void {
     if (stream.isComplete && stream.waiting.length === 0) {
       this.#streams.delete(stream.id);
@@ -314,14 +314,14 @@ export class Session {
         return;
       case Setting.INITIAL_WINDOW_SIZE:
         if (value > LARGEST_WINDOW) throw new Http2Error(ErrorCode.FLOW_CONTROL_ERROR, 'a window is too large');
-        // Streams that are open move with it, below zero even.
+        // The windows of open streams change with it, and may become negative.
         for (const stream of this.#streams.values()) stream.window += value - this.#initialWindow;
         this.#initialWindow = value;
         return;
       case Setting.MAX_FRAME_SIZE:
         this.#outgoing.frameSize = value;
         return;
-      // The others are hints, or nothing to a client.
+      // The others are hints, or do not concern clients.
     }
   }
 
@@ -334,7 +334,7 @@ export class Session {
     }
   }
 
-  /** Streams behind the last one that the peer has looked at never happened. */
+  /** Streams after the last one that the peer has processed can be retried. */
   #goAway(last: number): void {
     this.#accepts = false;
     const error = unavailable('the other side is going away');
@@ -376,7 +376,7 @@ export class Session {
   }
 }
 
-/** A stream that is open, or waits to be. */
+/** A stream that is open, or waits to be opened. */
 class OpenStream implements Stream, Body {
   id = 0;
   window = 0;

@@ -1,6 +1,6 @@
 import { ErrorCode } from './frames.ts';
 
-/** gRPC's codes. */
+/** Status codes of gRPC. */
 export const GrpcStatus = {
   OK: 0,
   CANCELLED: 1,
@@ -14,7 +14,7 @@ export const GrpcStatus = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** A call that did not end well. `code` is one of GrpcStatus, or another that the server chose. */
+/** A call that failed. `code` is one of GrpcStatus, or another one that the server chose. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   constructor(
@@ -26,7 +26,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** What an answer that is not gRPC's means. */
+/** The status for a response that is not gRPC. */
 export function statusOfHttp(status: string | undefined): number {
   switch (status) {
     case '400':
@@ -47,7 +47,7 @@ export function statusOfHttp(status: string | undefined): number {
   }
 }
 
-/** What it means that the peer broke off a stream. */
+/** The status for a stream that the peer has reset. */
 export function statusOfReset(code: number): number {
   switch (code) {
     case ErrorCode.REFUSED_STREAM:

@@ -1,6 +1,6 @@
 /**
- * Reads protobuf, field by field: next() goes to a field and gives its number, and exactly one of the other methods takes
- * its value. Throws ProtobufError for bytes that are no message, or whose field is not of the type that was asked for.
+ * Reads protobuf, field by field: next() moves to a field and returns its number, and exactly one of the other methods reads
+ * its value. Throws ProtobufError for malformed messages, and for fields of another wire type than the one that is read.
  */
 export class ProtoReader {
   readonly #bytes: Buffer;
@@ -13,7 +13,7 @@ export class ProtoReader {
     this.#end = bytes.length;
   }
 
-  /** The number of the next field; 0: there is none. */
+  /** The number of the next field; 0 at the end. */
   next(): number {
     if (this.#at >= this.#end) return 0;
     const tag = this.#varint();
@@ -29,7 +29,7 @@ export class ProtoReader {
     return this.#varint();
   }
 
-  /** A number that may be below zero. */
+  /** A number that may be negative. */
   signed(): number {
     this.#expect(VARINT);
     return this.#signed();
@@ -56,7 +56,7 @@ export class ProtoReader {
     return this.number() !== 0;
   }
 
-  /** Not a copy: it shares the message's memory. */
+  /** The bytes, sharing the memory of the message. */
   bytes(): Buffer {
     const length = this.#length();
     const start = this.#at;
@@ -82,7 +82,7 @@ export class ProtoReader {
     return value;
   }
 
-  /** Passes over a field that nobody asks for. */
+  /** Skips a field. */
   skip(): void {
     switch (this.#type) {
       case VARINT:
@@ -118,7 +118,7 @@ export class ProtoReader {
     if (this.#type !== type) throw new ProtobufError(`a field has type ${this.#type}, not ${type}`);
   }
 
-  /** What is below zero takes ten bytes, which a number does not hold exactly. */
+  /** Negative numbers take ten bytes, which a double cannot represent exactly. */
   #signed(): number {
     const start = this.#at;
     const value = this.#varint();

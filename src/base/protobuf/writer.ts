@@ -1,15 +1,15 @@
 /**
- * Writes protobuf from the end to the beginning: a message's length stands before it, and is known once it is written.
- * Callers write the fields of a message, and the elements of a repeated field, in the opposite order. After finish() a
- * writer is as new.
+ * Writes protobuf from the end to the beginning, because the length of a message precedes it, and is known once it is
+ * written. Callers write the fields of a message, and the elements of a repeated field, in reverse order. After finish() the
+ * writer can be used again.
  */
 export class ProtoWriter {
   readonly #size: number;
   #buffer: Buffer;
-  /** Where the bytes written so far begin. */
+  /** Start of the bytes written so far. */
   #start: number;
 
-  /** `size`: what most messages fit into. */
+  /** `size` should be enough for most messages. */
   constructor(size: number) {
     this.#size = size;
     this.#buffer = Buffer.allocUnsafeSlow(size);
@@ -57,7 +57,7 @@ export class ProtoWriter {
       this.#start = this.#size;
       return Buffer.from(written);
     }
-    // It has grown for this message: that one keeps it.
+    // The buffer was enlarged for this message, which keeps it.
     this.#buffer = Buffer.allocUnsafeSlow(this.#size);
     this.#start = this.#size;
     return written;

@@ -1,4 +1,4 @@
-/** Writing certificates, with the extensions that Go, OpenSSL and browsers ask for. */
+/** Issues certificates with the extensions that Go, OpenSSL and browsers require. */
 import { createHash, createPublicKey, generateKeyPair, type KeyObject, sign, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { promisify } from 'node:util';
@@ -29,15 +29,15 @@ export interface CertificateRequest {
   readonly notAfter: number;
 }
 
-/** Who signs. */
+/** The authority that signs. */
 export interface Issuer {
-  /** Its name, as an element of DER. */
+  /** Its name, DER-encoded. */
   readonly name: Buffer;
   readonly keyId: Buffer;
   readonly key: KeyObject;
 }
 
-/** What a certificate says, as elements of DER where whoever asked for it has made them. */
+/** The content of a certificate; parts that come from a request are DER-encoded. */
 export interface Content {
   readonly subject: Buffer;
   readonly publicKey: Buffer;
@@ -60,12 +60,12 @@ export async function newKey(): Promise<{ privateKey: KeyObject; publicKey: KeyO
   return await promisify(generateKeyPair)('ec', { namedCurve: 'prime256v1' });
 }
 
-/** An authority before it has a certificate: the one that signs its own. */
+/** An authority that has no certificate yet, and signs its own. */
 export function newIssuer(subject: Subject, key: KeyObject): Issuer {
   return { name: nameOf(subject), keyId: keyId(spkiOf(createPublicKey(key))), key };
 }
 
-/** An authority that has a certificate, ours or another's. Throws a DerError for what is none. */
+/** An authority with a certificate. Throws a DerError when the text is not a certificate. */
 export function issuerOf(certificate: string, key: KeyObject): Issuer {
   const [whole] = elementsOf(new X509Certificate(certificate).raw);
   const [tbs] = elementsOf(whole!.content);
@@ -95,7 +95,7 @@ export function issue(request: CertificateRequest, issuer: Issuer, random: Rando
   return signCertificate(content, issuer, random);
 }
 
-/** The same for content that somebody else has made up. */
+/** The same for content that comes from a request. */
 export function signCertificate(content: Content, issuer: Issuer, random: Random): string {
   const { algorithm, hash } = signatureOf(issuer.key);
   const body = sequence(
@@ -124,7 +124,7 @@ export function signatureOf(key: KeyObject): { algorithm: Buffer; hash: string |
   }
 }
 
-/** Positive and never zero, with 126 bits of chance. */
+/** A positive number with 126 random bits. */
 function serial(random: Random): Buffer {
   const bytes = random.bytes(16);
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;
@@ -168,7 +168,7 @@ function keyId(spki: Buffer): Buffer {
   return createHash('sha256').update(spki).digest().subarray(0, 20);
 }
 
-/** The name that an authority's certificate gives its key. */
+/** The subject key identifier of an authority's certificate. */
 function keyIdIn(extensionList: Element): Buffer | undefined {
   const wanted = oid(SUBJECT_KEY_ID);
   for (const { content } of elementsOf(elementsOf(extensionList.content)[0]?.content ?? Buffer.alloc(0))) {

@@ -1,4 +1,4 @@
-/** Just enough DER to take apart a signed structure. */
+/** Reads DER, as far as certificates and requests need it. */
 export class DerError extends Error {
   override readonly name = 'DerError';
 }
@@ -10,7 +10,7 @@ export interface Element {
   readonly whole: Buffer;
 }
 
-/** What stands one after the other; throws a DerError where the bytes end too early. */
+/** Splits bytes into consecutive elements; throws a DerError when they end too early. */
 export function elementsOf(bytes: Buffer): Element[] {
   const found: Element[] = [];
   for (let rest = bytes; rest.length > 0; ) {

@@ -1,7 +1,7 @@
-/** Just enough DER to write certificates: each function returns a whole element, tag and length included. */
+/** Writes DER, as far as certificates need it. Each function returns a complete element, with tag and length. */
 import { isIPv4 } from 'node:net';
 
-/** Any tag. */
+/** An element with any tag. */
 export function element(tag: number, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([Buffer.of(tag), lengthOf(body.length), body]);
@@ -24,7 +24,7 @@ export const tagged = (number: number, content: Buffer, constructed = true) =>
 
 export const boolean = (value: boolean) => element(0x01, Buffer.of(value ? 0xff : 0));
 
-/** A whole number of no sign, from its bytes in big-endian order. */
+/** An unsigned integer, from its bytes in big-endian order. */
 export function integer(bytes: Buffer): Buffer {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start++;
@@ -36,12 +36,12 @@ export const NULL = Buffer.of(0x05, 0x00);
 
 export const octets = (bytes: Buffer) => element(0x04, bytes);
 
-/** `unused` counts the bits at the end that mean nothing. */
+/** A bit string; `unused` is the number of unused bits at the end. */
 export const bits = (bytes: Buffer, unused = 0) => element(0x03, Buffer.of(unused), bytes);
 
 export const utf8 = (text: string) => element(0x0c, Buffer.from(text, 'utf8'));
 
-/** An object identifier in dots: `2.5.29.17`. */
+/** An object identifier in dotted form, such as `2.5.29.17`. */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const bytes = [first * 40 + second];
@@ -53,7 +53,7 @@ export function oid(dotted: string): Buffer {
   return element(0x06, Buffer.from(bytes));
 }
 
-/** Two digits of the year until 2049 and four from then on, as X.509 demands. */
+/** The year has two digits until 2049 and four from then on, as X.509 requires. */
 export function time(milliseconds: number): Buffer {
   const digits = new Date(milliseconds).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '');
   return digits < '2050' ? element(0x17, Buffer.from(digits.slice(2))) : element(0x18, Buffer.from(digits));

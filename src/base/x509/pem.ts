@@ -1,4 +1,4 @@
-/** Text that carries keys, certificates and requests: blocks between a line that begins and one that ends each. */
+/** A block of a PEM file: a key, a certificate or a request. */
 export interface PemBlock {
   readonly type: string;
   readonly hasHeaders: boolean;
@@ -14,7 +14,7 @@ export function pemOf(type: string, bytes: Buffer): string {
   return `${BEGIN}${type}${TAIL}\n${lines.join('\n')}\n${END}${type}${TAIL}\n`;
 }
 
-/** Every whole block; what stands between them is skipped, and so are blocks that are broken. */
+/** All complete blocks; malformed ones, and text between blocks, are skipped. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
   let from = 0;
   for (let end = text.indexOf(END); end >= 0; end = text.indexOf(END, from)) {

@@ -1,7 +1,7 @@
 /**
- * Reading a request for a certificate (PKCS #10): who asks, for which names, with which key. It checks no signature. What is
- * read is written anew, so that a certificate says what was judged here, however the bytes of the request could be read by
- * others.
+ * Reads a certificate signing request (PKCS #10): its subject, names and key. It does not check the signature. What was read
+ * is encoded again for the certificate, so that the certificate contains what was read here, even if other programs would
+ * read the bytes of the request differently.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { element, sequence, set, utf8 } from './der.ts';
@@ -11,16 +11,16 @@ import { pemBlocks } from './pem.ts';
 export interface ParsedRequest {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** The subject and the key, as elements of DER. */
+  /** The subject and the key, DER-encoded. */
   readonly subject: Buffer;
   readonly publicKey: Buffer;
   readonly keyType: string;
   readonly dnsNames: readonly string[];
-  /** In their usual form. */
+  /** In canonical form. */
   readonly addresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  /** The names above, as elements of DER. */
+  /** The names above, DER-encoded. */
   readonly names: readonly Buffer[];
 }
 
@@ -30,11 +30,11 @@ const ORGANIZATION = '55040a';
 const EXTENSION_REQUEST = '2a864886f70d01090e';
 const ALTERNATIVE_NAMES = '551d11';
 const ATTRIBUTES = 0xa0;
-/** UTF8String, PrintableString, IA5String: all others can be read in more than one way. */
+/** UTF8String, PrintableString and IA5String; programs disagree on how to read the others. */
 const TEXTS = [0x0c, 0x13, 0x16];
 const NAMES = [0x81, 0x82, 0x86, 0x87];
 
-/** Throws a DerError for what is no request. */
+/** Throws a DerError when the text is not a request. */
 export function parseRequest(pem: string): ParsedRequest {
   const block = pemBlocks(pem).next().value;
   if (block?.type !== 'CERTIFICATE REQUEST') throw new DerError('PEM block type must be CERTIFICATE REQUEST');
@@ -44,7 +44,7 @@ export function parseRequest(pem: string): ParsedRequest {
   const attributes = elementsOf(subject.content).flatMap((set) => elementsOf(set.content).map(nameAttribute));
   const texts = (type: string) => attributes.filter((each) => each.type === type).map((each) => each.text);
   const [commonName = '', ...others] = texts(COMMON_NAME);
-  // Which of several is the name is not the same for everybody.
+  // Programs disagree on which of several common names counts.
   if (others.length > 0) throw new DerError('x509: more than one common name');
   const key = keyOf(publicKey);
   const names = namesIn(rest.find(({ tag }) => tag === ATTRIBUTES));
@@ -60,7 +60,7 @@ export function parseRequest(pem: string): ParsedRequest {
     dnsNames: ascii(0x82),
     uris: ascii(0x86),
     addresses: tagged(0x87).map(addressOf),
-    // Names of other sorts are not certified.
+    // Other types of names are not supported.
     names: names.filter(({ tag }) => NAMES.includes(tag)).map(({ tag, content }) => element(tag, content)),
   };
 }
@@ -72,7 +72,7 @@ function partsOf(element: Element | undefined): Element[] {
 
 interface Attribute {
   readonly type: string;
-  /** The type as an element of DER. */
+  /** The type, DER-encoded. */
   readonly id: Buffer;
   readonly text: string;
 }
@@ -83,7 +83,7 @@ function nameAttribute({ content }: Element): Attribute {
   return { type: type.content.toString('hex'), id: element(IDENTIFIER, type.content), text: textOf(value) };
 }
 
-/** Numbers of seven bits a byte, the last of each without the eighth bit, and none with zeros before it. */
+/** Base-128 numbers: the last byte of each has no high bit, and none starts with zeros. */
 function isIdentifier({ tag, content }: Element): boolean {
   const isFirst = (index: number) => index === 0 || content[index - 1]! < 0x80;
   return (
@@ -102,7 +102,7 @@ function textOf({ tag, content }: Element): string {
   return text;
 }
 
-/** The alternative names of the extensions that are asked for. */
+/** The alternative names among the requested extensions. */
 function namesIn(attributes: Element | undefined): Element[] {
   for (const attribute of attributes ? elementsOf(attributes.content) : []) {
     const [type, values] = elementsOf(attribute.content);
@@ -131,6 +131,6 @@ function addressOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.length !== 16) throw new DerError(`x509: cannot parse IP address of length ${bytes.length}`);
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16));
-  // The URL parser knows how an address is shortened.
+  // The URL parser shortens the address.
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }

@@ -305,7 +305,7 @@ describe('watches', () => {
       if (how === 'close') stream.close();
       if (how === 'break') break;
     }
-    await gone;
+    await expect(gone).resolves.toBeUndefined();
   });
 
   it('reads no faster than it is read', async () => {

@@ -7,7 +7,7 @@ import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { ChangeWatches } from './change-watches.ts';
 import { requeueOnChange } from './plan.ts';
 
-it('does not wait longer and longer for a key that others wake in between', async () => {
+it('does not back off for a key that is woken otherwise in between', async () => {
   const api = new ScriptedApi();
   const clock = new ControlledClock();
   const delays: number[] = [];

@@ -96,7 +96,7 @@ const sizes = () =>
 const writes = () => api.requests.filter(({ verb }) => !['get', 'list', 'watch'].includes(verb));
 
 describe('the loop', () => {
-  it('plans for what is there, for what changes, and for what goes', async () => {
+  it('plans for existing, changed and deleted objects', async () => {
     api.put('groups', group('a'));
     const seen: string[] = [];
     await start(
@@ -154,7 +154,7 @@ describe('the loop', () => {
     expect(seen.slice(3)).toEqual(['a', 'a-zone']);
   });
 
-  it('brings the world to its plan and then rests', async () => {
+  it('performs its plan and then is idle', async () => {
     api.put('groups', group('g', { spec: { size: 20 } }));
     await start(sizes());
     expect(api.list('members')).toHaveLength(20);
@@ -167,7 +167,7 @@ describe('the loop', () => {
     expect(api.requests.length).toBe(before);
   });
 
-  it('does nothing twice while the cache has not shown its own writes', async () => {
+  it('does nothing twice while the cache does not show its own writes', async () => {
     api.put('groups', group('g', { spec: { size: 5 } }));
     const release = api.hold();
     await start(sizes());
@@ -186,7 +186,7 @@ describe('the loop', () => {
     expect(writes().filter(({ verb }) => verb === 'delete')).toHaveLength(3);
   });
 
-  it('goes on with a warning when its own writes never show', async () => {
+  it('continues with a warning when its own writes never appear', async () => {
     let plans = 0;
     api.put('groups', group('g'));
     let silence: (() => void) | undefined;
@@ -232,7 +232,7 @@ describe('the loop', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tries again later, and later still, after other failures, and tells the next plan what failed', async () => {
+  it('retries with back-off after other failures, and passes them to the next plan', async () => {
     api.put('groups', group('g', { spec: { size: 1 } }));
     const seen: string[][] = [];
     const at: number[] = [];
@@ -262,7 +262,7 @@ describe('the loop', () => {
     expect(warnings.length).toBeGreaterThan(0);
   });
 
-  it('starts many creates slowly, so that few find out that all would fail', async () => {
+  it('starts many creates slowly, so that few are tried when all would fail', async () => {
     api.put('groups', group('g', { spec: { size: 100 } }));
     let creates = 0;
     api.refuse(({ verb }) => {
@@ -301,7 +301,7 @@ describe('the loop', () => {
     expect(seen).toEqual([0, 2]);
   });
 
-  it('does not write a status that is what it was', async () => {
+  it('does not write an unchanged status', async () => {
     api.put('groups', group('g', { status: { ready: 1 } }));
     await start(
       defineController<any>({
@@ -318,7 +318,7 @@ describe('the loop', () => {
     expect(api.get('groups', 'x', 'g')?.status).toEqual({ ready: 5 });
   });
 
-  it('takes what is gone for deleted, and what cannot be created in a dying namespace for done', async () => {
+  it('treats a missing object as deleted, and a create in a terminating namespace as done', async () => {
     api.put('groups', group('g'));
     const causes = [{ reason: 'NamespaceTerminating' }];
     const terminating = new ApiError('Forbidden', 'being terminated', { details: { causes } });
@@ -343,7 +343,7 @@ describe('the loop', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('leaves alone an object that has taken the name of the one to delete', async () => {
+  it('does not delete another object of the same name', async () => {
     const old = api.put('members', { metadata: { name: 'm', namespace: 'x' } });
     api.remove('members', 'x', 'm');
     api.put('members', { metadata: { name: 'm', namespace: 'x' } });
@@ -360,7 +360,7 @@ describe('the loop', () => {
     expect(api.list('members')).toHaveLength(1);
   });
 
-  it('plans again when it asked to be called later', async () => {
+  it('plans again after requeueAfter', async () => {
     api.put('groups', group('g'));
     const at: number[] = [];
     const begun = clock.now();
@@ -379,7 +379,7 @@ describe('the loop', () => {
     expect(at).toEqual([0, 10_000, 20_000]);
   });
 
-  it('plans again when something it does not follow has changed', async () => {
+  it('plans again after requeueOnChange', async () => {
     api.put('groups', group('g'));
     const from = String(api.revision);
     let plans = 0;
@@ -499,11 +499,14 @@ describe('the loop', () => {
     api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
     await start(sizes());
     await clock.advance(5000);
+    expect(warnings).not.toEqual([]);
+    stop.abort();
+    await expect(running).resolves.toBeUndefined();
   });
 });
 
 describe('events', () => {
-  it('are recorded of actions once it is known how they went, and after what stood before them', async () => {
+  it('are recorded once the outcome of an action is known, and in order', async () => {
     api.put('groups', group('g'));
     let plans = 0;
     await start(

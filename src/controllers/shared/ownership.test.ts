@@ -28,7 +28,7 @@ function setUp(metadata: object = {}) {
 const names = (objects: readonly any[]) => objects.map(({ metadata }) => metadata.name);
 
 describe('a claim', () => {
-  it('takes what matches and nobody manages, and lets go of what matches no more', () => {
+  it('adopts matching objects without a controller, and releases what no longer matches', () => {
     const { world, owner, thing } = setUp();
     thing('mine', { ownerReferences: [reference('o')] });
     thing('strayed', { ownerReferences: [reference('o')], labels: {} });
@@ -72,12 +72,12 @@ describe('adopting', () => {
     return { mayAdopt, asked: api.requests.length };
   };
 
-  it('asks the server first, and only when there is something to adopt', async () => {
+  it('reads the owner from the server, and only when there is an orphan', async () => {
     expect(await observe({})).toEqual({ mayAdopt: true, asked: 1 });
     expect(await observe({}, { withOrphan: false })).toEqual({ mayAdopt: false, asked: 0 });
   });
 
-  it('is not for an owner that is deleted, gone or another by now', async () => {
+  it('is denied to an owner that is deleted, gone or replaced', async () => {
     expect((await observe({ deletionTimestamp: '2030-01-01T00:00:00Z' })).mayAdopt).toBe(false);
     expect((await observe({ uid: 'another' })).mayAdopt).toBe(false);
     expect((await observe(undefined)).mayAdopt).toBe(false);
@@ -85,7 +85,7 @@ describe('adopting', () => {
 });
 
 describe('an orphan', () => {
-  it('wakes every owner that could take it, and nobody when it is managed', () => {
+  it('wakes every owner that could adopt it, and none when it has a controller', () => {
     const { world, thing } = setUp();
     const { keysOf } = orphansOf(ownership);
     expect(keysOf(thing('orphan'), world)).toEqual(['x/o']);

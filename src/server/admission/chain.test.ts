@@ -24,7 +24,7 @@ function noting(name: string, told: string[], more: Partial<AdmissionPlugin> = {
 }
 
 describe('the chain', () => {
-  it('asks every plugin in order, first to change and then to judge', async () => {
+  it('runs every plugin in order, first to mutate and then to validate', async () => {
     const told: string[] = [];
     const slow = noting('b', told, {
       admit: async (_, { object }) => {
@@ -42,7 +42,7 @@ describe('the chain', () => {
     ]);
   });
 
-  it('asks nobody about a kind that nobody handles, and each once about one', async () => {
+  it('runs no plugin that does not handle the kind, and asks each once whether it does', async () => {
     const asked: string[] = [];
     const plugin = noting('a', [], {
       handles: (kind, operation, subresource) => {
@@ -58,7 +58,7 @@ describe('the chain', () => {
     expect(asked).toEqual(['Secret CREATE', 'Secret UPDATE', 'Secret DELETE']);
   });
 
-  it('validates what the kind has found valid, and stores nothing that is refused', async () => {
+  it('validates objects that the kind found valid, and stores nothing that is rejected', async () => {
     const told: string[] = [];
     const plugin = noting('a', told, {
       validate: () => {
@@ -149,7 +149,7 @@ describe('the chain', () => {
 });
 
 describe('every plugin', () => {
-  it('that can change objects and is not followed by defaulting says so', () => {
+  it('that mutates objects keeps their defaults, so that nothing is decoded twice', () => {
     const all = admissionPlugins({ enabled: admissionPluginNames });
     const slow = all.filter(({ admit, keepsDefaults }) => admit && !keepsDefaults);
     expect(slow.map(({ name }) => name)).toEqual([]);
@@ -157,7 +157,7 @@ describe('every plugin', () => {
 });
 
 describe('NamespaceLifecycle', () => {
-  it('keeps the namespaces that a cluster cannot be without', async () => {
+  it('rejects deletes of the system namespaces', async () => {
     const server = await testServer(kinds, { admission: [namespaceLifecycle] });
     for (const name of ['default', 'kube-system', 'kube-public']) {
       await expect(server.delete('namespaces', name, { namespace: '' })).rejects.toThrow(
@@ -167,7 +167,7 @@ describe('NamespaceLifecycle', () => {
     await server.delete('namespaces', 'kube-node-lease', { namespace: '' });
   });
 
-  it('lets nothing into a namespace that is not there, before it looks at it', async () => {
+  it('rejects creates in a namespace that does not exist, before validation', async () => {
     const server = await testServer(kinds, { admission: [namespaceLifecycle] });
     const asked = server.create('configmaps', { metadata: { name: 'NOT VALID' } }, { namespace: 'none' });
     await expect(asked).rejects.toThrow('namespaces "none" not found');
@@ -175,7 +175,7 @@ describe('NamespaceLifecycle', () => {
 });
 
 describe('the list of plugins', () => {
-  it('has each once, and leaves out what is off', () => {
+  it('has each plugin once, and leaves out those that are off', () => {
     expect(new Set(admissionPluginNames).size).toBe(admissionPluginNames.length);
     const names = (chosen: Parameters<typeof admissionPlugins>[0]) => admissionPlugins(chosen).map(({ name }) => name);
     expect(names({})).not.toContain('AlwaysPullImages');

@@ -1,22 +1,22 @@
 /**
- * The store's content in memory, as objects: every read and every watch is answered from here. It follows the store
- * through one watch, so it is never ahead of what is durable, and it remembers the latest changes, so that watches and
- * exact lists can start in the past.
+ * The content of the store in memory, as objects: every read and every watch is answered from here. The cache follows the
+ * store through one watch, so that it is never ahead of what is durable, and it keeps the latest changes, so that watches
+ * and exact lists can start in the past.
  */
 import type { Clock } from '../../base/clock.ts';
 import { tooOld } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { PassingMap } from '../../base/passing-map.ts';
+import { ShortLivedMap } from '../../base/short-lived-map.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { type Change, type Row, type Store, StoreCompacted, type Subscription, type Write } from '../../store/store.ts';
+import { ChangeHistory, type KeptChange } from './change-history.ts';
 import { ChangeRecord } from './change-record.ts';
 import type { DefinitionMarks } from './definition-marks.ts';
 import type { Encoded } from './encoding.ts';
-import { Entry, type Place } from './entry.ts';
+import { Entry, type ObjectKey } from './entry.ts';
 import { parseKey, ROOT, tableName } from './keys.ts';
 import { Origins } from './origin.ts';
 import { Table } from './table.ts';
-import { type Remembered, Window } from './window.ts';
 
 export interface CacheOptions {
   readonly store: Store;
@@ -24,26 +24,31 @@ export interface CacheOptions {
   readonly log: Logger;
   readonly historyMilliseconds: number;
   readonly historyBytes: number;
-  /** Whether objects are frozen: for tests. */
+  /** Whether objects are frozen, so that a test finds the code that changes one. */
   readonly freeze: boolean;
   /** Absent: everything that this process did not write itself is decoded before it is served. */
   readonly marks?: DefinitionMarks | undefined;
 }
 
-/** An object on its way through the store. */
+/** An object that this process is writing. */
 export interface Written {
-  readonly at: Place;
+  readonly at: ObjectKey;
   readonly kind: Kind;
   readonly object: KubeObject;
   readonly encoded: Encoded;
 }
 
-const PAGE = 2000;
+/** How many rows are read from the store at a time. */
+const PAGE_ROWS = 2000;
+/** How long reading history from the store may take. */
+const HISTORY_TIMEOUT_MS = 5000;
+/** How long after a failure the store is read again. */
+const RESYNC_DELAY_MS = 1000;
 
 export class Cache {
   readonly #options: CacheOptions;
   readonly #tables = new Map<string, Table>();
-  readonly #window: Window;
+  readonly #history: ChangeHistory;
   readonly #origins: Origins;
   readonly #byKind = new WeakMap<object, Table>();
   #subscription: Subscription | undefined;
@@ -51,17 +56,17 @@ export class Cache {
   #asking: Promise<void> | undefined;
   #turnListeners = new Set<() => void>();
   #filling: Promise<void> | undefined;
-  /** What this process is writing, by key: then the change needs no parsing. */
-  readonly #written = new PassingMap<string, Written>();
+  /** Objects that this process is writing, by key: when the store reports the change, nothing has to be parsed. */
+  readonly #written = new ShortLivedMap<string, Written>();
   #closed = false;
-  /** Everything up to this revision has been seen. */
+  /** The newest revision that the cache has applied. */
   revision = 0;
-  /** Every change after this revision is remembered. */
+  /** The revision after which every change is kept. */
   floor = 0;
 
   constructor(options: CacheOptions) {
     this.#options = options;
-    this.#window = new Window({ milliseconds: options.historyMilliseconds, bytes: options.historyBytes });
+    this.#history = new ChangeHistory({ milliseconds: options.historyMilliseconds, bytes: options.historyBytes });
     this.#origins = new Origins({ frozen: options.freeze, log: options.log, marks: options.marks });
   }
 
@@ -78,7 +83,7 @@ export class Cache {
     this.#subscription?.stop();
   }
 
-  /** By the very object that names the kind, since putting its name together costs more than the look. */
+  /** Tables are looked up by the kind itself: building the name costs more than the lookup. */
   table(kind: Pick<Kind, 'group' | 'plural'>): Table {
     let table = this.#byKind.get(kind);
     if (!table) {
@@ -93,7 +98,7 @@ export class Cache {
     return parts && this.#tables.get(parts.table)?.get(parts.namespace, parts.name);
   }
 
-  entryOf(at: Place, revision: number, stored: Buffer): Entry {
+  entryOf(at: ObjectKey, revision: number, stored: Buffer): Entry {
     return new Entry(at, revision, { stored, origin: this.#origins.stored });
   }
 
@@ -114,14 +119,16 @@ export class Cache {
     return this.#options.marks?.missing(written.kind);
   }
 
-  /** The write is over, and seen where it succeeded. */
+  /** Ends an announcement: the write has failed, or the cache has seen it. */
   forget(written: Written): void {
     if (this.#written.get(written.at.key) === written) this.#written.delete(written.at.key);
   }
 
-  /** Resolves at once (undefined) or when the cache has seen everything that was durable when this was called. */
+  /**
+   * Resolves when the cache has seen everything that was durable at the time of the call; undefined when it has already.
+   */
   fresh(): Promise<void> | undefined {
-    // An answer that is on its way may be older than this call: wait for the next one.
+    // A request that is under way may have been answered before this call was made: wait for the next one.
     if (this.#asking) return this.#asking.then(() => this.fresh());
     const revision = this.#options.store.revision();
     if (typeof revision === 'number') return this.reached(revision);
@@ -138,7 +145,7 @@ export class Cache {
     return this.waiter(revision)?.done;
   }
 
-  /** The same for who may lose patience; undefined when there is nothing to wait for. */
+  /** The same, for callers that may cancel; undefined when there is nothing to wait for. */
   waiter(revision: number): { done: Promise<void>; cancel: () => void } | undefined {
     if (revision <= this.revision) return undefined;
     const waiter = { revision, resolve: () => {} };
@@ -154,7 +161,7 @@ export class Cache {
     };
   }
 
-  /** Makes sure that every change after `revision` is remembered; fails with 410 when that history is gone. */
+  /** Makes sure that every change after `revision` is kept. Rejects with 410 Expired when that history is gone. */
   async remember(revision: number): Promise<void> {
     while (revision < this.floor) {
       this.#filling ??= this.#fill(revision).finally(() => {
@@ -190,7 +197,6 @@ export class Cache {
     const previous = table.get(parts.namespace, parts.name);
     const at = written?.at ?? previous?.at ?? { key: change.key, namespace: parts.namespace, name: parts.name };
     if (change.value) {
-      // Our own bytes lie among others that stay; those of a store may lie in what a socket read.
       const entry = written
         ? this.#ownEntry(written, change.revision)
         : this.entryOf(at, change.revision, change.value);
@@ -202,7 +208,7 @@ export class Cache {
     }
   }
 
-  /** A store hands back the very bytes that it was given, or, over a network, the same ones. */
+  /** The announced object that a change brings: a store reports the buffer that it was given or, over a network, a copy. */
   #ownWrite(key: string, value: Buffer): Written | undefined {
     const written = this.#written.get(key);
     const bytes = written?.encoded.bytes;
@@ -210,7 +216,7 @@ export class Cache {
   }
 
   #record(table: Table, record: ChangeRecord, time: number): void {
-    this.#window.push({ record, table, time });
+    this.#history.push({ record, table, time });
     for (const listener of table.listeners) this.#notify(listener, record);
     record.previous?.retire();
   }
@@ -226,7 +232,7 @@ export class Cache {
 
   #seen(revision: number, time: number): void {
     this.revision = revision;
-    this.floor = this.#window.trim(time) ?? this.floor;
+    this.floor = this.#history.trim(time) ?? this.floor;
     for (const listener of this.#turnListeners) listener();
     if (this.#waiters.length > 0) {
       const ready = this.#waiters.filter((waiter) => waiter.revision <= revision);
@@ -235,7 +241,7 @@ export class Cache {
     }
   }
 
-  /** The store's watch ended: start again where it stood, or, where that is gone, from what there is. */
+  /** The watch on the store has ended: reads everything again and goes on from there. */
   #lost(error: Error | undefined): void {
     if (this.#closed) return;
     if (!(error instanceof StoreCompacted)) {
@@ -263,19 +269,19 @@ export class Cache {
         const known = this.#tableNamed(parts.table).get(parts.namespace, parts.name);
         if (known?.revision !== row.revision) this.#applyOne({ ...row, previous: undefined }, time);
       }
-      // After a gap, what was remembered is no longer the whole story.
-      this.#window.clear();
+      // Changes may be missing from what was kept.
+      this.#history.clear();
       this.floor = revision;
       this.#seen(revision, time);
       this.#follow();
     } catch (error) {
       if (this.#closed) return;
       log.warn('the store could not be read, trying again', { error: String(error) });
-      clock.timer(1000, () => void this.#resync());
+      clock.timer(RESYNC_DELAY_MS, () => void this.#resync());
     }
   }
 
-  /** Reads history between `after` and the floor from the store, and puts it in front of what is remembered. */
+  /** Reads the changes between `after` and the floor from the store, and puts them in front of those that are kept. */
   #fill(after: number): Promise<void> {
     const target = this.floor;
     const older: Change[] = [];
@@ -287,7 +293,7 @@ export class Cache {
         if (target === this.floor) this.#prepend(older, after);
         resolve();
       };
-      const giveUp = this.#options.clock.timer(5000, () => done(tooOld(after, target)));
+      const giveUp = this.#options.clock.timer(HISTORY_TIMEOUT_MS, () => done(tooOld(after, target)));
       const subscription: Subscription | undefined = this.#options.store.watch(after, {
         changes: (batch) => {
           for (const change of batch) if (change.revision <= target) older.push(change);
@@ -300,7 +306,7 @@ export class Cache {
 
   #prepend(older: readonly Change[], after: number): void {
     const time = this.#options.clock.now();
-    const items: Remembered[] = [];
+    const items: KeptChange[] = [];
     const latest = new Map<string, Entry>();
     for (const change of older) {
       const parts = parseKey(change.key);
@@ -314,19 +320,19 @@ export class Cache {
       const record = new ChangeRecord(change.revision, at, entry, previous);
       items.push({ record, table: this.#tableNamed(parts.table), time });
     }
-    this.#window.prepend(items);
+    this.#history.prepend(items);
     this.floor = after;
   }
 
   async #load(take: (row: Row) => void): Promise<number> {
     const { store } = this.#options;
-    let page = await store.list(ROOT, { limit: PAGE });
+    let page = await store.list(ROOT, { limit: PAGE_ROWS });
     const { revision } = page;
     for (;;) {
       for (const row of page.rows) take(row);
       const last = page.rows.at(-1);
       if (!page.more || !last) return revision;
-      page = await store.list(ROOT, { limit: PAGE, revision, after: last.key });
+      page = await store.list(ROOT, { limit: PAGE_ROWS, revision, after: last.key });
     }
   }
 

@@ -1,16 +1,16 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchEvent } from '../api.ts';
 import type { Resource } from '../registry.ts';
-import type { Entry, Place } from './entry.ts';
+import type { Entry, ObjectKey } from './entry.ts';
 
-/** What happened to one object at one revision. Its events are encoded once, whoever watches. */
+/** A change of one object at one revision. Its events are encoded once for all watches. */
 export class ChangeRecord {
   #events: { type: EventType; resource: Resource; event: ObjectEvent }[] | undefined;
   #gone: Entry | undefined;
 
   constructor(
     readonly revision: number,
-    readonly at: Place,
+    readonly at: ObjectKey,
     readonly entry: Entry | undefined,
     readonly previous: Entry | undefined,
   ) {}
@@ -19,7 +19,7 @@ export class ChangeRecord {
     return this.previous?.size ?? 0;
   }
 
-  /** The event as watchers of one version see it. An object that leaves is shown as it last was, at this revision. */
+  /** The event that watches of a resource see. A deleted object is shown as it last was, with this revision. */
   event(type: EventType, resource: Resource): WatchEvent {
     for (const known of this.#events ?? []) {
       if (known.type === type && known.resource === resource) return known.event;
@@ -42,7 +42,7 @@ export class ChangeRecord {
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** An event about an object. */
+/** A watch event about an object. */
 export class ObjectEvent implements WatchEvent {
   #json: Buffer | undefined;
 

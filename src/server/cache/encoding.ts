@@ -1,21 +1,20 @@
 /**
- * How an object becomes bytes. What is stored is the object in the stored version, without `resourceVersion` (the store
- * gives it) and `selfLink` (it follows from the path); it starts with `{"kind":…,"apiVersion":…,"metadata":{`. Serving it
- * is then a splice behind that head, not a second encoding, and an item of a list is the same bytes without the head's
- * first two fields.
+ * Encodes objects. What is stored is the object in the stored version, without `resourceVersion` (the store assigns it) and
+ * `selfLink` (it follows from the path); it starts with `{"kind":…,"apiVersion":…,"metadata":{`. Serving it is then a splice
+ * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields.
  */
 import type { Tree } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 
-/** The object as JSON, its fields in the order the splice relies on. */
+/** Encodes an object as JSON, with its fields in the order that the splice relies on. */
 export function encode(object: KubeObject): Buffer {
   return encodeChange(object).bytes;
 }
 
-/** An object as JSON, and where its parts are in it. */
+/** An object as JSON, and where its top-level fields are in it. */
 export interface Encoded {
   readonly bytes: Buffer;
-  /** Of every field behind the metadata: its name, and where its value begins and ends. */
+  /** The fields behind the metadata, with the offsets at which their values begin and end. */
   readonly parts: readonly Part[];
 }
 
@@ -25,15 +24,15 @@ interface Part {
   readonly end: number;
 }
 
-/** What an object was before it was changed, or as much of that as is known. */
+/** An object before it was changed, or a part of it. */
 export interface Before {
   readonly object: object;
   readonly encoded: Encoded;
 }
 
 /**
- * The same for an object that was changed. A field whose value is the very one of before has the same bytes: most writes
- * leave either the spec or the status alone, and encoding is the dearest part of a write.
+ * Encodes an object that was changed. The bytes of a field whose value is the same reference as before are copied: most
+ * writes leave either the spec or the status alone, and encoding is the most expensive part of a write.
  */
 export function encodeChange(object: KubeObject, before?: Before): Encoded {
   const { kind, apiVersion, metadata } = object;
@@ -47,10 +46,10 @@ export function encodeChange(object: KubeObject, before?: Before): Encoded {
     pieces.push({ text: `${text},${JSON.stringify(field)}:`, field, value });
     text = '';
   }
-  return keep(pieces, `${text}}`);
+  return pack(pieces, `${text}}`);
 }
 
-/** A field's value, and the text before it. */
+/** The value of a field, and the text before it. */
 interface Piece {
   readonly text: string;
   readonly field: string;
@@ -65,27 +64,27 @@ function bytesBefore(object: Tree, field: string, before: Before | undefined): B
 }
 
 /**
- * Objects stay for long and are small: side by side in slabs of their own they keep nothing else from being freed, as
- * they would among the short-lived buffers of Node's pool.
+ * Objects are small and live long. They are packed into slabs of their own: in Node's buffer pool, each would keep its
+ * short-lived neighbours from being freed.
  */
-const SLAB = 256 * 1024;
+const SLAB_BYTES = 256 * 1024;
 let slab = Buffer.alloc(0);
 let used = 0;
 
-/** A text as bytes that stay as long as an object does. */
-export function kept(text: string): Buffer {
-  return keep([], text).bytes;
+/** Encodes a text that lives as long as an object does. */
+export function encodeLasting(text: string): Buffer {
+  return pack([], text).bytes;
 }
 
-/** Texts up to this length are written together with the one before: every write is a call out of JavaScript. */
-const SHORT = 1024;
+/** Values up to this length are written together with the text before them: every write is a call out of JavaScript. */
+const MAX_JOINED_LENGTH = 1024;
 
-function keep(pieces: readonly Piece[], end: string): Encoded {
+function pack(pieces: readonly Piece[], end: string): Encoded {
   let most = end.length * 3;
   for (const { text, value } of pieces) most += text.length * 3 + value.length * (typeof value === 'string' ? 3 : 1);
-  const isLarge = most > SLAB / 4;
+  const isLarge = most > SLAB_BYTES / 4;
   if (!isLarge && used + most > slab.length) {
-    slab = Buffer.allocUnsafeSlow(SLAB);
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
     used = 0;
   }
   const target = isLarge ? Buffer.allocUnsafeSlow(most) : slab;
@@ -95,7 +94,7 @@ function keep(pieces: readonly Piece[], end: string): Encoded {
   for (const { text, field, value } of pieces) {
     const from = at - start;
     let before: number;
-    if (typeof value === 'string' && value.length <= SHORT) {
+    if (typeof value === 'string' && value.length <= MAX_JOINED_LENGTH) {
       before = Buffer.byteLength(text);
       at += target.write(text + value, at);
     } else {
@@ -109,7 +108,7 @@ function keep(pieces: readonly Piece[], end: string): Encoded {
   at += target.write(end, at);
   if (!isLarge) used = at;
   const bytes = target.subarray(start, at);
-  // What is large was given room for the worst case.
+  // A large buffer was allocated for the worst case.
   return { bytes: isLarge ? Buffer.from(bytes) : bytes, parts };
 }
 
@@ -120,15 +119,15 @@ function typedHead(kind: string, apiVersion: string): string {
 interface Head {
   /** Everything before the fields of the metadata. */
   readonly bytes: Buffer;
-  /** Where the part starts that an item of a list keeps. */
+  /** The offset at which the bytes of a list item start. */
   readonly item: number;
-  /** Where objects of the version are found: `/api/v1` or `/apis/GROUP/VERSION`. */
+  /** The path of the group and version: `/api/v1` or `/apis/GROUP/VERSION`. */
   readonly root: string;
 }
 
 const heads = new WeakMap<Version, Head>();
 
-/** What the JSON of every object of this version starts with. */
+/** What the JSON of every object of a version starts with. */
 export function headOf(kind: Kind, version: Version): Head {
   let head = heads.get(version);
   if (!head) {
@@ -160,7 +159,7 @@ export function splice(stored: Buffer, at: number, added: { selfLink: string; re
 
 const CLOSING_BRACE = 0x7d;
 
-/** The path of an object, or of the list it stands in, in a version. */
+/** The path of an object in a version or, without a name, of the list that it is in. */
 export function selfLinkOf(kind: Kind, version: Version, at: { namespace: string; name?: string }): string {
   const { root } = headOf(kind, version);
   const list = at.namespace ? `${root}/namespaces/${at.namespace}/${kind.plural}` : `${root}/${kind.plural}`;

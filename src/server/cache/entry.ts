@@ -8,8 +8,8 @@ import { decodeStored, type StoredObject } from './stored-object.ts';
 import { UnreadableObject } from './unreadable.ts';
 import { View } from './view.ts';
 
-/** Where an object stands. */
-export interface Place {
+/** The key of an object in the store, and its parts. */
+export interface ObjectKey {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export class Entry {
   #others: View[] | undefined;
 
   constructor(
-    readonly at: Place,
+    readonly at: ObjectKey,
     readonly revision: number,
     content: Content,
   ) {

@@ -1,9 +1,9 @@
-/** Where objects stand in the store: `/registry/GROUP/PLURAL/NAMESPACE/NAME`, and without the namespace where there is none. */
+/** Keys of objects in the store: `/registry/GROUP/PLURAL/NAMESPACE/NAME`; cluster-scoped ones have no namespace. */
 import type { Kind } from '../../kinds/kind.ts';
 
 export const ROOT = '/registry/';
 
-/** What tells the tables of the cache apart: `core/pods`, `apps/deployments`. */
+/** The name of a kind's table in the cache: `core/pods`, `apps/deployments`. */
 export function tableName(kind: Pick<Kind, 'group' | 'plural'>): string {
   return `${kind.group || 'core'}/${kind.plural}`;
 }
@@ -18,7 +18,7 @@ export interface KeyParts {
   readonly name: string;
 }
 
-/** Undefined for a key that is no object's. */
+/** Splits the key of an object; undefined for any other key. */
 export function parseKey(key: string): KeyParts | undefined {
   if (!key.startsWith(ROOT)) return undefined;
   const group = key.indexOf('/', ROOT.length);

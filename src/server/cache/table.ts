@@ -1,10 +1,10 @@
 import type { ChangeRecord } from './change-record.ts';
 import type { Entry } from './entry.ts';
 
-/** The objects of one namespace (or all of a kind without namespaces). They are put in order when somebody reads them. */
-class Shelf {
+/** The objects of one namespace, or all of a cluster-scoped kind. They are sorted when they are read. */
+class NamespaceEntries {
   readonly byName = new Map<string, Entry>();
-  /** Names in order, those of `#added` still missing; may hold some that are gone. */
+  /** Sorted names without those of `#added`; may contain names of objects that are gone. */
   #names: string[] = [];
   #added: string[] = [];
   #gone = false;
@@ -23,7 +23,7 @@ class Shelf {
     this.#entries = undefined;
   }
 
-  /** In the order of names. */
+  /** Sorted by name. */
   entries(): readonly Entry[] {
     this.#entries ??= this.#sorted();
     return this.#entries;
@@ -31,7 +31,7 @@ class Shelf {
 
   #sorted(): Entry[] {
     if (this.#gone || this.#added.length > 0) {
-      // An object that went and came again stands in both lists.
+      // An object that was deleted and created again is in both lists.
       const names = this.#gone ? [...this.byName.keys()] : [...this.#names, ...this.#added];
       this.#names = names.sort(byBytes);
       this.#added = [];
@@ -45,55 +45,55 @@ function byBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** All objects of a kind, with their latest changes. */
+/** The objects of one group and plural, with their latest changes. */
 export class Table {
-  readonly #shelves = new Map<string, Shelf>();
-  /** Changes in order of revision; those before `#head` are forgotten. */
+  readonly #namespaces = new Map<string, NamespaceEntries>();
+  /** Changes in order of revision; those before `#head` have been dropped. */
   #changes: ChangeRecord[] = [];
   #head = 0;
-  /** Grows with every change: what was derived from the table is still right while it is the same. */
+  /** Grows with every change: what was derived from the table is up to date while it is the same. */
   generation = 0;
   readonly listeners = new Set<(record: ChangeRecord) => void>();
 
   constructor(readonly name: string) {}
 
   get(namespace: string, name: string): Entry | undefined {
-    return this.#shelves.get(namespace)?.byName.get(name);
+    return this.#namespaces.get(namespace)?.byName.get(name);
   }
 
-  /** In key order; all namespaces where none is named. The result is only for reading, and only until the next change. */
+  /** The entries of a namespace, or of all for '', in key order. The array is never changed afterwards. */
   entries(namespace: string): readonly Entry[] {
-    if (namespace) return this.#shelves.get(namespace)?.entries() ?? [];
-    if (this.#shelves.size === 1) return [...this.#shelves.values()][0]!.entries();
-    // Keys order `a-b/…` before `a/…`, since `-` comes before `/`.
-    const order = [...this.#shelves.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
-    return order.flatMap((each) => this.#shelves.get(each)!.entries());
+    if (namespace) return this.#namespaces.get(namespace)?.entries() ?? [];
+    if (this.#namespaces.size === 1) return [...this.#namespaces.values()][0]!.entries();
+    // As keys do: `a-b/…` comes before `a/…`, since `-` comes before `/`.
+    const order = [...this.#namespaces.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
+    return order.flatMap((each) => this.#namespaces.get(each)!.entries());
   }
 
-  /** How many there are; in all namespaces where none is named. */
+  /** The number of objects in a namespace, or in all for ''. */
   count(namespace: string): number {
-    if (namespace) return this.#shelves.get(namespace)?.byName.size ?? 0;
+    if (namespace) return this.#namespaces.get(namespace)?.byName.size ?? 0;
     let sum = 0;
-    for (const shelf of this.#shelves.values()) sum += shelf.byName.size;
+    for (const entries of this.#namespaces.values()) sum += entries.byName.size;
     return sum;
   }
 
   put(entry: Entry): void {
     const { namespace } = entry.at;
-    let shelf = this.#shelves.get(namespace);
-    if (!shelf) {
-      shelf = new Shelf();
-      this.#shelves.set(namespace, shelf);
+    let entries = this.#namespaces.get(namespace);
+    if (!entries) {
+      entries = new NamespaceEntries();
+      this.#namespaces.set(namespace, entries);
     }
-    shelf.put(entry);
+    entries.put(entry);
     this.generation++;
   }
 
   remove(namespace: string, name: string): void {
-    const shelf = this.#shelves.get(namespace);
-    if (!shelf) return;
-    shelf.remove(name);
-    if (shelf.byName.size === 0) this.#shelves.delete(namespace);
+    const entries = this.#namespaces.get(namespace);
+    if (!entries) return;
+    entries.remove(name);
+    if (entries.byName.size === 0) this.#namespaces.delete(namespace);
     this.generation++;
   }
 
@@ -101,7 +101,7 @@ export class Table {
     this.#changes.push(change);
   }
 
-  /** Puts older history in front; both lists are in order. */
+  /** Puts older changes in front; both lists are in order. */
   prepend(older: readonly ChangeRecord[]): void {
     this.#changes = [...older, ...this.#changes.slice(this.#head)];
     this.#head = 0;
@@ -115,7 +115,7 @@ export class Table {
     }
   }
 
-  /** Every remembered change after the revision, in order. */
+  /** The kept changes after the revision, in order. */
   changesAfter(revision: number): readonly ChangeRecord[] {
     const changes = this.#changes;
     let low = this.#head;
@@ -128,7 +128,7 @@ export class Table {
     return changes.slice(low);
   }
 
-  /** The objects as they were at a revision that history still reaches. */
+  /** The objects as they were at a revision, whose later changes must all be kept. */
   entriesAt(revision: number, namespace: string): readonly Entry[] {
     const undo = this.changesAfter(revision).filter((each) => !namespace || each.at.namespace === namespace);
     if (undo.length === 0) return this.entries(namespace);

@@ -1,7 +1,7 @@
 /** Stored bytes that cannot be shown as an object, in the words and shapes of Kubernetes. */
 import { ApiError, qualified, type StatusDetails } from '../../base/errors.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import type { Entry, Place } from './entry.ts';
+import type { Entry, ObjectKey } from './entry.ts';
 
 /** A list names so many of the objects that it cannot read. */
 const MAX_CAUSES = 100;
@@ -14,7 +14,7 @@ export class UnreadableObject extends ApiError {
   readonly text: string;
 
   constructor(
-    readonly at: Place,
+    readonly at: ObjectKey,
     revision: number,
     cause: unknown,
   ) {

@@ -1,6 +1,6 @@
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
-import { encode, headOf, kept, selfLinkOf, splice } from './encoding.ts';
+import { encode, encodeLasting, headOf, selfLinkOf, splice } from './encoding.ts';
 import type { Entry } from './entry.ts';
 
 /** What a view is made from: an object, or a function that reads it when it is first needed. */
@@ -18,7 +18,7 @@ export class View implements Item {
   readonly #stored: Buffer | undefined;
   #json: Buffer | undefined;
   #metadata: Buffer | undefined;
-  /** What tables keep of it: the texts of its row, for some columns. */
+  /** The texts of its row in a table with these columns. */
   row: { readonly columns: object; readonly texts: readonly string[] } | undefined;
 
   constructor(
@@ -44,7 +44,7 @@ export class View implements Item {
 
   /** The metadata as JSON: all that tables and metadata-only replies show of the object. */
   metadataJson(): Buffer {
-    this.#metadata ??= kept(JSON.stringify(this.object.metadata));
+    this.#metadata ??= encodeLasting(JSON.stringify(this.object.metadata));
     return this.#metadata;
   }
 

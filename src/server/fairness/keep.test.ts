@@ -31,7 +31,7 @@ async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Pr
 
 const dangling = (schema: any) => schema.status.conditions?.find(({ type }: any) => type === 'Dangling');
 
-it('makes every default object, as it would be if somebody had sent it', async () => {
+it('creates every default object, as if a client had sent it', async () => {
   for (const [name, spec] of defaultSchemas) {
     const found = await world.get('flowschemas', name, AT);
     expect(found).toMatchObject({ spec, metadata: { generation: 1, annotations: { [AUTOUPDATE]: 'true' } } });
@@ -53,7 +53,7 @@ it('writes nothing where everything is in order', async () => {
   expect(await world.store.revision()).toBe(before);
 });
 
-it('makes what was deleted again', async () => {
+it('creates deleted objects again', async () => {
   const { uid } = (await world.get('flowschemas', 'catch-all', AT)).metadata;
   await world.delete('flowschemas', 'catch-all', AT);
   const look = () => world.get('flowschemas', 'catch-all', AT).catch(() => undefined);
@@ -61,7 +61,7 @@ it('makes what was deleted again', async () => {
   expect(found.metadata.uid).not.toBe(uid);
 });
 
-it('gives back its numbers to what follows the defaults, and leaves alone what does not', async () => {
+it('restores objects that follow the defaults, and leaves the others alone', async () => {
   const shares = { spec: { limited: { nominalConcurrencyShares: 77 } } };
   await world.patch(LEVELS, 'system', shares, MERGE);
   const mended = await until(
@@ -74,7 +74,7 @@ it('gives back its numbers to what follows the defaults, and leaves alone what d
   expect((await world.get(LEVELS, 'system', AT)).spec.limited.nominalConcurrencyShares).toBe(77);
 });
 
-it('says of every schema whether its level is there', async () => {
+it('sets the condition Dangling of every schema', async () => {
   const rule = {
     subjects: [{ kind: 'User', user: { name: 'x' } }],
     nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }],

@@ -1,6 +1,6 @@
 /**
  * Keeps the default flow schemas and priority levels in order, at startup and whenever one changes: missing ones are created,
- * and those that follow the defaults get them back. An object whose annotation says `false`, or that somebody changed before
+ * and those that follow the defaults get them back. An object whose annotation says `false`, or that was changed before
  * there was an annotation, is left alone. Also sets the condition Dangling of every flow schema.
  */
 import { timestamp } from '../../base/timestamp.ts';
@@ -52,7 +52,7 @@ function updateOf(kind: Kind, name: string, spec: object): OwnWrite {
     part: 'object',
     next(current) {
       const object = clone(current.hub(kind)) as Configuration;
-      // An update raises the generation, which without the annotation would look like somebody else's change.
+      // An update raises the generation, which without the annotation would look like a change by a client.
       object.metadata.annotations = { [AUTOUPDATE]: 'true', ...object.metadata.annotations };
       object.spec = clone(spec);
       return object;
@@ -61,7 +61,7 @@ function updateOf(kind: Kind, name: string, spec: object): OwnWrite {
   return { kind, namespace: '', name, mutation };
 }
 
-/** Without an annotation, an object follows the defaults as long as nobody has changed it. */
+/** Without an annotation, an object follows the defaults as long as its generation is 1. */
 function followsDefaults({ metadata }: KubeObject): boolean {
   const said = metadata.annotations?.[AUTOUPDATE];
   return said === undefined ? metadata.generation === 1 : said === 'true';

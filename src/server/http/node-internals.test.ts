@@ -213,8 +213,9 @@ describe('connections of a server', () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     configureHttp1(server, { keepAliveTimeout: 1 });
     response.end('x');
-    peer.resume();
-    await closed;
+    const ended = once(peer.resume(), 'close');
+    await Promise.all([closed, ended]);
+    expect(server.listening).toBe(false);
   });
 });
 

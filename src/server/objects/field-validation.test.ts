@@ -29,19 +29,19 @@ const UNKNOWN = [
 ];
 
 describe('a body', () => {
-  it('is warned about where nobody says otherwise', async () => {
+  it('is warned about by default', async () => {
     expect(await warningsOf('create', 'pods', { body: pod() })).toEqual(UNKNOWN);
     expect((await api.get('pods', 'p')).spec.foo).toBeUndefined();
     const options = { fieldValidation: 'Warn' };
     expect(await warningsOf('update', 'pods', { name: 'p', body: pod(), options })).toEqual(UNKNOWN);
   });
 
-  it('is silently cleaned with Ignore', async () => {
+  it('has its unknown fields dropped silently with Ignore', async () => {
     const options = { fieldValidation: 'Ignore' };
     expect(await warningsOf('create', 'pods', { body: pod(), options, duplicates: ['spec'] })).toBeUndefined();
   });
 
-  it('is refused with Strict', async () => {
+  it('is rejected with Strict', async () => {
     const duplicates = ['spec.containers[0].image'];
     const [labels, imag, ...rest] = UNKNOWN;
     const faults = [labels, 'duplicate field "spec.containers[0].image"', imag, ...rest].join(', ');
@@ -53,7 +53,7 @@ describe('a body', () => {
     await expect(api.get('pods', 'p')).rejects.toMatchObject({ code: 404 });
   });
 
-  it('is told of in its own order, and of what is unknown once', async () => {
+  it('has its faults reported in their order, and duplicates of unknown fields once', async () => {
     const body = { metadata: { name: 'm' }, nope: { x: 1 }, data: { a: '2' }, data2: {} };
     expect(await warningsOf('create', 'configmaps', { body, duplicates: ['nope', 'nope.x', 'data.a'] })).toEqual([
       'unknown field "nope"',
@@ -62,12 +62,12 @@ describe('a body', () => {
     ]);
   });
 
-  it('says nothing of what is in order', async () => {
+  it('gives no warnings when it is valid', async () => {
     const body = { metadata: { name: 'm', managedFields: [] }, data: { anything: 'goes' } };
     expect(await warningsOf('create', 'configmaps', { body, options: STRICT })).toBeUndefined();
   });
 
-  it('of a subresource is looked at, too', async () => {
+  it('of a subresource is checked, too', async () => {
     await api.create('pods', { ...pod(), metadata: { name: 'p' } });
     const body = { metadata: { name: 'p' }, target: { name: 'n' }, tarket: {} };
     const asked = { name: 'p', subresource: 'binding', body };
@@ -91,7 +91,7 @@ describe('a patch', () => {
     expect(await warningsOf('patch', 'pods', { ...asked, options })).toBeUndefined();
   });
 
-  it.each(['merge', 'strategic', 'json'] as const)('of type %s is refused with Strict', async (patchType) => {
+  it.each(['merge', 'strategic', 'json'] as const)('of type %s is rejected with Strict', async (patchType) => {
     const refused = api.patch('pods', 'p', patches[patchType], { patchType, options: STRICT });
     await expect(refused).rejects.toMatchObject({
       code: 422,
@@ -100,7 +100,7 @@ describe('a patch', () => {
     });
   });
 
-  it('tells of what stands twice, and of operations with more than they need', async () => {
+  it('reports duplicate fields, and unknown fields of operations', async () => {
     const merge = { name: 'p', patchType: 'merge', body: { spec: {} }, duplicates: ['spec'] } as const;
     expect(await warningsOf('patch', 'pods', merge)).toEqual(['duplicate field "spec"']);
     const body = [{ op: 'test', path: '/kind', value: 'Pod', comment: 'is it?' }];
@@ -111,7 +111,7 @@ describe('a patch', () => {
     ]);
   });
 
-  it('in an older version says nothing of what that version does not know', async () => {
+  it('in an older version gives no warnings about fields that only the stored version has', async () => {
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const body = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
     await api.create('deployments', body, { apiVersion: 'apps/v1' });
@@ -123,7 +123,7 @@ describe('a patch', () => {
   });
 });
 
-it.each(['create', 'update', 'patch'] as const)('%s refuses other words', async (verb) => {
+it.each(['create', 'update', 'patch'] as const)('%s rejects unknown values of fieldValidation', async (verb) => {
   const asked = { name: 'p', body: {}, patchType: 'merge', options: { fieldValidation: 'strict' } } as const;
   const kind = `${verb[0]!.toUpperCase()}${verb.slice(1)}Options`;
   await expect(warningsOf(verb, 'pods', asked)).rejects.toMatchObject({

@@ -61,7 +61,7 @@ describe('a pod whose spec equals a remembered one', () => {
       { annotations: { 'container.apparmor.security.beta.kubernetes.io/x': 'runtime/default' } },
       'metadata.annotations',
     ],
-  ])('is still refused for %s', async (_, metadata, field) => {
+  ])('is still rejected for %s', async (_, metadata, field) => {
     await spec('a');
     await expect(api.create('pods', pod('b', template(), metadata))).rejects.toMatchObject({
       code: 422,
@@ -69,7 +69,7 @@ describe('a pod whose spec equals a remembered one', () => {
     });
   });
 
-  it('is still refused for a claim name that its own name makes too long', async () => {
+  it('is still rejected for a claim name that its own name makes too long', async () => {
     const claim = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
     const scratch = { ...template(), volumes: [{ name: 'config', ephemeral: { volumeClaimTemplate: claim } }] };
     const first = await spec('a', pod('a', scratch));

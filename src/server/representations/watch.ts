@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
-import { batchOf } from '../watches/channel.ts';
+import { batchOf } from '../reads/watch-channel.ts';
 import { partialJson } from './metadata.ts';
 import type { Shaping } from './reply.ts';
 import { sourceOfEvent } from './source.ts';

@@ -28,7 +28,7 @@ describe('approval', () => {
       at,
     );
 
-  it('is the only way to decide about a request, and changes nothing else', async () => {
+  it('is the only way to approve a request, and changes nothing else', async () => {
     const made = await make();
     const wanted = {
       ...made,
@@ -50,7 +50,7 @@ describe('approval', () => {
     expect(shown.status).toEqual(decided.status);
   });
 
-  it('takes a patch, and no certificate', async () => {
+  it('accepts a patch, and ignores a certificate', async () => {
     await make();
     const denied = { type: 'Denied', status: 'True' };
     const status = { conditions: [denied], certificate: 'eA==' };
@@ -67,14 +67,14 @@ describe('approval', () => {
   });
 });
 
-describe('of a pod that runs', () => {
+describe('of a running pod', () => {
   const limits = { cpu: '1', memory: '64Mi' };
   const container = { name: 'main', image: 'busybox:1.36', resources: { limits, requests: limits } };
   beforeEach(async () => {
     await api.create('pods', { metadata: { name: 'a', labels: { app: 'a' } }, spec: { containers: [container] } });
   });
 
-  it('resize changes resources, and counts as a change of what is wanted', async () => {
+  it('resize changes resources and raises the generation', async () => {
     const more = { limits: { ...limits, cpu: '2' }, requests: { ...limits, cpu: '2' } };
     const body = {
       metadata: { name: 'a', labels: { app: 'b' } },

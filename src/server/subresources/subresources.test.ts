@@ -25,7 +25,7 @@ const v1 = { apiVersion: 'apps/v1' };
 const beta = { apiVersion: 'apps/v1beta1' };
 
 describe('status', () => {
-  it('changes only through its own path, which changes nothing else', async () => {
+  it('is changed only through its own path, which changes nothing else', async () => {
     await api.create('deployments', deployment('a'), v1);
     const replaced = await api.update('deployments', { ...deployment('a'), status: { replicas: 7 } }, v1);
     expect(replaced.status).toEqual({});
@@ -45,7 +45,7 @@ describe('status', () => {
     expect((await api.get('deployments', 'a', { ...v1, subresource: 'status' })).status).toEqual(patched.status);
   });
 
-  it('counts no generation, a changed spec does', async () => {
+  it('does not raise the generation, as a changed spec does', async () => {
     const made = await api.create('deployments', deployment('a'), v1);
     expect(made.metadata.generation).toBe(1);
     await api.patch('deployments', 'a', { status: { replicas: 1 } }, { ...v1, subresource: 'status' });
@@ -88,7 +88,7 @@ describe('scale', () => {
 });
 
 describe('rollback', () => {
-  it('leaves a note for the controller, seen in every version', async () => {
+  it('sets an annotation for the controller, which every version shows', async () => {
     await api.create('deployments', deployment('a'), beta);
     const body = { name: 'a', rollbackTo: { revision: 3 }, updatedAnnotations: { why: 'because' } };
     const done = await api.create('deployments', body, { ...beta, name: 'a', subresource: 'rollback' });
@@ -104,7 +104,7 @@ describe('rollback', () => {
     });
   });
 
-  it('wants the name of a deployment', async () => {
+  it('needs the name of the deployment', async () => {
     await api.create('deployments', deployment('a'), beta);
     const at = { ...beta, name: 'a', subresource: 'rollback' };
     await expect(api.create('deployments', {}, at)).rejects.toMatchObject({ code: 422 });
@@ -113,7 +113,7 @@ describe('rollback', () => {
 });
 
 describe('binding', () => {
-  it('puts a pod on a node, once', async () => {
+  it('assigns a pod to a node, once', async () => {
     await api.create('pods', pod('a'));
     const body = { metadata: { name: 'a' }, target: { kind: 'Node', name: 'n1' } };
     const at = { name: 'a', subresource: 'binding' };
@@ -129,7 +129,7 @@ describe('binding', () => {
     });
   });
 
-  it('is no new wish', async () => {
+  it('does not raise the generation', async () => {
     await api.create('pods', pod('a'));
     await api.create('pods', { target: { kind: 'Node', name: 'n1' } }, { name: 'a', subresource: 'binding' });
     expect((await api.get('pods', 'a')).metadata.generation).toBe(1);
@@ -146,13 +146,13 @@ describe('deleting a pod', () => {
   const bind = (name: string) =>
     api.create('pods', { target: { kind: 'Node', name: 'n1' } }, { name, subresource: 'binding' });
 
-  it('that runs nowhere takes it away at once', async () => {
+  it('that is not scheduled removes it at once', async () => {
     await api.create('pods', pod('a'));
     await api.delete('pods', 'a');
     await expect(api.get('pods', 'a')).rejects.toMatchObject({ code: 404 });
   });
 
-  it('that runs gives it its grace period, which can only be shortened', async () => {
+  it('that runs starts its grace period, which can only be shortened', async () => {
     await api.create('pods', pod('a'));
     await bind('a');
     await api.delete('pods', 'a');

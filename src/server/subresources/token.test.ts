@@ -38,7 +38,7 @@ const pod = (name: string, serviceAccountName: string) => ({
   spec: { serviceAccountName, containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 },
 });
 
-it('is made for the server and an hour, where nobody says otherwise', async () => {
+it('is valid for the server and for an hour by default', async () => {
   const { kind, apiVersion, metadata, spec, status } = await request();
   expect({ kind, apiVersion }).toEqual({ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' });
   expect(metadata).toMatchObject({ name: 'builder', namespace: 'default', uid });
@@ -58,7 +58,7 @@ it('is made for the server and an hour, where nobody says otherwise', async () =
   expect(tokens.userOf(status.token)).toMatchObject({ name: 'system:serviceaccount:default:builder', uid });
 });
 
-it('ends with its account, though another takes its name', async () => {
+it('becomes invalid with its account, even when another one has the same name', async () => {
   const { token } = (await request()).status;
   expect(tokens.userOf(token)).toBeDefined();
   await api.delete('serviceaccounts', 'builder');
@@ -68,7 +68,7 @@ it('ends with its account, though another takes its name', async () => {
 });
 
 describe('bound to an object', () => {
-  it('names a pod and its node, and ends with the pod', async () => {
+  it('names a pod and its node, and becomes invalid with the pod', async () => {
     const node = await api.create('nodes', { metadata: { name: 'n' } }, { namespace: undefined } as never);
     const made = await api.create('pods', pod('p', 'builder'));
     await api.create(
@@ -93,7 +93,7 @@ describe('bound to an object', () => {
     expect(tokens.userOf(token)).toBeUndefined();
   });
 
-  it('ends with a secret', async () => {
+  it('becomes invalid with a secret', async () => {
     await api.create('secrets', { metadata: { name: 's' } });
     const { token } = (await request({ boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 's' } })).status;
     expect(tokens.userOf(token)).toBeDefined();
@@ -101,7 +101,7 @@ describe('bound to an object', () => {
     expect(tokens.userOf(token)).toBeUndefined();
   });
 
-  it('ends with a node', async () => {
+  it('becomes invalid with a node', async () => {
     const cluster = { namespace: undefined } as never;
     await api.create('nodes', { metadata: { name: 'n' } }, cluster);
     const { token } = (await request({ boundObjectRef: { kind: 'Node', apiVersion: 'v1', name: 'n' } })).status;
@@ -130,7 +130,7 @@ describe('bound to an object', () => {
       409,
       'Operation cannot be fulfilled on Pod "p": the UID in the bound object reference (x) does not match the UID in record. The object might have been deleted and then recreated',
     ],
-  ])('is not made for one %s', async (_, boundObjectRef, code, message) => {
+  ])('is not issued for one %s', async (_, boundObjectRef, code, message) => {
     await api.create('pods', pod('p', 'builder'));
     await api.create('serviceaccounts', { metadata: { name: 'default' } });
     await api.create('pods', pod('q', 'default'));
@@ -138,7 +138,7 @@ describe('bound to an object', () => {
   });
 });
 
-describe('is refused', () => {
+describe('is rejected', () => {
   it.each([
     ['for too short a time', { expirationSeconds: 599 }, {}, 422, 'may not specify a duration less than 10 minutes'],
     [
@@ -157,7 +157,7 @@ describe('is refused', () => {
     expect(error.message).toContain(message);
   });
 
-  it('for an account that is not there', async () => {
+  it('for an account that does not exist', async () => {
     const asked = { name: 'nobody', subresource: 'token' };
     await expect(api.create('serviceaccounts', { spec: { audiences: [] } }, asked)).rejects.toMatchObject({
       code: 404,
@@ -173,7 +173,7 @@ it('is shortened to what the cluster allows', async () => {
   expect(claimsOf(status.token).exp).toBe(api.clock.now() / 1000 + 3600);
 });
 
-it('of a pod lasts longer than it says, where the cluster has it so', async () => {
+it('of a pod is valid for longer than it says, where the cluster extends tokens', async () => {
   await start({ extends: true });
   await api.create('pods', pod('p', 'builder'));
   const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'p' };

@@ -1,4 +1,4 @@
-import { PassingMap } from '../../base/passing-map.ts';
+import { ShortLivedMap } from '../../base/short-lived-map.ts';
 import type { Condition, Store, Write } from '../../store/store.ts';
 import type { Cache, Written } from '../cache/cache.ts';
 import { encodeChange } from '../cache/encoding.ts';
@@ -18,7 +18,7 @@ export class Commits {
   readonly #store: Pick<Store, 'commit'>;
   readonly #cache: Cache;
   /** Commits of this process that are under way, by key. They never reject. */
-  readonly #inFlight = new PassingMap<string, Promise<void>>();
+  readonly #inFlight = new ShortLivedMap<string, Promise<void>>();
 
   constructor(store: Pick<Store, 'commit'>, cache: Cache) {
     this.#store = store;

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Write } from '../../store/store.ts';
-import type { Entry, Place } from '../cache/entry.ts';
+import type { Entry, ObjectKey } from '../cache/entry.ts';
 import type { SharedSpec } from '../objects/spec-interner.ts';
 import type { ApiRequest } from '../operation.ts';
 import type { Mutation } from './mutation.ts';
@@ -25,7 +25,7 @@ export class Draft {
   constructor(
     readonly request: ApiRequest,
     readonly mutation: Mutation,
-    readonly at: Place,
+    readonly at: ObjectKey,
     readonly current: Entry | undefined,
     /** The object as it will be stored: in the stored version, without resourceVersion and selfLink. */
     public object: KubeObject,

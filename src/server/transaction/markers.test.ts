@@ -3,7 +3,7 @@ import { ControlledClock } from '../../base/clock.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import { commitMarkers } from './markers.ts';
 
-it('writes only rows that are no objects', async () => {
+it('writes only rows that are not objects', async () => {
   const store = new MemoryStore({ clock: new ControlledClock() });
   const value = Buffer.from('x');
   const revision = await commitMarkers(store, [{ key: '/quarterdeck/a', value }]);

@@ -48,15 +48,15 @@ const entry = (name: string) => core.cache.table(ConfigMap).get('default', name)
 const missing = (...names: string[]) =>
   names.filter((name) => !entry(name)).map((name) => create(name, { kind: 'ConfigMap', apiVersion: 'v1' }));
 
-describe('what the server writes for itself', () => {
-  it('is committed together and without admission', async () => {
+describe('own writes', () => {
+  it('are committed together and without admission', async () => {
     await writeOwn(core, { withoutAdmission, plan: () => missing('a', 'b') });
     const [a, b] = [await api.get('configmaps', 'a'), await api.get('configmaps', 'b')];
     expect(a.metadata).toMatchObject({ name: 'a', namespace: 'default', uid: expect.any(String) });
     expect(a.metadata.resourceVersion).toBe(b.metadata.resourceVersion);
   });
 
-  it('gets addresses and a first status like the objects of clients', async () => {
+  it('get addresses and an initial status like the objects of clients', async () => {
     const spec = { ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }], type: 'ClusterIP', sessionAffinity: 'None' };
     const isMissing = () => !core.cache.table(Service).get('default', 's');
     const service = create('s', { kind: 'Service', apiVersion: 'v1', spec }, Service);
@@ -66,7 +66,7 @@ describe('what the server writes for itself', () => {
     expect(made.status).toEqual({ loadBalancer: {} });
   });
 
-  it('is more than one commit takes', async () => {
+  it('are split where one commit cannot take them all', async () => {
     const names = Array.from({ length: 250 }, (_, index) => `n-${index}`);
     const marker = { key: '/quarterdeck/test', value: Buffer.from('done') };
     await writeOwn(core, { withoutAdmission, plan: () => missing(...names), marker });
@@ -76,13 +76,13 @@ describe('what the server writes for itself', () => {
     expect(String(row?.revision)).toBe(last.metadata.resourceVersion);
   });
 
-  it('is left out where it changes nothing, so that a plan may name it again and again', async () => {
+  it('that change nothing are dropped, so that a plan may repeat them', async () => {
     const before = await api.store.revision();
     await writeOwn(core, { withoutAdmission, plan: () => [update('first', { data: { a: '1' } })] });
     expect(await api.store.revision()).toBe(before);
   });
 
-  it('may be two changes of one object, one after the other', async () => {
+  it('may change one object twice, one after the other', async () => {
     const wants = (key: string) => {
       const data = (entry('first')!.hub(ConfigMap) as ConfigMap).data ?? {};
       return key in data ? [] : [update('first', { data: { ...data, [key]: 'x' } })];
@@ -91,14 +91,14 @@ describe('what the server writes for itself', () => {
     expect((await api.get('configmaps', 'first')).data).toEqual({ a: '1', b: 'x', c: 'x' });
   });
 
-  it('is left out where it is invalid, and does not keep the rest from being written', async () => {
+  it('that are invalid are dropped, and the others are written', async () => {
     const invalid = create('bad', { kind: 'ConfigMap', apiVersion: 'v1', data: { 'not a key': '1' } });
     await writeOwn(core, { withoutAdmission, plan: () => [invalid, ...missing('good')] });
     expect(entry('good')).toBeDefined();
     expect(entry('bad')).toBeUndefined();
   });
 
-  it('is planned again when another writer was faster', async () => {
+  it('are planned again after a conflict', async () => {
     let isFirst = true;
     const plan = () => {
       const writes = missing('a', 'b');

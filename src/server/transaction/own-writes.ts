@@ -30,7 +30,7 @@ export interface OwnWrites {
 
 /**
  * Brings objects of the server's own into the state that they should have, several in one commit. They are drafted, completed
- * and validated like those of clients, but not admitted: the server writes them before it serves anybody. An object that
+ * and validated like those of clients, but not admitted: the server writes them before it serves clients. An object that
  * turns out invalid is left as it is. Resolves when everything can be read.
  */
 export async function writeOwn(core: Core, { withoutAdmission, plan, marker }: OwnWrites): Promise<void> {

@@ -135,7 +135,7 @@ async function world(asked: string, stage: 'admit' | 'validate', act: Act) {
 const besideOf = (core: Core) => core.cache.table(ConfigMap).get('default', 'beside')!;
 
 describe.each(ways)('$what', ({ asked, perform }) => {
-  it.each(['admit', 'validate'] as const)('settles admission when it is done, refused or fails: %s', async (stage) => {
+  it.each(['admit', 'validate'] as const)('settles admission, whether it is done or rejected: %s', async (stage) => {
     const done = await world(asked, stage, () => {});
     await perform(done.api);
     expect(done.counts).toEqual({ ran: 1, settled: 1 });
@@ -171,7 +171,7 @@ describe.each(ways)('$what', ({ asked, perform }) => {
     expect(beside.metadata.resourceVersion).toBe(String(await api.store.revision()));
   });
 
-  it('commits nothing of it when an object beside it is invalid', async () => {
+  it('commits nothing when another object that is updated with it is invalid', async () => {
     const { api } = await world(asked, 'validate', (core, { also }) => {
       const current = besideOf(core);
       const object = { ...current.hub(ConfigMap), data: { 'not a key': '1' } } as never;

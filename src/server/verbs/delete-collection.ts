@@ -5,7 +5,7 @@ import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
 import { noteDeleteWarning } from '../objects/warnings.ts';
 import type { ApiRequest } from '../operation.ts';
-import { selectionOf } from '../selection.ts';
+import { selectionOf } from '../reads/selection.ts';
 import type { Delete } from '../transaction/mutation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { success } from './reply.ts';

@@ -3,7 +3,7 @@ import { testServer } from '../../../test/support/server.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
-it('exports of the status and of the counters what a new object has', async () => {
+it('exports the status and counters of a new object', async () => {
   const api = await testServer([Namespace, Pod]);
   const spec = { containers: [{ name: 'main', image: 'busybox:1' }] };
   const { name } = (await api.create('pods', { metadata: { generateName: 'a-' }, spec })).metadata;

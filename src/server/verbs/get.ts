@@ -5,10 +5,10 @@ import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { ObjectReply } from '../api.ts';
 import { prepare } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
-import { parseRevision, waitForRevision } from '../freshness.ts';
 import { setInitialStatus } from '../objects/initial-status.ts';
 import { plainItem } from '../objects/unstored.ts';
 import type { ApiRequest } from '../operation.ts';
+import { parseRevision, waitForRevision } from '../reads/freshness.ts';
 import type { Resource } from '../registry.ts';
 
 /** Returns one object; with `export`, without the fields that clients cannot set. */

@@ -7,13 +7,13 @@ import { UnreadableObject, unreadableList } from '../cache/unreadable.ts';
 import type { View } from '../cache/view.ts';
 import { prepare, prepareHubs } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
-import { parseRevision, waitForRevision } from '../freshness.ts';
-import { listJson } from '../lists/bodies.ts';
-import { type ContinueToken, decodeToken, encodeToken } from '../lists/continue-token.ts';
 import { invalidObject } from '../objects/check.ts';
 import type { ApiRequest } from '../operation.ts';
+import { type ContinueToken, decodeToken, encodeToken } from '../reads/continue-token.ts';
+import { parseRevision, waitForRevision } from '../reads/freshness.ts';
+import { listJson } from '../reads/list-bodies.ts';
+import { type Selection, selectionOf } from '../reads/selection.ts';
 import type { Resource } from '../registry.ts';
-import { type Selection, selectionOf } from '../selection.ts';
 
 /** Lists the objects that match, or a page of them. All pages of one list show the same revision. */
 export async function list(core: Core, request: ApiRequest): Promise<ListReply> {

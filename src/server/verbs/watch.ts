@@ -3,13 +3,13 @@ import { type FieldError, forbidden, notSupported } from '../../schema/field-err
 import type { Call, WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
 import type { MaybeAsync } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
-import { parseRevision, waitForRevision } from '../freshness.ts';
 import { invalidObject } from '../objects/check.ts';
 import type { ApiRequest } from '../operation.ts';
+import { channelOf } from '../reads/async-watch-channel.ts';
+import { parseRevision, waitForRevision } from '../reads/freshness.ts';
+import { type Selection, selectionOf } from '../reads/selection.ts';
+import { batchOf } from '../reads/watch-channel.ts';
 import type { Resource } from '../registry.ts';
-import { type Selection, selectionOf } from '../selection.ts';
-import { channelOf } from '../watches/async-channel.ts';
-import { batchOf } from '../watches/channel.ts';
 
 /** How many bytes a client may fall behind before its watch is ended. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;

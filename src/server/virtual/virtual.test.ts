@@ -11,13 +11,13 @@ const cluster: any = { namespace: undefined };
 const authentication = { ...cluster, apiVersion: 'authentication.k8s.io/v1' };
 const authorization = { ...cluster, apiVersion: 'authorization.k8s.io/v1' };
 
-describe('questions about identities', () => {
-  it('tell the caller who he is', async () => {
+describe('identity reviews', () => {
+  it('tell callers who they are', async () => {
     const { status } = await api.create('selfsubjectreviews', {}, authentication);
     expect(status.userInfo).toEqual({ username: 'tester', groups: ['system:masters'] });
   });
 
-  it('tell whose a token is, and that it is nobody’s', async () => {
+  it('tell whose a token is, and that it is invalid', async () => {
     api.server.identifyBy(async (token) =>
       token === 'good' ? { user: { name: 'ann', groups: ['g'] }, audiences: ['api'] } : undefined,
     );
@@ -32,8 +32,8 @@ describe('questions about identities', () => {
   });
 });
 
-describe('questions about rights', () => {
-  it('are answered, and checked like any other body', async () => {
+describe('access reviews', () => {
+  it('are decided, and validated like any other body', async () => {
     const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'default' };
     const { status } = await api.create('selfsubjectaccessreviews', { spec: { resourceAttributes } }, authorization);
     expect(status).toEqual({ allowed: true });
@@ -47,8 +47,8 @@ describe('questions about rights', () => {
   });
 });
 
-describe('the parts of the control plane', () => {
-  it('are listed as they are found, and never stored', async () => {
+describe('component statuses', () => {
+  it('are computed for each request, and never stored', async () => {
     const list = await api.list('componentstatuses', cluster);
     expect(list.items.map(({ object }) => object.metadata.name)).toEqual(['etcd-0']);
     expect((await api.get('componentstatuses', 'etcd-0', cluster)).conditions).toEqual([
@@ -58,7 +58,7 @@ describe('the parts of the control plane', () => {
   });
 });
 
-describe('what is in use', () => {
+describe('resource metrics', () => {
   const metrics = { ...cluster, apiVersion: 'metrics.k8s.io/v1beta1' };
   const inDefault = { ...metrics, namespace: 'default' };
   const running = (name: string, app: string, nodeName = 'n1') => ({
@@ -94,7 +94,7 @@ describe('what is in use', () => {
     });
   });
 
-  it('is told of nodes that have measured it', async () => {
+  it('cover nodes that have measured their usage', async () => {
     const list = await api.list('nodes', metrics);
     expect(list).toMatchObject({ kind: 'NodeMetricsList', apiVersion: 'metrics.k8s.io/v1beta1' });
     expect(list.items.map(({ object }) => object)).toEqual([
@@ -113,7 +113,7 @@ describe('what is in use', () => {
     });
   });
 
-  it('is told of pods that run, by namespace, labels and name', async () => {
+  it('cover running pods, by namespace, labels and name', async () => {
     expect(await names({})).toEqual(['db', 'web']);
     expect(await names({}, metrics)).toEqual(['db', 'web']);
     expect(await names({ labelSelector: 'app=web' })).toEqual(['web']);
@@ -126,7 +126,7 @@ describe('what is in use', () => {
     await expect(api.get('pods', 'new', inDefault)).rejects.toMatchObject({ code: 404 });
   });
 
-  it('is not to be written or watched', async () => {
+  it('cannot be written or watched', async () => {
     const refused = { code: 405 };
     await expect(api.create('pods', {}, inDefault)).rejects.toMatchObject(refused);
     await expect(api.delete('pods', 'web', inDefault)).rejects.toMatchObject(refused);

@@ -2,13 +2,13 @@ import { readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Database } from './database.ts';
 import { StoreFormat, StoreTorn } from './errors.ts';
-import { isWhole } from './layout.ts';
+import { isIntact } from './layout.ts';
 import { type Meta, number, PAGE_HEADER, readMeta, readTree, type Tree } from './lmdb-file.ts';
 
 /**
- * Whether a copy of a data file is one state of it. A program that reads the file while LMDB writes gets the meta pages
- * of one transaction, and then perhaps pages that later ones have used again. Every page says which transaction wrote
- * it, and every tree how many pages it has; so such a copy shows, and is refused before LMDB follows its pointers.
+ * Checks that a copy of a data file is consistent. A program that copies the file while LMDB writes gets the meta pages of
+ * one transaction, and then perhaps pages that later transactions have reused. Every page has the number of the transaction
+ * that wrote it, and every tree its number of pages, so such a copy is detected before LMDB follows its pointers.
  */
 
 const BRANCH = 0x01;
@@ -18,15 +18,15 @@ const ON_OVERFLOW_PAGES = 0x01;
 const IS_TREE = 0x02;
 const NODE_HEADER = 8;
 
-/** Looks at the file before LMDB does: what is not its own, or cut off, takes the process down there. */
+/** Checks the file before LMDB opens it: a foreign or truncated file would crash the process. */
 export async function checkFile(directory: string, path: string, copied: boolean): Promise<void> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
     if (size === 0) return;
     const meta = metaOf(path, file.fd);
-    const cut = size < (meta.lastPage + 1) * meta.pageSize;
-    if (copied || cut) checkTrees(directory, file.fd, meta);
+    const isTruncated = size < (meta.lastPage + 1) * meta.pageSize;
+    if (copied || isTruncated) checkTrees(directory, file.fd, meta);
   } finally {
     await file.close();
   }
@@ -36,7 +36,7 @@ function metaOf(path: string, file: number): Meta {
   try {
     return readMeta(file);
   } catch (cause) {
-    throw new StoreFormat(`${path} is not the file of a store`, { cause });
+    throw new StoreFormat(`${path} is not the data file of a store`, { cause });
   }
 }
 
@@ -48,15 +48,17 @@ function checkTrees(directory: string, file: number, meta: Meta): void {
   }
 }
 
-/** Reads every record: the last pages of a long value have no mark of their own. */
+/** Checks every record, because the last pages of a long value have no transaction number. */
 export function checkRecords(directory: string, database: Database): void {
   for (const [position, bytes] of database.records(0)) {
-    if (!isWhole(bytes)) throw torn(directory, new Error(`the record of revision ${position.revision} is damaged`));
+    if (!isIntact(bytes)) throw torn(directory, new Error(`the record of revision ${position.revision} is damaged`));
   }
 }
 
 function torn(directory: string, cause: unknown): StoreTorn {
-  return new StoreTorn(`${directory} is not whole: it was cut off, or copied while a program wrote to it`, { cause });
+  return new StoreTorn(`${directory} is not consistent: it was truncated, or copied while it was written to`, {
+    cause,
+  });
 }
 
 class TreeWalk {
@@ -88,7 +90,7 @@ class TreeWalk {
     }
   }
 
-  /** Looks at what a node of a leaf points to. Says how many overflow pages it has. */
+  /** Checks what a node of a leaf points to, and returns its number of overflow pages. */
   #checkNode(bytes: Buffer, node: number): number {
     const flags = bytes.readUInt16LE(node + 4);
     const data = node + NODE_HEADER + bytes.readUInt16LE(node + 6);
@@ -105,7 +107,7 @@ class TreeWalk {
   #read(page: number): { bytes: Buffer; kind: number; transaction: number } {
     const { pageSize, lastPage, transaction: newest } = this.#meta;
     const bytes = Buffer.alloc(pageSize);
-    if (page > lastPage) throw new Error(`page ${page} lies behind the last, ${lastPage}`);
+    if (page > lastPage) throw new Error(`page ${page} is after the last page, ${lastPage}`);
     expectSame('bytes of a page', readSync(this.#file, bytes, 0, pageSize, page * pageSize), pageSize);
     expectSame('number of a page', number(bytes, 0), page);
     const transaction = number(bytes, 8);
@@ -114,7 +116,7 @@ class TreeWalk {
   }
 }
 
-/** Where the nodes of a page begin. Offsets in a page count from behind its header. */
+/** The offsets of the nodes of a page, which count from the end of its header. */
 function nodesOf(bytes: Buffer): number[] {
   const count = bytes.readUInt16LE(20) / 2;
   return Array.from({ length: count }, (_, i) => PAGE_HEADER + bytes.readUInt16LE(PAGE_HEADER + 2 * i));
@@ -126,5 +128,5 @@ function childOf(bytes: Buffer, node: number): number {
 }
 
 function expectSame(what: string, found: number, expected: number): void {
-  if (found !== expected) throw new Error(`${what}: ${found} in place of ${expected}`);
+  if (found !== expected) throw new Error(`${what}: ${found} instead of ${expected}`);
 }

@@ -53,7 +53,7 @@ describe('a copy of an open directory', () => {
       const copy = await openEmbeddedStore({ directory: target, clock }).catch((error) => error);
       if (copy instanceof Error) {
         expect(copy).toBeInstanceOf(StoreTorn);
-        expect(copy.message).toContain('copied while a program wrote to it');
+        expect(copy.message).toContain('copied while it was written to');
         // It stays refused.
         await expect(openEmbeddedStore({ directory: target, clock })).rejects.toBeInstanceOf(StoreTorn);
         outcomes.torn++;

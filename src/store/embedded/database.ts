@@ -16,10 +16,10 @@ import {
 type Environment = ReturnType<typeof open<Buffer, Buffer>>;
 type Table<K extends string | Buffer> = ReturnType<typeof openTable<K>>;
 
-/** A view of the database at one moment. It must be given back with done(). */
+/** A view of the database at one moment. It must be released with done(). */
 export type Snapshot = ReturnType<Environment['useReadTransaction']>;
 
-/** Everything that one flush puts on disk, as one transaction. */
+/** What one flush writes to disk, as one transaction. */
 export interface Transaction {
   readonly removedRecords: readonly Position[];
   readonly removedEntries: readonly string[];
@@ -28,15 +28,15 @@ export interface Transaction {
   readonly state: State;
 }
 
-/** LMDB behind the words of this store. Reads are synchronous: they touch memory that the kernel maps. */
+/** Wraps LMDB in the terms of this store. Reads are synchronous: they access mapped memory. */
 export class Database {
   readonly #environment: Environment;
   readonly #index: Table<string | Buffer>;
   readonly #log: Table<Buffer>;
   readonly #meta: Table<Buffer>;
-  /** The index once more, in memory: every commit asks it, and must not wait for a look into the file. */
+  /** A copy of the index in memory, because every commit reads it. */
   readonly #known = new Map<string, Entry>();
-  /** The version of the state row as this program wrote it last. Another program's write breaks the chain. */
+  /** The version of the state row that this process wrote last. A write of another process changes it. */
   #generation: number;
   #lost = false;
 
@@ -45,13 +45,13 @@ export class Database {
       path: file,
       mapSize,
       maxDbs: 3,
-      // A write then resolves after the flush, and nothing is ever visible that is not on disk.
+      // A write resolves after the flush, and nothing is visible before it is on disk.
       overlappingSync: false,
-      // Transactions begin and end where group-commit.ts says, not with turns of the loop.
+      // group-commit.ts decides where transactions begin and end, not turns of the event loop.
       eventTurnBatching: false,
       keyEncoding: 'binary',
       encoding: 'binary',
-      // Known to lmdb, not to its types. A transaction begins with its second write: see write().
+      // Missing in lmdb's types. A transaction begins with its second write: see write().
       ...{ permissionsMode: 0o600, txnStartThreshold: 1 },
     });
     this.#index = openTable<string | Buffer>(this.#environment, 'index', { keyEncoder: keyBytes });
@@ -61,10 +61,10 @@ export class Database {
     for (const [key, entry] of this.entries(Buffer.alloc(0), undefined)) this.#known.set(key, entry);
   }
 
-  /** Resolves when all of it is on disk. Rejects with the reason of LMDB when nothing is. */
+  /** Resolves when everything is on disk. Rejects with LMDB's reason when nothing is. */
   async write(transaction: Transaction): Promise<void> {
     const next = this.#generation + 1;
-    // Encoded first: lmdb would commit the first half of a callback that throws.
+    // Encoded first, because lmdb would commit what a callback wrote before it threw.
     const removed = transaction.removedRecords.map(encodePosition);
     const records = transaction.records.map(({ position, bytes }) => ({ key: encodePosition(position), bytes }));
     const entries = Array.from(transaction.entries, ([key, entry]) => ({ key, entry, bytes: encodeEntry(entry) }));
@@ -78,30 +78,30 @@ export class Database {
       this.#meta.put(STATE, state, next);
     };
     outcomes.push(this.#meta.ifVersion(STATE, this.#generation, write));
-    // lmdb begins with the next turn of the loop, or when something more is to be done: a removal of what is not there.
+    // lmdb begins at the next turn of the event loop, or at the next operation: here, removing a key that does not exist.
     const nudged = this.#meta.remove(NUDGE);
-    // All of them: when the disk refuses the transaction, each is rejected.
+    // When the transaction fails, each of them is rejected.
     const [results] = await Promise.all([Promise.all(outcomes), nudged]).catch(async (error) => {
       throw await reasonOf(error);
     });
     if (results.includes(false)) this.#lost = true;
-    this.#checkMine();
+    this.#checkExclusive();
     this.#generation = next;
     for (const key of transaction.removedEntries) this.#known.delete(key);
     for (const { key, entry } of entries) this.#known.set(key, entry);
   }
 
-  /** Throws when no further write can succeed after one has failed. */
+  /** After a failed write, throws when no further write can succeed. */
   probe(): void {
-    this.#checkMine();
+    this.#checkExclusive();
     this.#environment.transactionSync(() => {});
   }
 
-  #checkMine(): void {
-    if (this.#lost) throw new StoreUnavailable('another program has written to this store');
+  #checkExclusive(): void {
+    if (this.#lost) throw new StoreUnavailable('another process has written to this store');
   }
 
-  /** Makes this program the one that writes: from here on, a write of any other fails. */
+  /** Makes this process the only writer: from now on, writes of any other fail. */
   #claim(): number {
     return this.#environment.transactionSync(() => {
       const { value = encodeState(EMPTY), version = 0 } = this.#meta.getEntry(STATE) ?? {};
@@ -119,7 +119,7 @@ export class Database {
     return decodeState(bytes as Buffer);
   }
 
-  /** What is on disk of a key; with a snapshot, what was. */
+  /** The row of a key in the index: the current one, or that of a snapshot. */
   entry(key: string, snapshot?: Snapshot): Entry | undefined {
     if (!snapshot) return this.#known.get(key);
     const bytes = this.#index.get(key, options(snapshot));
@@ -130,7 +130,7 @@ export class Database {
     return this.#log.get(encodePosition(position), options(snapshot));
   }
 
-  /** Keys from `start` on, before `end`, as bytes. */
+  /** Keys from `start` (inclusive) to `end` (exclusive), which are bytes. */
   *entries(start: Buffer, end: Buffer | undefined, snapshot?: Snapshot): Generator<[string, Entry]> {
     for (const { key, value } of this.#index.getRange({ start, ...(end && { end }), ...options(snapshot) })) {
       yield [key as string, decodeEntry(value)];
@@ -144,7 +144,7 @@ export class Database {
       yield [readPosition(key, 0), value];
   }
 
-  /** Writes a consistent copy while work goes on. */
+  /** Writes a consistent copy while the database is in use. */
   copyTo(file: string): Promise<void> {
     return this.#environment.backup(file, true);
   }
@@ -169,13 +169,13 @@ function openTable<K extends string | Buffer>(
   return environment.openDB<Buffer, K>(name, { encoding: 'binary', ...settings });
 }
 
-/** A put behind the last key. Pages are left full then, where LMDB would split them in halves. */
+/** Appends after the last key, which leaves pages full: LMDB would split them in halves otherwise. */
 function append(table: Table<Buffer>, key: Buffer, bytes: Buffer): Promise<boolean> {
   const put = table.put as (key: Buffer, value: Buffer, options: { append: true }) => Promise<boolean>;
   return put.call(table, key, bytes, { append: true });
 }
 
-/** Keys go to LMDB as their UTF-8 bytes, and come back as strings. Bounds of ranges are given as bytes. */
+/** Encodes keys as UTF-8. Bounds of ranges are already bytes. */
 const keyBytes = {
   writeKey(key: string | Buffer, target: Buffer, start: number): number {
     if (typeof key !== 'string') {
@@ -183,7 +183,7 @@ const keyBytes = {
       return start + key.length;
     }
     const length = Buffer.byteLength(key);
-    // lmdb makes room and calls again when it sees this error. Buffer.write() would cut the key in silence.
+    // lmdb enlarges the target and retries after this error; Buffer.write() would truncate the key silently.
     if (start + length > target.byteLength) throw new RangeError('no room for the key');
     target.write(key, start);
     return start + length;
@@ -191,7 +191,7 @@ const keyBytes = {
   readKey: (source: Buffer, start: number, end: number): string => source.toString('utf8', start, end),
 };
 
-/** lmdb rejects with a general sentence; the reason, with its `code`, hides behind a promise. */
+/** lmdb rejects with a general message; the reason, with its `code`, is in a promise. */
 async function reasonOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<never> };
   if (!commitError) return error;

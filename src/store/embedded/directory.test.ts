@@ -41,7 +41,7 @@ describe('the directory of a store', () => {
     await writeFile(join(path, 'data.mdb'), Buffer.alloc(10_000, 'some other data'));
     await expect(openEmbeddedStore({ directory: path, clock })).rejects.toMatchObject({
       name: 'StoreFormat',
-      message: expect.stringContaining('data.mdb is not the file of a store'),
+      message: expect.stringContaining('data.mdb is not the data file of a store'),
     });
     await rm(join(path, 'format'));
     await expect(openEmbeddedStore({ directory: path, clock })).rejects.toMatchObject({ name: 'StoreFormat' });
@@ -59,7 +59,7 @@ describe('the directory of a store', () => {
     try {
       await expect(openEmbeddedStore({ directory: path, clock })).rejects.toMatchObject({
         name: 'StoreDenied',
-        message: expect.stringMatching(/^this user may not write to .*\/format$/),
+        message: expect.stringMatching(/^no permission to write to .*\/format$/),
       });
     } finally {
       process.seteuid?.(0);
@@ -104,10 +104,13 @@ describe('the lock of a directory', () => {
     for (const change of [{ started: '1' }, { boot: 'another' }, { pid: 2 ** 22 + 1 }]) {
       await writeFile(join(path, 'lock'), JSON.stringify({ ...lock, ...change }));
       const again = await openEmbeddedStore({ directory: path, clock });
+      expect(JSON.parse(await readFile(join(path, 'lock'), 'utf8'))).toEqual(lock);
       await again.close();
     }
     await writeFile(join(path, 'lock'), '');
-    await (await openEmbeddedStore({ directory: path, clock })).close();
+    const again = await openEmbeddedStore({ directory: path, clock });
+    expect(JSON.parse(await readFile(join(path, 'lock'), 'utf8'))).toEqual(lock);
+    await again.close();
   });
 
   it('lets one of many in', async () => {
@@ -142,7 +145,7 @@ describe('the lock of a directory', () => {
     await put(first, '/a', '1');
     await rm(join(path, 'lock'));
     const other = await otherProcess(path);
-    await expect(put(first, '/a', '2')).rejects.toThrow('another program has written to this store');
+    await expect(put(first, '/a', '2')).rejects.toThrow('another process has written to this store');
     await expect(put(first, '/a', '3')).rejects.toBeInstanceOf(StoreUnavailable);
     await other.kill('SIGKILL');
     await first.close();

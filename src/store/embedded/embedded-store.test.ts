@@ -121,7 +121,9 @@ describe('the embedded store', () => {
 
   it('refuses a key that LMDB cannot take', async () => {
     const store = await openEmbeddedStore({ directory: directory(), clock: systemClock });
-    await expect(put(store, `/${'é'.repeat(1000)}`, '1')).rejects.toThrow('has 2001 bytes; 1978 is the most');
+    await expect(put(store, `/${'é'.repeat(1000)}`, '1')).rejects.toThrow(
+      'has 2001 bytes, more than the maximum of 1978',
+    );
     await put(store, `/${'é'.repeat(900)}`, '1');
     await store.close();
   });

@@ -28,23 +28,23 @@ export interface EmbeddedStoreParts {
   readonly history: HistoryOptions;
   /** Writes a copy of the store into a directory. */
   backup(directory: string): Promise<void>;
-  /** Lets go of the directory, after everything else. */
+  /** Releases the lock of the directory, after everything else. */
   release(): Promise<void>;
 }
 
-/** Rows and changes read in one turn of the loop. */
+/** Rows read in one turn of the event loop. */
 const ROWS_PER_TURN = 1000;
 const BYTES_PER_PAGE = 4 * 2 ** 20;
 
-/** The store in a directory. Writing is in group-commit.ts; this is reading, watching and the end. */
+/** The store in a directory: reading, watching and closing. Writing is in group-commit.ts. */
 export class EmbeddedStore implements Store {
   readonly #parts: EmbeddedStoreParts;
   readonly #database: Database;
   readonly #commits: GroupCommit;
   readonly #watchers: Watchers;
-  /** Reads that last longer than a turn. The file must stay open for them. */
+  /** Reads that span turns of the event loop, and need the file open. */
   readonly #reads = new Set<Promise<unknown>>();
-  /** The newest revision that a reader was shown: the file may be ahead of the news of its last flush. */
+  /** The newest revision that a reader has seen: the file may be ahead of the notification of its last flush. */
   #shown = 0;
   #closing: Promise<void> | undefined;
 
@@ -99,7 +99,7 @@ export class EmbeddedStore implements Store {
     await this.#commits.compact(revision);
   }
 
-  /** Writes a copy into a directory that is empty or not there, while work goes on. It opens like any other. */
+  /** Writes a copy into an empty or missing directory while the store is in use. The copy is a complete store. */
   async backup(directory: string): Promise<void> {
     this.#checkOpen();
     const copy = this.#parts.backup(directory).finally(() => this.#reads.delete(copy));
@@ -141,7 +141,7 @@ export class EmbeddedStore implements Store {
     return { rows, revision, more: false };
   }
 
-  /** What a key held at a revision, found from its newest change backwards. */
+  /** The row of a key at a revision, found by following its changes backwards. */
   #rowAt(key: string, newest: Entry, revision: number, snapshot?: Snapshot): Row | undefined {
     if (newest.deleted && newest.revision <= revision) return undefined;
     let position: Position | undefined = newest;
@@ -196,7 +196,7 @@ function check(revision: number, state: State): void {
   if (revision < state.compacted) throw new StoreCompacted(state.compacted);
 }
 
-/** A range of LMDB needs a first key that is not empty. */
+/** The first key of a range must not be empty in LMDB. */
 function startOf(prefix: string, after = ''): Buffer {
   const start = compareKeys(after, prefix) > 0 ? after : prefix;
   return start === '' ? Buffer.from([0]) : Buffer.from(start);

@@ -1,6 +1,6 @@
-/** Why a directory cannot be opened as a store. Their messages are one sentence for whoever started the program. */
+/** Why a directory cannot be opened as a store. Messages are one sentence for the user. */
 
-/** Another program has the directory open. */
+/** Another process uses the directory. */
 export class StoreLocked extends Error {
   override readonly name = 'StoreLocked';
   constructor(
@@ -11,17 +11,17 @@ export class StoreLocked extends Error {
   }
 }
 
-/** The directory holds something else, or what a newer release wrote. */
+/** The directory is not a store, or was written by a newer release. */
 export class StoreFormat extends Error {
   override readonly name = 'StoreFormat';
 }
 
-/** The process may not read or write there. */
+/** The process has no permission to read or write the directory. */
 export class StoreDenied extends Error {
   override readonly name = 'StoreDenied';
 }
 
-/** The data file was copied while a program wrote to it, or cut off: its parts do not fit together. */
+/** The data file was truncated, or copied while it was written: it is inconsistent. */
 export class StoreTorn extends Error {
   override readonly name = 'StoreTorn';
 }

@@ -131,7 +131,7 @@ describe('group commit', () => {
     };
     room[0] = () => Promise.reject(new Error('EIO'));
     await expect(put('/a', '1')).rejects.toMatchObject({ name: 'StoreUnavailable', cause: new Error('EIO') });
-    await expect(async () => put('/a', '1')).rejects.toThrow('must be opened anew');
+    await expect(async () => put('/a', '1')).rejects.toThrow('must be opened again');
     await expect(async () => put('/a', '1')).rejects.toBeInstanceOf(StoreUnavailable);
   });
 });

@@ -15,8 +15,8 @@ import type { Database } from './database.ts';
 import {
   type Entry,
   encodeRecord,
-  LONGEST_KEY,
-  MOST_WRITES,
+  MAX_KEY_BYTES,
+  MAX_WRITES,
   type Position,
   recordBytes,
   type State,
@@ -27,60 +27,60 @@ import { planTrim, type Trim } from './trim.ts';
 
 export interface GroupCommitOptions {
   readonly database: Database;
-  /** Asked for room before every flush. */
+  /** Makes sure of disk space before every flush. */
   readonly reserve: { take(pages: number): Promise<void> };
   readonly clock: Clock;
   readonly historyMilliseconds: number;
   readonly historyBytes: number;
-  /** Told of changes that are on disk, before their commits resolve. */
+  /** Called with changes that are on disk, before their commits resolve. */
   publish(changes: readonly Change[]): void;
 }
 
-/** A key as the next commit finds it: on disk, or about to be. */
-interface Known {
+/** The state of a key that the next commit is decided against: on disk, or about to be. */
+interface KeyState {
   readonly entry: Entry | undefined;
-  /** undefined: it does not exist, or was deleted. */
+  /** Undefined when it does not exist, or was deleted. */
   readonly row: Row | undefined;
-  /** What brings it to disk; undefined: it is there. */
+  /** The batch that writes it; undefined when it is on disk. */
   readonly batch?: Batch;
 }
 
-interface Pending extends Known {
+interface PendingKey extends KeyState {
   readonly entry: Entry;
 }
 
-/** Who wants to know how a flush ends. */
-interface Waiting {
+/** A caller that waits for a flush. */
+interface FlushWaiter {
   done(): void;
   failed(error: Error): void;
 }
 
-/** What goes to disk together. */
+/** Commits that are written in one flush. */
 class Batch {
   readonly records: { readonly position: Position; readonly bytes: Buffer }[] = [];
   /** The newest state of every key that it writes. */
-  readonly keys = new Map<string, Pending>();
+  readonly keys = new Map<string, PendingKey>();
   readonly changes: Change[] = [];
-  readonly waiting: Waiting[] = [];
-  /** When its first change was made. */
+  readonly waiting: FlushWaiter[] = [];
+  /** Time of its first change. */
   time: number | undefined;
   bytes = 0;
-  /** What its changes add to history. */
+  /** Bytes that its changes add to history. */
   held = 0;
 
-  /** Where its records are, one behind the other, until they are on disk. */
-  readonly room: Buffer;
+  /** Memory for its records until they are on disk. */
+  readonly memory: Buffer;
   #used = 0;
 
-  constructor(room: Buffer) {
-    this.room = room;
+  constructor(memory: Buffer) {
+    this.memory = memory;
   }
 
-  /** Room for a record. */
-  take(size: number): Buffer {
-    if (this.#used + size > this.room.length) return Buffer.allocUnsafeSlow(size);
+  /** Allocates a record. */
+  allocate(size: number): Buffer {
+    if (this.#used + size > this.memory.length) return Buffer.allocUnsafeSlow(size);
     this.#used += size;
-    return this.room.subarray(this.#used - size, this.#used);
+    return this.memory.subarray(this.#used - size, this.#used);
   }
 
   *entries(): Generator<readonly [string, Entry]> {
@@ -88,47 +88,47 @@ class Batch {
   }
 }
 
-/** A batch that has this many bytes takes no further commit, so that a flush stays short. */
-const BATCH_BYTES = 8 * 2 ** 20;
+/** A batch of this size takes no further commits, so that a flush stays short. */
+const MAX_BATCH_BYTES = 8 * 2 ** 20;
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** Room for the records of a batch. Memory that was just in use is far faster than what the system has to provide. */
-const ROOM_BYTES = 256 * 1024;
+/** Memory for the records of a batch. It is reused, because new memory has to be mapped by the kernel first. */
+const BATCH_MEMORY_BYTES = 256 * 1024;
 
-/** Changes forgotten with each flush: more than it brings, so that trimming always gains on writing. */
-const TRIM_FACTOR = 4;
-const TRIM_LEAST = 64;
-const COMPACT_BUDGET = 500;
+/** Changes discarded with each flush: more than it adds, so that trimming catches up with writing. */
+const TRIM_CHANGES_PER_WRITE = 4;
+const MIN_TRIM_CHANGES = 64;
+const COMPACT_CHANGES = 500;
 
-/** Pages that LMDB may need: for a write besides those of the value, for a removal, and for a flush in any case. */
+/** Pages that LMDB may need: for a write, besides those of the value; for a removal; and for every flush. */
 const PAGES_PER_WRITE = 4;
 const PAGES_PER_REMOVAL = 1;
 const PAGES_PER_FLUSH = 64;
-const PAGE = 4096;
+const PAGE_BYTES = 4096;
 
 /**
- * Decides commits at once, against what is on disk and what is on its way, and brings them to disk together: commits
- * that arrive while a flush is under way wait for the next one, and share it.
+ * Group commit: each commit is decided at once, against what is on disk and what is pending. Commits that arrive during a
+ * flush share the next one.
  *
- * When a flush fails, everything behind it was decided on a state that will never be; so it fails, too, and the next
- * commit starts from the disk. The revisions given to them are not given again.
+ * When a flush fails, pending commits were decided on a state that will never exist; so they fail, too, and the next commit
+ * is decided against the disk. Their revisions are not used again.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  /** What waits for the flush that is under way, oldest first. */
+  /** Batches that wait for the current flush, oldest first. */
   readonly #queue: Batch[] = [];
   #flushing: Batch | undefined;
-  /** The room of a batch that is on disk, for the next one. */
+  /** The memory of a batch that is on disk, for the next one. */
   #spare: Buffer | undefined;
   #state: State;
-  /** The newest revision that was given out. */
+  /** The newest revision that was assigned. */
   #assigned: number;
-  /** What is being brought to disk. */
+  /** The flush in progress. */
   #work: Promise<void> | undefined;
-  /** When the oldest change that is remembered was made; undefined: there is none. Zero: not known yet. */
+  /** Time of the oldest change in history; undefined: there is none. Zero: not known yet. */
   #oldest: number | undefined = 0;
-  /** What compact() was asked for. */
+  /** The revision that compact() was called with. */
   #compactTo = 0;
   #closed: StoreUnavailable | undefined;
 
@@ -138,15 +138,15 @@ export class GroupCommit {
     this.#assigned = this.#state.revision;
   }
 
-  /** The newest revision whose flush has been told of. */
+  /** The newest revision that was published. */
   get revision(): number {
     return this.#state.revision;
   }
 
   commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
     this.#checkOpen();
-    checkWrites(writes, LONGEST_KEY);
-    if (writes.length > MOST_WRITES) throw new RangeError(`a commit takes ${MOST_WRITES} writes`);
+    checkWrites(writes, MAX_KEY_BYTES);
+    if (writes.length > MAX_WRITES) throw new RangeError(`a commit has at most ${MAX_WRITES} writes`);
     const known = writes.map((write) => this.#known(write));
     for (const [i, { key, expect }] of writes.entries()) {
       const revision = known[i]?.row?.revision ?? 0;
@@ -163,12 +163,12 @@ export class GroupCommit {
     const batch = this.#openBatch();
     if (effective) {
       this.#assigned++;
-      for (const [i, write] of writes.entries()) this.#add(batch, write, known[i] as Known);
+      for (const [i, write] of writes.entries()) this.#add(batch, write, known[i] as KeyState);
     }
     return this.#flushed(batch, this.#assigned);
   }
 
-  /** Forgets history up to a revision, a step with every flush. */
+  /** Discards history up to a revision, one step with every flush. */
   async compact(revision: number): Promise<void> {
     this.#checkOpen();
     if (revision > this.#state.revision) throw new StoreAhead(this.#state.revision);
@@ -176,7 +176,7 @@ export class GroupCommit {
     while (this.#state.compacted < revision) await this.#flushed(this.#openBatch(), revision);
   }
 
-  /** Takes no more commits, and resolves when those under way have ended. */
+  /** Takes no more commits, and resolves when pending ones have ended. */
   async close(): Promise<void> {
     this.#closed ??= new StoreUnavailable('the store is closed');
     while (this.#work) await this.#work;
@@ -186,7 +186,7 @@ export class GroupCommit {
     if (this.#closed) throw this.#closed;
   }
 
-  #pending(key: string): Pending | undefined {
+  #pending(key: string): PendingKey | undefined {
     for (let i = this.#queue.length - 1; i >= 0; i--) {
       const waiting = this.#queue[i]?.keys.get(key);
       if (waiting) return waiting;
@@ -194,13 +194,13 @@ export class GroupCommit {
     return this.#flushing?.keys.get(key);
   }
 
-  /** The revision of a key on disk; 0: there is none. */
+  /** The revision of a key on disk; 0 when it does not exist. */
   #stored(key: string): number {
     const entry = this.#options.database.entry(key);
     return entry && !entry.deleted ? entry.revision : 0;
   }
 
-  #known({ key, expect, replaces }: Write): Known {
+  #known({ key, expect, replaces }: Write): KeyState {
     const pending = this.#pending(key);
     if (pending) return pending;
     const entry = this.#options.database.entry(key);
@@ -212,14 +212,14 @@ export class GroupCommit {
 
   #openBatch(): Batch {
     const last = this.#queue.at(-1);
-    if (last && last.bytes < BATCH_BYTES) return last;
-    const batch = new Batch(this.#spare ?? Buffer.allocUnsafeSlow(ROOM_BYTES));
+    if (last && last.bytes < MAX_BATCH_BYTES) return last;
+    const batch = new Batch(this.#spare ?? Buffer.allocUnsafeSlow(BATCH_MEMORY_BYTES));
     this.#spare = undefined;
     this.#queue.push(batch);
     return batch;
   }
 
-  #add(batch: Batch, { key, value }: Write, { entry: before, row: previous }: Known): void {
+  #add(batch: Batch, { key, value }: Write, { entry: before, row: previous }: KeyState): void {
     if (value === null && !previous) return;
     const revision = this.#assigned;
     const last = batch.records.at(-1)?.position;
@@ -227,7 +227,7 @@ export class GroupCommit {
     const size = recordBytes(key, value);
     const held = (previous && before ? before.bytes : 0) + (value === null ? size : 0);
     const time = this.#options.clock.now();
-    const bytes = batch.take(size);
+    const bytes = batch.allocate(size);
     encodeRecord({ key, value, time, link: before, created: previous === undefined, frees: held }, bytes);
     // Field by field: V8 takes many times as long to add fields to what it spread.
     const entry: Entry = { revision, index, deleted: value === null, bytes: size };
@@ -241,7 +241,7 @@ export class GroupCommit {
 
   /** Resolves with the revision when the batch is on disk. */
   #flushed(batch: Batch, revision: number): Promise<number> {
-    // The first commit waits for the end of this turn of the loop, so that others of the turn come along.
+    // The first commit waits for the end of this turn of the event loop, so that others of the same turn share the flush.
     this.#work ??= turn().then(() => this.#next());
     return new Promise((resolve, reject) => {
       batch.waiting.push({ done: () => resolve(revision), failed: reject });
@@ -262,9 +262,9 @@ export class GroupCommit {
       this.#next();
       return;
     }
-    // Not after a failure: LMDB might still be reading.
-    this.#spare = batch.room;
-    // The disk goes on with the next batch while this one is told of.
+    // Not after a failure: LMDB might still read it.
+    this.#spare = batch.memory;
+    // The next batch is written while this one is published.
     this.#next();
     this.#options.publish(batch.changes);
     for (const { done } of batch.waiting) done();
@@ -295,11 +295,11 @@ export class GroupCommit {
       const { compacted, historyBytes: held } = state;
       return { removedRecords: NONE, removedEntries: NONE, compacted, historyBytes: held, oldest: this.#oldest };
     }
-    const budget = compacting ? COMPACT_BUDGET : TRIM_LEAST + TRIM_FACTOR * batch.changes.length;
+    const budget = compacting ? COMPACT_CHANGES : MIN_TRIM_CHANGES + TRIM_CHANGES_PER_WRITE * batch.changes.length;
     return planTrim(database, state, goal, budget);
   }
 
-  /** Nothing of the batch is on disk, nor will be what was decided on top of it. */
+  /** Fails the batch and all that were decided on top of it. */
   #fail(batch: Batch, cause: unknown): void {
     const error = storeError(cause);
     this.#checkUsable();
@@ -307,19 +307,19 @@ export class GroupCommit {
     for (const { waiting } of failed) for (const one of waiting) one.failed(error);
   }
 
-  /** After some failures LMDB takes no further transaction until the file is opened anew. */
+  /** After some failures LMDB takes no transactions until the file is opened again. */
   #checkUsable(): void {
     try {
       this.#options.database.probe();
     } catch (cause) {
-      this.#closed = new StoreUnavailable('the store has failed and must be opened anew', { cause });
+      this.#closed = new StoreUnavailable('the store has failed and must be opened again', { cause });
     }
   }
 }
 
 /**
- * A conflict with a write that is on its way is told when that write is on disk: who reads and tries again then finds
- * it, and does not run in circles until the flush has ended.
+ * A conflict with a pending write is reported when that write is on disk. Otherwise the caller would read the old row and
+ * conflict again, in a loop, until the flush has ended.
  */
 function rejected(conflict: StoreConflict, batch: Batch | undefined): Promise<never> {
   return new Promise((_, reject) => {
@@ -328,16 +328,16 @@ function rejected(conflict: StoreConflict, batch: Batch | undefined): Promise<ne
   });
 }
 
-/** An upper bound that holds in practice; past it LMDB finds room by itself, or fails. */
+/** An upper bound in practice; beyond it, LMDB finds space by itself, or fails. */
 function pagesFor(batch: Batch, trim: Trim): number {
   const writes = batch.records.length + batch.keys.size;
   const removals = trim.removedRecords.length + trim.removedEntries.length;
-  const values = Math.ceil(batch.bytes / PAGE);
+  const values = Math.ceil(batch.bytes / PAGE_BYTES);
   return values + writes * PAGES_PER_WRITE + removals * PAGES_PER_REMOVAL + PAGES_PER_FLUSH;
 }
 
 function storeError(cause: unknown): Error {
   if (cause instanceof StoreFull || cause instanceof StoreUnavailable) return cause;
   if (isFull(cause)) return new StoreFull('the disk is full', { cause });
-  return new StoreUnavailable('the write did not reach the disk', { cause });
+  return new StoreUnavailable('the write failed', { cause });
 }

@@ -1,23 +1,23 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * The bytes on disk. Numbers are big-endian, so that the order of keys is the order of revisions.
+ * The layout on disk. Numbers are big-endian, so that the order of keys is the order of revisions.
  *
- * `log` holds every change that is still needed, by position: what was written, and where the key's previous change is.
- * `index` holds, for every key, the position of its newest change; a deleted key stays until its deletion is forgotten.
- * `meta` holds one row, the state.
+ * `log` has every change that is still needed, by position: the value, and the position of the key's previous change.
+ * `index` has, for every key, the position of its newest change; a deleted key stays until its deletion is discarded.
+ * `meta` has one row, the state.
  *
- * A value is written once: replacing it moves the index on, and trimming deletes the replaced record.
+ * A value is written once: replacing it changes the index, and trimming deletes the replaced record.
  */
 export const FORMAT = 1;
 
-/** LMDB's own limit with pages of 4 KiB. */
-export const LONGEST_KEY = 1978;
+/** LMDB's limit with pages of 4 KiB. */
+export const MAX_KEY_BYTES = 1978;
 
 /** A position has 16 bits for the index. */
-export const MOST_WRITES = 65_536;
+export const MAX_WRITES = 65_536;
 
-/** Where a change stands in the log: its revision, and its place among the writes of that revision. */
+/** The position of a change in the log: its revision, and its index among the writes of that revision. */
 export interface Position {
   readonly revision: number;
   readonly index: number;
@@ -40,7 +40,7 @@ export function encodePosition(position: Position): Buffer {
   return bytes;
 }
 
-/** What the index says about a key. */
+/** The row of a key in the index. */
 export interface Entry extends Position {
   readonly deleted: boolean;
   /** The size of the record at that position. */
@@ -69,13 +69,13 @@ export interface LogRecord {
   readonly key: string;
   /** null: deleted. */
   readonly value: Buffer | null;
-  /** Milliseconds since the epoch at which it was made. */
+  /** When it was committed: milliseconds since the epoch. */
   readonly time: number;
-  /** The key's change before this one; undefined when there was none, or it is forgotten. */
+  /** The key's previous change; undefined when there was none, or it was discarded. */
   readonly link: Position | undefined;
-  /** Whether the key came to be: there was no change before, or that was a deletion. */
+  /** Whether the key was created: it had no previous change, or that was a deletion. */
   readonly created: boolean;
-  /** What forgetting this change sets free: the size of the replaced record, and its own when it is a deletion. */
+  /** Bytes freed by discarding this change: the replaced record, and the record itself when it is a deletion. */
   readonly frees: number;
 }
 
@@ -91,7 +91,7 @@ const FREES = 19;
 const KEY_LENGTH = 23;
 const HEADER = 25;
 
-/** Fills `bytes`, which are as many as recordBytes() says. */
+/** Fills `bytes`, whose length must be recordBytes(). */
 export function encodeRecord(record: LogRecord, bytes: Buffer): void {
   const { key, value, link } = record;
   const keyLength = bytes.length - HEADER - (value?.length ?? 0);
@@ -117,7 +117,7 @@ export function decodeRecord(bytes: Buffer): LogRecord {
   };
 }
 
-/** The value of an encoded record alone. It shares its memory. */
+/** The value of an encoded record, sharing its memory. */
 export function valueIn(bytes: Buffer): Buffer | null {
   if (bytes.readUInt8(FLAGS) & DELETED) return null;
   return bytes.subarray(HEADER + bytes.readUInt16BE(KEY_LENGTH));
@@ -127,12 +127,12 @@ export function linkIn(bytes: Buffer): Position | undefined {
   return bytes.readUInt8(FLAGS) & LINKED ? readPosition(bytes, LINK) : undefined;
 }
 
-/** Whether the record is the one that was written. Asked where a file may be torn, not on every read. */
-export function isWhole(bytes: Buffer): boolean {
+/** Whether the checksum of a record matches. For files that may be inconsistent, not for every read. */
+export function isIntact(bytes: Buffer): boolean {
   return bytes.length >= HEADER && bytes.readUInt32BE(CHECKSUM) === crc32(bytes.subarray(FLAGS));
 }
 
-/** The size of a record, known before it is made. */
+/** The size of an encoded record. */
 export function recordBytes(key: string, value: Buffer | null): number {
   return HEADER + Buffer.byteLength(key) + (value?.length ?? 0);
 }
@@ -140,13 +140,13 @@ export function recordBytes(key: string, value: Buffer | null): number {
 export interface State {
   /** The newest revision on disk. */
   readonly revision: number;
-  /** The oldest revision that may still be asked for. */
+  /** The oldest revision that can still be read. */
   readonly compacted: number;
-  /** What history alone holds: replaced records and deletions behind `compacted`. */
+  /** Size of what only history needs: replaced records and deletions after `compacted`. */
   readonly historyBytes: number;
 }
 
-/** Before the first commit the revision is 1, as in etcd: 0 means "any" to API clients. */
+/** The revision is 1 before the first commit, as in etcd, because 0 means "any" to API clients. */
 export const EMPTY: State = { revision: 1, compacted: 0, historyBytes: 0 };
 
 export function encodeState({ revision, compacted, historyBytes }: State): Buffer {

@@ -1,8 +1,9 @@
 import { readSync } from 'node:fs';
 
 /**
- * LMDB's data file, as far as this store must know it without LMDB: version 2 of its format, 64 bits, little-endian. It
- * begins with two meta pages; the one with the higher transaction number counts.
+ * Reads LMDB's data file without LMDB: the only code that depends on its internal layout, together with copy-check.ts.
+ * Tested with lmdb 3.5.6: version 2 of the format, 64 bits, little-endian. The file begins with two meta pages, of which
+ * the one with the higher transaction number is valid.
  */
 export interface Meta {
   readonly pageSize: number;
@@ -14,9 +15,9 @@ export interface Meta {
   readonly trees: readonly Tree[];
 }
 
-/** A B-tree: its root and what it should be made of. */
+/** A B-tree: its root, and how many pages and entries it has. */
 export interface Tree {
-  /** undefined: it is empty. */
+  /** Undefined when the tree is empty. */
   readonly root: number | undefined;
   readonly branchPages: number;
   readonly leafPages: number;
@@ -35,7 +36,7 @@ const TRANSACTION = LAST_PAGE + 8;
 const META_BYTES = TRANSACTION + 8;
 const NO_PAGE = 2n ** 64n - 1n;
 
-/** Throws when the file is not one that this LMDB wrote. */
+/** Throws when the file is not an LMDB data file of this version. */
 export function readMeta(file: number): Meta {
   const first = readMetaAt(file, 0);
   const second = readMetaAt(file, first.pageSize);

@@ -13,9 +13,9 @@ import { COPIED, takeLock } from './lock.ts';
 import { isFull, Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreOptions extends HistoryOptions {
-  /** Made when it is not there. The store keeps `format`, `lock`, `data.mdb` and `data.mdb-lock` in it. */
+  /** Created when missing. The store keeps `format`, `lock`, `data.mdb` and `data.mdb-lock` in it. */
   readonly directory: string;
-  /** Address space, in bytes, set aside for the file. The file may outgrow it; then LMDB maps it anew. */
+  /** Address space, in bytes, that is reserved for the file. LMDB maps a file that outgrows it again. */
   readonly mapSize?: number;
 }
 
@@ -26,7 +26,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-      throw new StoreDenied(`this user may not write to ${path ?? options.directory}`, { cause: error });
+      throw new StoreDenied(`no permission to write to ${path ?? options.directory}`, { cause: error });
     }
     if (code === 'ENOTDIR' || code === 'EEXIST') {
       throw new StoreDenied(`${options.directory} is not a directory`, { cause: error });
@@ -36,11 +36,11 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 }
 
-export const MAP_SIZE = 16 * 2 ** 30;
+export const MAP_BYTES = 16 * 2 ** 30;
 const PAGES_TO_OPEN = 32;
 
 async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
-  const { directory, mapSize = MAP_SIZE, log = silent } = options;
+  const { directory, mapSize = MAP_BYTES, log = silent } = options;
   const file = join(directory, 'data.mdb');
   await makeDirectory(directory);
   await checkFormat(directory, file);
@@ -56,7 +56,7 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
     if (copied) {
       checkRecords(directory, database);
       await rm(join(directory, COPIED));
-      log.warn('the directory was copied from one that was open; the copy is whole', { directory });
+      log.warn('the directory was copied while it was in use; the copy is consistent', { directory });
     }
     await syncDirectory(directory);
     return new EmbeddedStore({
@@ -81,20 +81,19 @@ async function makeDirectory(directory: string): Promise<void> {
   await syncDirectory(dirname(first));
 }
 
-/** The format file comes before the data: where it is missing, the data is not ours to guess at. */
+/** The format file is written before the data: data without it is not used. */
 async function checkFormat(directory: string, file: string): Promise<void> {
   const path = join(directory, 'format');
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
   if (text === undefined) {
-    if (await exists(file))
-      throw new StoreFormat(`${directory} has a data.mdb without the file "format" that belongs to it`);
+    if (await exists(file)) throw new StoreFormat(`${directory} has a data.mdb but no file "format"`);
     await writeFormat(directory);
     return;
   }
   const format = Number(text);
-  if (!Number.isInteger(format)) throw new StoreFormat(`${path} does not belong to a store`);
+  if (!Number.isInteger(format)) throw new StoreFormat(`${path} is not the format file of a store`);
   if (format > FORMAT) {
     throw new StoreFormat(
       `${directory} was written by a newer release (format ${format}; this release reads ${FORMAT})`,
@@ -108,7 +107,7 @@ export async function writeFormat(directory: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** New names in a directory survive a power cut only after this. */
+/** Makes new names in a directory durable. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
@@ -118,7 +117,7 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The format file comes last here: without it, half a copy does not pass for a store. */
+/** Writes the format file last, so that an incomplete copy is not taken for a store. */
 async function backup(database: Database, directory: string): Promise<void> {
   await makeDirectory(directory);
   if ((await readdir(directory)).length > 0) throw new StoreDenied(`${directory} is not empty`);

@@ -7,30 +7,30 @@ import { readMeta } from './lmdb-file.ts';
 
 const MEBIBYTE = 2 ** 20;
 
-/** So much is not used up by others between a look and a flush. */
-const PLENTY = 64 * MEBIBYTE;
+/** With this much free space, other programs do not fill the disk between the check and the flush. */
+const PLENTY_BYTES = 64 * MEBIBYTE;
 
-/** With so much it is enough to look now and then: in so many milliseconds nobody else uses it up. */
-const AMPLE = 1024 * MEBIBYTE;
-const NOW_AND_THEN = 20;
+/** With this much free space, it is enough to check in intervals. */
+const AMPLE_BYTES = 1024 * MEBIBYTE;
+const CHECK_INTERVAL_MS = 20;
 
-const PAGE = 4096;
+const PAGE_BYTES = 4096;
 
 /**
- * Makes sure that there is room for a flush before LMDB begins it. LMDB would give up a transaction cleanly when a write
- * of its own finds none, but lmdb 3.5 overruns a buffer while it words the error, and may take the process with it.
+ * Makes sure that the disk has space for a flush before LMDB begins it. LMDB aborts a transaction cleanly when a write
+ * fails, but the lmdb package (seen in 3.5.6) overruns a buffer when it formats the error, which can crash the process.
  *
- * While the disk has plenty, that is all there is to it. When it gets scarce, the data file is made longer first: then
- * the lack of room shows as zeros that cannot be written, which changes nothing, and LMDB's writes go to blocks that the
- * file has already. The zeros are appended, so that they never replace anything, whoever else may write to the file.
+ * With plenty of free space, nothing needs to be done. Otherwise the data file is extended with zeros first: if that fails,
+ * nothing has changed, and if it succeeds, LMDB writes to blocks that the file already has. The zeros are appended, so they
+ * never overwrite anything, even if another process writes to the file.
  */
 export class Reserve {
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #clock: Clock;
-  /** When there was ample room, and how much of it may still be taken without another look. */
+  /** When free space was last seen to be ample, and how many bytes may be used before the next check. */
   #ampleAt = Number.NEGATIVE_INFINITY;
-  #unseen = 0;
+  #unchecked = 0;
 
   private constructor(path: string, file: FileHandle, clock: Clock) {
     this.#path = path;
@@ -42,24 +42,24 @@ export class Reserve {
     return new Reserve(path, await open(path, 'a+', 0o600), clock);
   }
 
-  /** Makes sure of room for this many pages. Rejects with StoreFull. */
+  /** Makes sure that there is space for this many pages. Rejects with StoreFull. */
   async take(pages: number): Promise<void> {
-    const needed = pages * PAGE;
+    const needed = pages * PAGE_BYTES;
     const now = this.#clock.now();
-    this.#unseen -= needed;
-    // A clock may be set back, or stand still.
-    if (this.#unseen >= 0 && Math.abs(now - this.#ampleAt) < NOW_AND_THEN) return;
+    this.#unchecked -= needed;
+    // The clock may be set back, or stand still.
+    if (this.#unchecked >= 0 && Math.abs(now - this.#ampleAt) < CHECK_INTERVAL_MS) return;
     const { bavail, bsize } = statfsSync(this.#path);
-    const room = bavail * bsize;
-    if (room > AMPLE) {
+    const free = bavail * bsize;
+    if (free > AMPLE_BYTES) {
       this.#ampleAt = now;
-      this.#unseen = PLENTY;
+      this.#unchecked = PLENTY_BYTES;
     }
-    if (room > PLENTY + needed) return;
+    if (free > PLENTY_BYTES + needed) return;
     const { size } = await this.#file.stat();
     if (size > 0) await this.#extend(size, pages);
-    // LMDB must find a new file empty, so that room for its first pages can only be looked for.
-    else if (room < MEBIBYTE) throw new StoreFull('the disk is full');
+    // A new file must be empty for LMDB, so it cannot be extended.
+    else if (free < MEBIBYTE) throw new StoreFull('the disk is full');
   }
 
   close(): Promise<void> {
@@ -80,11 +80,11 @@ export class Reserve {
   }
 }
 
-/** Whether an error of the file system, or of LMDB, says that there is no room. */
+/** Whether an error of the file system or of LMDB means that there is no space. */
 export function isFull(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return FULL.includes(code as string | number);
 }
 
-const MAP_FULL = -30_792;
-const FULL = ['ENOSPC', 'EDQUOT', constants.errno.ENOSPC, constants.errno.EDQUOT, MAP_FULL];
+const MDB_MAP_FULL = -30_792;
+const FULL = ['ENOSPC', 'EDQUOT', constants.errno.ENOSPC, constants.errno.EDQUOT, MDB_MAP_FULL];

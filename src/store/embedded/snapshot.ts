@@ -1,4 +1,4 @@
-/** Copies of a store that another program may be writing to: LMDB's readers see one state of its file. */
+/** Snapshots of a store that another process may be writing to: readers of LMDB see one state of its file. */
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open } from 'lmdb';
@@ -6,18 +6,18 @@ import { systemClock } from '../../base/clock.ts';
 import { checkRecords } from './copy-check.ts';
 import { Database } from './database.ts';
 import { StoreDenied } from './errors.ts';
-import { MAP_SIZE, openEmbeddedStore, writeFormat } from './open.ts';
+import { MAP_BYTES, openEmbeddedStore, writeFormat } from './open.ts';
 
 /**
- * How far revisions are ahead of the snapshot after it was restored. Clients remember versions that the snapshot has
- * never seen; none of them may come again and mean something else.
+ * Added to the revision of a restored snapshot. Clients know revisions from after the snapshot was taken; none of them may
+ * be used again for something else.
  */
-const LEAP = 1_000_000_000;
+const REVISION_GAP = 1_000_000_000;
 
 /** The file with all data of a store. */
 export const DATA_FILE = 'data.mdb';
 
-/** Copies the state of this moment into a directory that does not exist; says which revision it is. */
+/** Copies the current state into a directory that does not exist, and returns its revision. */
 export async function copyStore(directory: string, target: string): Promise<{ revision: number }> {
   const path = join(directory, DATA_FILE);
   if (!(await stat(path).catch(() => undefined))) throw new StoreDenied(`there is no store in ${directory}`);
@@ -37,7 +37,7 @@ export async function copyStore(directory: string, target: string): Promise<{ re
   return checkStore(target);
 }
 
-/** Makes the directory of a store whose data file is still to come; returns that file. */
+/** Creates the directory of a store, and returns the path of its data file, which is still missing. */
 export async function newStore(directory: string): Promise<string> {
   await mkdir(directory, { mode: 0o700 });
   await writeFormat(directory);
@@ -46,7 +46,7 @@ export async function newStore(directory: string): Promise<string> {
 
 /** Rejects with StoreTorn when a record is damaged. */
 async function checkStore(directory: string): Promise<{ revision: number }> {
-  const database = new Database(join(directory, DATA_FILE), MAP_SIZE);
+  const database = new Database(join(directory, DATA_FILE), MAP_BYTES);
   try {
     checkRecords(directory, database);
     return { revision: database.state().revision };
@@ -55,17 +55,17 @@ async function checkStore(directory: string): Promise<{ revision: number }> {
   }
 }
 
-/** Makes a copy a store to go on with: its history is forgotten, and its next revision was never given before. */
+/** Turns a copy into a store to continue with: without history, and with revisions that were never used before. */
 export async function continueFrom(directory: string): Promise<{ revision: number }> {
   const store = await openEmbeddedStore({ directory, clock: systemClock });
   await store.compact(store.revision());
   await store.close();
-  const database = new Database(join(directory, DATA_FILE), MAP_SIZE);
+  const database = new Database(join(directory, DATA_FILE), MAP_BYTES);
   try {
     const state = database.state();
-    const revision = state.revision + LEAP;
-    const leapt = { ...state, revision, compacted: revision };
-    await database.write({ removedRecords: [], removedEntries: [], records: [], entries: [], state: leapt });
+    const revision = state.revision + REVISION_GAP;
+    const resumed = { ...state, revision, compacted: revision };
+    await database.write({ removedRecords: [], removedEntries: [], records: [], entries: [], state: resumed });
     return { revision };
   } finally {
     await database.close();

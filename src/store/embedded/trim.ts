@@ -1,11 +1,11 @@
 import type { Database } from './database.ts';
 import { decodeRecord, type Position, type State } from './layout.ts';
 
-/** What a store wants to be rid of. */
+/** What a store wants to discard. */
 export interface TrimGoal {
-  /** Changes made at this time, or before. */
+  /** Changes from this time or before. */
   readonly time: number;
-  /** The most bytes that history may hold. */
+  /** Maximum size of history. */
   readonly bytes: number;
   /** Everything up to and including this revision. */
   readonly revision: number;
@@ -16,19 +16,19 @@ export interface Trim {
   readonly removedEntries: readonly string[];
   readonly compacted: number;
   readonly historyBytes: number;
-  /** When the oldest change that is left was made; undefined when none is left. */
+  /** Time of the oldest remaining change; undefined when there is none. */
   readonly oldest: number | undefined;
 }
 
-/** A record of this size counts for another change: reading it takes time. */
-const LARGE = 16_384;
+/** Reading a record of this size costs as much of the budget as another change. */
+const BYTES_PER_CHANGE = 16_384;
 
 /**
- * One step towards the goal: whole revisions from the front of the log, about `budget` changes at most.
+ * Plans one step towards the goal: complete revisions from the start of the log, about `budget` changes at most.
  *
- * Forgetting a change removes the record that it replaced, because nobody can ask for the time before it any more. The
- * change itself stays while it is the key's newest, unless it is a deletion: then the key goes from the index, too. So
- * a record is in the log for as long as some list or watch can reach it, and no longer.
+ * Discarding a change removes the record that it replaced, because the state before it can no longer be read. The change
+ * itself stays while it is the newest of its key, unless it is a deletion: then the key is removed from the index, too. So
+ * a record is in the log for as long as a list or watch can reach it, and no longer.
  */
 export function planTrim(database: Database, state: State, goal: TrimGoal, budget: number): Trim {
   const removedRecords: Position[] = [];
@@ -49,7 +49,7 @@ export function planTrim(database: Database, state: State, goal: TrimGoal, budge
       }
       compacted = revision;
     }
-    left -= 1 + bytes.length / LARGE;
+    left -= 1 + bytes.length / BYTES_PER_CHANGE;
     historyBytes -= record.frees;
     if (record.link && !record.created) removedRecords.push(record.link);
     if (record.value === null) {

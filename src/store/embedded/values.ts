@@ -1,4 +1,4 @@
-/** Every value that a store holds on disk, read beside the program that has it open. */
+/** Reads all values of a store on disk, also while another process uses it. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open } from 'lmdb';
@@ -6,7 +6,7 @@ import type { StoredValue } from '../driver.ts';
 import { StoreDenied } from './errors.ts';
 import { decodeEntry, decodeRecord, readPosition } from './layout.ts';
 
-/** Tells of each value, in one state of the file. */
+/** Calls `visit` with each value, in one state of the file. */
 export async function visitValues(directory: string, visit: (stored: StoredValue) => void): Promise<void> {
   const path = join(directory, 'data.mdb');
   if (!(await stat(path).catch(() => undefined))) throw new StoreDenied(`there is no store in ${directory}`);

@@ -35,10 +35,10 @@ describe('the encrypted store', () => {
     await put(inner, '/secrets/old', 'plain');
     const store = new EncryptedStore(inner, { random, keys: keyring(), prefixes: secrets });
     expect(await contents(store, '/')).toEqual({ '/secrets/old': 'plain' });
-    expect(await store.encryptAnew()).toBe(1);
+    expect(await store.reencrypt()).toBe(1);
     expect(isSealed((await inner.get('/secrets/old'))!.value)).toBe(true);
     expect(await contents(store, '/')).toEqual({ '/secrets/old': 'plain' });
-    expect(await store.encryptAnew()).toBe(0);
+    expect(await store.reencrypt()).toBe(0);
   });
 
   it('goes over to a new key, after which the old one is needed no more', async () => {
@@ -48,7 +48,7 @@ describe('the encrypted store', () => {
     for (let i = 0; i < 250; i++) await put(store, `/secrets/${i}`, `value ${i}`);
     const watch = watching(store, await store.revision());
     store.useKeys([next, old]);
-    expect(await store.encryptAnew()).toBe(250);
+    expect(await store.reencrypt()).toBe(250);
     const rows = (await inner.list('/')).rows;
     expect(rows.every(({ value }) => keyIdOf(value) === next.id)).toBe(true);
     const alone = new EncryptedStore(inner, { random, keys: [next], prefixes: secrets });

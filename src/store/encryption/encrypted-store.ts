@@ -1,6 +1,6 @@
 /**
- * A store in front of another: values under some prefixes are encrypted on their way in and decrypted on their way out.
- * Keys, revisions and everything else are the other's. What was written before it was encrypted is read as it is.
+ * Wraps a store so that values under some prefixes are encrypted. Keys and revisions are those of the inner store. Values
+ * that were written in plain are read as they are.
  */
 import type { Random } from '../../base/random.ts';
 import type { Change, Condition, ListOptions, Row, Rows, Store, Subscription, Watcher, Write } from '../store.ts';
@@ -15,15 +15,15 @@ export interface EncryptionOptions {
   readonly prefixes: readonly string[];
 }
 
-/** Rows read and written in one go when values are encrypted anew. */
-const PAGE = 100;
+/** Rows that are re-encrypted at a time. */
+const PAGE_ROWS = 100;
 
 export class EncryptedStore implements Store {
   readonly #inner: Store;
   readonly #prefixes: readonly string[];
   readonly #random: Random;
   #envelopes: Envelopes;
-  /** What was encrypted here: a watcher in the same process gets the very bytes that were written. */
+  /** Values that were encrypted here: a watcher in the same process gets the bytes that were written. */
   readonly #plain = new WeakMap<Buffer, Buffer>();
 
   constructor(inner: Store, { keys, prefixes, random }: EncryptionOptions) {
@@ -75,18 +75,18 @@ export class EncryptedStore implements Store {
     return this.#inner.close();
   }
 
-  /** From now on other keys count. Those that values are still encrypted with must be among them. */
+  /** Replaces the keys. Those that values are still encrypted with must be among them. */
   useKeys(keys: Keyring): void {
     this.#envelopes = new Envelopes(keys, this.#random);
   }
 
-  /** Writes every value anew that is not encrypted with the newest key; says how many. Readers see the same bytes. */
-  async encryptAnew(signal?: AbortSignal): Promise<number> {
+  /** Re-encrypts every value that is not encrypted with the newest key, and returns how many. Readers see the same bytes. */
+  async reencrypt(signal?: AbortSignal): Promise<number> {
     let written = 0;
     for (const prefix of this.#prefixes) {
       let after: string | undefined;
       for (let more = true; more && !signal?.aborted; ) {
-        const page = await this.#inner.list(prefix, { limit: PAGE, ...(after !== undefined && { after }) });
+        const page = await this.#inner.list(prefix, { limit: PAGE_ROWS, ...(after !== undefined && { after }) });
         const stale = page.rows.filter(({ value }) => !this.#isCurrent(value));
         const outcomes = await Promise.all(stale.map((row) => this.#rewrite(row)));
         written += outcomes.filter((done) => done).length;
@@ -103,7 +103,7 @@ export class EncryptedStore implements Store {
       await this.commit([{ key, value, expect: row.revision }]);
       return true;
     } catch (error) {
-      // Whoever was faster has encrypted it with the newest key.
+      // The concurrent write has encrypted it with the newest key.
       if (error instanceof StoreConflict) return false;
       throw error;
     }
@@ -131,7 +131,7 @@ export class EncryptedStore implements Store {
     return this.#covers(row.key) && isSealed(row.value) ? { ...row, value: this.#open(row.key, row.value) } : row;
   }
 
-  /** Another server may have written with a key that is not known here: a watch then ends as it does with the store. */
+  /** Returns an error when another server has written with a key that is not known here, which ends the watch. */
   #openAll(batch: readonly Change[]): readonly Change[] | StoreSealed {
     try {
       return batch.some(({ key }) => this.#covers(key)) ? batch.map((change) => this.#openChange(change)) : batch;

@@ -1,14 +1,14 @@
 /**
- * How a value looks when it is encrypted: a mark that no JSON begins with, the name of the key, a seed, a nonce, the
- * ciphertext and its tag. AES-256-GCM must never see a nonce twice under one key; so each run of the program derives keys
- * of its own from random seeds, and counts its nonces. The value's place in the store is authenticated with it: a
- * ciphertext that was moved to another key does not open.
+ * The format of an encrypted value: a mark that JSON cannot begin with, the id of the key, a seed, a nonce, the ciphertext
+ * and its tag. AES-256-GCM must never use a nonce twice with one key; so each run of the program derives keys of its own
+ * from random seeds, and counts its nonces. The store key of the value is authenticated with it: a ciphertext that was
+ * moved to another store key cannot be decrypted.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
 import type { Key, Keyring } from './keyring.ts';
 
-/** The value cannot be read with the keys there are. */
+/** The value cannot be decrypted with the keys in the key file. */
 export class StoreSealed extends Error {
   override readonly name = 'StoreSealed';
 }
@@ -24,16 +24,16 @@ const NONCE = SEED + SEED_BYTES;
 const BODY = NONCE + NONCE_BYTES;
 const CIPHER = 'aes-256-gcm';
 
-/** Values under one derived key. Far below what the counter could tell apart. */
-const MOST_PER_SEED = 2 ** 24;
-/** Derived keys that are kept: one for each run of the program whose values are read. */
-const MOST_DERIVED = 1000;
+/** Values encrypted with one derived key; far less than the counter allows. */
+const MAX_VALUES_PER_SEED = 2 ** 24;
+/** Cached derived keys: there is one for each run of the program whose values are read. */
+const MAX_DERIVED_KEYS = 1000;
 
 export function isSealed(value: Buffer): boolean {
   return value.length >= BODY + TAG_BYTES && value.compare(MARK, 0, MARK.length, 0, MARK.length) === 0;
 }
 
-/** The name of the key that a sealed value was encrypted with. */
+/** The id of the key that a sealed value was encrypted with. */
 export function keyIdOf(sealed: Buffer): string {
   return sealed.toString('latin1', ID, SEED);
 }
@@ -54,13 +54,13 @@ export class Envelopes {
     this.#keys = new Map(keyring.map((key) => [key.id, key]));
   }
 
-  /** The key that encrypts. */
+  /** The id of the key that encrypts. */
   get current(): string {
     return this.#newest.id;
   }
 
-  seal(place: string, value: Buffer): Buffer {
-    if (++this.#count > MOST_PER_SEED) {
+  seal(storeKey: string, value: Buffer): Buffer {
+    if (++this.#count > MAX_VALUES_PER_SEED) {
       this.#seed = this.#random.bytes(SEED_BYTES);
       this.#count = 1;
     }
@@ -71,7 +71,7 @@ export class Envelopes {
     sealed.fill(0, NONCE, BODY);
     sealed.writeUInt32BE(this.#count, BODY - 4);
     const cipher = createCipheriv(CIPHER, this.#keyFor(this.#newest, this.#seed), sealed.subarray(NONCE, BODY));
-    cipher.setAAD(Buffer.from(place));
+    cipher.setAAD(Buffer.from(storeKey));
     cipher.update(value).copy(sealed, BODY);
     cipher.final();
     cipher.getAuthTag().copy(sealed, BODY + value.length);
@@ -79,29 +79,31 @@ export class Envelopes {
   }
 
   /** Throws StoreSealed. */
-  open(place: string, sealed: Buffer): Buffer {
+  open(storeKey: string, sealed: Buffer): Buffer {
     const id = keyIdOf(sealed);
     const key = this.#keys.get(id);
-    if (!key) throw new StoreSealed(`${place} is encrypted with the key ${id}, which is not in the key file`);
+    if (!key) throw new StoreSealed(`${storeKey} is encrypted with the key ${id}, which is not in the key file`);
     const end = sealed.length - TAG_BYTES;
     const derived = this.#keyFor(key, sealed.subarray(SEED, NONCE));
     const decipher = createDecipheriv(CIPHER, derived, sealed.subarray(NONCE, BODY));
-    decipher.setAAD(Buffer.from(place));
+    decipher.setAAD(Buffer.from(storeKey));
     decipher.setAuthTag(sealed.subarray(end));
     try {
       return Buffer.concat([decipher.update(sealed.subarray(BODY, end)), decipher.final()]);
     } catch (cause) {
-      throw new StoreSealed(`${place} does not open with the key ${id}: it was changed, or moved here`, { cause });
+      throw new StoreSealed(`${storeKey} cannot be decrypted with the key ${id}: it was changed, or moved here`, {
+        cause,
+      });
     }
   }
 
   #keyFor({ id, secret }: Key, seed: Buffer): Buffer {
-    const name = `${id}${seed.toString('latin1')}`;
-    let derived = this.#derived.get(name);
+    const cacheKey = `${id}${seed.toString('latin1')}`;
+    let derived = this.#derived.get(cacheKey);
     if (!derived) {
-      if (this.#derived.size >= MOST_DERIVED) this.#derived.clear();
+      if (this.#derived.size >= MAX_DERIVED_KEYS) this.#derived.clear();
       derived = Buffer.from(hkdfSync('sha256', secret, seed, 'quarterdeck values', 32));
-      this.#derived.set(name, derived);
+      this.#derived.set(cacheKey, derived);
     }
     return derived;
   }

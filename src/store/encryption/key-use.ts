@@ -1,12 +1,12 @@
 import { isSealed, keyIdOf } from './envelope.ts';
 
-/** How many values are encrypted with a key: what is stored now, and what history holds besides. */
+/** How many values are encrypted with a key: current ones, and those in history. */
 export interface KeyUse {
   readonly stored: number;
   readonly history: number;
 }
 
-/** Counts, by the names of keys, the values that cannot be read without them. */
+/** Counts encrypted values by the ids of their keys. */
 export class KeyUses {
   readonly #uses = new Map<string, { stored: number; history: number }>();
 

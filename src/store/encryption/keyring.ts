@@ -2,12 +2,12 @@ import type { Random } from '../../base/random.ts';
 
 /** A key that values are encrypted with. */
 export interface Key {
-  /** What stands in front of a value that it encrypted. */
+  /** Is part of every value that the key encrypted. */
   readonly id: string;
   readonly secret: Buffer;
 }
 
-/** The first key encrypts; every one decrypts. */
+/** The first key encrypts; all of them decrypt. */
 export type Keyring = readonly [Key, ...Key[]];
 
 const ID_BYTES = 4;
@@ -18,12 +18,12 @@ export function newKey(random: Random): Key {
   return { id: random.bytes(ID_BYTES).toString('hex'), secret: random.bytes(SECRET_BYTES) };
 }
 
-/** One key a line, the newest first: its name and, in base64, its 32 bytes. */
+/** One key per line, the newest first: its id, and its 32 bytes in base64. */
 export function formatKeyring(keys: Keyring): string {
   return keys.map(({ id, secret }) => `${id} ${secret.toString('base64')}\n`).join('');
 }
 
-/** Undefined for a text that is no key file: nothing of it may be shown. */
+/** Undefined when the text is not a key file. No error quotes it. */
 export function parseKeyring(text: string): Keyring | undefined {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const keys = lines.map((line) => LINE.exec(line)).map((match) => match && keyOf(match));

@@ -1,7 +1,7 @@
 /**
- * The messages of protocol.ts as protobuf. The numbers of fields are etcd's; fields that this store does not use are
- * neither written nor read. What is written goes backwards, as ProtoWriter wants it. Bytes that are read share the
- * memory of their message.
+ * Encodes and decodes the messages of messages.ts as protobuf. Field numbers are etcd's; fields that this store does not
+ * use are neither written nor read. Messages are written backwards, as ProtoWriter expects. Decoded bytes share the memory
+ * of their message.
  */
 import { ProtoReader } from '../../base/protobuf/reader.ts';
 import { ProtoWriter } from '../../base/protobuf/writer.ts';
@@ -19,9 +19,9 @@ import type {
   WatchEvent,
   WatchRequest,
   WatchResponse,
-} from './protocol.ts';
+} from './messages.ts';
 
-/** One for all: a request is written without interruption. */
+/** Shared by all requests, since each is encoded synchronously. */
 const out = new ProtoWriter(16_384);
 
 export function encodeRangeRequest(request: RangeRequest): Buffer {
@@ -76,7 +76,7 @@ function writeOperation(operation: RequestOperation): void {
   }
 }
 
-/** The result is left out: its zero value says "equal". What is compared with is written even where it is zero. */
+/** The comparison is left out, since zero means "equal". The operand is written even when it is zero. */
 function writeCompare({ target, key, version, modRevision }: Compare): void {
   if (modRevision !== undefined) out.number(6, modRevision);
   if (version !== undefined) out.number(4, version);

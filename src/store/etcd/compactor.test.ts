@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ControlledClock } from '../../base/clock.ts';
 import { silent } from '../../base/log.ts';
 import { Compactor } from './compactor.ts';
-import type { TxnRequest, TxnResponse } from './protocol.ts';
+import type { TxnRequest, TxnResponse } from './messages.ts';
 
 /** The part of etcd that compactors use: one key with its version, and a revision that also grows by itself. */
 function fakeEtcd() {

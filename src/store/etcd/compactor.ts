@@ -2,7 +2,8 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Connection } from './connection.ts';
 import { COMPACTION_KEY } from './keyspace.ts';
-import { CompareTarget, methods } from './protocol.ts';
+import { CompareTarget } from './messages.ts';
+import { methods } from './methods.ts';
 
 export interface CompactorOptions {
   readonly connection: Pick<Connection, 'call'>;
@@ -13,14 +14,14 @@ export interface CompactorOptions {
 }
 
 /**
- * Forgets, once an interval, what is older than an interval. Several servers on one etcd take turns: each knows how
- * often the key of the compaction was written, and whoever still knows the right number writes it and compacts.
+ * Compacts, once per interval, what is older than an interval. Several servers on one etcd take turns: each knows the
+ * version of the compaction key, and the one that updates it by compare-and-set compacts.
  */
 export class Compactor {
   readonly #options: CompactorOptions;
   #timer: Timer | undefined;
-  /** How often the key was written when it was last seen. */
-  #turn = 0;
+  /** The version of the key when it was last seen. */
+  #version = 0;
   /** The newest revision, an interval ago. */
   #revision = 0;
 
@@ -32,7 +33,7 @@ export class Compactor {
     const { clock, log, intervalMilliseconds } = this.#options;
     this.#timer = clock.timer(intervalMilliseconds, () => {
       this.start();
-      this.#run().catch((error) => log.warn('etcd was not compacted; the next turn will do it', { error }));
+      this.#run().catch((error) => log.warn('etcd could not be compacted; the next interval will', { error }));
     });
   }
 
@@ -45,16 +46,16 @@ export class Compactor {
     const key = Buffer.from(COMPACTION_KEY);
     const oldest = this.#revision;
     const { header, succeeded, responses } = await connection.call(methods.txn, {
-      compare: [{ target: CompareTarget.VERSION, key, version: this.#turn }],
+      compare: [{ target: CompareTarget.VERSION, key, version: this.#version }],
       success: [{ put: { key, value: Buffer.from(String(oldest)) } }],
       failure: [{ range: { key } }],
     });
     this.#revision = header.revision;
     if (!succeeded) {
-      this.#turn = responses[0]?.range?.kvs[0]?.version ?? 0;
+      this.#version = responses[0]?.range?.kvs[0]?.version ?? 0;
       return;
     }
-    this.#turn++;
+    this.#version++;
     if (oldest > 0) await compact(oldest);
   }
 }

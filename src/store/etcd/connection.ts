@@ -13,10 +13,10 @@ export interface ConnectionOptions {
   readonly timeoutMilliseconds: number;
 }
 
-/** etcd answered, and said no in a way that belongs to the request. */
+/** etcd rejected the request. */
 export class EtcdRefusal extends Error {
   override readonly name = 'EtcdRefusal';
-  /** What the request asked for is gone, or has not happened; undefined: something else. */
+  /** Why, when it was because of the revision. */
   readonly revision: 'compacted' | 'future' | undefined;
 
   constructor(cause: GrpcError) {
@@ -26,32 +26,32 @@ export class EtcdRefusal extends Error {
   }
 }
 
-/** Between attempts to connect to an endpoint, doubled each time. */
-const SHORTEST_PAUSE = 100;
-const LONGEST_PAUSE = 2000;
+/** Wait between attempts to connect to an endpoint, doubled each time. */
+const MIN_RETRY_MS = 100;
+const MAX_RETRY_MS = 2000;
 
 /**
- * Sends requests to whichever endpoint is there: the first that can be connected to, until it fails. Tries none twice:
- * whether a write may be repeated is not ours to say.
+ * Sends requests to the first endpoint that can be connected to, until it fails. No request is retried: only the caller
+ * knows whether a write may be repeated.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #endpoints: readonly URL[];
-  /** Every connection that may be alive: an older one may still have a watch. */
+  /** Connections that may be open: an older one may still have a watch. */
   readonly #clients = new Set<GrpcClient>();
   #client: GrpcClient | undefined;
-  /** The endpoint that was connected last. Others go first when it has failed. */
+  /** The endpoint of the last connection. Others are tried first after it has failed. */
   #last: URL | undefined;
   #connecting: Promise<GrpcClient> | undefined;
-  /** Ends the attempts to connect. */
+  /** Cancels the attempts to connect. */
   #attempts: AbortController | undefined;
   #isClosed = false;
   /** Why the last attempt to connect failed. */
-  #obstacle: Error | undefined;
+  #connectError: Error | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    if (options.endpoints.length === 0) throw new RangeError('no endpoint of etcd is given');
+    if (options.endpoints.length === 0) throw new RangeError('etcd needs at least one endpoint');
     this.#endpoints = options.endpoints.map(checkedUrl);
   }
 
@@ -59,16 +59,16 @@ export class Connection {
   call<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
     const { clock, timeoutMilliseconds } = this.#options;
     return new Promise((resolve, reject) => {
-      let late = false;
+      let isLate = false;
       let sent: { readonly client: GrpcClient; readonly call: { cancel(): void } } | undefined;
       const timer = clock.timer(timeoutMilliseconds, () => {
-        late = true;
+        isLate = true;
         sent?.call.cancel();
         if (sent) this.#avoid(sent.client);
-        reject(this.#tooLate(sent !== undefined));
+        reject(this.#timeoutError(sent !== undefined));
       });
       const send = (client: GrpcClient) => {
-        if (late) return;
+        if (isLate) return;
         const call = client.unary(method, request, (error, response) => {
           timer.cancel();
           if (error) reject(this.#failure(error, client));
@@ -87,7 +87,7 @@ export class Connection {
     });
   }
 
-  /** A connection that takes calls. Waits until there is one; rejects when this is closed. */
+  /** Resolves with an open connection; waits until there is one. Rejects when this is closed. */
   async ready(): Promise<GrpcClient> {
     if (this.#client?.isOpen) return this.#client;
     if (this.#isClosed) throw closed();
@@ -103,7 +103,7 @@ export class Connection {
     for (const client of this.#clients) client.close();
   }
 
-  /** Tries all endpoints at once, and stays with the first that answers. */
+  /** Tries all endpoints at once, and keeps the first that answers. */
   async #connect(): Promise<GrpcClient> {
     const attempts = new AbortController();
     this.#attempts = attempts;
@@ -115,11 +115,11 @@ export class Connection {
     return client;
   }
 
-  /** Tries until it succeeds, and then ends the other attempts; rejects when it is ended itself. */
+  /** Retries until it succeeds, and then cancels the other attempts; rejects when it is cancelled itself. */
   async #connectTo(url: URL, attempts: AbortController): Promise<GrpcClient> {
     const { tls, clock } = this.#options;
     const { signal } = attempts;
-    let pause = SHORTEST_PAUSE;
+    let pause = MIN_RETRY_MS;
     if (url === this.#last) await sleep(clock, pause, signal);
     for (;;) {
       try {
@@ -131,23 +131,23 @@ export class Connection {
         return client;
       } catch (error) {
         signal.throwIfAborted();
-        this.#obstacle = error as Error;
+        this.#connectError = error as Error;
         await sleep(clock, pause, signal);
-        pause = Math.min(pause * 2, LONGEST_PAUSE);
+        pause = Math.min(pause * 2, MAX_RETRY_MS);
       }
     }
   }
 
-  /** Has failed: sees whether it is still there, and goes elsewhere if there is somewhere to go. */
+  /** After a failure: checks whether the connection is alive, and uses another endpoint if there is one. */
   #avoid(client: GrpcClient): void {
     client.probe();
     if (this.#endpoints.length > 1) client.retire();
   }
 
-  #tooLate(sent: boolean): StoreUnavailable {
-    const text = `etcd has not answered within ${this.#options.timeoutMilliseconds} ms`;
-    if (sent || !this.#obstacle) return new StoreUnavailable(text);
-    return new StoreUnavailable(`${text}: ${this.#obstacle.message}`, { cause: this.#obstacle });
+  #timeoutError(sent: boolean): StoreUnavailable {
+    const text = `etcd did not answer within ${this.#options.timeoutMilliseconds} ms`;
+    if (sent || !this.#connectError) return new StoreUnavailable(text);
+    return new StoreUnavailable(`${text}: ${this.#connectError.message}`, { cause: this.#connectError });
   }
 
   #failure(error: GrpcError, client: GrpcClient): Error {
@@ -160,7 +160,7 @@ export class Connection {
         this.#avoid(client);
         return new StoreUnavailable(`etcd is not available: ${error.message}`, { cause: error });
       case GrpcStatus.RESOURCE_EXHAUSTED:
-        if (error.message.includes('space exceeded')) return new StoreFull('etcd has no room left', { cause: error });
+        if (error.message.includes('space exceeded')) return new StoreFull('etcd has no space left', { cause: error });
         return new StoreUnavailable(`etcd is overloaded: ${error.message}`, { cause: error });
       default:
         return new EtcdRefusal(error);
@@ -175,7 +175,7 @@ function closed(): StoreUnavailable {
 function checkedUrl(endpoint: string): URL {
   const url = new URL(endpoint);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new RangeError(`${url.href} is not an http or https address`);
+    throw new RangeError(`${url.href} is not an http or https URL`);
   }
   return url;
 }

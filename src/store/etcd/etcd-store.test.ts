@@ -103,8 +103,8 @@ describe.skipIf(missing)('on a real etcd', () => {
     it('says so in time when no endpoint answers', async () => {
       const nobody = open({ endpoints: ['http://127.0.0.1:1'], timeoutMilliseconds: 200 });
       await expect(nobody).rejects.toBeInstanceOf(StoreUnavailable);
-      await expect(open({ endpoints: [] })).rejects.toThrow('no endpoint');
-      await expect(open({ endpoints: ['ftp://127.0.0.1'] })).rejects.toThrow('not an http or https address');
+      await expect(open({ endpoints: [] })).rejects.toThrow('needs at least one endpoint');
+      await expect(open({ endpoints: ['ftp://127.0.0.1'] })).rejects.toThrow('not an http or https URL');
     });
   });
 });
@@ -161,7 +161,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 300 });
     await put(store, '/a', '1');
     etcd.pause(true);
-    await expect(put(store, '/a', '2')).rejects.toThrow('etcd has not answered within 300 ms');
+    await expect(put(store, '/a', '2')).rejects.toThrow('etcd did not answer within 300 ms');
     etcd.pause(false);
     await expect.poll(() => store.get('/a').catch(() => undefined), { timeout: 10_000 }).toBeDefined();
     await store.close();

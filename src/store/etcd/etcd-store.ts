@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { TlsOptions } from '../../base/grpc/client.ts';
 import { type Logger, silent } from '../../base/log.ts';
-import { PassingMap } from '../../base/passing-map.ts';
+import { ShortLivedMap } from '../../base/short-lived-map.ts';
 import { HISTORY_MILLISECONDS } from '../history-options.ts';
 import { checkWrites } from '../keys.ts';
 import {
@@ -25,48 +25,48 @@ import {
   type Compare,
   CompareTarget,
   type KeyValue,
-  methods,
   type RangeRequest,
   type RangeResponse,
   type RequestOperation,
   type TxnResponse,
-} from './protocol.ts';
+} from './messages.ts';
+import { methods } from './methods.ts';
 import { EtcdWatch } from './watch.ts';
 
 export interface EtcdStoreOptions {
   /** `http://HOST:PORT` or `https://HOST:PORT`, each of them. */
   readonly endpoints: readonly string[];
   readonly tls?: TlsOptions;
-  /** Put before every key; default: nothing, so that `/registry/…` is found where other programs look for it. */
+  /** Prefix of every key in etcd; default: none, so that other programs find `/registry/…`. */
   readonly prefix?: string;
   readonly clock: Clock;
   /** How long a request may take before it rejects with StoreUnavailable; default: five seconds. */
   readonly timeoutMilliseconds?: number;
-  /** etcd is compacted to what it was this long ago, once in as long; default: five minutes. */
+  /** How much history is kept: etcd is compacted in this interval; default: five minutes. */
   readonly historyMilliseconds?: number;
   readonly log?: Logger;
 }
 
 const TIMEOUT_MILLISECONDS = 5000;
 
-/** Rows asked for at once. A longer list is put together from pages of one revision. */
-const PAGE = 2000;
+/** Rows per request. A longer list is made of pages of one revision. */
+const PAGE_ROWS = 2000;
 
-/** etcd has no limit of its own for keys. */
-const LONGEST_KEY = 65_536;
+/** etcd itself has no limit for keys. */
+const MAX_KEY_BYTES = 65_536;
 
-/** The store on etcd v3: several servers may share it. History is limited by age alone, as etcd counts no bytes. */
+/** The store on etcd v3, which several servers may share. History is limited by age only: etcd does not count bytes. */
 export class EtcdStore implements Store {
   readonly #connection: Connection;
   readonly #keyspace: Keyspace;
   readonly #compactor: Compactor;
   readonly #options: Required<Pick<EtcdStoreOptions, 'clock' | 'log'>>;
   readonly #watches = new Set<EtcdWatch>();
-  /** What must end before the connection does. */
-  readonly #underWay = new PassingMap<Promise<unknown>, true>();
-  /** The question for the revision that was asked last, and the one that waits for its answer. */
-  #asking: Promise<number> | undefined;
-  #askNext: Promise<number> | undefined;
+  /** Requests that must end before the connection is closed. */
+  readonly #inFlight = new ShortLivedMap<Promise<unknown>, true>();
+  /** The request for the revision that is in flight, and the one that is sent after its answer. */
+  #revisionRequest: Promise<number> | undefined;
+  #nextRevisionRequest: Promise<number> | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(options: EtcdStoreOptions) {
@@ -96,14 +96,14 @@ export class EtcdStore implements Store {
     return store;
   }
 
-  /** Asks etcd. Whoever asks while a question is under way shares the next one: its answer is no older than his call. */
+  /** Asks etcd. Calls during a request share the next one, whose answer is not older than any of the calls. */
   revision(): Promise<number> {
-    if (!this.#asking) return this.#ask();
-    this.#askNext ??= this.#asking.then(
-      () => this.#ask(),
-      () => this.#ask(),
+    if (!this.#revisionRequest) return this.#requestRevision();
+    this.#nextRevisionRequest ??= this.#revisionRequest.then(
+      () => this.#requestRevision(),
+      () => this.#requestRevision(),
     );
-    return this.#askNext;
+    return this.#nextRevisionRequest;
   }
 
   async get(key: string): Promise<Row | undefined> {
@@ -117,7 +117,7 @@ export class EtcdStore implements Store {
 
   async commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
     this.#checkOpen();
-    checkWrites(writes, LONGEST_KEY);
+    checkWrites(writes, MAX_KEY_BYTES);
     if (writes.length === 0) return this.revision();
     return this.#track(this.#commit(writes, conditions));
   }
@@ -164,7 +164,7 @@ export class EtcdStore implements Store {
   async #close(): Promise<void> {
     this.#compactor.stop();
     for (const watch of [...this.#watches]) watch.end(undefined);
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.keys());
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.keys());
     this.#connection.close();
   }
 
@@ -172,11 +172,11 @@ export class EtcdStore implements Store {
     const { limit = Number.POSITIVE_INFINITY } = options;
     const kvs: KeyValue[] = [];
     let { key, rangeEnd } = this.#keyspace.range(prefix, options.after);
-    // To etcd, revision 0 is the newest.
+    // For etcd, revision 0 means the newest.
     let revision = options.revision === 0 ? 1 : options.revision;
     for (;;) {
       if (Buffer.compare(key, rangeEnd) >= 0 && !rangeEnd.equals(ZERO)) break;
-      const page = Math.min(limit - kvs.length, PAGE);
+      const page = Math.min(limit - kvs.length, PAGE_ROWS);
       const response = await this.#range({ key, rangeEnd, limit: page, ...(revision && { revision }) });
       revision ??= response.header.revision;
       kvs.push(...response.kvs);
@@ -227,7 +227,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** etcd says only that a revision is gone or has not happened. Asks which ones there are. */
+  /** etcd says only that a revision is compacted or in the future. Asks for the bounds. */
   async #explain(error: unknown): Promise<unknown> {
     if (!(error instanceof EtcdRefusal)) return error;
     switch (error.revision) {
@@ -240,7 +240,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** Only a watch from too early is told what is left. */
+  /** Only a watch that starts too early gets the compacted revision. */
   async #oldest(): Promise<number> {
     const client = await this.#connection.ready();
     return new Promise((resolve, reject) => {
@@ -257,20 +257,20 @@ export class EtcdStore implements Store {
     });
   }
 
-  #ask(): Promise<number> {
-    this.#askNext = undefined;
-    const asking: Promise<number> = this.#track(this.#range({ key: ZERO })).then(({ header }) => header.revision);
+  #requestRevision(): Promise<number> {
+    this.#nextRevisionRequest = undefined;
+    const request: Promise<number> = this.#track(this.#range({ key: ZERO })).then(({ header }) => header.revision);
     const done = () => {
-      if (this.#asking === asking) this.#asking = undefined;
+      if (this.#revisionRequest === request) this.#revisionRequest = undefined;
     };
-    asking.then(done, done);
-    this.#asking = asking;
-    return asking;
+    request.then(done, done);
+    this.#revisionRequest = request;
+    return request;
   }
 
   #track<T>(work: Promise<T>): Promise<T> {
-    const done = () => this.#underWay.delete(work);
-    this.#underWay.set(work, true);
+    const done = () => this.#inFlight.delete(work);
+    this.#inFlight.set(work, true);
     work.then(done, done);
     return work;
   }
@@ -280,7 +280,7 @@ export class EtcdStore implements Store {
   }
 }
 
-/** What etcd found instead is in the order of the writes that expected something. */
+/** The responses are in the order of the expected revisions. */
 function conflict(expected: readonly Condition[], responses: TxnResponse['responses']): StoreConflict {
   const found = responses.map(({ range }) => range?.kvs[0]?.modRevision ?? 0);
   const index = expected.findIndex(({ revision }, i) => revision !== found[i]);

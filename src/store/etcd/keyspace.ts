@@ -1,9 +1,9 @@
 import { prefixEnd } from '../keys.ts';
 
-/** Where compactor.ts keeps its turn. No caller's key: those begin with a slash. */
+/** The key by which servers take turns to compact. Callers' keys begin with a slash. */
 export const COMPACTION_KEY = 'quarterdeck/compaction';
 
-/** How the store's keys stand in etcd: behind a prefix, which keeps several clusters on one etcd apart. */
+/** Maps the store's keys to keys in etcd: with a prefix, which separates several clusters on one etcd. */
 export class Keyspace {
   readonly #prefix: string;
   readonly #prefixLength: number;
@@ -23,20 +23,20 @@ export class Keyspace {
     return key.toString('utf8', this.#prefixLength);
   }
 
-  /** Keys with a prefix, behind a key. */
+  /** The range of keys with a prefix, after a key. */
   range(prefix: string, after?: string): { key: Buffer; rangeEnd: Buffer } {
     const start = this.write(prefix);
-    // The next key after a key is that key with a zero byte behind it.
-    const behind = after === undefined ? start : Buffer.concat([this.write(after), ZERO]);
-    const key = Buffer.compare(behind, start) > 0 ? behind : start;
+    // The next possible key is that key with a zero byte appended.
+    const next = after === undefined ? start : Buffer.concat([this.write(after), ZERO]);
+    const key = Buffer.compare(next, start) > 0 ? next : start;
     return { key: key.length > 0 ? key : ZERO, rangeEnd: prefixEnd(this.#prefix + prefix) ?? ZERO };
   }
 
-  /** Whether a key that etcd told of is one of the caller's. */
+  /** Whether a key in etcd belongs to the callers. */
   holds(key: Buffer): boolean {
     return !key.equals(this.#compaction);
   }
 }
 
-/** As a key, it is the least one, and nobody's; as the end of a range, it means that there is none. */
+/** As a key: the smallest one, which does not exist. As the end of a range: no end. */
 export const ZERO = Buffer.from([0]);

@@ -5,26 +5,27 @@ import type { Logger } from '../../base/log.ts';
 import { type Change, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
-import { EventType, type KeyValue, methods, type WatchEvent, type WatchResponse } from './protocol.ts';
+import { EventType, type KeyValue, type WatchEvent, type WatchResponse } from './messages.ts';
+import { methods } from './methods.ts';
 
 export interface WatchOptions {
   readonly connection: Connection;
   readonly keyspace: Keyspace;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Rejects unless all changes after this revision can still be had. */
+  /** Rejects unless all changes after this revision are still available. */
   check(revision: number): Promise<void>;
 }
 
-/** Between two attempts, so that an etcd that accepts and refuses is not asked in circles. */
-const PAUSE = 100;
+/** Wait between attempts, for an etcd that accepts connections and refuses watches. */
+const RETRY_MS = 100;
 
-/** One watch. It outlives connections: after each it goes on behind the last revision that it has told. */
+/** One watch. It outlives connections: after each, it resumes after the last revision that was delivered. */
 export class EtcdWatch {
   readonly #options: WatchOptions;
   readonly #watcher: Watcher;
   readonly #ending = new AbortController();
-  /** Everything up to this revision has been told. */
+  /** Everything up to this revision was delivered. */
   #position: number;
 
   constructor(options: WatchOptions, after: number, watcher: Watcher) {
@@ -33,7 +34,7 @@ export class EtcdWatch {
     this.#watcher = watcher;
   }
 
-  /** Resolves when the watch is over, for whatever reason. */
+  /** Resolves when the watch has ended, for whatever reason. */
   async run(): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
@@ -44,8 +45,8 @@ export class EtcdWatch {
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof StoreUnavailable)) return this.end(error as Error);
-        this.#options.log.warn('a watch on etcd was interrupted and is taken up again', { error });
-        await sleep(this.#options.clock, PAUSE, signal).catch(() => {});
+        this.#options.log.warn('a watch on etcd was interrupted and is resumed', { error });
+        await sleep(this.#options.clock, RETRY_MS, signal).catch(() => {});
       }
     }
   }
@@ -54,20 +55,20 @@ export class EtcdWatch {
     this.#ending.abort();
   }
 
-  /** Stops, and says why. */
+  /** Stops, and reports the reason to the watcher. */
   end(error: Error | undefined): void {
     if (this.#ending.signal.aborted) return;
     this.#ending.abort();
     this.#watcher.closed(error);
   }
 
-  /** Rejects when the stream ends: with StoreUnavailable when another one may go on. */
+  /** Rejects when the stream ends: with StoreUnavailable when another one can resume. */
   #follow(client: GrpcClient): Promise<void> {
     const { signal } = this.#ending;
     const { keyspace, log } = this.#options;
     let pending: WatchEvent[] = [];
     return new Promise((resolve, reject) => {
-      // It may have been stopped while the connection was on its way.
+      // It may have been stopped while the connection was opened.
       if (signal.aborted) return resolve();
       const stop = () => {
         stream.cancel();
@@ -85,9 +86,9 @@ export class EtcdWatch {
           pending = response.fragment ? [...events] : [];
           if (response.fragment) return;
           try {
-            this.#tell(events, response);
+            this.#deliver(events, response);
           } catch (error) {
-            log.error('a watcher failed and is closed', { error });
+            log.error('a watcher threw an error and is closed', { error });
             fail(error as Error);
           }
         },
@@ -106,17 +107,17 @@ export class EtcdWatch {
     });
   }
 
-  #tell(events: readonly WatchEvent[], { header, created }: WatchResponse): void {
+  #deliver(events: readonly WatchEvent[], { header, created }: WatchResponse): void {
     const changes = events
       .filter(({ kv }) => kv.modRevision > this.#position && this.#options.keyspace.holds(kv.key))
       .map((event) => this.#change(event));
     const last = events.at(-1)?.kv.modRevision;
-    // A response without events says that nothing happened up to its revision, save for the one that opens a watch.
+    // A response without events means that nothing happened up to its revision, except for the one that opens a watch.
     const through = last ?? (created ? 0 : header.revision);
     this.#position = Math.max(this.#position, through);
     if (changes.length > 0) this.#watcher.changes(changes);
-    const told = changes.at(-1)?.revision ?? 0;
-    if (told < through) this.#watcher.progress?.(this.#position);
+    const delivered = changes.at(-1)?.revision ?? 0;
+    if (delivered < through) this.#watcher.progress?.(this.#position);
   }
 
   #change({ type, kv, previous }: WatchEvent): Change {
@@ -137,5 +138,5 @@ export class EtcdWatch {
 
 function refusal({ compactRevision, cancelReason }: WatchResponse): Error {
   if (compactRevision > 0) return new StoreCompacted(compactRevision);
-  return new StoreUnavailable(`etcd has ended a watch: ${cancelReason}`);
+  return new StoreUnavailable(`etcd ended a watch: ${cancelReason}`);
 }

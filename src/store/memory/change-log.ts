@@ -6,13 +6,13 @@ interface Entry {
   readonly time: number;
 }
 
-/** The changes that are remembered, oldest first, and the revisions they lie between. */
+/** The changes in history, oldest first. */
 export class ChangeLog implements History {
-  /** The newest revision. Before the first commit it is 1, as in etcd: 0 means "any" to API clients. */
+  /** The newest revision: 1 before the first commit, as in etcd, because 0 means "any" to API clients. */
   revision = 1;
-  /** The oldest revision that may still be asked for. */
+  /** The oldest revision that can still be read. */
   compacted = 0;
-  /** What lies before #head has been forgotten, and goes for good when it is the larger half. */
+  /** Entries before #head are discarded, and removed from the array when they are its larger half. */
   #entries: Entry[] = [];
   #head = 0;
   #bytes = 0;
@@ -25,7 +25,7 @@ export class ChangeLog implements History {
     }
   }
 
-  /** Forgets everything up to and including a revision. */
+  /** Discards everything up to and including a revision. */
   compact(revision: number): void {
     this.check(revision, 0);
     if (revision <= this.compacted) return;
@@ -33,18 +33,18 @@ export class ChangeLog implements History {
     this.#drop(this.#indexAfter(revision));
   }
 
-  /** Forgets whole revisions from the front until what is left is young and small enough. */
-  trim(oldestTime: number, mostBytes: number): void {
+  /** Discards complete revisions from the front until the rest is new and small enough. */
+  trim(oldestTime: number, maxBytes: number): void {
     for (;;) {
       const { change, time } = this.#entries[this.#head] ?? {};
       if (!change || time === undefined) return;
-      if (time > oldestTime && this.#bytes <= mostBytes && change.revision > this.compacted) return;
+      if (time > oldestTime && this.#bytes <= maxBytes && change.revision > this.compacted) return;
       this.compacted = change.revision;
       this.#drop(this.#head + 1);
     }
   }
 
-  /** Throws unless the state at this revision is known. */
+  /** Throws unless the state at this revision can be read. */
   check(revision: number, compacted = this.compacted): void {
     if (revision > this.revision) throw new StoreAhead(this.revision);
     if (revision < compacted) throw new StoreCompacted(compacted);
@@ -63,7 +63,7 @@ export class ChangeLog implements History {
     };
   }
 
-  /** What each key that has changed since held at a revision. */
+  /** The rows, at a revision, of all keys that have changed since. */
   before(revision: number): Map<string, Row | undefined> {
     const rows = new Map<string, Row | undefined>();
     for (let i = this.#entries.length - 1; i >= this.#head && this.#revisionAt(i) > revision; i--) {
@@ -73,7 +73,7 @@ export class ChangeLog implements History {
     return rows;
   }
 
-  /** Forgets the entries before this index. */
+  /** Discards the entries before this index. */
   #drop(head: number): void {
     for (; this.#head < head; this.#head++) this.#bytes -= heldBy((this.#entries[this.#head] as Entry).change);
     if (this.#head * 2 <= this.#entries.length) return;
@@ -85,7 +85,7 @@ export class ChangeLog implements History {
     return (this.#entries[index] as Entry).change.revision;
   }
 
-  /** Where the changes after a revision begin. */
+  /** The index of the first change after a revision. */
   #indexAfter(revision: number): number {
     let low = this.#head;
     let high = this.#entries.length;
@@ -98,7 +98,7 @@ export class ChangeLog implements History {
   }
 }
 
-/** What history alone keeps alive: the replaced value, and the mark of a deletion. */
+/** Bytes that only history needs: the replaced value, and the key of a deletion. */
 function heldBy({ previous, value, key }: Change): number {
   return (previous?.value.length ?? 0) + (value === null ? key.length : 0);
 }

@@ -18,7 +18,7 @@ import { Watchers } from '../watchers.ts';
 import { ChangeLog } from './change-log.ts';
 import { SortedKeys } from './sorted-keys.ts';
 
-/** Everything in memory, gone with the process. For tests and for clusters that are thrown away. */
+/** A store in memory, for tests and throw-away clusters. */
 export class MemoryStore implements Store {
   readonly #options: HistoryOptions;
   readonly #rows = new Map<string, Row>();
@@ -60,7 +60,7 @@ export class MemoryStore implements Store {
     for (const { key, revision } of conditions) this.#compare(key, revision);
     const changes = this.#apply(writes);
     const { revision } = this.#changes;
-    // Watchers are told in a microtask of their own, so that one of them may commit without changing the order.
+    // Changes are delivered in a microtask of their own, so that a watcher may commit without changing their order.
     await undefined;
     this.#watchers.publish(changes);
     return revision;
@@ -115,7 +115,7 @@ export class MemoryStore implements Store {
     }
   }
 
-  /** The keys there are, and those there were before the changes in `before`. */
+  /** Existing keys, and those that existed before the changes in `before`. */
   #keysAt(before: ReadonlyMap<string, unknown>, prefix: string, after: string): Iterable<string> {
     const current = this.#keys.scan(prefix, after);
     if (before.size === 0) return current;

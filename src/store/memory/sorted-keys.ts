@@ -1,6 +1,6 @@
 import { compareKeys } from '../keys.ts';
 
-/** Keys in store order. An insertion moves what follows, which is cheap up to some hundred thousand keys. */
+/** Keys in store order. Inserting moves the keys after it, which is cheap up to some hundred thousand keys. */
 export class SortedKeys {
   readonly #keys: string[] = [];
 
@@ -12,7 +12,7 @@ export class SortedKeys {
     this.#keys.splice(this.#lowerBound(key), 1);
   }
 
-  /** Keys with the prefix, behind `after`. */
+  /** Keys with the prefix, after `after`. */
   *scan(prefix: string, after = ''): Generator<string> {
     const start = compareKeys(after, prefix) > 0 ? after : prefix;
     for (let i = this.#lowerBound(start); i < this.#keys.length; i++) {

@@ -1,6 +1,6 @@
 /**
- * The real server, client and controllers in this process, on a store in memory and with a clock that stands still. Every
- * component acts as its own user with the default roles; `stop` fails when one of them was refused something.
+ * The real server, client and controllers in this process, on a store in memory and with a controlled clock. Every
+ * component acts as its own user with the default roles; `stop` fails when one of them was denied a call.
  */
 import { ControlledClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/base/errors.ts';
@@ -28,15 +28,15 @@ export interface Cluster {
   /** As the administrator, over a connection that never breaks. */
   readonly client: Client;
   readonly clock: ControlledClock;
-  /** Acts as a component; calls that it has no right to are noted in `refusals`. */
+  /** Acts as a component; denied calls are recorded in `refusals`. */
   readonly clientFor: (user: User) => Client;
   /** Between the controllers and the server. */
   readonly link: Link;
-  /** What components were not allowed to do. A test that expects refusals takes them out. */
+  /** Denied calls of components. A test that expects some removes them. */
   readonly refusals: string[];
   /** What the controllers logged as a warning or an error. */
   readonly complaints: LogFields[];
-  /** Moves time on until the condition holds. */
+  /** Advances the clock until the condition holds. */
   eventually(condition: () => Promise<boolean>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -100,13 +100,13 @@ export async function startCluster(options: Pick<ServerOptions, 'admission'> = {
   };
 }
 
-/** One that is valid for a day: nobody looks at what it says. */
+/** A certificate that is valid for a day; its content does not matter. */
 async function anyCertificate(now: number): Promise<string> {
   const authority = await testAuthority();
   return (await authority.client('any', undefined, { notAfter: now + 86_400_000 })).cert;
 }
 
-/** How the authorizer, node restriction, certificate approval, owner references and escalation refuse for want of rights. */
+/** How the authorizer, node restriction, certificate approval, owner references and escalation deny for lack of rights. */
 const REFUSAL =
   / User "[^"]*" cannot |: node "[^"]*" |user not permitted to|cannot set blockOwnerDeletion|not currently held/;
 
@@ -118,7 +118,7 @@ function noting(handle: DirectHandle, refusals: string[]): DirectHandle {
     });
 }
 
-/** A connection that can be cut. */
+/** A connection that can be interrupted. */
 class Link {
   readonly #watches = new Set<() => void>();
   #isCut = false;
@@ -131,7 +131,7 @@ class Link {
     };
   }
 
-  /** Ends the watches, and nothing gets through until `mend`. */
+  /** Ends all watches, and rejects all calls until `mend`. */
   cut(): void {
     this.#isCut = true;
     for (const end of [...this.#watches]) end();

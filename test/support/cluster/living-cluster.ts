@@ -1,11 +1,11 @@
-/** A cluster with all admission and a namespace `x`, whose pods run as soon as they are there, though it has no nodes. */
+/** A cluster with all admission and a namespace `x`, whose pods run as soon as they are created, without nodes. */
 import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
 import { admissionPlugins } from '../../../src/server/admission/all.ts';
 import { bringPodsToLife } from '../pod-life.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 export interface LivingCluster extends Cluster {
-  /** Which pods become ready when they come; a test may change its mind. At first all. */
+  /** Whether a new pod becomes ready; a test may replace it. By default all do. */
   becomesReady: (pod: any) => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A cluster with everything: all admission, the controllers, the scheduler, and simulated nodes whose pods live by rule. */
+/** A complete cluster: all admission, the controllers, the scheduler, and simulated nodes. */
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { nodeUser, SCHEDULER, SIMULATED_NODES } from '../../../src/client/component-users.ts';

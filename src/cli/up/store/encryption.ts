@@ -74,7 +74,7 @@ export async function encrypting(inner: Store, { file, cleanup, log, random }: E
  */
 async function reencrypt(store: EncryptedStore, log: Logger, signal: AbortSignal): Promise<boolean> {
   try {
-    const count = await store.encryptAnew(signal);
+    const count = await store.reencrypt(signal);
     if (signal.aborted) return false;
     if (count === 0) return true;
     await store.compact(await store.revision());

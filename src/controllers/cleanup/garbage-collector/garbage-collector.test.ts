@@ -111,7 +111,7 @@ function worldOf(owned: readonly { from: string; to: string; block: boolean }[])
 }
 
 describe('collection', () => {
-  it('deletes nothing that has an owner, and comes to an end', () => {
+  it('deletes nothing that has an owner, and terminates', () => {
     fc.assert(
       fc.property(edges, deletions, (owned, asked) => {
         const world = worldOf(owned);
@@ -136,7 +136,7 @@ describe('collection', () => {
     );
   });
 
-  it('leaves all dependents of what is deleted alone', () => {
+  it('keeps all dependents of what is deleted', () => {
     fc.assert(
       fc.property(edges, uid, (owned, gone) => {
         const world = worldOf(owned);

@@ -34,7 +34,7 @@ describe('contentOf', () => {
     expect(found).toEqual({ contents: [], unlisted: [] });
   });
 
-  it('says what could not be listed, and lists the rest', async () => {
+  it('reports what could not be listed, and lists the rest', async () => {
     const api = new ScriptedApi();
     api.put('configmaps', { metadata: { name: 'a', namespace: 'x' } });
     api.refuse(({ plural }) => (plural === 'secrets' ? new ApiError('InternalError', 'broken') : undefined));
@@ -43,7 +43,7 @@ describe('contentOf', () => {
     expect(found.contents).toHaveLength(1);
   });
 
-  it('says that the kinds are not known', async () => {
+  it('reports that the kinds are not known', async () => {
     const kinds = () => {
       throw new Error('discovery failed');
     };

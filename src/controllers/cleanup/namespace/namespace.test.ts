@@ -75,19 +75,19 @@ describe('planNamespace', () => {
     expect(plan(namespace, contentOf([thing(ConfigMap, 'a')]))).toEqual([]);
   });
 
-  it('deletes pods before anything else, and looks again when something has changed', () => {
+  it('deletes pods before anything else, and plans again when something has changed', () => {
     const content = contentOf([thing(ConfigMap, 'c'), thing(Pod, 'p')]);
     expect(text(plan(doomed(), content))).toEqual(['deleteCollection pods', 'requeueOnChange pods']);
   });
 
-  it('deletes one by one what cannot be deleted together', () => {
+  it('deletes one by one what has no deletecollection', () => {
     const content = contentOf([thing(NoCollections, 'a'), thing(NoCollections, 'b', { asked: true })]);
     const actions = plan(doomed(), content);
     expect(text(actions)).toEqual(['delete singles', 'requeueOnChange singles']);
     expect((actions[0] as Extract<Action, { type: 'delete' }>).object.metadata.name).toBe('a');
   });
 
-  it('says what is left once all has been asked to go', () => {
+  it('reports what remains once all deletions were requested', () => {
     const content = contentOf([
       thing(Pod, 'a', { asked: true }),
       thing(Pod, 'b', { asked: true, finalizers: ['z/z', 'a/a'] }),
@@ -110,7 +110,7 @@ describe('planNamespace', () => {
     });
   });
 
-  it('says so when kinds cannot be found or listed, and does not let go', () => {
+  it('reports when kinds cannot be found or listed, and does not finalize', () => {
     const actions = plan(doomed(), { contents: [], unlisted: ['no etcd'], undiscovered: 'no kinds' });
     expect(text(actions)).toEqual(['updateStatus namespaces', 'requeueAfter']);
     expect(conditionOf(actions, 'NamespaceDeletionDiscoveryFailure')).toMatchObject({
@@ -125,7 +125,7 @@ describe('planNamespace', () => {
     });
   });
 
-  it('says so when deletions failed, but not that somebody else was faster', () => {
+  it('reports failed deletions, but not conflicts', () => {
     const content = contentOf([thing(ConfigMap, 'c')]);
     const failed = plan(doomed(), content, [new ApiError('InternalError', 'b'), new ApiError('InternalError', 'a')]);
     expect(text(failed)).toEqual([
@@ -140,7 +140,7 @@ describe('planNamespace', () => {
     expect(conditionOf(late, 'NamespaceDeletionContentFailure').status).toBe('False');
   });
 
-  it('reports that all is gone, then lets go, and keeps what others hold', () => {
+  it('reports that all is gone, then finalizes, and keeps foreign finalizers', () => {
     const held = doomed({ spec: { finalizers: ['kubernetes', 'example.com/other'] } });
     const first = plan(held, contentOf([]));
     expect(text(first)).toEqual(['updateStatus namespaces']);
@@ -184,7 +184,7 @@ const someThing: fc.Arbitrary<Thing> = fc.record({
 describe('whatever is in a namespace', () => {
   const things = fc.uniqueArray(someThing, { selector: ({ kind, name }) => `${kind.plural}/${name}` });
 
-  it('it is let go of only when it is empty and that is known, after that was reported', () => {
+  it('finalizes it only when it is known to be empty, after that was reported', () => {
     const unlisted = fc.subarray(['broken']);
     fc.assert(
       fc.property(
@@ -202,14 +202,14 @@ describe('whatever is in a namespace', () => {
           );
           const lets = again.some(({ type }) => type === 'updateSubresource');
           expect(lets).toBe(all.length === 0 && errors.length === 0 && !undiscovered);
-          // Somebody always comes back.
+          // Another object is created every time.
           expect(actions.length).toBeGreaterThan(0);
         },
       ),
     );
   });
 
-  it('it ends empty and let go of, when those who hold things let them go, pods first', () => {
+  it('it ends empty and finalized once finalizers are removed, pods first', () => {
     fc.assert(
       fc.property(things, (all) => {
         let left = [...all];

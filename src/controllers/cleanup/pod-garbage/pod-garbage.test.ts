@@ -14,7 +14,7 @@ const pod = (name: string, { status = {}, spec = {}, ...metadata }: any = {}) =>
 const types = (plan: readonly { type: string }[]) => plan.map(({ type }) => type);
 
 describe('pods that have ended', () => {
-  it('are kept up to a number; then the evicted and the oldest go', () => {
+  it('are kept up to a limit; then evicted ones and the oldest are deleted', () => {
     const world = new PlannerWorld();
     const put = (name: string, day: number, status: object) =>
       world.put(Pod, pod(name, { status, creationTimestamp: `2030-01-0${day}T00:00:00Z` }));
@@ -28,10 +28,10 @@ describe('pods that have ended', () => {
   });
 });
 
-describe('a pod that was asked to go', () => {
+describe('a pod that is being deleted', () => {
   const asked = { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
 
-  it('has failed and goes at once when no node has it', () => {
+  it('is marked as failed and deleted at once when it has no node', () => {
     const world = new PlannerWorld();
     world.put(Pod, pod('p', { ...asked, status: { phase: 'Pending' } }));
     const plan = planStuckPod(undefined, { key, of: (kind) => world.of(kind) }, NOW);

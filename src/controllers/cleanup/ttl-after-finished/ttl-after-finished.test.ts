@@ -11,7 +11,7 @@ const job = ({ ttl, type = 'Complete', metadata = {} }: { ttl?: number; type?: s
   }) as any;
 
 describe('planTtl', () => {
-  it('waits exactly as long as it has to', () => {
+  it('waits exactly for the TTL', () => {
     expect(planTtl(job({ ttl: 60 }), later(45))).toEqual([{ type: 'requeueAfter', milliseconds: 15_000 }]);
   });
 
@@ -25,7 +25,7 @@ describe('planTtl', () => {
     expect(planTtl(job({ ttl: 0, type }), later(0))).toHaveLength(1);
   });
 
-  it('leaves all others alone', () => {
+  it('ignores all others', () => {
     const deletionTimestamp = finished;
     const others = [
       undefined,

@@ -37,14 +37,14 @@ const info = () => world.of(ConfigMap).get('cluster-info', 'kube-public');
 const put = () => settle(world, () => planClusterInfo(kubePublic, world, options));
 
 describe('cluster-info', () => {
-  it('says where the cluster is and who signs for it', async () => {
+  it('has the server URL and the certificate authority', async () => {
     await put();
     expect(info().data.kubeconfig).toContain('server: https://192.0.2.1:6443');
     expect(info().data.kubeconfig).toContain(`certificate-authority-data: ${btoa('PEM')}`);
     expect(planClusterInfo(kubeSystem, world, options)).toEqual([]);
   });
 
-  it('is signed by every token that may, and by no other', async () => {
+  it('is signed by every token with the signing usage, and no other', async () => {
     token('aaaaaa');
     token('bbbbbb', { 'usage-bootstrap-signing': 'false' });
     token('cccccc', { expiration: '2029-12-31T23:59:59Z' });
@@ -59,7 +59,7 @@ describe('cluster-info', () => {
     expect(signature).toBe(own);
   });
 
-  it('loses the signature of a token that is gone, and keeps what others put there', async () => {
+  it('loses the signature of a deleted token, and keeps foreign data', async () => {
     const secret = token('aaaaaa');
     await put();
     const { data, ...rest } = info();
@@ -77,7 +77,7 @@ describe('cluster-info', () => {
 });
 
 describe('tokens', () => {
-  it('go when their time has passed, and not before', () => {
+  it('are deleted when they have expired, and not before', () => {
     token('aaaaaa', { expiration: '2030-01-01T00:00:00Z' });
     token('bbbbbb', { expiration: '2030-01-01T01:00:00+00:00' });
     token('cccccc');
@@ -91,7 +91,7 @@ describe('tokens', () => {
     expect(planTokenCleaning(kubePublic, world, NOW)).toEqual([]);
   });
 
-  it('of another type or place stay', () => {
+  it('of another type or namespace stay', () => {
     const { data } = token('aaaaaa', { expiration: '2020-01-01T00:00:00Z' });
     const other = new PlannerWorld();
     other.put(Secret, { metadata: { name: 'x', namespace: 'kube-system' }, type: 'Opaque', data });

@@ -66,7 +66,7 @@ const issued = async (asked: Asked) => {
 };
 
 describe('a signed certificate', () => {
-  it('says what was asked for, under the authority', async () => {
+  it('has the requested content, signed by the authority', async () => {
     const usages = ['digital signature', 'key encipherment', 'server auth'];
     const names = ['a', '10.0.0.1'];
     const certificate = (await issued({ signerName: 'serving', usages, names })) as X509Certificate;
@@ -164,7 +164,7 @@ describe('the plan to sign', () => {
 });
 
 describe('approval', () => {
-  it('is given with its reason, once', () => {
+  it('is granted with its reason, once', () => {
     const observed = { approved: true, message: 'because' };
     const [action] = planApproval(request({ status: {} }), { observed });
     expect(action).toMatchObject({ type: 'updateSubresource', subresource: 'approval' });
@@ -218,7 +218,7 @@ describe('cleaning', () => {
     expect(planCleaning(request({ status }), at(hours))).toMatchObject([{ type: 'delete' }]);
   });
 
-  it('takes one that is signed after an hour, or when the certificate is over', async () => {
+  it('deletes a signed one after an hour, or when the certificate has expired', async () => {
     const outcome = await outcomeOf(request({ spec: { expirationSeconds: 1800 } }), sign);
     const certificate = btoa((outcome as { certificate: string }).certificate);
     const status = { ...since('Approved'), certificate };
@@ -226,7 +226,7 @@ describe('cleaning', () => {
     expect(planCleaning(request({ status }), at(0.5))).toMatchObject([{ type: 'delete' }]);
   });
 
-  it('has nothing to do with one that is gone', () => {
+  it('ignores one that is gone', () => {
     expect(planCleaning(undefined, at(0))).toEqual([]);
   });
 });

@@ -67,7 +67,7 @@ describe('planClusterRoleAggregation', () => {
     );
   });
 
-  it('takes away what is no longer gathered, and names each rule once', () => {
+  it('removes rules that are no longer aggregated, and duplicates', () => {
     const world = build([
       { rules: [rule('stale')], labels: [], gathers: 'a' },
       { rules: [rule('pods'), rule('pods')], labels: ['a'], gathers: undefined },
@@ -76,7 +76,7 @@ describe('planClusterRoleAggregation', () => {
     expect(world.of(ClusterRole).get('role-0').rules).toEqual([rule('pods')]);
   });
 
-  it('plans nothing for a role that is gone or on its way out', () => {
+  it('plans nothing for a role that is gone or being deleted', () => {
     const world = build([{ rules: [rule('pods')], labels: ['a'], gathers: undefined }]);
     const dying = world.put(ClusterRole, {
       metadata: { name: 'dying', deletionTimestamp: '2030-01-01T00:00:00Z' },

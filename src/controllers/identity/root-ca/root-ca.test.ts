@@ -27,7 +27,7 @@ describe('planRootCa', () => {
     );
   });
 
-  it('leaves namespaces alone that are ending or gone, and what is on its way out', () => {
+  it('ignores namespaces that are terminating or gone, and objects that are being deleted', () => {
     const world = new PlannerWorld();
     const deletionTimestamp = '2030-01-01T00:00:00Z';
     const ending = world.put(Namespace, { metadata: { name: 'x', deletionTimestamp }, spec: {}, status: {} });

@@ -50,7 +50,7 @@ describe('observeTokens', () => {
     expect(api.requests).toEqual([]);
   });
 
-  it('signs nothing for a secret that has a token, or that is on its way out', async () => {
+  it('signs nothing for a secret that has a token, or that is being deleted', async () => {
     for (const found of [secret({ token: true }), secret({ deleted: true })]) {
       const { observation, minted } = observe(found, { cached: account('a') });
       expect(await observation).toEqual({ tokens: new Map(), abandoned: new Set() });

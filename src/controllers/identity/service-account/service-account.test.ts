@@ -114,7 +114,7 @@ describe('planServiceAccounts', () => {
     );
   });
 
-  it('never replaces a token that is there', async () => {
+  it('never replaces an existing token', async () => {
     const { world, namespace } = build(
       [{ name: 'default', secrets: [] }],
       [
@@ -155,7 +155,7 @@ describe('planServiceAccounts', () => {
     expect(plan.filter(({ type }) => type === 'delete')).toEqual([]);
   });
 
-  it('leaves a namespace alone that is ending or gone', () => {
+  it('ignores a namespace that is terminating or gone', () => {
     const { world, namespace } = build(
       [],
       [{ name: 'lost', type: 'kubernetes.io/service-account-token', owner: 'nobody', uid: 'none', token: true }],

@@ -68,8 +68,8 @@ const service = {
 const isMember = (each: Pods[number]) =>
   each.app === 'web' && each.namespace === 'x' && each.hasAddress && ['Pending', 'Running'].includes(each.phase);
 
-describe('what is told of the pods behind a service', () => {
-  it('is who is ready and who is not, in both forms, and it is told once', async () => {
+describe('the endpoints of a service', () => {
+  it('have ready and unready pods in both kinds, and are written once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(pods, { minLength: 1, maxLength: 3 }), async (states) => {
         const world = new PlannerWorld();
@@ -121,7 +121,7 @@ describe('what is told of the pods behind a service', () => {
     );
   });
 
-  it('is never about what somebody else keeps', () => {
+  it('never touch what another client manages', () => {
     const world = new PlannerWorld();
     const at = { key, of: world.of.bind(world) };
     for (const spec of [

@@ -31,7 +31,7 @@ const sliceFor = (_: EndpointGroup, old: any) =>
   old ?? { metadata: { generateName: 's-', namespace: 'x', labels: {} } };
 
 describe('packing', () => {
-  it('tells every endpoint once, in slices that are not too large, and is done in one go', () => {
+  it('has every endpoint once, in slices within the limit, after one plan', () => {
     fc.assert(
       fc.property(fc.array(wanted, { minLength: 1, maxLength: 5 }), (states) => {
         const world = new PlannerWorld();

@@ -41,7 +41,7 @@ describe('subsets', () => {
     );
   });
 
-  it('are cut in their proportions, those that are not ready first', () => {
+  it('are truncated proportionally, addresses that are not ready first', () => {
     expect(truncated([{ addresses: many(MAX_ADDRESSES) }])).toBeUndefined();
     const first = truncated([
       { addresses: many(600), notReadyAddresses: many(300, 1) },

@@ -13,7 +13,7 @@ const worldOf = (ranges: readonly (string | undefined)[]) => {
 };
 
 describe('the range of a node', () => {
-  it('is one that no other has, in whatever order nodes come and go', () => {
+  it('is unique, in whatever order nodes are added and deleted', () => {
     fc.assert(
       fc.property(
         fc.array(fc.option(fc.nat(15), { nil: undefined }), { maxLength: 12 }),
@@ -31,7 +31,7 @@ describe('the range of a node', () => {
     );
   });
 
-  it('is as large as there is room for, and not inside a larger one of another', () => {
+  it('has the configured size, and does not overlap another', () => {
     const of = (...ranges: string[]) => {
       const world = worldOf(ranges);
       return world.of.bind(world);
@@ -43,7 +43,7 @@ describe('the range of a node', () => {
     expect(freeRange('10.0.0.0/16', 'x', { of: next, given: new Map() })).toBe('10.0.6.0/24');
   });
 
-  it('is written once, and missed aloud', () => {
+  it('is written once, and its absence is reported', () => {
     const node = (spec: object) => ({ metadata: { name: 'n', resourceVersion: '1' }, spec }) as any;
     const given = new Map([['n', '10.244.0.0/24']]);
     expect(planNodeRange(node({}), { observed: given })).toMatchObject([

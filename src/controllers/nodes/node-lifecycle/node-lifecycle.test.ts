@@ -12,7 +12,7 @@ const lease = (renewTime: number, leaseDurationSeconds = 40) =>
 const ready = (status: string) => ({ type: 'Ready', status });
 
 describe('the heartbeat of a node', () => {
-  it('is told by the pace of its clock, not by what it shows', () => {
+  it('is measured by the pace of its clock, not by its time', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), fc.array(fc.nat(60_000), { minLength: 1 }), (skew, gaps) => {
         const start = 2e12;
@@ -89,7 +89,7 @@ describe('a zone', () => {
   const markUnknown = (count: number) => Array.from({ length: count }, () => 'Unknown');
   const well = (count: number) => Array.from({ length: count }, () => 'True');
 
-  it('is judged by how many of its nodes are lost', () => {
+  it('has a state by how many of its nodes are lost', () => {
     const zones = surveyZones([
       ...zone('a', [...markUnknown(2), ...well(1)]),
       ...zone('b', [...markUnknown(6), ...well(4)]),
@@ -101,7 +101,7 @@ describe('a zone', () => {
     expect(surveyZones([]).isAllLost).toBe(false);
   });
 
-  it('gives its nodes turns, fewer where most of a large one is lost, none where most of a small one is', () => {
+  it('limits evictions, more strictly when most of a large zone is lost, and stops them when most of a small one is', () => {
     const turns = (states: readonly string[]) => {
       const zones = surveyZones(zone('a', states));
       const pace = new EvictionRateLimiter();

@@ -19,7 +19,7 @@ const toleration = fc.record({
 });
 
 describe('a pod on a node with taints', () => {
-  it('stays as long as it tolerates them, and no longer', () => {
+  it('stays as long as it tolerates them', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(taint, { selector: ({ key, effect }) => `${key} ${effect}` }),

@@ -27,7 +27,7 @@ const spec = fc.oneof(
 );
 
 describe('a disruption budget', () => {
-  it('never allows more than what is healthy beyond what must be, and says it once', async () => {
+  it('never allows more disruptions than there are surplus healthy pods, and is written once', async () => {
     await fc.assert(
       fc.asyncProperty(pods, spec, fc.nat(12), async (all, wanted, replicas) => {
         const world = new PlannerWorld();

@@ -30,7 +30,7 @@ const pods = (...objects: object[]): KindObjects => ({ kind: Pod, objects: objec
 const statusOf = (plan: Plan) => (plan.find(({ type }) => type === 'updateStatus') as any)?.object.status;
 
 describe('planResourceQuota', () => {
-  it('says what is limited and how much is used of it', () => {
+  it('reports limits and usage', () => {
     const plan = planResourceQuota(
       quota({ pods: '5', 'requests.cpu': '2', secrets: '3' }),
       { observed: [pods(pod('a', '500m'), pod('b', '1')), { kind: Secret, objects: [], resourceVersion: '9' }] },
@@ -43,7 +43,7 @@ describe('planResourceQuota', () => {
     expect(plan.filter(({ type }) => type === 'requeueOnChange')).toHaveLength(2);
   });
 
-  it('writes nothing when it is so already, in whatever way it is written', () => {
+  it('writes nothing when amounts are equal, however they are formatted', () => {
     const status = { hard: { 'requests.cpu': '2000m' }, used: { 'requests.cpu': '1' } };
     const plan = planResourceQuota(
       quota({ 'requests.cpu': '2' }, { status }),
@@ -71,13 +71,13 @@ describe('planResourceQuota', () => {
     expect(statusOf(plan).used).toEqual({ pods: '1' });
   });
 
-  it('looks again when a pod that is being deleted should be gone', () => {
+  it('plans again when a pod that is being deleted should be gone', () => {
     const metadata = { deletionTimestamp: '2030-01-01T00:00:10Z', deletionGracePeriodSeconds: 30 };
     const plan = planResourceQuota(quota({ pods: '5' }), { observed: [pods(pod('a', '1', { metadata }))] }, now);
     expect(plan.at(-1)).toEqual({ type: 'requeueAfter', milliseconds: 40_001 });
   });
 
-  it('comes to rest, whatever there is', () => {
+  it('converges, whatever there is', () => {
     const cpu = fc.integer({ min: 0, max: 5000 }).map((milli) => `${milli}m`);
     fc.assert(
       fc.property(fc.array(cpu), (all) => {

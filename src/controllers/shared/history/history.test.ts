@@ -39,7 +39,7 @@ class Scene {
 }
 
 describe('the history of a template', () => {
-  it('gets a revision for each template, and none for one that it knows', () => {
+  it('gets a revision for each new template', () => {
     const scene = new Scene();
     const { present } = scene.see('one');
     expect(scene.all[0]).toMatchObject({
@@ -57,7 +57,7 @@ describe('the history of a template', () => {
     expect(scene.numbers).toEqual([1, 2]);
   });
 
-  it('makes an earlier revision the newest when its template comes back', () => {
+  it('makes an earlier revision the newest when its template is restored', () => {
     const scene = new Scene();
     const first = scene.see('one').present;
     scene.see('two');
@@ -68,7 +68,7 @@ describe('the history of a template', () => {
     expect(scene.numbers).toEqual([2, 3]);
   });
 
-  it('takes another name when one is taken, and counts that', () => {
+  it('uses another name on a collision, and counts it', () => {
     const scene = new Scene();
     const { name } = scene.see('one').present.metadata;
     const other = new Scene();
@@ -79,7 +79,7 @@ describe('the history of a template', () => {
     expect(other.see('one', 1)).toMatchObject({ actions: [], collisions: 1 });
   });
 
-  it('keeps one of several that hold the same, and brings their pods over', () => {
+  it('keeps one of several equal revisions, and relabels their pods', () => {
     const scene = new Scene();
     const { present } = scene.see('one');
     scene.world.put(ControllerRevision, {

@@ -26,14 +26,14 @@ describe('a pod that is ready', () => {
     );
   });
 
-  it('is available at once where no time is asked for, and never where nobody noted since when', () => {
+  it('is available at once without minReadySeconds, and never without a transition time', () => {
     expect(isAvailable(pod(), 0, NOW)).toBe(true);
     expect(isAvailable(pod(), 1, NOW)).toBe(false);
     expect(isAvailable(pod(timestamp(0), 'False'), 0, NOW)).toBe(false);
     expect(isAvailable({ status: {} } as any, 0, NOW)).toBe(false);
   });
 
-  it('has a plan made when the first of them becomes available', () => {
+  it('causes a plan when the first of them becomes available', () => {
     const pods = [pod(timestamp(NOW - 10_000)), pod(timestamp(NOW - 3000)), pod(timestamp(NOW - 5000)), pod()];
     expect(nextAvailable(pods, 10, NOW + 500)).toEqual([{ type: 'requeueAfter', milliseconds: 4500 }]);
     expect(nextAvailable(pods, 0, NOW)).toEqual([]);

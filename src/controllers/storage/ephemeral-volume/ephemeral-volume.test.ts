@@ -15,7 +15,7 @@ const pod = (metadata: object = {}): any => ({
   },
 });
 
-it('a pod gets the claim that it describes, once', () => {
+it('a pod gets the claim of its ephemeral volume, once', () => {
   const world = new PlannerWorld();
   world.apply(planPod(pod(), world));
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'u', controller: true, blockOwnerDeletion: true };
@@ -26,11 +26,11 @@ it('a pod gets the claim that it describes, once', () => {
   expect(planPod(pod(), world)).toEqual([]);
 });
 
-it('a pod that is on its way out gets none', () => {
+it('a pod that is being deleted gets none', () => {
   expect(planPod(pod({ deletionTimestamp: '2030-01-01T00:00:00Z' }), new PlannerWorld())).toEqual([]);
 });
 
-it('a claim of that name that somebody else made is not taken', () => {
+it('an existing claim of that name with another owner is not used', () => {
   const world = new PlannerWorld();
   world.put(PersistentVolumeClaim, { metadata: { name: 'web-tmp', namespace: 'x' }, spec });
   const why = 'PVC x/web-tmp was not created for pod x/web (pod is not owner)';

@@ -23,7 +23,7 @@ describe('the first class', () => {
     expect(plan()).toEqual([]);
   });
 
-  it('is not made beside others', () => {
+  it('is not created beside others', () => {
     const world = new PlannerWorld();
     world.put(StorageClass, classNamed('mine'));
     world.apply(planDefaultClass(world.put(Namespace, home), world));

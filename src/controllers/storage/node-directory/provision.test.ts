@@ -21,8 +21,8 @@ function worldWith(given: object, fields: object = patient): World {
   return world;
 }
 
-describe('a volume is made', () => {
-  it('on the node that was chosen', () => {
+describe('a volume is provisioned', () => {
+  it('on the selected node', () => {
     const world = worldWith(claim({}, onNode('n1')));
     world.node('n1');
     world.apply(world.plan('x/data'));
@@ -40,7 +40,7 @@ describe('a volume is made', () => {
     expect(world.plan('x/data')).toEqual([]);
   });
 
-  it('where the class says, and is kept where it says so', () => {
+  it('in the directory of the class, and with its reclaim policy', () => {
     const fields = { ...patient, parameters: { directory: '/mnt/disk/' }, reclaimPolicy: 'Retain' };
     const world = worldWith(claim({}, onNode('n1')), fields);
     world.node('n1');
@@ -49,7 +49,7 @@ describe('a volume is made', () => {
     expect(world.volume('pvc-uid-of-data').metadata.finalizers).toEqual([]);
   });
 
-  it('on any node that is well when nobody waits for a pod: the one with the fewest', () => {
+  it('with immediate binding, on the healthy node with the fewest volumes', () => {
     const world = worldWith(claim(), { provisioner: OURS });
     world.node('cordoned', { spec: { unschedulable: true } });
     world.node('silent', { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } });
@@ -74,7 +74,7 @@ describe('a volume is made', () => {
   });
 });
 
-describe('no volume is made, and it is said why,', () => {
+describe('no volume is provisioned, and an event explains it,', () => {
   it.each<[string, object, object]>([
     ['only the access modes ReadWriteOnce and ReadWriteOncePod are supported', { accessModes: ['ReadWriteMany'] }, {}],
     ['block volumes are not supported', { volumeMode: 'Block' }, {}],
@@ -96,7 +96,7 @@ describe('no volume is made, and it is said why,', () => {
     ]);
   });
 
-  it('when the node is gone; another may be chosen', () => {
+  it('when the node is gone; another may be selected', () => {
     const world = worldWith(claim({}, onNode('n1')));
     const plan = world.plan('x/data');
     expect(said(plan)).toEqual([
@@ -108,7 +108,7 @@ describe('no volume is made, and it is said why,', () => {
     });
   });
 
-  it('when no node is well', () => {
+  it('when no node is healthy', () => {
     expect(said(worldWith(claim(), { provisioner: OURS }).plan('x/data'))).toEqual([
       'ProvisioningFailed: failed to provision volume with StorageClass "dir": there is no node that is ready',
     ]);

@@ -24,24 +24,24 @@ describe('a volume', () => {
     return { metadata: world.volume('v')?.metadata, events: said(plan), isPlanned: plan.length > 0 };
   };
 
-  it('is deleted when its claim is gone, and then held for its node', () => {
+  it('is deleted when its claim is gone, and then waits for its node', () => {
     expect(handled(directory()).metadata.deletionTimestamp).toBeDefined();
     expect(handled(directory({}, { metadata: { deletionTimestamp } })).isPlanned).toBe(false);
   });
 
-  it('is left alone while it is in use, or to be kept', () => {
+  it('is ignored while it is in use, or to be kept', () => {
     expect(handled(directory({}, { status: { phase: 'Bound' } })).isPlanned).toBe(false);
     const kept = directory({ persistentVolumeReclaimPolicy: 'Retain' }, { metadata: { finalizers: ['a'] } });
     expect(handled(kept).isPlanned).toBe(false);
   });
 
-  it('is held or not, as its policy says', () => {
+  it('has the finalizer or not, by its reclaim policy', () => {
     const bound = { status: { phase: 'Bound' } };
     expect(handled(directory({ persistentVolumeReclaimPolicy: 'Retain' }, bound)).metadata.finalizers).toEqual([]);
     expect(handled(directory({}, { ...bound, metadata: { finalizers: [] } })).metadata.finalizers).toEqual([HELD]);
   });
 
-  it('is let go when its node is gone', () => {
+  it('is released when its node is gone', () => {
     expect(handled(directory({}, { metadata: { deletionTimestamp } }), false).metadata.finalizers).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe('a volume', () => {
     });
   });
 
-  it('of somebody else is not touched', () => {
+  it('of another provisioner is not touched', () => {
     expect(handled(directory({}, { metadata: { annotations: {} } })).isPlanned).toBe(false);
   });
 });

@@ -50,7 +50,7 @@ const modes = (...accessModes: string[]) => ({ accessModes });
 describe('a claim that takes any volume', () => {
   const claim = claimNamed('data');
 
-  it('gets the smallest that is large enough', async () => {
+  it('gets the smallest sufficient volume', async () => {
     const volumes = [
       volumeNamed('huge', { spec: large('9Gi') }),
       volumeNamed('right', { spec: large('2Gi') }),
@@ -59,7 +59,7 @@ describe('a claim that takes any volume', () => {
     expect(await outcome(claim, { volumes })).toMatchObject({ phase: 'Bound', volume: 'right', taken: ['right'] });
   });
 
-  it('gets one that can do what it asks for, and as little more as possible', async () => {
+  it('gets a volume with its access modes, and as few others as possible', async () => {
     const volumes = [
       volumeNamed('many', { spec: modes('ReadWriteOnce', 'ReadOnlyMany') }),
       volumeNamed('one', { spec: { ...modes('ReadWriteOnce'), ...large('5Gi') } }),
@@ -87,20 +87,20 @@ describe('a claim that takes any volume', () => {
     });
   });
 
-  it('chooses by labels when it says so', async () => {
+  it('chooses by labels when it has a selector', async () => {
     const choosy = claimNamed('data', { spec: { selector: { matchLabels: { disk: 'ssd' } } } });
     const volumes = [volumeNamed('a'), volumeNamed('b', { metadata: { labels: { disk: 'ssd' } } })];
     expect(await outcome(choosy, { volumes })).toMatchObject({ volume: 'b' });
   });
 
-  it('gets the one that is kept for it before any other', async () => {
+  it('prefers the volume that is reserved for it', async () => {
     const volumes = [volumeNamed('a'), volumeNamed('b', { spec: { claimRef: refTo(claim, false), ...large('9Gi') } })];
     const found = await outcome(claim, { volumes });
     expect(found).toMatchObject({ volume: 'b', taken: ['b'] });
     expect(found.volumes[1]?.metadata.annotations).toBeUndefined();
   });
 
-  it('notes who it belongs to, on both sides', async () => {
+  it('is recorded on both sides', async () => {
     const { claim: now, volumes } = await outcome(claim, { volumes: [volumeNamed('v', { spec: large('2Gi') })] });
     expect(now.metadata.annotations).toEqual({
       'pv.kubernetes.io/bind-completed': 'yes',
@@ -111,7 +111,7 @@ describe('a claim that takes any volume', () => {
     expect(volumes[0]?.spec.claimRef).toMatchObject(refTo(claim));
   });
 
-  it('is left alone when it is being deleted', async () => {
+  it('is ignored when it is being deleted', async () => {
     const leaving = claimNamed('data', { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z', finalizers: ['a'] } });
     expect(planClaim(leaving, worldOf({ volumes: [volumeNamed('v')] }))).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe('a claim that names its volume', () => {
     ['storageClassName does not match', { storageClassName: 'fast' }],
     ['incompatible volumeMode', { volumeMode: 'Block' }],
     ['incompatible accessMode', { accessModes: ['ReadOnlyMany'] }],
-  ])('says why not: %s', async (why, spec) => {
+  ])('reports why not: %s', async (why, spec) => {
     expect((await outcome(claim, { volumes: [volumeNamed('v', { spec })] })).events).toEqual([
       `VolumeMismatch: Cannot bind to requested volume "v": ${why}`,
     ]);
@@ -183,29 +183,29 @@ describe('a claim that was bound', () => {
     expect(found.claim.status).toEqual({ phase: 'Lost' });
   });
 
-  it('is not lost when only the cache does not know its volume', () => {
+  it('is not lost when only the cache lacks its volume', () => {
     const claim = boundClaim('data', 'v');
     const world = { of: worldOf({}).of, observed: { volume: volumeNamed('v', { spec: { claimRef: refTo(claim) } }) } };
     expect(planClaim(claim, world)).toEqual([]);
   });
 
-  it('takes its volume back when that has lost its claim', async () => {
+  it('rebinds its volume when that has lost its claim', async () => {
     const found = await outcome(boundClaim('data', 'v'), { volumes: [volumeNamed('v')] });
     expect(found).toMatchObject({ phase: 'Bound', taken: ['v'] });
   });
 
-  it('keeps the capacity that it has, whatever its volume says since', async () => {
+  it('keeps its capacity, whatever its volume says later', async () => {
     const claim = boundClaim('data', 'v');
     const volume = volumeNamed('v', { spec: { claimRef: refTo(claim), ...large('5Gi') } });
     expect(planClaim(claim, worldOf({ volumes: [volume] }))).toEqual([]);
   });
 });
 
-describe('a claim that has a volume made', () => {
+describe('a claim that is provisioned', () => {
   const claim = claimNamed('data', { spec: { storageClassName: 'disk' } });
   const asked = { 'volume.kubernetes.io/storage-provisioner': 'example.com/disk' };
 
-  it('asks whom its class names, once', async () => {
+  it('requests the provisioner of its class, once', async () => {
     const found = await outcome(claim, { classes: [classNamed('disk')] });
     expect(found.claim.metadata.annotations).toMatchObject(asked);
     expect(found.events).toEqual([
@@ -225,7 +225,7 @@ describe('a claim that has a volume made', () => {
     expect((await outcome(claim, { classes })).events).toEqual([`ProvisioningFailed: ${message}`]);
   });
 
-  describe('for its first pod', () => {
+  describe('for its first consumer', () => {
     const classes = [classNamed('disk', { volumeBindingMode: 'WaitForFirstConsumer' })];
     const pod = (name: string, fields: object = {}) => ({
       metadata: { name, namespace: 'x' },
@@ -251,20 +251,20 @@ describe('a claim that has a volume made', () => {
       });
     });
 
-    it('asks when the scheduler has chosen a node', async () => {
+    it('is requested when the scheduler has selected a node', async () => {
       const chosen = { annotations: { 'volume.kubernetes.io/selected-node': 'n' } };
       const ready = claimNamed('data', { metadata: chosen, spec: { storageClassName: 'disk' } });
       expect((await outcome(ready, { classes })).claim.metadata.annotations).toMatchObject(asked);
     });
 
-    it('gets what the scheduler has given it', async () => {
+    it('gets the volume that the scheduler chose', async () => {
       const volumes = [volumeNamed('v', { spec: { storageClassName: 'disk', claimRef: refTo(claim) } })];
       expect(await outcome(claim, { classes, volumes })).toMatchObject({ phase: 'Bound', volume: 'v' });
     });
   });
 });
 
-describe('a claim that says nothing of classes', () => {
+describe('a claim without a class', () => {
   const classes = [
     classNamed('old', {
       metadata: { name: 'old', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
@@ -272,7 +272,7 @@ describe('a claim that says nothing of classes', () => {
     classNamed('other'),
   ];
 
-  it('gets the default one when that comes later', async () => {
+  it('gets the default class when that is created later', async () => {
     expect((await outcome(claimNamed('data'), { classes })).claim.spec.storageClassName).toBe('old');
   });
 
@@ -280,7 +280,7 @@ describe('a claim that says nothing of classes', () => {
     expect(await outcome(claimNamed('data'), { classes, volumes: [volumeNamed('v')] })).toMatchObject({ volume: 'v' });
   });
 
-  it('is not the same as one that asks for none', async () => {
+  it('differs from one with an empty class', async () => {
     const none = claimNamed('data', { spec: { storageClassName: '' } });
     expect((await outcome(none, { classes })).claim.spec.storageClassName).toBe('');
   });

@@ -66,11 +66,11 @@ describe('a volume', () => {
     expect(await outcome(volume, claims)).toMatchObject({ phase, events: [] });
   });
 
-  it('is not left when only the cache does not know its claim', () => {
+  it('is not released when only the cache lacks its claim', () => {
     expect(planVolume(held(), { of: new PlannerWorld().of, observed: { claim } })).toEqual([]);
   });
 
-  it('says that it is no good for the claim that it is kept for', () => {
+  it('reports that it does not match the claim that it is reserved for', () => {
     const world = new PlannerWorld();
     world.put(PersistentVolumeClaim, claimNamed('data'));
     expect(said(planVolume(held({ volumeMode: 'Block' }), world))).toEqual([
@@ -90,14 +90,14 @@ describe('a volume', () => {
       expect(found.volume?.metadata.annotations).toEqual({ a: 'b' });
     });
 
-    it('stays kept for it when a person said so', async () => {
+    it('stays reserved for it when a user did so', async () => {
       expect(await outcome(held(), elsewhere)).toMatchObject({
         phase: 'Available',
         claimRef: { name: 'data', namespace: 'x', uid: undefined },
       });
     });
 
-    it('is left when it was made for it', async () => {
+    it('is released when it was provisioned for it', async () => {
       const annotations = { ...ours, 'pv.kubernetes.io/provisioned-by': 'example.com/disk' };
       const volume = held({ persistentVolumeReclaimPolicy: 'Delete' }, { metadata: { annotations } });
       expect(await outcome(volume, elsewhere)).toMatchObject({ phase: 'Released' });
@@ -105,7 +105,7 @@ describe('a volume', () => {
   });
 });
 
-describe('a volume that is left', () => {
+describe('a released volume', () => {
   it('stays as it is with Retain', async () => {
     expect(await outcome(held({ persistentVolumeReclaimPolicy: 'Retain' }))).toMatchObject({
       phase: 'Released',
@@ -145,12 +145,12 @@ describe('a volume that is left', () => {
     expect(await outcome(volume)).toMatchObject(expected);
   });
 
-  it('says why it failed', async () => {
+  it('reports why it failed', async () => {
     expect((await outcome(held(deleted))).volume?.status.message).toMatch(/no deletable volume plugin matched$/);
   });
 });
 
-describe('a volume that is to be used again', () => {
+describe('a recycled volume', () => {
   const again = { persistentVolumeReclaimPolicy: 'Recycle', hostPath: { path: '/data' } };
   const bound = { annotations: { 'pv.kubernetes.io/bound-by-controller': 'yes' } };
   const volume = held(again, { metadata: bound, status: { phase: 'Released' } });
@@ -167,7 +167,7 @@ describe('a volume that is to be used again', () => {
     expect(phase).toBe('Released');
   });
 
-  it('is free when that has ended well', async () => {
+  it('is available when that has succeeded', async () => {
     const found = await outcome(volume, [], [emptied('Succeeded')]);
     expect(found).toMatchObject({
       phase: 'Available',
@@ -177,7 +177,7 @@ describe('a volume that is to be used again', () => {
     expect(found.world.of(Pod).list()).toEqual([]);
   });
 
-  it('has failed when that has', async () => {
+  it('fails when that has failed', async () => {
     const found = await outcome(volume, [], [emptied('Failed', { status: { phase: 'Failed', message: 'too late' } })]);
     expect(found).toMatchObject({
       phase: 'Failed',
@@ -186,7 +186,7 @@ describe('a volume that is to be used again', () => {
     expect(found.world.of(Pod).list()).toEqual([]);
   });
 
-  it('believes no pod of somebody else', async () => {
+  it('ignores a foreign pod of that name', async () => {
     const forged = emptied('Succeeded', { metadata: { name: 'recycler-for-v', namespace: 'default' } });
     const { world, phase } = await outcome(volume, [], [forged]);
     expect(phase).toBe('Released');
@@ -200,7 +200,7 @@ describe('a volume that is to be used again', () => {
     expect(said(planVolume(volume, world))).toEqual(['VolumeFailedRecycle: Volume is used by pods: x/p']);
   });
 
-  it('cannot be when nobody knows how to empty it', async () => {
+  it('fails when its type cannot be recycled', async () => {
     const csi = { csi: { driver: 'd', volumeHandle: 'h' }, persistentVolumeReclaimPolicy: 'Recycle' };
     expect(await outcome(held(csi))).toMatchObject({
       phase: 'Failed',

@@ -30,20 +30,20 @@ describe('a claim', () => {
     ['another pod has another of', [using({ persistentVolumeClaim: { claimName: 'b' } })], true],
     ['a pod has', [using({ persistentVolumeClaim: { claimName: 'a' } })], false],
     ['only a pod without a node names', [using({ persistentVolumeClaim: { claimName: 'a' } }, '')], true],
-  ])('that %s is let go or not', (_, pods, isFree) => {
+  ])('that %s is released or not', (_, pods, isFree) => {
     const world = new PlannerWorld();
     for (const pod of pods) world.put(Pod, pod as never);
     expect(left(planClaim(claim, world))).toEqual(isFree ? FREE : undefined);
   });
 
-  it('that was made for a pod stays with it', () => {
+  it('of an ephemeral volume stays with its pod', () => {
     const world = new PlannerWorld();
     world.put(Pod, using({ ephemeral: {} }) as never);
     const own = held('kubernetes.io/pvc-protection', {}, { name: 'p-v' });
     expect(planClaim(own, world)).toEqual([]);
   });
 
-  it('that was made for a pod goes when the pod has ended and waits for it; one that the pod names stays', () => {
+  it('of an ephemeral volume is released when its terminated pod waits for it; one that the pod names is not', () => {
     const ended = (volume: object) => {
       const pod = using(volume);
       const metadata = { ...pod.metadata, deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
@@ -56,19 +56,19 @@ describe('a claim', () => {
     expect(planClaim(own, ended({ persistentVolumeClaim: { claimName: 'p-v' } }))).toEqual([]);
   });
 
-  it('that nobody deletes is left alone', () => {
+  it('that nobody deletes is ignored', () => {
     const kept = held('kubernetes.io/pvc-protection', {}, { deletionTimestamp: undefined });
     expect(planClaim(kept, new PlannerWorld())).toEqual([]);
   });
 });
 
-it('a volume goes when no claim has it', () => {
+it('a volume is released when no claim has it', () => {
   const volume = (phase: string) => held('kubernetes.io/pv-protection', { status: { phase } });
   expect(planVolume(volume('Bound'))).toEqual([]);
   expect(left(planVolume(volume('Released')))).toEqual(FREE);
 });
 
-it('a class goes when nobody names it', () => {
+it('a class is released when nothing refers to it', () => {
   const attributes = held('kubernetes.io/vac-protection');
   const world = new PlannerWorld();
   expect(left(planClass(attributes, world))).toEqual(FREE);

@@ -82,7 +82,7 @@ const anyHappening = fc.record({
 });
 
 describe('planCronJob', () => {
-  it('starts each run at most once wherever its plans are cut short, and no more at a time than it may', () => {
+  it('starts each run at most once wherever its plans are interrupted, and honors the concurrency policy', () => {
     const policies = fc.constantFrom('Allow', 'Forbid', 'Replace');
     const deadlines = fc.constantFrom(undefined, 0, 90, 1000);
     const happenings = fc.array(anyHappening, { maxLength: 15 });
@@ -123,7 +123,7 @@ describe('planCronJob', () => {
     );
   });
 
-  it('looks again exactly when the next run is due', () => {
+  it('plans again exactly when the next run is due', () => {
     const world = new World();
     world.cronJob();
     world.now += 61_234;
@@ -132,7 +132,7 @@ describe('planCronJob', () => {
     expect(wait(world.plan())).toBe(5 * MINUTE_MS);
   });
 
-  it('asks for nothing while it is suspended or on its way out', () => {
+  it('does nothing while it is suspended or being deleted', () => {
     const world = new World();
     world.cronJob({ suspend: true });
     world.now += 60 * MINUTE_MS;
@@ -142,7 +142,7 @@ describe('planCronJob', () => {
     expect(world.plan()).toEqual([]);
   });
 
-  it('starts a run within its second even when it may not be late at all', () => {
+  it('starts a run within its second even with a deadline of 0', () => {
     const world = new World();
     world.cronJob({ startingDeadlineSeconds: 0 });
     world.now = begin + 5 * MINUTE_MS + 999;
@@ -152,7 +152,7 @@ describe('planCronJob', () => {
     expect(eventReasons(world.plan())).toEqual(['MissSchedule']);
   });
 
-  it('says what is wrong with a schedule that never comes, and with one in a zone of its own', () => {
+  it('reports a schedule that never runs, and one with a time zone inside', () => {
     const world = new World();
     world.cronJob({ schedule: '0 0 31 2 *' });
     expect(world.plan()).toMatchObject([
@@ -170,7 +170,7 @@ describe('planCronJob', () => {
     expect(eventReasons(world.plan())).toEqual(['UnknownTimeZone']);
   });
 
-  it('notes what became of its jobs although the next cannot be started', () => {
+  it('updates its status from its Jobs although the next cannot be started', () => {
     const world = new World();
     world.cronJob();
     world.now = begin + 5 * MINUTE_MS;
@@ -191,7 +191,7 @@ describe('planCronJob', () => {
 describe('the memory of schedules', () => {
   const cronJob = (schedule: string, uid = 'a') => ({ metadata: { uid }, spec: { schedule } }) as any;
 
-  it('knows when a schedule was changed, and nothing of what was before it looked', () => {
+  it('knows when a schedule was changed, and nothing from before it started', () => {
     const memory = new ScheduleMemory();
     expect(memory.note('x/tick', cronJob('@hourly'), 1)).toBe(0);
     expect(memory.note('x/tick', cronJob('@daily'), 2)).toBe(2);

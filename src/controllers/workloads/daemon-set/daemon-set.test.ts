@@ -157,7 +157,7 @@ describe('the plan of a DaemonSet', () => {
     );
   });
 
-  it('never takes the last available pod of a node that should have one, when it surges', () => {
+  it('never deletes the last available pod of an eligible node during a surge', () => {
     fc.assert(
       fc.property(cases, (given) => {
         const { strategy } = given;
@@ -188,7 +188,7 @@ describe('the plan of a DaemonSet', () => {
     );
   });
 
-  it('ends with one new pod on each node that should have one, and touches no pod of another', () => {
+  it('ends with one new pod on each node that should have one, and never touches pods of another owner', () => {
     fc.assert(
       fc.property(cases, (given) => {
         const scene = new Scene(given);
@@ -222,8 +222,8 @@ describe('the plan of a DaemonSet', () => {
   });
 });
 
-describe('the patience with failed pods', () => {
-  it('doubles from a second to a quarter of an hour, and is forgotten after half an hour', () => {
+describe('the back-off of failed pods', () => {
+  it('doubles from a second to 15 minutes, and is reset after 30 minutes', () => {
     const backoff = new FailedPods();
     expect(backoff.wait('here', NOW)).toBe(0);
     let now = NOW;

@@ -277,7 +277,7 @@ class Judge {
 }
 
 describe('planDeployment', () => {
-  it('never has more pods or fewer available ones than allowed, however late it is told, and ends with the last template', () => {
+  it('never exceeds maxSurge and maxUnavailable, however late its caches are, and ends with the last template', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),
@@ -306,7 +306,7 @@ describe('planDeployment', () => {
     );
   });
 
-  it('does not take new pods for those that a set had before it shrank and grew', () => {
+  it('does not mistake new pods for those that a set had before it shrank and grew', () => {
     const world = new World();
     const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
     world.deployment({ replicas: 2, strategy: { type: 'RollingUpdate', rollingUpdate } });
@@ -331,7 +331,7 @@ describe('planDeployment', () => {
     expect(world.total).toEqual({ pods: 2, available: 2, wanted: 2 });
   });
 
-  it('goes on with a rollout when the size that is wanted is the one that an old set has', () => {
+  it('continues a rollout when the desired size is that of an old set', () => {
     const world = new World();
     const rollingUpdate = { maxSurge: 0, maxUnavailable: 5 };
     world.deployment({ replicas: 9, strategy: { type: 'RollingUpdate', rollingUpdate } });
@@ -344,7 +344,7 @@ describe('planDeployment', () => {
     expect(world.sets.map(({ spec }) => spec.replicas)).toEqual([0, 4]);
   });
 
-  it('goes on when it is to recreate its pods and has another size, half way through a rollout', () => {
+  it('continues when it is scaled and switched to Recreate during a rollout', () => {
     const world = new World();
     world.deployment({ replicas: 10 });
     world.finish();
@@ -355,7 +355,7 @@ describe('planDeployment', () => {
     expect(world.sets.map(({ spec }) => spec.replicas)).toEqual([0, 4]);
   });
 
-  it('comes to any size from any point of a rollout', () => {
+  it('reaches any size from any point of a rollout', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 6 }), fc.nat({ max: 6 }), (sizes, steps) => {
         const world = new World();
@@ -378,7 +378,7 @@ describe('planDeployment', () => {
     );
   });
 
-  it('has no new pod beside an old one, when it recreates them', () => {
+  it('never has new and old pods together with Recreate', () => {
     const world = new World();
     world.deployment({ strategy: { type: 'Recreate' } });
     world.finish();
@@ -397,7 +397,7 @@ describe('planDeployment', () => {
     expect(world.sets.map(({ spec }) => spec.replicas)).toEqual([0, 3]);
   });
 
-  it('touches no set of another owner', () => {
+  it('never touches sets of another owner', () => {
     const world = new World();
     world.observed = true;
     const set = (name: string, metadata: object) =>
@@ -419,7 +419,7 @@ describe('planDeployment', () => {
     expect(world.sets).toHaveLength(2);
   });
 
-  it('keeps as many old sets as its limit says, and none that still has pods', () => {
+  it('keeps old sets up to the history limit, and deletes none that has pods', () => {
     const world = new World();
     world.deployment({ revisionHistoryLimit: 2 });
     for (const image of ['1', '2', '3', '4']) {
@@ -431,7 +431,7 @@ describe('planDeployment', () => {
     expect(world.web.metadata.annotations).toEqual({ 'deployment.kubernetes.io/revision': '4' });
   });
 
-  it('tells that its set cannot be created, before it tries again', () => {
+  it('reports that its set cannot be created, before it retries', () => {
     const world = new World();
     world.deployment();
     const [create] = world.plan();
@@ -454,7 +454,7 @@ describe('planDeployment', () => {
     });
   });
 
-  it('counts a collision and takes another name', () => {
+  it('counts a collision and uses another name', () => {
     const world = new World();
     world.deployment();
     const { name } = (world.plan()[0] as any).object.metadata;
@@ -468,14 +468,14 @@ describe('planDeployment', () => {
     expect((world.plan()[0] as any).object.metadata.name).not.toBe(name);
   });
 
-  it('only counts when it is being deleted', () => {
+  it('only updates its status when it is being deleted', () => {
     const world = new World();
     world.deployment({}, { deletionTimestamp: '2030-01-01T00:00:00Z' });
     expect(world.plan().map(({ type }) => type)).toEqual(['updateStatus']);
   });
 });
 
-describe('the steps of a rollout', () => {
+describe('the limits of a rollout', () => {
   it.each([
     ['25%', '25%', 10, { maxSurge: 3, maxUnavailable: 2 }],
     ['25%', '25%', 1, { maxSurge: 1, maxUnavailable: 0 }],

@@ -73,7 +73,7 @@ const wantedIn = (actions: readonly Action[]): number | undefined =>
   (rescaleIn(actions) as any)?.object.spec.replicas as number | undefined;
 
 describe('an autoscaler', () => {
-  test('whose pods are busy adds some, and says so', () => {
+  test('whose pods are busy adds some, and reports it', () => {
     const { plan: actions, history } = plan(autoscalerWith(), lookAt(2, usage(2, 90)));
     expect(actions.map(({ type }) => type)).toEqual(['updateSubresource', 'updateStatus', 'requeueAfter']);
     expect(rescaleIn(actions)).toMatchObject({
@@ -111,7 +111,7 @@ describe('an autoscaler', () => {
     expect(actions.at(-1)).toEqual({ type: 'requeueAfter', milliseconds: 15_000 });
   });
 
-  test('that finds what it found before writes nothing', () => {
+  test('with unchanged metrics writes nothing', () => {
     const first = plan(autoscalerWith(), lookAt(2, usage(2, 50)));
     const status = statusIn(first.plan);
     expect(status).toMatchObject({ currentReplicas: 2, desiredReplicas: 2 });
@@ -120,13 +120,13 @@ describe('an autoscaler', () => {
     expect(again.plan).toEqual([{ type: 'requeueAfter', milliseconds: 15_000 }]);
   });
 
-  test('does nothing until it is time', () => {
+  test('does nothing before the next evaluation', () => {
     expect(plan(autoscalerWith(), 7_000)).toEqual({
       ...{ plan: [{ type: 'requeueAfter', milliseconds: 7_000 }], history: NO_HISTORY },
     });
   });
 
-  test('keeps pods for five minutes, then takes away what is not needed', () => {
+  test('scales down after five minutes', () => {
     const first = plan(autoscalerWith(), lookAt(6, usage(6, 10)));
     expect(wantedIn(first.plan)).toBeUndefined();
     expect(conditionsIn(first.plan).AbleToScale).toEqual([
@@ -150,7 +150,7 @@ describe('an autoscaler', () => {
     expect(statusIn(actions)).toMatchObject({ currentReplicas: replicas, desiredReplicas: wanted });
   });
 
-  test('leaves alone what was scaled to zero', () => {
+  test('ignores a target that was scaled to zero', () => {
     const { plan: actions } = plan(autoscalerWith(), lookAt(0));
     expect(wantedIn(actions)).toBeUndefined();
     expect(statusIn(actions)).toMatchObject({ desiredReplicas: 0 });
@@ -160,7 +160,7 @@ describe('an autoscaler', () => {
     });
   });
 
-  test('says that it is limited', () => {
+  test('reports that it is limited', () => {
     const { plan: actions } = plan(autoscalerWith({ maxReplicas: 3 }), lookAt(2, usage(2, 200)));
     expect(wantedIn(actions)).toBe(3);
     expect(conditionsIn(actions).ScalingLimited).toEqual([
@@ -170,7 +170,7 @@ describe('an autoscaler', () => {
 });
 
 describe('an autoscaler that cannot', () => {
-  test('read its target says why, and keeps what else it knew', () => {
+  test('read its target reports why, and keeps the rest of its status', () => {
     const known = autoscalerWith({}, { currentReplicas: 2, desiredReplicas: 2 });
     const why = 'deployments.apps "web" not found';
     const { plan: actions } = plan(known, { target: why, readings: [], rivals: [] });
@@ -181,7 +181,7 @@ describe('an autoscaler that cannot', () => {
     ]);
   });
 
-  test('read its only metric does nothing, and says what is missing', () => {
+  test('read its only metric does nothing, and reports it', () => {
     const { plan: actions } = plan(
       autoscalerWith({}, { desiredReplicas: 2 }),
       lookAt(2, problem('no metrics returned from resource metrics API')),
@@ -201,7 +201,7 @@ describe('an autoscaler that cannot', () => {
   test.each<[string, object, string]>([
     ['requests nothing', { cpu: undefined }, 'missing request for cpu in container c of Pod p0'],
     ['has no such container', { container: 'other' }, 'container other not found in Pod p0'],
-  ])('weigh a pod that %s says so', (_, { container, ...requests }: any, why) => {
+  ])('evaluate a pod that %s reports it', (_, { container, ...requests }: any, why) => {
     const pods = podsOf(1);
     if ('cpu' in requests) pods[0].spec.containers[0].resources = {};
     const { name, target } = cpu.resource;
@@ -214,7 +214,7 @@ describe('an autoscaler that cannot', () => {
     );
   });
 
-  test('tell its pods from those of another does nothing', () => {
+  test('has an ambiguous selector does nothing', () => {
     const look = { ...lookAt(2, usage(2, 90)), rivals: [{ name: 'api', selector: 'app in (web, api)' }] };
     const { plan: actions } = plan(autoscalerWith(), look);
     const why = 'pods by selector app=web are controlled by multiple HPAs: [{api shop} {web shop}]';
@@ -229,7 +229,7 @@ describe('an autoscaler that cannot', () => {
   test.each([
     ['', 'SelectorRequired: selector is required', "the HPA target's scale is missing a selector"],
     ['a in', 'InvalidSelector: couldn', "couldn't convert selector into a corresponding internal selector object: "],
-  ])('find pods by %j says so', (selector, event, said) => {
+  ])('find pods by %j reports it', (selector, event, said) => {
     const { plan: actions } = plan(autoscalerWith(), { ...lookAt(2), target: targetOf(2, selector) });
     expect(eventsIn(actions)[0]).toContain(`Warning ${event}`);
     const [status, reason, message] = conditionsIn(actions).ScalingActive;
@@ -237,7 +237,7 @@ describe('an autoscaler that cannot', () => {
     expect(message).toContain(said);
   });
 
-  test('change the size says so, and forgets that it tried', () => {
+  test('change the size reports it, and forgets that it tried', () => {
     const action = rescaleIn(plan(autoscalerWith(), lookAt(2, usage(2, 90))).plan) as Action;
     const failures = [{ action, error: new ApiError('Forbidden', 'quota') }];
     const history: ScalingHistory = { recommendations: [], changes: [{ by: 2, at: START }] };
@@ -256,7 +256,7 @@ describe('of several metrics', () => {
   };
   const mebibytes = (count: number) => count * 1024 * 1024 * 1000;
 
-  test('the one that asks for most decides', () => {
+  test('the highest proposal wins', () => {
     const look = lookAt(2, usage(2, 60), usage(2, mebibytes(160)));
     const { plan: actions } = plan(autoscalerWith({ metrics: [cpu, memory] }), look);
     expect(wantedIn(actions)).toBe(4);
@@ -266,7 +266,7 @@ describe('of several metrics', () => {
     });
   });
 
-  test('one that says nothing keeps the others from taking pods away, not from adding some', () => {
+  test('one that fails prevents scaling down, not scaling up', () => {
     const autoscaler = autoscalerWith({ metrics: [memory, cpu] });
     const history: ScalingHistory = { ...NO_HISTORY, recommendations: [{ replicas: 1, at: START - 1 }] };
     const fewer = plan(autoscaler, lookAt(4, problem('gone'), usage(4, 10)), { history });
@@ -283,7 +283,7 @@ describe('of several metrics', () => {
   });
 });
 
-describe('metrics from elsewhere', () => {
+describe('custom and external metrics', () => {
   const metric = { name: 'qps', selector: { matchLabels: { b: '2', a: '1' } } };
   const describedObject = { apiVersion: 'v1', kind: 'Service', name: 'web' };
   const words =
@@ -377,7 +377,7 @@ describe('whatever the load is', () => {
     load: fc.nat(5_000),
   });
 
-  test('the size never leaves its bounds, and comes to rest where the load is borne', () => {
+  test('the size never leaves its bounds, and converges where the load is at its target', () => {
     fc.assert(
       fc.property(cases, ({ min, room, begin, behavior, load }) => {
         const max = min + room;

@@ -13,7 +13,7 @@ const ended = (uid: string, phase: string, second: number) =>
     },
   }) as any;
 
-describe('the wait after failures', () => {
+describe('the back-off after failures', () => {
   it('doubles from ten seconds to ten minutes', () => {
     const waits = [0, 1, 2, 3, 6, 7, 8, 40].map((count) => waitAfter({ count, last: now }, now) / 1000);
     expect(waits).toEqual([0, 10, 20, 40, 320, 600, 600, 600]);
@@ -26,7 +26,7 @@ describe('the wait after failures', () => {
 });
 
 describe('the memory of failures', () => {
-  it('holds those of pods that are gone', () => {
+  it('includes those of deleted pods', () => {
     const memory = new FailureMemory();
     memory.note('x/work', job, [ended('a', 'Failed', 1)]);
     expect(memory.note('x/work', job, [ended('b', 'Failed', 5)])).toEqual({ count: 2, last: now + 5000 });
@@ -43,7 +43,7 @@ describe('the memory of failures', () => {
     });
   });
 
-  it('knows nothing of another job of the same name, nor of one that was forgotten', () => {
+  it('is separate for another Job of the same name, and empty after it was forgotten', () => {
     const memory = new FailureMemory();
     memory.note('x/work', job, [ended('a', 'Failed', 1)]);
     expect(memory.note('x/work', { ...job, metadata: { uid: 'next' } }, []).count).toBe(0);
@@ -52,7 +52,7 @@ describe('the memory of failures', () => {
     expect(memory.note('x/work', job, []).count).toBe(0);
   });
 
-  it('does not hold what the controller itself ended', () => {
+  it('excludes pods that the controller itself deleted', () => {
     const memory = new FailureMemory();
     const pod = ended('a', 'Failed', 1);
     const gone = { ...pod, metadata: { uid: 'a', deletionTimestamp: '2030-01-01T00:00:00Z' } };

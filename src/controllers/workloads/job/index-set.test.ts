@@ -21,13 +21,13 @@ describe('a set of indexes', () => {
     );
   });
 
-  it('leaves out what is beyond the limit or cannot be read', () => {
+  it('skips invalid indexes and those beyond the limit', () => {
     expect(String(IndexSet.parse('0-3,5-9,12', 8))).toBe('0-3,5-7');
     expect(String(IndexSet.parse('1,x,3-,-4,5', 8))).toBe('1,5');
     expect(IndexSet.parse(undefined, 8).size).toBe(0);
   });
 
-  it('holds what it was made of, and so does its union', () => {
+  it('contains its elements, and so does its union', () => {
     fc.assert(
       fc.property(indexes, indexes, (one, other) => {
         const union = IndexSet.of(one).with(IndexSet.of(other));
@@ -40,7 +40,7 @@ describe('a set of indexes', () => {
     );
   });
 
-  it('knows the first that are missing', () => {
+  it('finds the first missing ones', () => {
     fc.assert(
       fc.property(indexes, fc.nat({ max: 10 }), fc.nat({ max: 45 }), (values, count, below) => {
         const missing = Array.from({ length: below }, (_, index) => index).filter((index) => !values.includes(index));

@@ -128,7 +128,7 @@ const specOf = ({ isIndexed, waits, perIndex, ...spec }: any) => ({
 });
 
 describe('planJob', () => {
-  it('counts every pod once wherever its plans are cut short, never has too many pods, and comes to its end', () => {
+  it('counts every pod once wherever its plans are interrupted, never has too many pods, and finishes', () => {
     fc.assert(
       fc.property(anyJob, fc.array(anyHappening, { maxLength: 12 }), (drawn, happenings) => {
         const world = new World();
@@ -201,7 +201,7 @@ describe('planJob', () => {
     );
   });
 
-  it('touches no pod of another', () => {
+  it('never touches pods of another owner', () => {
     const world = new World();
     world.job({ parallelism: 0, completions: 1 });
     world.pod('other', { metadata: { ownerReferences: [{ ...owner('other'), kind: 'ReplicaSet', name: 'other' }] } });
@@ -209,7 +209,7 @@ describe('planJob', () => {
     expect(world.plan().map(({ type }) => type)).toEqual(['updateStatus']);
   });
 
-  it('notes an end before it lets go of the pod, and counts it after', () => {
+  it('records a UID before it removes the finalizer, and counts it after', () => {
     const world = new World();
     world.job({ completions: 2 });
     world.pod('p', { status: { phase: 'Succeeded' } });
@@ -222,7 +222,7 @@ describe('planJob', () => {
     expect(status(world.plan())).toMatchObject({ succeeded: 1, uncountedTerminatedPods: {} });
   });
 
-  it('notes no more ends at a time than its status should hold', () => {
+  it('limits the UIDs that it records in one plan', () => {
     const world = new World();
     world.job({ completions: 2000, parallelism: 0 });
     for (let i = 0; i < 1200; i++) world.pod(`p${i}`, { status: { phase: 'Succeeded' } });
@@ -231,7 +231,7 @@ describe('planJob', () => {
     expect(world.current.status.succeeded).toBe(1200);
   });
 
-  it('says nothing that has not come true after a pod could not be made', () => {
+  it('does not write the status ahead after a pod could not be created', () => {
     const world = new World();
     world.job({ parallelism: 3, completions: 3 });
     const [action] = world.plan();
@@ -242,7 +242,7 @@ describe('planJob', () => {
     expect(made(plan)).toHaveLength(3);
   });
 
-  it('counts pods that end with a job that failed, but not those that a success makes needless', () => {
+  it('counts pods that end with a failed Job, but not those that a success makes needless', () => {
     for (const [phases, failed] of [
       [['Failed', 'Failed', 'Running'], 3],
       [['Succeeded', 'Running', 'Running'], undefined],
@@ -259,7 +259,7 @@ describe('planJob', () => {
     }
   });
 
-  it('goes on deleting a pod that it let go of, although it is resumed meanwhile', () => {
+  it('continues to delete an untracked pod, although it is resumed meanwhile', () => {
     const world = new World();
     world.job({ completions: 1 });
     world.pod('p', { metadata: { finalizers: [] } });
@@ -280,7 +280,7 @@ describe('planJob', () => {
     expect(deleted(world.plan()).sort()).toEqual(['b', 'c', 'd']);
   });
 
-  it('gives up indexes that are gone when it shrinks', () => {
+  it('drops indexes when it is scaled down', () => {
     const world = new World();
     const completed = { status: { completedIndexes: '0-4', succeeded: 5, startTime: '2030-01-01T00:00:00Z' } };
     world.job({ completionMode: 'Indexed', completions: 3, parallelism: 3 }, completed);
@@ -289,7 +289,7 @@ describe('planJob', () => {
     expect(world.has('Complete')).toBe(true);
   });
 
-  it('fails an index at once where its policy says so', () => {
+  it('fails an index at once where its policy says FailIndex', () => {
     const world = new World();
     const rules = [{ action: 'FailIndex', onExitCodes: { operator: 'NotIn', values: [1] } }];
     const limits = { backoffLimitPerIndex: 3, backoffLimit: 2 ** 31 - 1, podFailurePolicy: { rules } };
@@ -307,7 +307,7 @@ describe('planJob', () => {
     ]);
   });
 
-  it('keeps the last failed pod of an index until the next is there', () => {
+  it('keeps the last failed pod of an index until the next one exists', () => {
     const world = new World();
     world.job({ completionMode: 'Indexed', completions: 1, backoffLimitPerIndex: 2, backoffLimit: 2 ** 31 - 1 });
     world.pod('a', { metadata: { annotations: { [INDEX]: '0' } }, status: { phase: 'Failed' } });
@@ -318,7 +318,7 @@ describe('planJob', () => {
     expect(status(world.plan()).uncountedTerminatedPods).toEqual({ failed: ['a'] });
   });
 
-  it('lets go of pods whose job is gone, finished or another, and not of those that somebody else counts', () => {
+  it('untracks pods whose job is gone, finished or another, and not those of another controller', () => {
     const free = (plan: Plan) =>
       plan.flatMap((action) => (action.type === 'patch' ? [action.object.metadata.name] : []));
     const world = new World();
@@ -332,7 +332,7 @@ describe('planJob', () => {
     expect(free(world.plan()).sort()).toEqual(['alone', 'older']);
   });
 
-  it('keeps a name short enough for its index', () => {
+  it('truncates a name to leave room for its index', () => {
     const world = new World();
     const name = 'w'.repeat(63);
     const job = { ...world.job({ completionMode: 'Indexed', completions: 12, parallelism: 12 }) };

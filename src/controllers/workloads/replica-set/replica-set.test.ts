@@ -61,7 +61,7 @@ const anyPod = fc.record({
 });
 
 describe('planReplicaSet', () => {
-  it('comes to its size from anything, and touches no pod of another', async () => {
+  it('reaches its size from any state, and never touches pods of another owner', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyPod, { maxLength: 12 }), fc.nat({ max: 8 }), async (found, replicas) => {
         const world = new World();
@@ -169,7 +169,7 @@ describe('planReplicaSet', () => {
     expect(deleted(world.plan())).toEqual(['beside']);
   });
 
-  it('counts pods as available after minReadySeconds, and looks again at that moment', () => {
+  it('counts pods as available after minReadySeconds, and plans again at that moment', () => {
     const world = new World();
     world.set({ replicas: 2, minReadySeconds: 90 });
     world.pod('old', { status: ready('2030-01-01T00:00:00Z') });
@@ -182,7 +182,7 @@ describe('planReplicaSet', () => {
     expect(later).toHaveLength(1);
   });
 
-  it('does not say that it has seen its new size while pods that should be gone cannot be deleted', async () => {
+  it('does not update observedGeneration while surplus pods cannot be deleted', async () => {
     const world = new World();
     world.set({ replicas: 1 });
     world.pod('a', { status: ready() });
@@ -200,7 +200,7 @@ describe('planReplicaSet', () => {
     expect(status()).toMatchObject({ observedGeneration: 2, replicas: 0 });
   });
 
-  it('tells the first failure to create, and is silent again when all is well', () => {
+  it('reports the first failure to create, and clears it on success', () => {
     const world = new World();
     world.set({ replicas: 1 });
     const create = world.plan()[0];
@@ -226,7 +226,7 @@ describe('planReplicaSet', () => {
 });
 
 describe('planReplicationController', () => {
-  it('keeps its pods by a plain map of labels', async () => {
+  it('selects its pods by a map of labels', async () => {
     const world = new World();
     world.put(ReplicationController, {
       apiVersion: 'v1',

@@ -113,7 +113,7 @@ const about = (plan: Plan, type: 'create' | 'delete') =>
   plan.flatMap((action) => (action.type === type && action.kind === Pod ? [action.object as any] : []));
 
 describe('the plan of a StatefulSet', () => {
-  it('in order, starts a pod when all before it are up, and ends the last first and one at a time', () => {
+  it('in order, starts a pod when all before it are available, and deletes the last first, one at a time', () => {
     fc.assert(
       fc.property(cases, (given) => {
         fc.pre(!given.isParallel);
@@ -137,7 +137,7 @@ describe('the plan of a StatefulSet', () => {
     );
   });
 
-  it('never takes down more than may be missing', () => {
+  it('never exceeds maxUnavailable', () => {
     fc.assert(
       fc.property(cases, (given) => {
         const { maxUnavailable: limit = 1, replicas } = given;
@@ -155,7 +155,7 @@ describe('the plan of a StatefulSet', () => {
     );
   });
 
-  it('ends with every place filled, new from the partition on, and touches no pod of another', () => {
+  it('ends with a pod for every ordinal, updated from the partition on, and never touches pods of another owner', () => {
     fc.assert(
       fc.property(cases, (given) => {
         const { replicas, start, partition, claims } = given;

@@ -52,7 +52,7 @@ describe('DefaultIngressClass', () => {
 });
 
 describe('StorageObjectInUseProtection', () => {
-  it('keeps claims and volumes until nobody uses them', async () => {
+  it('adds finalizers to claims and volumes', async () => {
     const server = await admitting([storageObjectInUseProtection]);
     const made = await server.create('persistentvolumeclaims', claim('a'));
     expect(made.metadata.finalizers).toEqual(['kubernetes.io/pvc-protection']);
@@ -84,7 +84,7 @@ describe('PersistentVolumeClaimResize', () => {
 });
 
 describe('TaintNodesByCondition', () => {
-  it('keeps pods off a node until it is ready', async () => {
+  it('taints a new node as not ready', async () => {
     const server = await admitting([taintNodesByCondition]);
     const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
     const plain = await server.create('nodes', { metadata: { name: 'a' } }, { namespace: '' });

@@ -11,7 +11,7 @@ describe('Priority', () => {
   const classes = { apiVersion: 'scheduling.k8s.io/v1', namespace: '' };
   const of = (name: string, value: number, more: object = {}) => ({ metadata: { name }, value, ...more });
 
-  it('comes from the class, the default one, or is none', async () => {
+  it('comes from the class, the default class, or is zero', async () => {
     const server = await admitting([priority]);
     expect((await server.create('pods', podNamed('a'))).spec).toMatchObject({
       priority: 0,
@@ -27,7 +27,7 @@ describe('Priority', () => {
     expect(node.priority).toBe(2_000_001_000);
   });
 
-  it('is not for clients to choose', async () => {
+  it('cannot be chosen by clients', async () => {
     const server = await admitting([priority]);
     expect(await refusal(server.create('pods', podNamed('a', { priority: 7 })))).toBe(
       'pods "a" is forbidden: the integer value of priority (7) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name',
@@ -40,7 +40,7 @@ describe('Priority', () => {
     );
   });
 
-  it('has one default', async () => {
+  it('has one default class', async () => {
     const server = await admitting([priority]);
     await server.create('priorityclasses', of('a', 1, { globalDefault: true }), classes);
     expect(await refusal(server.create('priorityclasses', of('b', 2, { globalDefault: true }), classes))).toBe(
@@ -70,7 +70,7 @@ describe('RuntimeClass', () => {
     },
   };
 
-  it('brings its costs and its nodes', async () => {
+  it('sets overhead, node selector and tolerations', async () => {
     const server = await admitting([runtimeClass]);
     await server.create('runtimeclasses', sandboxed, classes);
     const own = { runtimeClassName: 'sandboxed', nodeSelector: { a: 'b' }, tolerations: [{ operator: 'Exists' }] };
@@ -93,7 +93,7 @@ describe('RuntimeClass', () => {
       { runtimeClassName: 'sandboxed', nodeSelector: { sandbox: 'no' } },
       'conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes; pod.spec.nodeSelector[sandbox] = no',
     ],
-  ])('refuses %j', async (spec, message) => {
+  ])('rejects %j', async (spec, message) => {
     const server = await admitting([runtimeClass]);
     await server.create('runtimeclasses', sandboxed, classes);
     expect(await refusal(server.create('pods', podNamed('a', spec)))).toBe(`pods "a" is forbidden: ${message}`);
@@ -101,7 +101,7 @@ describe('RuntimeClass', () => {
 });
 
 describe('DefaultTolerationSeconds', () => {
-  it('lets pods leave lost nodes after five minutes, unless they say otherwise', async () => {
+  it('evicts pods from lost nodes after five minutes, unless they tolerate more', async () => {
     const server = await admitting([defaultTolerationSeconds]);
     const lost = (key: string) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
     const [notReady, unreachable] = [lost('node.kubernetes.io/not-ready'), lost('node.kubernetes.io/unreachable')];
@@ -115,7 +115,7 @@ describe('DefaultTolerationSeconds', () => {
 });
 
 describe('ExtendedResourceToleration', () => {
-  it('lets pods onto the nodes that have what they ask for', async () => {
+  it('lets pods tolerate the taints of nodes with the resources they request', async () => {
     const server = await admitting([extendedResourceToleration]);
     const resources = { limits: { 'example.com/gpu': '1', cpu: '1' } };
     const pod = podNamed('a', {
@@ -128,7 +128,7 @@ describe('ExtendedResourceToleration', () => {
 });
 
 describe('AlwaysPullImages', () => {
-  it('asks the registry at every start', async () => {
+  it('sets the pull policy Always', async () => {
     const server = await admitting([alwaysPullImages]);
     const { spec } = await server.create(
       'pods',

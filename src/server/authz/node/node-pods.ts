@@ -6,7 +6,7 @@
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Cache } from '../../cache/cache.ts';
-import type { Place } from '../../cache/entry.ts';
+import type { ObjectKey } from '../../cache/entry.ts';
 import { type ReferredKind, referencesOf } from './references.ts';
 
 /** A pod that a node was told to make may not give the node access to anything. */
@@ -20,14 +20,14 @@ export class NodePods {
   /** By node: what its pods refer to, by pod. */
   readonly #nodes = new Map<string, Map<string, ReadonlySet<string>>>();
   readonly #nodeOfPod = new Map<string, string>();
-  #changed: Map<string, Place> | undefined;
+  #changed: Map<string, ObjectKey> | undefined;
 
   constructor(cache: Cache) {
     this.#cache = cache;
     cache.table(Pod).listeners.add(({ at }) => this.#note(at));
   }
 
-  #note(at: Place): void {
+  #note(at: ObjectKey): void {
     if (!this.#changed) return;
     if (this.#changed.size < NOTED) {
       this.#changed.set(at.key, at);
@@ -67,7 +67,7 @@ export class NodePods {
     return this.#nodes.get(node)?.values() ?? [];
   }
 
-  #look({ key, namespace, name }: Place): void {
+  #look({ key, namespace, name }: ObjectKey): void {
     const before = this.#nodeOfPod.get(key);
     if (before !== undefined) {
       const pods = this.#nodes.get(before);

@@ -29,8 +29,10 @@ describe('a pod', () => {
   });
 
   it('can be made by a node as a mirror of its own', async () => {
-    await api.create('pods', pod('n1', mirror()), asNode);
+    const made = await api.create('pods', pod('n1', mirror()), asNode);
+    expect(made.spec.nodeName).toBe('n1');
     await api.delete('pods', 'p', asNode);
+    expect((await api.get('pods', 'p')).metadata.deletionTimestamp).toBeDefined();
   });
 
   it('is refused as any other', async () => {
@@ -98,7 +100,8 @@ describe('a node', () => {
   it.each(['node.kubernetes.io/a', 'x.kubelet.kubernetes.io/a', 'topology.kubernetes.io/zone', 'example.com/a'])(
     'labels itself %s',
     async (label) => {
-      await change('n1', { metadata: { labels: { [label]: 'x' } } });
+      const node = await change('n1', { metadata: { labels: { [label]: 'x' } } });
+      expect(node.metadata.labels).toMatchObject({ [label]: 'x' });
     },
   );
 });
@@ -144,7 +147,8 @@ describe('a volume that is a directory of the node', () => {
 
   it('of another node is the authorizer’s business', async () => {
     await api.create('persistentvolumes', volume('n2'), master);
-    await change({ metadata: { labels: { a: 'b' } } });
+    const changed = await change({ metadata: { labels: { a: 'b' } } });
+    expect(changed.metadata.labels).toMatchObject({ a: 'b' });
   });
 });
 

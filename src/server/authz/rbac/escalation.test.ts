@@ -65,7 +65,8 @@ describe('a role', () => {
 
   it('can be written by who may escalate it', async () => {
     await give('escalator', [{ verbs: ['escalate'], apiGroups: [GROUP], resources: ['roles'] }]);
-    await api.create('roles', { ...named('big'), rules: [rule('*', '*')] }, local);
+    const role = await api.create('roles', { ...named('big'), rules: [rule('*', '*')] }, local);
+    expect(role.rules).toEqual([rule('*', '*')]);
   });
 
   it('gathers rules only for who may do everything', async () => {
@@ -149,5 +150,6 @@ describe('a binding', () => {
 
 it('is no matter where everybody may do everything', async () => {
   const open = await testServer(kinds);
-  await open.create('roles', { ...named('big'), rules: [rule('*', '*')] }, local);
+  const role = await open.create('roles', { ...named('big'), rules: [rule('*', '*')] }, local);
+  expect(role.rules).toEqual([rule('*', '*')]);
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { allocateSharable } from '../../../base/shared-buffer.ts';
 import type { PublishedDocument } from '../../openapi/openapi.ts';
-import { memory } from '../../shared-memory.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { acceptsGzip, MIN_GZIP_BYTES } from '../respond/respond.ts';
 
@@ -12,7 +12,7 @@ const compress = promisify(gzip);
 /** A tree as it is sent, with the tag by which clients know it again. */
 export function published(tree: object, contentType: string): PublishedDocument {
   const text = JSON.stringify(tree);
-  const body = memory(Buffer.byteLength(text));
+  const body = allocateSharable(Buffer.byteLength(text));
   body.write(text);
   let smaller: Promise<Buffer> | undefined;
   return {

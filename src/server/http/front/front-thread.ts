@@ -1,7 +1,7 @@
 /** The front thread: owns the sockets, reads requests and writes responses, and does not know what they mean. */
 import type { Clock } from '../../../base/clock.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
-import { PassingMap } from '../../../base/passing-map.ts';
+import { ShortLivedMap } from '../../../base/short-lived-map.ts';
 import { Disconnected } from '../errors.ts';
 import type { ConnectionCounts } from '../listen/connections.ts';
 import { type Listeners, openListeners } from '../listen/listeners.ts';
@@ -28,7 +28,7 @@ export function serveFront(port: Port, clock: Clock): void {
 class FrontThread implements OpenExchangeHost {
   readonly #port: BatchedPort<FrontMessage, ApiMessage>;
   readonly #clock: Clock;
-  readonly #exchanges = new PassingMap<number, OpenExchange>();
+  readonly #exchanges = new ShortLivedMap<number, OpenExchange>();
   readonly #peers = new AnnouncedPeers(
     (message) => this.#port.send(message),
     () => ++this.#lastId,

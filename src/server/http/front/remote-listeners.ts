@@ -1,6 +1,6 @@
 /** The front thread as the API thread sees it: listeners that behave as if they were in this thread. */
 import type { AddressInfo } from 'node:net';
-import { PassingMap } from '../../../base/passing-map.ts';
+import { ShortLivedMap } from '../../../base/short-lived-map.ts';
 import { connectionMetrics } from '../listen/connections.ts';
 import type { Listeners, ListenersOptions } from '../listen/listeners.ts';
 import type { EventBytes, Peer } from '../protocol/exchange.ts';
@@ -24,7 +24,7 @@ class RemoteListeners implements Listeners, FrontConnection {
   readonly port: BatchedPort<ApiMessage, FrontMessage>;
   readonly #options: ListenersOptions;
   readonly #peers = new Map<number, Peer>();
-  readonly #exchanges = new PassingMap<number, RemoteExchange>();
+  readonly #exchanges = new ShortLivedMap<number, RemoteExchange>();
   readonly #commands = new Map<number, Command>();
   readonly #turns = new Map<number, () => void>();
   #lastId = 0;

@@ -78,25 +78,25 @@ describe('a pod', () => {
   });
 });
 
-describe('the use of what is requested', () => {
+describe('utilization', () => {
   const requests = (...values: number[]) => new Map(values.map((value, index) => [`p${index}`, BigInt(value)]));
   const weighed = (values: (number | undefined)[], { states = [], target = 50, replicas = values.length }: any = {}) =>
     replicasForUtilization(group(values, states), requests(...values.map(() => 100)), { target, replicas, tolerance });
 
-  test('above the target asks for more, below for fewer', () => {
+  test('above the target scales up, below scales down', () => {
     expect(weighed([100, 100])).toEqual({ replicas: 4, utilization: 100, average: 100n });
     expect(weighed([10, 20, 30]).replicas).toBe(2);
     expect(weighed([30, 50])).toMatchObject({ replicas: 2, utilization: 40 });
   });
 
-  test('close to the target asks for nothing', () => {
+  test('within the tolerance changes nothing', () => {
     expect(weighed([54, 55]).replicas).toBe(2);
     expect(weighed([46, 45]).replicas).toBe(2);
     expect(weighed([55, 56]).replicas).toBe(2);
     expect(weighed([57, 56]).replicas).toBe(3);
   });
 
-  test('of pods that are not at work counts as none when more are asked for', () => {
+  test('of unready pods counts as 0 when scaling up', () => {
     const starting = { started: 60, changed: 60, ready: false };
     // Two at 80 would ask for four; a third that is about to help makes three enough.
     expect(weighed([80, 80]).replicas).toBe(4);
@@ -104,26 +104,26 @@ describe('the use of what is requested', () => {
     expect(weighed([200, 200, 5], { states: [{}, {}, starting] }).replicas).toBe(8);
   });
 
-  test('of pods that are not at work does not count when fewer are asked for', () => {
+  test('of unready pods is ignored when scaling down', () => {
     const states = [{}, {}, { phase: 'Pending' }];
     expect(weighed([10, 10, undefined], { states }).replicas).toBe(1);
     expect(weighed([46, 46, undefined], { states }).replicas).toBe(3);
   });
 
-  test('of pods that were not measured counts as none upwards and as all downwards', () => {
+  test('of pods without a measurement counts as 0 upwards and as 100 % downwards', () => {
     expect(weighed([90, 90, undefined]).replicas).toBe(4);
     expect(weighed([75, undefined]).replicas).toBe(2);
     expect(weighed([10, 10, undefined]).replicas).toBe(3);
     expect(weighed([10, 10, 10, undefined]).replicas).toBe(3);
   });
 
-  test('never turns round for pods of which nothing is known', () => {
+  test('never reverses for pods without a measurement', () => {
     // Without the two that miss it would be more; with them at nothing it would be fewer.
     expect(weighed([60, undefined, undefined]).replicas).toBe(3);
     expect(weighed([40, undefined]).replicas).toBe(2);
   });
 
-  test('is nothing to go by where nothing is requested', () => {
+  test('cannot be computed without requests', () => {
     expect(() => replicasForUtilization(group([10]), requests(0), { target: 50, replicas: 1, tolerance })).toThrow(
       'no metrics returned matched known pods',
     );
@@ -140,7 +140,7 @@ describe('the use of what is requested', () => {
   });
 });
 
-test('an average is weighed in the same way', () => {
+test('an average is evaluated in the same way', () => {
   expect(replicasForAverage(group([1500, 2500]), { target: 1000n, replicas: 2, tolerance })).toEqual({
     ...{ replicas: 4, average: 2000n },
   });
@@ -148,7 +148,7 @@ test('an average is weighed in the same way', () => {
   expect(replicasForAverage(group([200, 200, undefined]), { target: 1000n, replicas: 3, tolerance }).replicas).toBe(2);
 });
 
-test('one value for all is weighed by the pods that are ready', () => {
+test('one value for all pods is relative to the ready pods', () => {
   const calculate = (total: number, ready: number, replicas = 3) =>
     replicasForTotal(BigInt(total), () => ready, { target: 100n, replicas, tolerance });
   expect(calculate(200, 3)).toBe(6);
@@ -159,7 +159,7 @@ test('one value for all is weighed by the pods that are ready', () => {
   expect(calculate(2 ** 50, 1000)).toBe(2 ** 31 - 1);
 });
 
-test('one value that pods share is divided among them', () => {
+test('one value for each pod is divided among them', () => {
   const calculate = (total: number, observed: number) =>
     replicasForShare(BigInt(total), { target: 100n, observed, tolerance });
   expect(calculate(1000, 5)).toEqual({ replicas: 10, average: 200n });

@@ -20,7 +20,7 @@ describe('what a pod requests', () => {
     expect(request({ containers, initContainers }, 'cpu', 'side')).toBe(50n);
   });
 
-  test('is what it says for itself, with what running it costs', () => {
+  test('is its pod-level request, with its overhead', () => {
     const whole = { containers, resources: { requests: { cpu: '2' } }, overhead: { cpu: '10m' } };
     expect(request(whole)).toBe(2010n);
     expect(request(whole, 'cpu', 'a')).toBe(100n);
@@ -28,7 +28,7 @@ describe('what a pod requests', () => {
     expect(() => request(whole, 'example.com/gpu')).toThrow('missing pod-level request for example.com/gpu in Pod p');
   });
 
-  test('must be said by each of them', () => {
+  test('must be set for each container', () => {
     expect(() => request({ containers }, 'memory')).toThrow('missing request for memory in container b of Pod p');
     expect(request({ containers }, 'memory', 'a')).toBe(1_024_000n);
     expect(() => request({ containers }, 'cpu', 'c')).toThrow('container c not found in Pod p');
@@ -46,14 +46,14 @@ describe('what was measured', () => {
     { metadata: { name: 'q' }, timestamp: '2030-01-01T00:00:10Z', window: '10s', containers: [] },
   ];
 
-  test('of a pod is the sum of its containers, where all of them tell', () => {
+  test('of a pod is the sum of its containers, if all were measured', () => {
     const time = Date.parse('2030-01-01T00:00:10Z');
     expect(samplesOf(measured, 'cpu', undefined)).toEqual(new Map([['p', { value: 1002n, time, window: 60_500 }]]));
     expect(samplesOf(measured, 'memory', undefined).size).toBe(0);
     expect(samplesOf(measured, 'memory', 'a').get('p')?.value).toBe(2_048_000n);
   });
 
-  test('is told in the units of its resource', () => {
+  test('is formatted in the units of its resource', () => {
     expect(amountText(1_500n, 'cpu')).toBe('1500m');
     expect(amountText(64n * 1024n * 1024n * 1000n, 'memory')).toBe('64Mi');
     expect(amountText(2_000n)).toBe('2');

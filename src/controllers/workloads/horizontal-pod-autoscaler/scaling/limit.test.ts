@@ -40,7 +40,7 @@ describe('without behavior', () => {
     expect(limit(10, 5, { min: 3, max: 10 })).toEqual([5, 'DesiredWithinRange']);
   });
 
-  test('the most of the last five minutes counts, and nothing holds back upwards', () => {
+  test('the highest recommendation of the last five minutes counts, and scaling up has no window', () => {
     const stable = (wanted: number, history: ScalingHistory) =>
       stabilize({ current: 5, wanted, now: NOW }, undefined, history).replicas;
     expect(stable(2, recommended([4, 299], [3, 10]))).toBe(4);
@@ -59,7 +59,7 @@ describe('policies', () => {
   const pods = (value: number, periodSeconds = 60) => ({ type: 'Pods', value, periodSeconds });
   const percent = (value: number, periodSeconds = 60) => ({ type: 'Percent', value, periodSeconds });
 
-  test('the one that allows most counts, or least, or none', () => {
+  test('the one that allows most counts, or least, or scaling is disabled', () => {
     const policies = [pods(4), percent(100)];
     expect(limit(10, 50, behavior({ policies }))).toEqual([20, 'ScaleUpLimit']);
     expect(limit(10, 50, behavior({ policies, selectPolicy: 'Min' }))).toEqual([14, 'ScaleUpLimit']);
@@ -84,11 +84,11 @@ describe('policies', () => {
     expect(limit(90, 1, down, [change(-10, 60)])).toEqual([81, 'ScaleDownLimit']);
   });
 
-  test('upwards parts of pods count as whole ones, so that one can become two', () => {
+  test('scaling up rounds up, so that one pod can become two', () => {
     expect(limit(1, 9, behavior({ policies: [percent(10)] }))).toEqual([2, 'ScaleUpLimit']);
   });
 
-  test('windows hold back in both directions', () => {
+  test('stabilization windows work in both directions', () => {
     const stable = (wanted: number, how: Behavior, history: ScalingHistory) =>
       stabilize({ current: 5, wanted, now: NOW }, how, history).replicas;
     const slow = behavior({ stabilizationWindowSeconds: 60 }, { stabilizationWindowSeconds: 120 });
@@ -117,7 +117,7 @@ describe('whatever is asked for', () => {
     .record({ min: fc.integer({ min: 1, max: 20 }), room: fc.nat(80), current: fc.nat(80), wanted: fc.nat(300) })
     .map(({ min, room, current, wanted }) => ({ min, max: min + room, current: min + (current % (room + 1)), wanted }));
 
-  test('a size stays within its bounds, and never moves away from what is wanted', () => {
+  test('a size stays within its bounds, and never moves away from the recommendation', () => {
     const changes = fc.array(fc.record({ by: fc.integer({ min: -20, max: 20 }), at: fc.nat(NOW) }), { maxLength: 5 });
     fc.assert(
       fc.property(asked, rules, rules, changes, (asking, up, down, done) => {
@@ -135,7 +135,7 @@ describe('whatever is asked for', () => {
     );
   });
 
-  test('no policy is outrun, however often somebody looks', () => {
+  test('no policy is exceeded, however often it is evaluated', () => {
     const steps = fc.array(fc.record({ after: fc.integer({ min: 1, max: 60 }), wanted: fc.nat(300) }), {
       ...{ minLength: 1, maxLength: 30 },
     });

@@ -16,7 +16,7 @@ const containers = (...resources: object[]) => ({
 });
 
 describe('defaults', () => {
-  it('are given to containers that say nothing, and told', async () => {
+  it('are given to containers without requests and limits, and listed in an annotation', async () => {
     await limit({ type: 'Container', default: { cpu: '500m', memory: '1Gi' }, defaultRequest: { cpu: '100m' } });
     const pod = await server.create(
       'pods',
@@ -35,7 +35,7 @@ describe('defaults', () => {
     expect(pod.status.qosClass).toBe('Burstable');
   });
 
-  it('leave alone who has said everything', async () => {
+  it('leave containers alone that set everything', async () => {
     await limit({ type: 'Container', default: { cpu: '1' } });
     const pod = await server.create(
       'pods',
@@ -85,14 +85,14 @@ describe('limits', () => {
       asks({ cpu: '0' }, { cpu: '1' }),
       'cpu max limit to request ratio per Container is 2, but no request is specified or request is 0',
     ],
-  ])('refuse a pod that is %s', async (_, range, spec, message) => {
+  ])('reject a pod that is %s', async (_, range, spec, message) => {
     await limit(range);
     expect(await refusal(server.create('pods', podNamed('a', spec as never)))).toBe(
       `pods "a" is forbidden: ${message}`,
     );
   });
 
-  it('tell all faults at once', async () => {
+  it('report all faults at once', async () => {
     await limit({ type: 'Pod', max: { cpu: '1', memory: '1Gi' } });
     const spec = containers({ limits: { cpu: '2', memory: '2Gi' } });
     expect(await refusal(server.create('pods', podNamed('a', spec)))).toBe(
@@ -100,7 +100,7 @@ describe('limits', () => {
     );
   });
 
-  it('hold for claims', async () => {
+  it('apply to claims', async () => {
     await limit({ type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '5Gi' } });
     const claim = (storage: string) => ({
       metadata: { name: 'c' },
@@ -115,9 +115,11 @@ describe('limits', () => {
     await server.create('persistentvolumeclaims', claim('2Gi'));
   });
 
-  it('hold in their own namespace', async () => {
+  it('apply in their own namespace only', async () => {
     await server.create('namespaces', { metadata: { name: 'other' } }, { namespace: '' });
     await limit({ type: 'Pod', max: { cpu: '1' } });
-    await server.create('pods', podNamed('a'), { namespace: 'other' });
+    expect(await refusal(server.create('pods', podNamed('a')))).toContain('maximum cpu usage per Pod is 1');
+    const pod = await server.create('pods', podNamed('a'), { namespace: 'other' });
+    expect(pod.metadata.namespace).toBe('other');
   });
 });

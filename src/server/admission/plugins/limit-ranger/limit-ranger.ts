@@ -53,17 +53,17 @@ function fillIn(pod: Pod, { spec }: LimitRange): void {
     Object.assign(filling.limits, limits);
     Object.assign(filling.requests, defaultRequest);
   }
-  const told: string[] = [];
+  const messages: string[] = [];
   const { containers, initContainers } = pod.spec;
-  const fill = (container: Container, words: string) => filled(container, filling, { words, told });
+  const fill = (container: Container, words: string) => filled(container, filling, { words, messages });
   const next = { ...pod.spec };
   if (containers) next.containers = containers.map((each) => fill(each, 'container'));
   if (initContainers) next.initContainers = initContainers.map((each) => fill(each, 'init container'));
-  if (told.length === 0) return;
+  if (messages.length === 0) return;
   pod.spec = next;
   const annotations = {
     ...pod.metadata.annotations,
-    [DEFAULTS_ANNOTATION]: `LimitRanger plugin set: ${told.join('; ')}`,
+    [DEFAULTS_ANNOTATION]: `LimitRanger plugin set: ${messages.join('; ')}`,
   };
   pod.metadata.annotations = annotations;
 }
@@ -71,13 +71,13 @@ function fillIn(pod: Pod, { spec }: LimitRange): void {
 function filled(
   container: Container,
   { limits, requests }: Filling,
-  { words, told }: { words: string; told: string[] },
+  { words, messages }: { words: string; messages: string[] },
 ): Container {
   const { resources } = container;
   const missingRequests = missing(requests, resources.requests);
   const missingLimits = missing(limits, resources.limits);
-  if (missingRequests.length > 0) told.push(`${missingRequests.join(', ')} request for ${words} ${container.name}`);
-  if (missingLimits.length > 0) told.push(`${missingLimits.join(', ')} limit for ${words} ${container.name}`);
+  if (missingRequests.length > 0) messages.push(`${missingRequests.join(', ')} request for ${words} ${container.name}`);
+  if (missingLimits.length > 0) messages.push(`${missingLimits.join(', ')} limit for ${words} ${container.name}`);
   if (missingRequests.length === 0 && missingLimits.length === 0) return container;
   const next = { ...resources };
   if (missingLimits.length > 0) next.limits = { ...limits, ...resources.limits };

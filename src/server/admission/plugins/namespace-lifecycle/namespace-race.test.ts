@@ -1,4 +1,4 @@
-/** A namespace that goes while something is created in it. */
+/** A namespace that is deleted while something is created in it. */
 import { expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../../test/support/server.ts';
 import { ControlledClock } from '../../../../base/clock.ts';
@@ -27,7 +27,7 @@ async function serverWith(between: (api: TestServer) => Promise<unknown>): Promi
 const map = { metadata: { name: 'a' } };
 const cluster = { namespace: undefined };
 
-it('takes nothing more once it is marked', async () => {
+it('rejects the create once it is being deleted', async () => {
   const api = await serverWith((it) => it.delete('namespaces', 'n', cluster));
   await expect(api.create('configmaps', map, { namespace: 'n' })).rejects.toMatchObject({
     code: 403,
@@ -36,7 +36,7 @@ it('takes nothing more once it is marked', async () => {
   expect((await api.list('configmaps', { namespace: 'n' })).items).toEqual([]);
 });
 
-it('takes nothing when it is gone', async () => {
+it('rejects the create when it is gone', async () => {
   const api = await serverWith(async (it) => {
     await it.delete('namespaces', 'n', cluster);
     await it.update('namespaces', { metadata: { name: 'n' }, spec: {} }, { ...cluster, subresource: 'finalize' });
@@ -44,7 +44,7 @@ it('takes nothing when it is gone', async () => {
   await expect(api.create('configmaps', map, { namespace: 'n' })).rejects.toMatchObject({ code: 404 });
 });
 
-it('takes what it took before when it merely changed', async () => {
+it('accepts the create when it was merely changed', async () => {
   const api = await serverWith((it) => it.patch('namespaces', 'n', { metadata: { labels: { a: 'b' } } }, cluster));
   expect((await api.create('configmaps', map, { namespace: 'n' })).metadata.name).toBe('a');
 });

@@ -324,7 +324,7 @@ describe('pod security', () => {
     expect(Object.keys(fixtures).sort()).toEqual(allControls.map(({ id }) => id).sort());
   });
 
-  it('tells faults in the order of the alphabet, those of the baseline first', () => {
+  it('reports violations in alphabetical order, those of the baseline first', () => {
     const names = (level: string) => allControls.filter((each) => each.level === level).map(({ id }) => id);
     expect(names('baseline')).toEqual(names('baseline').toSorted());
     expect(names('restricted')).toEqual(names('restricted').toSorted());
@@ -347,12 +347,12 @@ describe('pod security', () => {
       }
     });
 
-    it.each(before)('was not there in 1.%i', (version, subject) => {
+    it.each(before)('did not exist in 1.%i', (version, subject) => {
       expect(said(level, version, subject)).toBe('');
     });
   });
 
-  it('looks at init and ephemeral containers, too', () => {
+  it('checks init and ephemeral containers, too', () => {
     const bad = { image: 'x', securityContext: { privileged: true } };
     const subject = pod({ initContainers: [{ name: 'i', ...bad }], ephemeralContainers: [{ name: 'e', ...bad }] });
     expect(said('baseline', 'latest', subject)).toBe(
@@ -360,7 +360,7 @@ describe('pod security', () => {
     );
   });
 
-  it('takes releases to come for the newest that is known', () => {
+  it('treats future releases as the newest that is known', () => {
     const subject = pod({ hostUsers: false }, { securityContext: { runAsUser: 0 } });
     expect(said('restricted', 99, subject)).toBe('');
   });

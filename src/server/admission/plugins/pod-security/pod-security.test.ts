@@ -17,7 +17,7 @@ const namespace = (name: string, labels: Record<string, string>) =>
     { namespace: '' },
   );
 
-/** What is said beside an answer, and what is noted for the audit log. */
+/** The warnings and audit annotations of a request. */
 async function said(verb: Call['verb'], plural: string, more: Partial<Call>) {
   const { warnings = [], annotations = {} } = await server.notes(verb, plural, more);
   return { warnings, notes: annotations };
@@ -30,21 +30,21 @@ const WORDS =
   'seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")';
 
 describe('pods', () => {
-  it('are refused what the namespace does not allow', async () => {
+  it('are rejected when the namespace does not allow them', async () => {
     await namespace('n', { enforce: 'restricted' });
     expect(await refusal(server.create('pods', podNamed('p'), { namespace: 'n' }))).toBe(
       `pods "p" is forbidden: violates PodSecurity "restricted:latest": ${WORDS}`,
     );
   });
 
-  it('are judged by the release that the namespace names', async () => {
+  it('are checked by the release that the namespace pins', async () => {
     await namespace('n', { enforce: 'restricted', 'enforce-version': 'v1.7' });
     expect(await refusal(server.create('pods', podNamed('p'), { namespace: 'n' }))).toBe(
       'pods "p" is forbidden: violates PodSecurity "restricted:v1.7": runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
     );
   });
 
-  it('are let in with a warning and a note', async () => {
+  it('are admitted with a warning and an audit annotation', async () => {
     await namespace('n', { warn: 'restricted', audit: 'baseline', enforce: 'privileged' });
     const body = podNamed('p', { hostNetwork: true });
     const { warnings, notes } = await said('create', 'pods', { namespace: 'n', body });
@@ -57,7 +57,7 @@ describe('pods', () => {
     });
   });
 
-  it('may be changed as long as they bring no new image', async () => {
+  it('may be changed as long as their images stay', async () => {
     await namespace('n', {});
     await server.create('pods', podNamed('p'), { namespace: 'n' });
     await server.patch(
@@ -72,7 +72,7 @@ describe('pods', () => {
     expect(await refusal(asked)).toContain('violates PodSecurity "restricted:latest"');
   });
 
-  it('are free where nothing is asked', async () => {
+  it('are not checked in a namespace without labels', async () => {
     const { warnings, notes } = await said('create', 'pods', {
       namespace: 'default',
       body: podNamed('p', { hostPID: true }),
@@ -85,7 +85,7 @@ describe('templates', () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: podNamed('').spec };
   const spec = { selector: { matchLabels: { a: 'b' } }, template };
 
-  it('are complained about, and let in', async () => {
+  it('are warned about, and admitted', async () => {
     await namespace('n', { enforce: 'restricted' });
     const body = { metadata: { name: 'd' }, spec };
     const { warnings } = await said('create', 'deployments', { apiVersion: 'apps/v1', namespace: 'n', body });
@@ -102,14 +102,14 @@ describe('templates', () => {
 });
 
 describe('namespaces', () => {
-  it('name levels and releases that there are', async () => {
+  it('need valid levels and releases in their labels', async () => {
     expect(await refusal(namespace('n', { enforce: 'strict', 'warn-version': '1.30' }))).toBe(
       'Namespace "n" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted, ' +
         'metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "1.30": must be "latest" or "v1.x"]',
     );
   });
 
-  it('say which of their pods a stricter level does not allow', async () => {
+  it('give warnings about running pods that violate a stricter level', async () => {
     await namespace('n', {});
     for (const name of ['b', 'a', 'c']) await server.create('pods', podNamed(name), { namespace: 'n' });
     await server.create('pods', podNamed('h', { hostNetwork: true }), { namespace: 'n' });

@@ -23,7 +23,7 @@ async function quota(server: TestServer, name: string, hard: object, spec: objec
 const usedOf = async (server: TestServer, name: string) => (await server.get('resourcequotas', name)).status.used;
 
 describe('a quota', () => {
-  it('counts what is created, and refuses what would be too much', async () => {
+  it('counts what is created, and rejects what would exceed it', async () => {
     const server = await admitting([resourceQuota]);
     await quota(server, 'q', { pods: '2' });
     await server.create('pods', podNamed('a'));
@@ -39,7 +39,7 @@ describe('a quota', () => {
     expect((await server.list('pods')).items).toHaveLength(2);
   });
 
-  it('names everything that is too much, in order', async () => {
+  it('names everything that is exceeded, in order', async () => {
     const server = await admitting([resourceQuota]);
     await quota(
       server,
@@ -55,7 +55,7 @@ describe('a quota', () => {
     );
   });
 
-  it('needs pods to say what they want of cpu and memory', async () => {
+  it('needs pods to set requests for cpu and memory', async () => {
     const server = await admitting([resourceQuota]);
     await quota(server, 'q', { 'requests.cpu': '1', 'limits.memory': '1Gi', 'requests.ephemeral-storage': '1Gi' });
     const pod = podNamed('a', {
@@ -69,7 +69,7 @@ describe('a quota', () => {
     );
   });
 
-  it('is in force once a controller has taken it up, and lets nothing pass until it is counted', async () => {
+  it('applies once the controller has set its status, and rejects everything until usage is known', async () => {
     const server = await admitting([resourceQuota]);
     await server.create('resourcequotas', { metadata: { name: 'q' }, spec: { hard: { pods: '1' } } });
     await server.create('pods', podNamed('early'));
@@ -79,7 +79,7 @@ describe('a quota', () => {
     );
   });
 
-  it('counts any kind of object, by its plain name where it has one', async () => {
+  it('counts objects of any kind, by plural name where it has one', async () => {
     const server = await admitting([resourceQuota]);
     await quota(server, 'q', { 'count/deployments.apps': '1', configmaps: '1', 'count/configmaps': '5' });
     const spec = {
@@ -173,7 +173,7 @@ describe('a quota', () => {
     );
   });
 
-  it('leaves nothing behind when the object is not written', async () => {
+  it('stays unchanged when the object is not written', async () => {
     const server = await admitting([resourceQuota]);
     await quota(server, 'q', { configmaps: '3' });
     await server.create('configmaps', { metadata: { name: 'a' } });
@@ -198,7 +198,7 @@ describe('a quota under 50 writers', () => {
     },
   };
 
-  it.each(['memory', 'embedded'] as const)('is never overrun, and not left half used (%s)', async (name) => {
+  it.each(['memory', 'embedded'] as const)('is never exceeded, and is used up (%s)', async (name) => {
     const clock = new ControlledClock();
     const store = await stores[name](clock);
     cleanups.push(() => store.close());

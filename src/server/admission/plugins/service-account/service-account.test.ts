@@ -14,7 +14,7 @@ const account = (name: string, fields: object = {}, annotations: object = {}) =>
 const PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 describe('a pod', () => {
-  it('acts as the default account, and finds its token', async () => {
+  it('gets the default account, and its token mounted', async () => {
     await account('default');
     const spec = { initContainers: [{ name: 'i', image: 'x' }] };
     const { spec: pod } = await server.create('pods', podNamed('a', spec));
@@ -43,7 +43,7 @@ describe('a pod', () => {
     expect((await server.update('pods', read)).metadata.resourceVersion).toBe(read.metadata.resourceVersion);
   });
 
-  it('gets no token that it, or its account, does not want', async () => {
+  it('gets no token when it, or its account, opts out', async () => {
     await account('default');
     await account('quiet', { automountServiceAccountToken: false });
     const own = { automountServiceAccountToken: false };
@@ -53,7 +53,7 @@ describe('a pod', () => {
     expect((await server.create('pods', podNamed('c', both))).spec.volumes).toHaveLength(1);
   });
 
-  it('keeps what it has put in the place of the token', async () => {
+  it('keeps a volume of its own at the path of the token', async () => {
     await account('default');
     const mounts = [{ name: 'mine', mountPath: PATH }];
     const { spec } = await server.create(
@@ -67,14 +67,14 @@ describe('a pod', () => {
     expect(spec.containers[0].volumeMounts).toMatchObject(mounts);
   });
 
-  it('pulls images with the credentials of its account', async () => {
+  it('gets the image pull secrets of its account', async () => {
     await account('default', { imagePullSecrets: [{ name: 'registry' }] });
     expect((await server.create('pods', podNamed('a'))).spec.imagePullSecrets).toEqual([{ name: 'registry' }]);
     const own = { imagePullSecrets: [{ name: 'own' }] };
     expect((await server.create('pods', podNamed('b', own))).spec.imagePullSecrets).toEqual([{ name: 'own' }]);
   });
 
-  it('is refused an account that does not exist', async () => {
+  it('is rejected with an account that does not exist', async () => {
     expect(await refusal(server.create('pods', podNamed('a', { serviceAccountName: 'none' })))).toBe(
       'pods "a" is forbidden: error looking up service account default/none: serviceaccount "none" not found',
     );
@@ -87,7 +87,7 @@ describe('a pod', () => {
     expect((await waiting).spec.serviceAccountName).toBe('default');
   });
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     const waiting = refusal(server.create('pods', podNamed('a')));
     await server.clock.advance(5000);
     expect(await waiting).toContain('serviceaccount "default" not found');
@@ -130,11 +130,11 @@ describe('an account that allows only its own secrets', () => {
       { imagePullSecrets: [{ name: 'pull' }, { name: 'other' }] },
       `imagePullSecrets[1].name="other" is not allowed ${why} imagePullSecret`,
     ],
-  ])('refuses others in %s', async (_, spec, message) => {
+  ])('rejects others in %s', async (_, spec, message) => {
     expect(await refusal(strict(spec))).toBe(`pods "a" is forbidden: ${message}`);
   });
 
-  it('lets its own pass', async () => {
+  it('allows its own', async () => {
     const spec = { volumes: [{ name: 'v', secret: { secretName: 'mine' } }] };
     expect((await strict(spec)).spec.imagePullSecrets).toEqual([{ name: 'pull' }]);
   });
@@ -147,7 +147,7 @@ describe('a mirror pod', () => {
     return server.create('pods', { metadata: { ...metadata, annotations }, spec: { ...rest, nodeName: 'n' } });
   };
 
-  it('is left as it is', async () => {
+  it('is not changed', async () => {
     const { spec } = await mirror({});
     expect([spec.serviceAccountName, spec.volumes]).toEqual([undefined, undefined]);
   });
@@ -156,7 +156,7 @@ describe('a mirror pod', () => {
     [{ serviceAccountName: 'a' }, 'a mirror pod may not reference service accounts'],
     [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, 'a mirror pod may not reference secrets'],
     [{ imagePullSecrets: [{ name: 's' }] }, 'a mirror pod may not reference secrets'],
-  ])('with %j is refused', async (spec, message) => {
+  ])('with %j is rejected', async (spec, message) => {
     expect(await refusal(mirror(spec))).toBe(`pods "m" is forbidden: ${message}`);
   });
 });

@@ -1,0 +1,135 @@
+/**
+ * Lists that were requested recently, encoded. The items of a list change only when its table does, so that the same
+ * request gets the same bytes, also compressed. A few lists are kept, up to a limit of memory.
+ */
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import { allocateSharable } from '../../base/shared-buffer.ts';
+import type { Table } from '../cache/table.ts';
+import type { View } from '../cache/view.ts';
+import type { Registry, Resource } from '../registry.ts';
+
+/** Of all encoded lists together; a list of more than half of it is not kept. */
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_LISTS = 64;
+const compress = promisify(gzip);
+
+/** Which list: a resource, the table that its objects are in, and what tells its lists apart (namespace, selectors). */
+export interface ListKey {
+  readonly resource: Resource;
+  readonly table: Table;
+  readonly text: string;
+}
+
+interface ListContent {
+  readonly head: string;
+  readonly views: readonly View[];
+}
+
+interface Kept {
+  /** Of the table. */
+  readonly generation: number;
+  readonly resource: Resource;
+  readonly views: readonly View[];
+  head: string;
+  json: Buffer | undefined;
+  gzip: Promise<Buffer> | undefined;
+}
+
+export class ListBodies {
+  /** By group, version, plural and text; the least recently made first. */
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+
+  constructor(registry: Registry) {
+    registry.onChange(() => this.#dropUnserved(registry));
+  }
+
+  /** The objects of a list, found again or made anew. */
+  views(key: ListKey, make: () => readonly View[]): readonly View[] {
+    return this.#lookUp(key, make).views;
+  }
+
+  json(key: ListKey, { head, views }: ListContent): Buffer {
+    const kept = this.#lookUp(key, () => views);
+    if (kept.json && kept.head === head) return kept.json;
+    const json = listJson(head, views);
+    if (json.length * 2 > MAX_BYTES || kept.views !== views) return json;
+    this.#bytes += json.length - (kept.json?.length ?? 0);
+    kept.json = json;
+    kept.head = head;
+    kept.gzip = undefined;
+    this.#shrink(kept);
+    return json;
+  }
+
+  gzip(key: ListKey, content: ListContent): Promise<Buffer> {
+    const json = this.json(key, content);
+    const kept = this.#kept.get(nameOf(key));
+    if (!kept || kept.json !== json) return squeeze(json);
+    kept.gzip ??= squeeze(json);
+    return kept.gzip;
+  }
+
+  #lookUp(key: ListKey, make: () => readonly View[]): Kept {
+    const { resource, table } = key;
+    const name = nameOf(key);
+    const known = this.#kept.get(name);
+    if (known && known.generation === table.generation && known.resource === resource) return known;
+    if (known) this.#drop(name, known);
+    const { generation } = table;
+    const kept: Kept = { generation, resource, views: make(), head: '', json: undefined, gzip: undefined };
+    this.#kept.set(name, kept);
+    if (this.#kept.size > MAX_LISTS) this.#dropOldest(kept);
+    return kept;
+  }
+
+  #dropUnserved(registry: Registry): void {
+    for (const [name, kept] of [...this.#kept]) if (!registry.serves(kept.resource)) this.#drop(name, kept);
+  }
+
+  #shrink(keep: Kept): void {
+    while (this.#bytes > MAX_BYTES && this.#kept.size > 1) this.#dropOldest(keep);
+  }
+
+  #dropOldest(keep: Kept): void {
+    for (const [name, kept] of this.#kept) {
+      if (kept === keep) continue;
+      this.#drop(name, kept);
+      return;
+    }
+  }
+
+  #drop(name: string, kept: Kept): void {
+    this.#kept.delete(name);
+    this.#bytes -= kept.json?.length ?? 0;
+  }
+}
+
+function nameOf({ resource, text }: ListKey): string {
+  return `${resource.version.apiVersion}\n${resource.kind.plural}\n${text}`;
+}
+
+function squeeze(json: Buffer): Promise<Buffer> {
+  return compress(json, { level: constants.Z_BEST_SPEED });
+}
+
+/** `HEAD{…},{…}]}`: each item is its object's own bytes but for kind and apiVersion. */
+export function listJson(head: string, views: readonly View[]): Buffer {
+  let length = Buffer.byteLength(head) + 2;
+  for (const view of views) length += view.itemJson().length + 1;
+  const out = allocateSharable(length + (views.length === 0 ? 0 : views.length - 1));
+  let at = out.write(head, 0);
+  let first = true;
+  for (const view of views) {
+    if (!first) out[at++] = COMMA;
+    first = false;
+    out[at++] = OPENING_BRACE;
+    at += view.itemJson().copy(out, at);
+  }
+  out.write(']}', at);
+  return out;
+}
+
+const COMMA = 0x2c;
+const OPENING_BRACE = 0x7b;

@@ -1,0 +1,62 @@
+import { badRequest } from '../../base/errors.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
+import { type FieldRequirement, parseFieldSelector, parseLabelSelector, SelectorError } from '../../schema/selector.ts';
+import type { Call } from '../api.ts';
+import type { Entry } from '../cache/entry.ts';
+import type { Resource } from '../registry.ts';
+
+/** Which objects a list or a watch shows. */
+export interface Selection {
+  readonly matches: (entry: Entry) => boolean;
+  /** The same for selections that match the same objects for certain. */
+  readonly text: string;
+}
+
+/** The selection of a call: its selectors, and the name where it is about one object. */
+export function selectionOf(resource: Resource, call: Call): Selection {
+  const { kind } = resource;
+  const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
+  const check = checkOf(resource, call);
+  return {
+    matches: (entry) => check(entry.hub(kind)),
+    text: `${labelSelector}\n${fieldSelector}\n${call.name ?? ''}\n${includeUninitialized}`,
+  };
+}
+
+/** The same as a predicate on objects in the stored version. Throws BadRequest when a selector is invalid. */
+export function checkOf(resource: Resource, call: Call): (object: KubeObject) => boolean {
+  const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
+  const checks: ((object: KubeObject) => boolean)[] = [];
+  try {
+    const labels = parseLabelSelector(labelSelector);
+    if (!labels.empty) checks.push((object) => labels.matches(object.metadata.labels));
+    for (const requirement of parseFieldSelector(fieldSelector)) checks.push(fieldCheck(resource, requirement));
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message, error);
+    throw error;
+  }
+  if (call.name) checks.unshift((object) => object.metadata.name === call.name);
+  // Objects with pending initializers are hidden unless the client asks for them.
+  if (!includeUninitialized) checks.push((object) => !object.metadata.initializers?.pending?.length);
+  return (object) => {
+    for (const check of checks) if (!check(object)) return false;
+    return true;
+  };
+}
+
+function fieldCheck(resource: Resource, { field, op, value }: FieldRequirement): (object: KubeObject) => boolean {
+  const read = reader(resource, field);
+  return op === '=' ? (object) => read(object) === value : (object) => read(object) !== value;
+}
+
+function reader({ version }: Resource, field: string): (object: KubeObject) => string {
+  if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
+  if (field === 'metadata.namespace') return (object) => object.metadata.namespace ?? '';
+  const selectable = version.selectable ?? {};
+  if (Object.hasOwn(selectable, field)) return selectable[field]!;
+  throw badRequest(
+    version.selectable
+      ? `field label not supported: ${field}`
+      : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
+}

@@ -1,0 +1,398 @@
+/** Slow, greedy and misbehaving clients. */
+import { once } from 'node:events';
+import { connect as connectHttp2, constants } from 'node:http2';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ControlledClock } from '../../../src/base/clock.ts';
+import type { KubeObject } from '../../../src/kinds/kind.ts';
+import { ALLOW, type Attributes, type Decision, NO_RULES } from '../../../src/server/authz/authorizer.ts';
+import { MaxInFlight } from '../../../src/server/fairness/max-in-flight.ts';
+import type { Limits } from '../../../src/server/http/limits.ts';
+import { askHttp1 } from '../http-client.ts';
+import { itemOf, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
+
+export function loadContract(startServer: StartServer): void {
+  const PODS = '/api/v1/namespaces/default/pods';
+  const HEADERS = { authorization: `Bearer ${TOKEN}` };
+
+  let running: RunningServer;
+  const sockets: TLSSocket[] = [];
+
+  async function start(limits: Partial<Limits> = {}, more: Parameters<StartServer>[0] = {}): Promise<void> {
+    running = await startServer({ limits, ...more });
+  }
+
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await running.server.close();
+  });
+
+  /** A client that writes what it likes. */
+  async function raw(protocol = 'http/1.1'): Promise<TLSSocket> {
+    const socket = connect({
+      port: running.port,
+      host: '127.0.0.1',
+      ca: running.authority.ca,
+      ALPNProtocols: [protocol],
+    });
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    await once(socket, 'secureConnect');
+    return socket;
+  }
+
+  /** Everything that comes until the connection ends. */
+  async function rest(socket: TLSSocket): Promise<string> {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    await once(socket, 'close');
+    return text;
+  }
+
+  const ask = (path: string, method = 'GET') =>
+    askHttp1({ path, method, headers: HEADERS, port: running.port, ca: running.authority.ca });
+
+  const head = (method: string, ...headers: string[]) =>
+    `${[`${method} ${PODS} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${TOKEN}`, ...headers].join('\r\n')}\r\n`;
+
+  const hurried = { headersTimeoutMs: 150, bodyTimeoutMs: 150, timeoutCheckIntervalMs: 25 };
+
+  describe('a client that is slow', () => {
+    it('with its headers is told so, and closed', async () => {
+      await start(hurried);
+      const socket = await raw();
+      socket.write(head('GET'));
+      expect(await rest(socket)).toMatch(/^HTTP\/1\.1 408 /);
+      expect(running.core.calls).toEqual([]);
+    });
+
+    it('with saying anything at all is closed', async () => {
+      await start(hurried);
+      await rest(await raw());
+    });
+
+    it('with its body is told so, and closed', async () => {
+      await start(hurried);
+      const socket = await raw();
+      socket.write(`${head('POST', 'Content-Type: application/json', 'Content-Length: 100')}\r\n{"metadata":`);
+      expect(await rest(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    });
+
+    it('with its body is told so on HTTP/2, and the connection stays', async () => {
+      await start(hurried);
+      const session = connectHttp2(`https://127.0.0.1:${running.port}`, { ca: running.authority.ca });
+      const slow = session.request({
+        ':method': 'POST',
+        ':path': PODS,
+        ...HEADERS,
+        'content-type': 'application/json',
+      });
+      slow.on('error', () => undefined);
+      slow.write('{');
+      const [answer] = await once(slow, 'response');
+      expect(answer[':status']).toBe(408);
+      const other = session.request({ ':path': PODS, ...HEADERS });
+      expect((await once(other, 'response'))[0][':status']).toBe(200);
+      session.destroy();
+    });
+
+    it('with a large body gets 504, and holds nobody up when it has left', async () => {
+      await start({ requestTimeoutMs: 100 }, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
+      const socket = await raw();
+      socket.write(`${head('POST', 'Content-Type: application/json', 'Content-Length: 100000')}\r\n{"metadata":`);
+      const [answer] = await once(socket, 'data');
+      expect(String(answer)).toMatch(/^HTTP\/1\.1 504 /);
+      socket.destroy();
+      while ((await ask(PODS, 'DELETE')).code === 429) await new Promise((resolve) => setImmediate(resolve));
+    });
+
+    it('to read its response is disconnected', async () => {
+      const clock = new ControlledClock();
+      await start({ requestTimeoutMs: 1000 }, { clock });
+      const large = {
+        kind: 'Pod',
+        apiVersion: 'v1',
+        metadata: { name: 'x'.repeat(16 * 1024 * 1024) },
+      } as unknown as KubeObject;
+      running.core.answer = () => ({ type: 'object', item: itemOf(large) });
+      const socket = await raw();
+      socket.pause();
+      socket.write(`${head('GET')}\r\n`);
+      // It gets no more than what the system has buffered for it.
+      await once(socket.resume().pause(), 'readable');
+      await clock.advance(1000);
+      const openConnections = async () => /^apiserver_open_connections (\d+)$/m.exec((await ask('/metrics')).text)?.[1];
+      while ((await openConnections()) !== '1') await new Promise((resolve) => setImmediate(resolve));
+      expect((await rest(socket)).length).toBeLessThan(16 * 1024 * 1024);
+    });
+  });
+
+  it('a client that resets its request, before what it sent was read, does no harm', async () => {
+    const open: ((decision: Decision) => void)[] = [];
+    const authorize = ({ path }: Attributes) =>
+      path === undefined ? new Promise<Decision>((decide) => open.push(decide)) : ALLOW;
+    await start({}, { authorizer: { authorize, rulesFor: () => NO_RULES } });
+    const session = connectHttp2(`https://127.0.0.1:${running.port}`, { ca: running.authority.ca });
+    const stream = session.request({
+      ':path': PODS,
+      ':method': 'POST',
+      ...HEADERS,
+      'content-type': 'application/json',
+    });
+    stream.on('error', () => undefined);
+    stream.write(Buffer.alloc(30_000, ' '));
+    await expect.poll(() => open.length).toBe(1);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await new Promise((resolve) => session.ping(resolve));
+    open[0]?.({ verdict: 'deny', reason: '' });
+    await new Promise((resolve) => session.ping(resolve));
+    session.destroy();
+    expect((await ask('/healthz')).code).toBe(200);
+  });
+
+  it.each(['http/1.1', 'h2'])('a stranger in a crowd gets no answer, and others do: %s', async (protocol) => {
+    const flowControl = new MaxInFlight({ maxReading: 100, maxMutating: 100 });
+    flowControl.isOverloadedBy = () => true;
+    await start({}, { flowControl });
+    const socket = await raw(protocol);
+    const asking = `GET ${PODS} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    socket.write(protocol === 'h2' ? greedyStream('wrong') : asking);
+    let got = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      got = Buffer.concat([got, chunk]);
+    });
+    if (protocol === 'h2') await expect.poll(() => got.includes(RESET)).toBe(true);
+    else await once(socket, 'close');
+    expect(got.toString('latin1')).not.toContain('Unauthorized');
+    expect((await ask(PODS)).code).toBe(200);
+  });
+
+  /** The frame that resets the first stream, with the code for being given up. */
+  const RESET = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 8]);
+
+  describe('clients that ask and do not read', () => {
+    const SIZE = 4_000_000;
+    const large = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x'.repeat(SIZE) } } as unknown as KubeObject;
+
+    it.each(['http/1.1', 'h2'])('are closed when replies fill the memory: %s', async (protocol) => {
+      await start({ maxUnsentBytes: 20_000_000 });
+      running.core.answer = () => ({ type: 'object', item: itemOf(large) });
+      const silentOnes = await Promise.all(Array.from({ length: 12 }, () => raw(protocol)));
+      for (const socket of silentOnes) {
+        socket.pause();
+        socket.write(protocol === 'h2' ? greedyStream() : `${head('GET')}\r\n`);
+      }
+      await expect.poll(() => running.core.calls.length).toBe(12);
+      // A reply that somebody takes, behind all others.
+      expect((await ask(PODS)).code).toBe(200);
+      const sizes = await Promise.all(silentOnes.map((socket) => takenBy(socket)));
+      // As many stay as may wait; the newest, who have not waited for long.
+      expect(sizes.filter((size) => size >= SIZE).length).toBeLessThanOrEqual(5);
+      expect(sizes.at(-1)).toBeGreaterThanOrEqual(SIZE);
+    });
+
+    it('are closed when bodies that they do not finish fill the memory, whoever they are', async () => {
+      await start({ maxUnreadBytes: 200_000 });
+      const half = `${head('POST', 'Content-Length: 60000', 'Expect: 100-continue')}\r\n{`;
+      const slowOnes = await Promise.all(Array.from({ length: 5 }, () => raw()));
+      const first = once(slowOnes[0]!, 'close');
+      for (const socket of slowOnes) {
+        socket.write(half);
+        // The server asks for the rest of the body, so it has counted it: the first one is the oldest.
+        const [answer] = await once(socket, 'data');
+        expect(String(answer)).toMatch(/^HTTP\/1\.1 100 /);
+      }
+      await first;
+      expect(slowOnes.at(-1)?.destroyed).toBe(false);
+      expect((await ask(PODS)).code).toBe(200);
+    });
+
+    /** Bytes that still come. */
+    async function takenBy(socket: TLSSocket): Promise<number> {
+      let size = 0;
+      return new Promise((resolve) => {
+        socket.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size >= SIZE) resolve(size);
+        });
+        socket.once('close', () => resolve(size));
+        socket.resume();
+      });
+    }
+  });
+
+  /** HTTP/2 with windows as large as they can be, and a request. */
+  function greedyStream(token = TOKEN): Buffer {
+    const frame = (type: number, flags: number, stream: number, payload: Buffer) => {
+      const front = Buffer.alloc(9);
+      front.writeUIntBE(payload.length, 0, 3);
+      front.writeUInt8(type, 3);
+      front.writeUInt8(flags, 4);
+      front.writeUInt32BE(stream, 5);
+      return Buffer.concat([front, payload]);
+    };
+    const field = (name: string, value: string) =>
+      Buffer.concat([
+        Buffer.from([0, name.length]),
+        Buffer.from(name),
+        Buffer.from([value.length]),
+        Buffer.from(value),
+      ]);
+    const number = (value: number) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(value);
+      return bytes;
+    };
+    const most = 2 ** 31 - 1;
+    const request = [field(':path', PODS), field(':authority', 'x'), field('authorization', `Bearer ${token}`)];
+    return Buffer.concat([
+      Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+      frame(4, 0, 0, Buffer.concat([Buffer.from([0, 4]), number(most)])),
+      frame(8, 0, 0, number(most - 65_535)),
+      frame(1, 5, 1, Buffer.concat([Buffer.from([0x82, 0x87]), ...request])),
+    ]);
+  }
+
+  describe('a client that wants too much', () => {
+    it('of headers gets 431', async () => {
+      await start();
+      const socket = await raw();
+      socket.write(`${head('GET', `X-Large: ${'x'.repeat(100_000)}`)}\r\n`);
+      expect(await rest(socket)).toMatch(/^HTTP\/1\.1 431 /);
+    });
+
+    it('of headers is refused on HTTP/2', async () => {
+      await start();
+      const session = connectHttp2(`https://127.0.0.1:${running.port}`, {
+        ca: running.authority.ca,
+        maxSendHeaderBlockLength: 2 ** 20,
+      });
+      session.on('error', () => undefined);
+      const stream = session.request({ ':path': PODS, ...HEADERS, 'x-large': 'x'.repeat(100_000) });
+      stream.on('error', () => undefined);
+      await new Promise((resolve) => stream.on('close', resolve));
+      expect(running.core.calls).toEqual([]);
+      session.destroy();
+    });
+
+    it('of a body that nobody reads gets its answer, and is closed when it goes on', async () => {
+      await start({ maxBodyBytes: 100_000 });
+      const socket = await raw();
+      socket.write(
+        `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900000000\r\n\r\n`,
+      );
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      while (!socket.destroyed) {
+        socket.write(Buffer.alloc(16_384));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+      expect(socket.bytesWritten).toBeLessThan(50_000_000);
+    });
+
+    it('is served on the same connection, where the body was small', async () => {
+      await start({ maxBodyBytes: 100_000 });
+      const socket = await raw();
+      const post = `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`;
+      socket.write(`${post}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect(await rest(socket)).toMatch(/^HTTP\/1\.1 401 [\s\S]*HTTP\/1\.1 200 /);
+    });
+
+    it('of streams has them refused, and those within the limit are served', async () => {
+      await start({ maxStreams: 10 });
+      let open: () => void = () => undefined;
+      const gate = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      running.core.answer = async (call) => {
+        await gate;
+        return running.core.ordinary(call);
+      };
+      const session = connectHttp2(`https://127.0.0.1:${running.port}`, { ca: running.authority.ca });
+      // Before the server's settings are here, a client may open as many as it likes.
+      const streams = Array.from({ length: 50 }, () => session.request({ ':path': `${PODS}/a`, ...HEADERS }));
+      const codes = streams.map(
+        (stream) =>
+          new Promise<number>((resolve) => {
+            stream.on('error', () => undefined);
+            stream.on('response', (headers) => resolve(Number(headers[':status'])));
+            stream.on('close', () => resolve(-stream.rstCode));
+          }),
+      );
+      while (running.core.calls.length < 10) await new Promise((resolve) => setImmediate(resolve));
+      open();
+      const found = await Promise.all(codes);
+      const served = found.filter((code) => code === 200).length;
+      expect(served).toBeGreaterThanOrEqual(10);
+      for (const code of found) expect([200, -constants.NGHTTP2_REFUSED_STREAM]).toContain(code);
+      session.destroy();
+    });
+
+    it('of connections has them closed, and others are served when one is free', async () => {
+      await start({ maxConnectionsPerAddress: 3 });
+      const first = [await raw(), await raw(), await raw()];
+      await expect(raw()).rejects.toThrow();
+      const closed = once(first[0]!, 'close');
+      first[0]!.destroy();
+      await closed;
+      for (;;) {
+        const answer = await ask(`${PODS}/a`).catch(() => undefined);
+        if (answer) return expect(answer.code).toBe(200);
+      }
+    });
+
+    it('of time gets 504', async () => {
+      await start({ requestTimeoutMs: 100 });
+      running.core.answer = () => new Promise(() => undefined);
+      const answer = await ask(`${PODS}/a`);
+      expect(answer.code).toBe(504);
+      expect(answer.json()).toMatchObject({
+        reason: 'Timeout',
+        message: expect.stringContaining('did not complete within'),
+      });
+    });
+
+    it('of everything gets 429, and is told when to come back', async () => {
+      await start({}, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
+      let release: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      running.core.answer = async (call) => {
+        if (call.name === 'slow') await held;
+        return running.core.ordinary(call);
+      };
+      const slow = ask(`${PODS}/slow`);
+      while (running.core.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      const answer = await ask(`${PODS}/a`);
+      expect(answer.code).toBe(429);
+      expect(answer.headers['retry-after']).toBe('1');
+      expect(answer.json()).toMatchObject({
+        kind: 'Status',
+        reason: 'TooManyRequests',
+        message: 'too many requests, please try again later',
+      });
+      expect((await ask(PODS, 'DELETE')).code).toBe(200);
+      release();
+      expect((await slow).code).toBe(200);
+    });
+  });
+
+  it('a watch may take longer than a request, and holds nobody else up', async () => {
+    const clock = new ControlledClock();
+    const flowControl = new MaxInFlight({ maxReading: 1, maxMutating: 1 });
+    await start({ requestTimeoutMs: 1000 }, { clock, flowControl });
+    const watching = ask(`${PODS}?watch=true`);
+    while (running.core.watches.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await running.core.watches[0]!.whenAttached;
+    await clock.advance(2500);
+    expect((await ask(`${PODS}/a`)).code).toBe(200);
+    running.core.watches[0]!.consumer!.end();
+    expect((await watching).code).toBe(200);
+  });
+}
