@@ -13,6 +13,7 @@ import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/sc
 import type { AsyncConversion } from './async-conversion.ts';
 import { type Column, type ColumnList, columnsOf, type Sparse } from './columns/column.ts';
 import { ObjectMeta } from './shapes/meta/object-meta.ts';
+import type { KindSubresources, SubresourceName } from './subresources.ts';
 
 /** The part that every object has. */
 export interface KubeObject {
@@ -37,7 +38,7 @@ export interface HookContext {
   /** The group and version of the request, such as `batch/v1`. */
   readonly apiVersion: string;
   /** The subresource that is written, such as 'finalize'; undefined for the object itself. */
-  readonly subresource: string | undefined;
+  readonly subresource: SubresourceName | undefined;
   /** Absent when the program itself makes the request. */
   readonly user?: Requester;
 }
@@ -57,6 +58,8 @@ export interface VersionDefinition<T = KubeObject> {
   readonly omits?: readonly string[];
   /** Field selectors, where they have other names than in the stored version. They read the stored version's shape. */
   readonly selectable?: Selectable<T>;
+  /** Subresources that this version has besides those of the kind. */
+  readonly subresources?: KindSubresources;
   /**
    * Convert to and from the stored version. They get decoded and defaulted objects, whose `apiVersion` is already the
    * target's, and may change and return them.
@@ -67,14 +70,6 @@ export interface VersionDefinition<T = KubeObject> {
   readonly orphansByDefault?: boolean;
   /** The warning for clients that use this version. */
   readonly deprecated?: string;
-}
-
-export interface ScaleDefinition {
-  /** Field paths, such as `spec.replicas`. */
-  readonly replicas: string;
-  readonly observed: string;
-  /** Path of the selector: an object with `matchLabels`, or a plain map of labels. */
-  readonly selector: string;
 }
 
 /** `T` is the type of the kind's objects in the stored version. */
@@ -98,12 +93,8 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   readonly name?: (name: string, prefix: boolean) => readonly string[];
   /** The verbs of the kind, where it does not have all of them (a Binding can only be created). */
   readonly verbs?: readonly Verb[];
-  readonly subresources?: {
-    readonly status?: boolean;
-    readonly scale?: ScaleDefinition;
-    /** Others that the server knows by name: `binding`, `eviction`, `rollback`, `finalize`, `token`, … */
-    readonly others?: readonly string[];
-  };
+  /** The subresources of every version. */
+  readonly subresources?: KindSubresources;
   /** Field selectors besides metadata.name and metadata.namespace. */
   readonly selectable?: Selectable<T>;
   /**
@@ -138,6 +129,13 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * once. `requested` is the client's grace period.
    */
   gracePeriod?(object: T, requested: number | undefined): number;
+  /** For kinds whose objects terminate before they are removed, because their deletion takes work, as that of a namespace. */
+  readonly termination?: {
+    /** Marks the object as terminating. Called by every delete; may replace the object's parts but not change them. */
+    begin(object: T): void;
+    /** Whether work is left that keeps the object from being removed. */
+    isPending(object: T): boolean;
+  };
   /**
    * Whether many objects are created from one template. No rule of a field in the spec then looks at anything outside the
    * spec: a spec that is valid in one object is valid in the next.
@@ -179,6 +177,7 @@ export interface Version<T = KubeObject> {
   readonly fromHub: VersionDefinition['fromHub'];
   /** Field selectors besides metadata.name and metadata.namespace, where it has any. */
   readonly selectable: Selectable | undefined;
+  readonly subresources: KindSubresources;
   readonly orphansByDefault: boolean;
   readonly deprecated: string | undefined;
 }
@@ -240,6 +239,7 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
       toHub: version.toHub,
       fromHub: version.fromHub,
       selectable: version.selectable ?? definition.selectable,
+      subresources: Object.freeze({ ...definition.subresources, ...version.subresources }),
       orphansByDefault: version.orphansByDefault ?? false,
       deprecated: version.deprecated,
     });

@@ -5,6 +5,7 @@
 import type { Status } from '../base/errors.ts';
 import type { KubeObject, Verb } from '../kinds/kind.ts';
 import type { RequestNotes } from './request-notes.ts';
+import type { ParameterValues } from './subresources/parameters.ts';
 
 export interface User {
   readonly name: string;
@@ -38,16 +39,6 @@ export interface CallOptions {
   readonly gracePeriodSeconds?: number;
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
-  /** The rest is for the log of a container. */
-  readonly container?: string;
-  readonly follow?: boolean;
-  readonly previous?: boolean;
-  readonly timestamps?: boolean;
-  readonly sinceSeconds?: number;
-  readonly sinceTime?: string;
-  readonly tailLines?: number;
-  readonly limitBytes?: number;
-  readonly stream?: string;
 }
 
 /** A request to the server. It is a value: nothing is written into it on its way. */
@@ -65,6 +56,8 @@ export interface Call {
   readonly duplicates?: readonly string[];
   readonly patchType?: PatchType;
   readonly options?: CallOptions;
+  /** Query parameters that the subresource declares. */
+  readonly parameters?: ParameterValues;
   readonly user: User;
   readonly signal?: AbortSignal;
 }

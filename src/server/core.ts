@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { timestamp } from '../base/timestamp.ts';
 import type { HookContext } from '../kinds/kind.ts';
+import type { SubresourceName } from '../kinds/subresources.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionChain } from './admission/chain.ts';
 import type { Allocation } from './allocation/allocation.ts';
@@ -17,7 +18,7 @@ import type { SpecInterner } from './objects/spec-interner.ts';
 import type { ListBodies } from './reads/list-bodies.ts';
 import type { Watches } from './reads/watches.ts';
 import type { Registry } from './registry.ts';
-import type { ExplainPod } from './subresources/explain.ts';
+import type { ExplainPod } from './subresources/pods/explain.ts';
 import type { Commits } from './transaction/commit.ts';
 
 /** The parts of a server that verbs, subresources and admission plugins work with. */
@@ -56,5 +57,7 @@ export interface Core {
 
 /** What a kind's hooks may know about the call they run in. */
 export function hookContext(core: Core, { apiVersion, subresource, user }: Call): HookContext {
-  return { now: timestamp(core.clock.now()), uuid: core.random.uuid, apiVersion, subresource, user };
+  // A call for a subresource that its kind does not declare has been rejected.
+  const declared = subresource as SubresourceName | undefined;
+  return { now: timestamp(core.clock.now()), uuid: core.random.uuid, apiVersion, subresource: declared, user };
 }

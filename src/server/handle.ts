@@ -5,10 +5,9 @@ import type { Call, Handle } from './api.ts';
 import type { Core } from './core.ts';
 import { checkWriteOptions } from './objects/write-options.ts';
 import type { Operation } from './operation.ts';
-import type { Resource } from './registry.ts';
+import type { ServedResource } from './registry.ts';
 import { RequestNotes } from './request-notes.ts';
-import { subresources } from './subresources/all.ts';
-import { createBinding } from './subresources/binding.ts';
+import type { Subresource } from './subresources/subresource.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
 import { deleteCollection } from './verbs/delete-collection.ts';
@@ -17,9 +16,10 @@ import { list } from './verbs/list.ts';
 import { patch } from './verbs/patch.ts';
 import { update } from './verbs/update.ts';
 import { watch } from './verbs/watch.ts';
-import { virtualOperation } from './virtual/all.ts';
+import { virtualOperations } from './virtual/all.ts';
 
-const verbs: Record<Verb, Operation> = {
+/** The operations of kinds whose objects are stored. */
+const storedOperations: Readonly<Partial<Record<Verb, Operation>>> = {
   get,
   list,
   watch,
@@ -30,8 +30,9 @@ const verbs: Record<Verb, Operation> = {
   deletecollection: deleteCollection,
 };
 
-/** Makes the server's one entry point: finds the operation that a call names, performs it, and turns failures into API errors. */
-export function handler(core: Core): Handle {
+/** Creates the server's one entry point: it finds the operation of a call, performs it, and turns failures into API errors. */
+export function handler(core: Core, subresources: readonly Subresource[]): Handle {
+  const byName = new Map<string, Subresource>(subresources.map((each) => [each.name, each]));
   return async (call, notes = new RequestNotes()) => {
     try {
       const resource = core.registry.resource(call.apiVersion, call.plural);
@@ -39,30 +40,26 @@ export function handler(core: Core): Handle {
       const { deprecated } = resource.version;
       if (deprecated) notes.warn(deprecated);
       if (call.options) checkWriteOptions(call);
-      return await operationOf(resource, call)(core, { resource, call, notes });
+      if (!call.subresource) {
+        return await operationOf(resource, call)(core, { resource, call, notes });
+      }
+      const subresource = resource.subresources.get(call.subresource);
+      if (!subresource) throw noSuchPath();
+      const operation = byName.get(subresource.name)?.operations[call.verb];
+      if (!operation) throw methodNotAllowed();
+      return await operation(core, { resource, subresource, call, notes });
     } catch (error) {
       throw toApiError(core, error, call);
     }
   };
 }
 
-function operationOf(resource: Resource, call: Call): Operation {
-  const { kind } = resource;
-  if (call.subresource) {
-    const found = subresources.find(({ name, of }) => name === call.subresource && of(resource));
-    if (!found) throw noSuchPath();
-    const operation = found.verbs[call.verb];
-    if (!operation) throw methodNotAllowed();
-    return operation;
-  }
-  if (kind.verbs && !kind.verbs.includes(call.verb)) throw methodNotAllowed();
-  const virtual = virtualOperation(resource);
-  if (virtual) return virtual;
-  if (kind.kind === 'Binding' && kind.group === '') return createBinding;
+function operationOf({ kind, verbs }: ServedResource, { verb, namespace }: Call): Operation {
+  const operation = (virtualOperations(kind) ?? storedOperations)[verb];
+  if (!operation || !verbs.includes(verb)) throw methodNotAllowed();
   // Only lists and watches may span namespaces.
-  if (kind.scope === 'Namespaced' && !call.namespace && call.verb !== 'list' && call.verb !== 'watch')
-    throw methodNotAllowed();
-  return verbs[call.verb];
+  if (kind.scope === 'Namespaced' && !namespace && verb !== 'list' && verb !== 'watch') throw methodNotAllowed();
+  return operation;
 }
 
 function toApiError(core: Core, error: unknown, call: Call): ApiError {

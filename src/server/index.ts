@@ -14,7 +14,7 @@ import { priority } from './admission/plugins/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle, User } from './api.ts';
-import { type Find, findIn } from './authn/existence.ts';
+import { type Find, findIn } from './authn/bound-objects.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
 import { type AuthorizationMode, createAuthorizer } from './authz/modes.ts';
@@ -39,11 +39,15 @@ import { Peers } from './peers/peers.ts';
 import { ListBodies } from './reads/list-bodies.ts';
 import { Watches } from './reads/watches.ts';
 import { Registry } from './registry.ts';
+import { allSubresources } from './subresources/all.ts';
+import type { Subresource } from './subresources/subresource.ts';
 import { Commits } from './transaction/commit.ts';
 
 export interface ServerOptions {
   readonly store: Store;
   readonly kinds: Iterable<Kind>;
+  /** What the kinds' subresources are; by default all that the server has. */
+  readonly subresources?: readonly Subresource[];
   readonly clock: Clock;
   readonly random?: Random;
   readonly log?: Logger;
@@ -107,7 +111,8 @@ export interface Server {
 
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { store, clock, random = systemRandom, log = silent } = options;
-  const registry = new Registry(options.kinds);
+  const { subresources = allSubresources } = options;
+  const registry = new Registry(options.kinds, subresources);
   const cache = new Cache({
     store,
     clock,
@@ -154,7 +159,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     random,
     log,
   };
-  const handle = options.freeze ? freezing(handler(core)) : handler(core);
+  const open = handler(core, subresources);
+  const handle = options.freeze ? freezing(open) : open;
   const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
   const { advertise, sharedFrom: hostname } = options;
   const peers =

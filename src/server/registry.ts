@@ -1,8 +1,10 @@
 /**
- * Which kinds are served, now. Kinds come and go while the server runs; whoever derives something from them (routes,
- * discovery, schemas) asks again or subscribes.
+ * The kinds that are served now. Kinds are added and removed while the server runs; whatever is derived from them (routes,
+ * discovery, schemas) compares the generation or subscribes.
  */
-import type { Kind, Version } from '../kinds/kind.ts';
+import type { Kind, Verb, Version } from '../kinds/kind.ts';
+import type { SubresourceDescriptor } from './subresources/descriptor.ts';
+import { type ServedSubresource, servedSubresources } from './subresources/served.ts';
 
 /** One served version of a kind: what a path such as `/apis/apps/v1/…/deployments` names. */
 export interface Resource {
@@ -10,14 +12,25 @@ export interface Resource {
   readonly version: Version;
 }
 
+/** The same with what clients can do with it, in the order in which discovery lists it. */
+export interface ServedResource extends Resource {
+  readonly verbs: readonly Verb[];
+  readonly subresources: ReadonlyMap<string, ServedSubresource>;
+}
+
+const ALL_VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+
 export class Registry {
   readonly #kinds = new Set<Kind>();
-  readonly #resources = new Map<string, Map<string, Resource>>();
+  readonly #descriptors: ReadonlyMap<string, SubresourceDescriptor>;
+  readonly #resources = new Map<string, Map<string, ServedResource>>();
   readonly #listeners = new Set<() => void>();
   /** Grows with every change: caches of derived things compare it. */
   generation = 0;
 
-  constructor(kinds: Iterable<Kind> = []) {
+  /** `subresources` describes every subresource that the kinds may declare. */
+  constructor(kinds: Iterable<Kind> = [], subresources: readonly SubresourceDescriptor[] = []) {
+    this.#descriptors = new Map(subresources.map((descriptor) => [descriptor.name, descriptor]));
     for (const kind of kinds) this.add(kind);
   }
 
@@ -27,11 +40,12 @@ export class Registry {
         throw new Error(`${kind.plural} of ${version.apiVersion} is served already`);
       }
     }
+    const resources = kind.versions.map((version) => this.#serve(kind, version));
     this.#kinds.add(kind);
-    for (const version of kind.versions) {
-      const plurals = this.#resources.get(version.apiVersion) ?? new Map<string, Resource>();
-      this.#resources.set(version.apiVersion, plurals);
-      plurals.set(kind.plural, Object.freeze({ kind, version }));
+    for (const resource of resources) {
+      const { apiVersion } = resource.version;
+      const plurals = this.#resources.get(apiVersion) ?? new Map<string, ServedResource>();
+      this.#resources.set(apiVersion, plurals.set(kind.plural, resource));
     }
     this.#changed();
   }
@@ -46,7 +60,7 @@ export class Registry {
     this.#changed();
   }
 
-  resource(apiVersion: string, plural: string): Resource | undefined {
+  resource(apiVersion: string, plural: string): ServedResource | undefined {
     return this.#resources.get(apiVersion)?.get(plural);
   }
 
@@ -56,7 +70,7 @@ export class Registry {
   }
 
   /** Every served version of every kind of one group and version. */
-  resourcesOf(apiVersion: string): readonly Resource[] {
+  resourcesOf(apiVersion: string): readonly ServedResource[] {
     return [...(this.#resources.get(apiVersion)?.values() ?? [])];
   }
 
@@ -77,6 +91,12 @@ export class Registry {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #serve(kind: Kind, version: Version): ServedResource {
+    const verbs = kind.verbs ? [...kind.verbs].sort() : ALL_VERBS;
+    const subresources = servedSubresources(this.#descriptors, kind, version);
+    return Object.freeze({ kind, version, verbs, subresources });
   }
 
   #changed(): void {

@@ -8,9 +8,9 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { splitApiVersion } from '../../src/kinds/kind.ts';
 import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
 import { compareVersions } from '../../src/server/backends/versions.ts';
-import { subresourcesOf, verbsOf } from '../../src/server/discovery/subresources.ts';
 import { OpenApi } from '../../src/server/openapi/openapi.ts';
-import { Registry, type Resource } from '../../src/server/registry.ts';
+import { Registry, type ServedResource } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
 import { loadReference, type Reference } from '../kinds/published.ts';
 import { type FieldCount, type FieldCoverage, fieldCoverage } from './fields.ts';
 import { type OperationCoverage, operationCoverage } from './operations.ts';
@@ -18,13 +18,13 @@ import { type OperationCoverage, operationCoverage } from './operations.ts';
 export const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'api-coverage.md');
 
 interface Row {
-  readonly resource: Resource;
+  readonly resource: ServedResource;
   readonly fields: FieldCoverage;
 }
 
 /** The whole page. `directory` holds the published documents. */
 export async function coveragePage(directory: string): Promise<string> {
-  const registry = new Registry(allKinds);
+  const registry = new Registry(allKinds, allSubresources);
   const reference = loadReference(directory);
   const groups = groupsOf(registry).map((group) => ({ group, rows: rowsOf(registry, group, reference) }));
   const document = await new OpenApi(new BackendRegistry(registry)).document('/openapi/v2', undefined);
@@ -81,7 +81,7 @@ function groupSection(group: string, rows: readonly Row[]): string {
       kind.kind,
       version.version,
       kind.scope === 'Namespaced' ? 'yes' : 'no',
-      verbsOf(resource).join(' '),
+      resource.verbs.join(' '),
       subresourceCell(resource),
       fields.newer ? `${share(fields.newer)}${fields.measuredBy ? ` (as ${fields.measuredBy})` : ''}` : '',
       fields.older ? share(fields.older) : '',
@@ -93,8 +93,8 @@ function groupSection(group: string, rows: readonly Row[]): string {
   return [`## ${group || 'core'}`, table, ...missingFields(rows)].join('\n\n');
 }
 
-function subresourceCell(resource: Resource): string {
-  return [...subresourcesOf(resource).values()].map(({ name, verbs }) => `${name} (${verbs.join(' ')})`).join(', ');
+function subresourceCell({ subresources }: ServedResource): string {
+  return [...subresources.values()].map(({ name, verbs }) => `${name} (${verbs.join(' ')})`).join(', ');
 }
 
 function missingFields(rows: readonly Row[]): string[] {

@@ -3,6 +3,7 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { s } from '../../src/schema/builders.ts';
 import { Definitions } from '../../src/server/openapi/definitions.ts';
 import { Registry } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
 import { poorDescriptions } from './descriptions.ts';
 
 it('every field of every kind is described, in every served version', () => {
@@ -13,7 +14,7 @@ it('every field of every kind is described, in every served version', () => {
 });
 
 it('so is what else is published: lists, bodies of subresources, options and discovery documents', () => {
-  const { all } = new Definitions(new Registry(allKinds));
+  const { all } = new Definitions(new Registry(allKinds, allSubresources));
   const poor = [...all.values()].flatMap(({ shape, name }) => poorDescriptions(shape, name));
   expect([...new Set(poor)]).toEqual([]);
 });

@@ -8,10 +8,11 @@ import { DecodeError } from '../../src/server/http/body/decode-error.ts';
 import { Definitions } from '../../src/server/openapi/definitions.ts';
 import { ProtobufBodies } from '../../src/server/protobuf/bodies.ts';
 import { Registry } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
 import { arbitrary } from './arbitrary.ts';
 import { delimited, Encoder, integer, text, varint } from './protobuf-encoder.ts';
 
-const registry = new Registry(allKinds);
+const registry = new Registry(allKinds, allSubresources);
 const definitions = new Definitions(registry);
 const bodies = new ProtobufBodies(registry, 100);
 const encoder = new Encoder(definitions);

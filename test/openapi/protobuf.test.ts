@@ -7,11 +7,12 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
 import { OpenApi } from '../../src/server/openapi/openapi.ts';
 import { Registry } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 async function readBoth(): Promise<{ json: any; decoded: any }> {
-  const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds)));
+  const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
   const json = await openApi.document('/openapi/v2', 'application/json');
   const protobuf = await openApi.document('/openapi/v2', PROTOBUF);
   const messages: any = await load(join(import.meta.dirname, 'openapi-v2.proto'), { keepCase: true, arrays: false });

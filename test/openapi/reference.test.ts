@@ -6,6 +6,7 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
 import { OpenApi } from '../../src/server/openapi/openapi.ts';
 import { Registry } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
 import { referenceDirectory } from '../kinds/published.ts';
 import { compareDefinitions, compareOperations } from './comparison.ts';
 
@@ -15,7 +16,10 @@ const where = directory ? '' : ' (skipped: no published schemas; QUARTERDECK_REF
 describe.skipIf(!directory)(`the OpenAPI 2 document, beside the published one${where}`, async () => {
   const read = (file: string) => JSON.parse(readFileSync(join(directory!, file), 'utf8'));
   const published = directory ? read('openapi-1.36.json') : undefined;
-  const document = await new OpenApi(new BackendRegistry(new Registry(allKinds))).document('/openapi/v2', undefined);
+  const document = await new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources))).document(
+    '/openapi/v2',
+    undefined,
+  );
   const ours = JSON.parse(String(document?.body));
 
   it('has every definition that a served kind reaches, with the same fields, types, keys and strategies', () => {

@@ -7,10 +7,11 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { BackendRegistry } from '../../src/server/backends/backend-registry.ts';
 import { OpenApi } from '../../src/server/openapi/openapi.ts';
 import { Registry } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
 
-const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds)));
+const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
 
 /** The checks of that client: names of types, and from them what a value may be. */
 async function check(object: any): Promise<string[]> {

@@ -11,6 +11,7 @@ import { tokenFile } from '../../src/server/authn/token-file.ts';
 import { createHttpServer, type HttpServer } from '../../src/server/http/server.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
 import { Registry } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import { testAuthority } from '../support/tls.ts';
 import { type Route, routesOf } from './routes.ts';
@@ -111,7 +112,7 @@ function mayUse(identity: Identity, { row, verb, namespace }: Route): boolean {
   }
 }
 
-const routes = routesOf(new Registry(allKinds), [HOME, ELSEWHERE]);
+const routes = routesOf(new Registry(allKinds, allSubresources), [HOME, ELSEWHERE]);
 const byRow = grouped(routes);
 
 function grouped(all: readonly Route[]): Map<string, Route[]> {
@@ -157,7 +158,9 @@ describe('a resource', () => {
 const REFUSAL = { kind: 0, apiVersion: 0, metadata: 0, status: 0, message: 0, reason: 0, details: 0, code: 0 };
 
 describe('a path', () => {
-  const versions = [...new Registry(allKinds).apiVersions].filter((apiVersion) => apiVersion.includes('/'));
+  const versions = [...new Registry(allKinds, allSubresources).apiVersions].filter((apiVersion) =>
+    apiVersion.includes('/'),
+  );
   const discovery = new Set(versions.flatMap((each) => [`/apis/${each.split('/')[0]}`, `/apis/${each}`]));
   const all = [...Object.entries(paths), ...['/api/v1', ...discovery].map((path) => [path, 'users'] as const)];
 

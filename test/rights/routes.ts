@@ -1,6 +1,5 @@
 /** Every request that the server has an answer for, made from what it serves. None of them changes anything. */
 import type { Verb } from '../../src/kinds/kind.ts';
-import { subresourcesOf, verbsOf } from '../../src/server/discovery/subresources.ts';
 import type { Registry, Resource } from '../../src/server/registry.ts';
 
 export interface Route {
@@ -28,8 +27,8 @@ const METHODS: Record<Verb, string> = {
 export function routesOf(registry: Registry, namespaces: readonly string[]): Route[] {
   const resources = [...registry.apiVersions].flatMap((apiVersion) => registry.resourcesOf(apiVersion));
   return resources.flatMap((resource) => [
-    ...verbsOf(resource).flatMap((verb) => places(resource, namespaces, verb).map((place) => ({ ...place, verb }))),
-    ...[...subresourcesOf(resource).values()].flatMap(({ name, verbs }) =>
+    ...resource.verbs.flatMap((verb) => places(resource, namespaces, verb).map((place) => ({ ...place, verb }))),
+    ...[...resource.subresources.values()].flatMap(({ name, verbs }) =>
       verbs.flatMap((verb) =>
         places(resource, namespaces, 'get').map(({ path, row, namespace }) => ({
           ...{ row: `${row}/${name}`, verb, method: METHODS[verb], path: `${path}/${name}`, namespace },

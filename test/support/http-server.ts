@@ -12,12 +12,14 @@ import { serveFront } from '../../src/server/http/front/front-thread.ts';
 import { remoteListeners } from '../../src/server/http/front/remote-listeners.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/server/http/server.ts';
 import { Registry } from '../../src/server/registry.ts';
+import { allSubresources } from '../../src/server/subresources/all.ts';
 import { type TestAuthority, testAuthority } from './tls.ts';
 
 /** Kinds of every shape that a path can have, without fields. */
 export function smallRegistry(): Registry {
   const base = { description: 'For tests.', fields: {} };
-  return new Registry([
+  const older = { subresources: { rollback: true } } as const;
+  const kinds = [
     defineKind({
       ...base,
       group: '',
@@ -27,7 +29,7 @@ export function smallRegistry(): Registry {
       categories: ['all'],
       scope: 'Namespaced',
       versions: { v1: {} },
-      subresources: { status: true, others: ['binding', 'eviction', 'log'] },
+      subresources: { status: true, binding: true, eviction: true, log: true },
     }),
     defineKind({
       ...base,
@@ -38,7 +40,7 @@ export function smallRegistry(): Registry {
       scope: 'Cluster',
       versions: { v1: {} },
       verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-      subresources: { status: true, others: ['finalize'] },
+      subresources: { status: true, finalize: true },
     }),
     defineKind({ ...base, group: '', kind: 'Node', plural: 'nodes', scope: 'Cluster', versions: { v1: {} } }),
     defineKind({
@@ -58,14 +60,14 @@ export function smallRegistry(): Registry {
       short: ['deploy'],
       categories: ['all'],
       scope: 'Namespaced',
-      versions: { 'apps/v1': {}, 'apps/v1beta1': {}, 'extensions/v1beta1': {} },
+      versions: { 'apps/v1': {}, 'apps/v1beta1': older, 'extensions/v1beta1': older },
       subresources: {
         status: true,
         scale: { replicas: 'spec.replicas', observed: 'status.replicas', selector: 'spec.selector' },
-        others: ['rollback'],
       },
     }),
-  ]);
+  ];
+  return new Registry(kinds, allSubresources);
 }
 
 /** Stands in for the core: remembers what was asked, and answers with what the test says, or with the object itself. */

@@ -24,7 +24,7 @@ export interface AdmissionSubject {
   readonly old: KubeObject | undefined;
   readonly dryRun: boolean;
   /** Describes the object, where it is not of the request's kind. */
-  readonly schema?: ObjectSchema<KubeObject>;
+  readonly schema?: ObjectSchema;
 }
 
 /** The plugins that are enabled. Which ones handle what is worked out once, so that the others cost nothing. */
@@ -72,7 +72,7 @@ export class Admission implements AdmissionRequest {
   readonly #stages: Stages;
   readonly #call: Call;
   readonly #notes: RequestNotes;
-  readonly #schema: ObjectSchema<KubeObject>;
+  readonly #schema: ObjectSchema;
   #settled: (() => void)[] | undefined;
   #wantsReinvocation = false;
   readonly operation: AdmissionOperation;

@@ -4,7 +4,7 @@
  */
 import type { User } from '../api.ts';
 import type { Exchange } from '../http/protocol/exchange.ts';
-import type { Resource } from '../registry.ts';
+import type { ServedResource } from '../registry.ts';
 
 export interface Backend {
   /** The group and version, such as `apps/v1`; of the core group the version alone. */
@@ -29,7 +29,7 @@ export interface BackendPriority {
 
 /** How requests below the path of the group and version are served. */
 type Serving =
-  | { readonly type: 'objects'; resource(plural: string): Resource | undefined }
+  | { readonly type: 'objects'; resource(plural: string): ServedResource | undefined }
   | { readonly type: 'proxy'; readonly serve: ServeProxied };
 
 /**
@@ -63,7 +63,7 @@ export interface DiscoveredResource {
   readonly subresources: readonly DiscoveredSubresource[];
 }
 
-interface DiscoveredSubresource {
+export interface DiscoveredSubresource {
   readonly name: string;
   /** The kind of its bodies. */
   readonly kind: string;

@@ -1,9 +1,9 @@
 /** The backends of the kinds that this server stores and serves itself: one for each group and version that they have. */
 import { splitApiVersion } from '../../kinds/kind.ts';
-import { subresourcesOf, verbsOf } from '../discovery/subresources.ts';
 import type { KindSchemas } from '../openapi/kind-schemas.ts';
-import type { Registry, Resource } from '../registry.ts';
-import type { Backend, BackendPriority, DiscoveredResource } from './backend.ts';
+import type { Registry, ServedResource } from '../registry.ts';
+import type { ServedSubresource } from '../subresources/served.ts';
+import type { Backend, BackendPriority, DiscoveredResource, DiscoveredSubresource } from './backend.ts';
 
 /** Kinds stand in this group that have moved to others. Clients take the first group that lists a resource: never this. */
 const LAST_GROUP = 'extensions';
@@ -59,17 +59,20 @@ function priorityOf(group: string): BackendPriority {
   return { group: group === LAST_GROUP ? last : isCustom ? custom : builtIn, version: VERSION_PRIORITY };
 }
 
-function discovered(resource: Resource): DiscoveredResource {
-  const { kind, version } = resource;
+function discovered({ kind, version, verbs, subresources }: ServedResource): DiscoveredResource {
   return {
     plural: kind.plural,
     singular: kind.singular,
     kind: kind.kind,
     namespaced: kind.scope === 'Namespaced',
-    verbs: verbsOf(resource),
+    verbs,
     shortNames: kind.short,
     categories: kind.categories,
     hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
-    subresources: [...subresourcesOf(resource).values()],
+    subresources: [...subresources.values()].map((each) => discoveredSubresource(each, version.apiVersion)),
   };
+}
+
+function discoveredSubresource({ name, verbs, body }: ServedSubresource, own: string): DiscoveredSubresource {
+  return { name, kind: body.kind, apiVersion: body.apiVersion === own ? undefined : body.apiVersion, verbs };
 }

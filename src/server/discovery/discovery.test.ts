@@ -4,6 +4,7 @@ import { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { defineKind } from '../../kinds/kind.ts';
 import { BackendRegistry } from '../backends/backend-registry.ts';
 import { Registry } from '../registry.ts';
+import { allSubresources } from '../subresources/all.ts';
 import { Discovery, type VersionInfo } from './discovery.ts';
 
 const version = { gitVersion: 'v1.36.4+quarterdeck' } as VersionInfo;
@@ -110,7 +111,7 @@ it('says where the kinds of subresources live', () => {
 });
 
 it('tells clients that ask for all at once of short names and categories only in the group that a kind is in now', () => {
-  const live = discovery(new Registry([Deployment]));
+  const live = discovery(new Registry([Deployment], allSubresources));
   const { items } = live.aggregated('/apis', 'v2') as any;
   const named = items.map(({ metadata, versions }: any) => [metadata.name, versions[0].resources[0].shortNames]);
   expect(named).toEqual([

@@ -7,10 +7,11 @@ import type { Verb } from '../../kinds/kind.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import { createServer, type Server } from '../index.ts';
 import { Registry, type Resource } from '../registry.ts';
+import { allSubresources } from '../subresources/all.ts';
 import type { HttpServer } from './server.ts';
 
 const resources: [title: string, resource: Resource][] = [];
-const registry = new Registry(allKinds);
+const registry = new Registry(allKinds, allSubresources);
 for (const apiVersion of registry.apiVersions) {
   for (const resource of registry.resourcesOf(apiVersion)) {
     resources.push([`${resource.kind.plural} of ${apiVersion}`, resource]);

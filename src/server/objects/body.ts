@@ -3,6 +3,7 @@ import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { DecodeError, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Registry, Resource } from '../registry.ts';
+import type { BodyType } from '../subresources/descriptor.ts';
 import { reportBodyFaults, type SentBody, validatesFields } from './field-validation.ts';
 
 /** What a body should be: a kind's name, the version of the request, and the schema to decode it with. */
@@ -12,8 +13,27 @@ interface Expected {
   readonly schema: ObjectSchema;
 }
 
-/** Decodes a body as the object that a path expects; kind and apiVersion may be left to the path. */
-export function readBody(expected: Expected, sent: SentBody, registry: Registry): KubeObject {
+/** A body, and what it was sent to. */
+interface BodyRequest extends SentBody {
+  readonly resource: Resource;
+  readonly subresource?: { readonly body: BodyType } | undefined;
+}
+
+/** Decodes the body of a request as what its path takes. */
+export function readBody(request: BodyRequest, registry: Registry): KubeObject {
+  return decodeBody(expectedBody(request), request, registry);
+}
+
+/** What the path of a request takes: an object of the resource's kind, or the body of its subresource. */
+export function expectedBody({ resource: { kind, version }, subresource }: BodyRequest): Expected {
+  if (!subresource) return { kind: kind.kind, apiVersion: version.apiVersion, schema: version.schema };
+  const { schema, ...type } = subresource.body;
+  if (!schema) throw new Error(`bodies of kind ${type.kind} have no schema`);
+  return { ...type, schema };
+}
+
+/** Decodes a body as a kind; the body may leave out its kind and apiVersion. */
+export function decodeBody(expected: Expected, sent: SentBody, registry: Registry): KubeObject {
   const { body, duplicates } = sent.call;
   if (body === undefined) throw unrecognized(expected, 'unexpected end of JSON input', '<empty>');
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -40,11 +60,6 @@ export function readBody(expected: Expected, sent: SentBody, registry: Registry)
   } catch (error) {
     throw cannotHandle(error, expected.kind, expected.apiVersion);
   }
-}
-
-/** What the paths of a kind's own objects expect. */
-export function expectedBody({ kind, version }: Resource): Expected {
-  return { kind: kind.kind, apiVersion: version.apiVersion, schema: version.schema };
 }
 
 export function cannotHandle(error: unknown, kind: string, apiVersion: string): unknown {

@@ -2,7 +2,7 @@ import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
 import { validate } from '../../schema/validate.ts';
 import type { Call, Propagation } from '../api.ts';
 import type { Registry } from '../registry.ts';
-import { readBody } from './body.ts';
+import { decodeBody } from './body.ts';
 import { invalidObject } from './check.ts';
 
 /** The options of a delete, from its body or its query. */
@@ -45,7 +45,7 @@ export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, 
     // DeleteOptions are the same in every group and version, and clients send any of them.
     const tree =
       typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, apiVersion: 'v1' } : body;
-    return readBody(expected, { call: { verb: 'delete', body: tree } }, registry);
+    return decodeBody(expected, { call: { verb: 'delete', body: tree } }, registry);
   }
 }
 

@@ -3,16 +3,11 @@
  * several versions of a kind share is published once for each, as if it had been written down in each.
  */
 
-import { DeploymentRollback } from '../../kinds/groups/apps/deployment-rollback.ts';
-import { TokenRequest } from '../../kinds/groups/authentication/token-request.ts';
-import { scaleShapeOf } from '../../kinds/groups/autoscaling/scale.ts';
-import { Eviction } from '../../kinds/groups/policy/eviction.ts';
 import { splitApiVersion } from '../../kinds/kind.ts';
 import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
 import { Status } from '../../kinds/shapes/meta/status.ts';
 import type { Fields, ObjectSchema, Schema } from '../../schema/schema.ts';
-import { subresourcesOf, verbsOf } from '../discovery/subresources.ts';
-import type { Registry, Resource } from '../registry.ts';
+import type { Registry, ServedResource } from '../registry.ts';
 import { discoveryShapes } from './discovery-shapes.ts';
 import { definitionName, fixedHome, META } from './names.ts';
 import { ListMeta, listShape, WatchEvent } from './shapes.ts';
@@ -152,9 +147,9 @@ function rootsOf(registry: Registry): Root[] {
     const versions = new Set(kind.versions.map(({ apiVersion }) => apiVersion));
     for (const version of kind.versions) {
       const { apiVersion } = version;
-      const resource = { kind, version };
       roots.push({ shape: version.schema, apiVersion, versions, kind: kind.kind });
-      if (verbsOf(resource).includes('list')) {
+      const resource = registry.resource(apiVersion, kind.plural)!;
+      if (resource.verbs.includes('list')) {
         const shape = listShape(kind.listKind, version.schema);
         roots.push({ shape, apiVersion, versions, kind: kind.listKind });
       }
@@ -168,28 +163,11 @@ function rootsOf(registry: Registry): Root[] {
 
 const isCore = ({ apiVersion }: Root) => apiVersion === CORE;
 
-/** The bodies of subresources that are kinds of their own and that no path of their own leads to. */
-function bodiesOf(resource: Resource): Root[] {
-  return [...subresourcesOf(resource).values()].flatMap((subresource) => {
-    const apiVersion = subresource.apiVersion ?? resource.version.apiVersion;
-    const shape = bodyShape(subresource.name, resource, apiVersion);
-    return shape ? [{ shape, apiVersion, versions: new Set([apiVersion]), kind: subresource.kind }] : [];
-  });
-}
-
-function bodyShape(subresource: string, { version }: Resource, apiVersion: string): ObjectSchema | undefined {
-  switch (subresource) {
-    case 'scale':
-      return scaleShapeOf(version.apiVersion).schema;
-    case 'rollback':
-      return DeploymentRollback;
-    case 'eviction':
-      return Eviction.versions.find((served) => served.apiVersion === apiVersion)?.schema;
-    case 'token':
-      return TokenRequest.hub.schema;
-    default:
-      return undefined;
-  }
+/** The bodies of subresources. */
+function bodiesOf({ subresources }: ServedResource): Root[] {
+  return [...subresources.values()].flatMap(({ body: { schema, apiVersion, kind } }) =>
+    schema ? [{ shape: schema, apiVersion, versions: new Set([apiVersion]), kind }] : [],
+  );
 }
 
 function* shapesIn(shape: ObjectSchema): Generator<ObjectSchema> {

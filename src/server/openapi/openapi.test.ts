@@ -8,6 +8,7 @@ import { defineKind } from '../../kinds/kind.ts';
 import { s } from '../../schema/builders.ts';
 import { BackendRegistry } from '../backends/backend-registry.ts';
 import { Registry } from '../registry.ts';
+import { allSubresources } from '../subresources/all.ts';
 import { OpenApi } from './openapi.ts';
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
@@ -67,7 +68,7 @@ describe('OpenAPI 2', () => {
 
   it('puts a shape into the package that it is at home in', async () => {
     const { definitions } = await read(
-      new OpenApi(new BackendRegistry(new Registry([CronJob, Job, Pod]))),
+      new OpenApi(new BackendRegistry(new Registry([CronJob, Job, Pod], allSubresources))),
       '/openapi/v2',
     );
     const names = Object.keys(definitions).filter((name) =>
@@ -86,7 +87,7 @@ describe('OpenAPI 2', () => {
   });
 
   it('refers to nothing that it does not have', async () => {
-    const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds)));
+    const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
     const text = String((await openApi.document('/openapi/v2', undefined))?.body);
     const { definitions, parameters } = JSON.parse(text);
     const known = new Set([
@@ -98,7 +99,10 @@ describe('OpenAPI 2', () => {
   });
 
   it('gives every operation a name of its own', async () => {
-    const { paths } = await read(new OpenApi(new BackendRegistry(new Registry(allKinds))), '/openapi/v2');
+    const { paths } = await read(
+      new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources))),
+      '/openapi/v2',
+    );
     const ids = Object.values<any>(paths).flatMap(({ parameters: _, ...operations }) =>
       Object.values<any>(operations).map(({ operationId }) => operationId),
     );
@@ -133,7 +137,7 @@ describe('OpenAPI 2', () => {
 
 describe('OpenAPI 3', () => {
   it('lists the documents by group and version, each with the hash of what it says', async () => {
-    const openApi = new OpenApi(new BackendRegistry(new Registry([Backup, Pod])));
+    const openApi = new OpenApi(new BackendRegistry(new Registry([Backup, Pod], allSubresources)));
     const { paths } = await read(openApi, '/openapi/v3');
     expect(Object.keys(paths)).toEqual(['apis/stable.example.com/v1', 'api/v1']);
     for (const [root, { serverRelativeURL }] of Object.entries<any>(paths)) {
@@ -173,7 +177,7 @@ describe('OpenAPI 3', () => {
   });
 
   it('describes a shape at its fields only, where all of them have the same description', async () => {
-    const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds)));
+    const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
     const { components } = await read(openApi, '/openapi/v3/apis/apps/v1');
     const { spec } = components.schemas['io.k8s.api.apps.v1.Deployment'].properties;
     expect(spec.description).toBe('Desired state of the Deployment.');
@@ -183,7 +187,7 @@ describe('OpenAPI 3', () => {
   });
 
   it('has in each document what it refers to, and no other kinds', async () => {
-    const registry = new Registry(allKinds);
+    const registry = new Registry(allKinds, allSubresources);
     const openApi = new OpenApi(new BackendRegistry(registry));
     const text = String((await openApi.document('/openapi/v3/apis/apps/v1', undefined))?.body);
     const known = new Set(Object.keys(JSON.parse(text).components.schemas));
@@ -196,14 +200,17 @@ describe('OpenAPI 3', () => {
 
 describe('Swagger 1.2', () => {
   it('lists its declarations', async () => {
-    const listing = await read(new OpenApi(new BackendRegistry(new Registry([Backup, Pod]))), '/swaggerapi');
+    const listing = await read(
+      new OpenApi(new BackendRegistry(new Registry([Backup, Pod], allSubresources))),
+      '/swaggerapi',
+    );
     expect(listing.swaggerVersion).toBe('1.2');
     expect(listing.apis.map(({ path }: any) => path)).toEqual(['/api/v1', '/apis/stable.example.com/v1']);
   });
 
   it('has a model of each object, by version and kind', async () => {
     const { models, apis, apiVersion } = await read(
-      new OpenApi(new BackendRegistry(new Registry(allKinds))),
+      new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources))),
       '/swaggerapi/apis/apps/v1beta1',
     );
     expect(apiVersion).toBe('apps/v1beta1');
@@ -224,7 +231,7 @@ describe('Swagger 1.2', () => {
   });
 
   it('has every model that it names', async () => {
-    const registry = new Registry(allKinds);
+    const registry = new Registry(allKinds, allSubresources);
     const openApi = new OpenApi(new BackendRegistry(registry));
     for (const apiVersion of registry.apiVersions) {
       const path = apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`;
@@ -243,7 +250,7 @@ describe('documents', () => {
   });
 
   it('change when the kinds do, and have the same tag when they are the same again', async () => {
-    const registry = new Registry([Pod]);
+    const registry = new Registry([Pod], allSubresources);
     const openApi = new OpenApi(new BackendRegistry(registry));
     const before = await openApi.document('/openapi/v2', undefined);
     registry.add(Backup);

@@ -2,8 +2,8 @@
 import type { Verb } from '../../kinds/kind.ts';
 import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
 import { Status } from '../../kinds/shapes/meta/status.ts';
-import { type Subresource, subresourcesOf, verbsOf } from '../discovery/subresources.ts';
-import type { Resource } from '../registry.ts';
+import type { ServedResource } from '../registry.ts';
+import type { ServedSubresource } from '../subresources/served.ts';
 import { type GroupVersionKind, kindOf } from './definitions.ts';
 import { capitalized, definitionName, META, operationInfix, operationTag, SCALARS } from './names.ts';
 import {
@@ -11,11 +11,12 @@ import {
   DELETE_COLLECTION,
   GET,
   LIST,
-  LOG,
   NAMESPACE,
   nameParameter,
+  PATH,
   type Parameter,
   PRETTY,
+  publishedParameters,
   WRITE,
 } from './parameters.ts';
 import { WatchEvent } from './shapes.ts';
@@ -70,19 +71,19 @@ const METHODS: Readonly<Record<Verb, Method>> = {
 const METADATA = (name: string) => definitionName(META, name);
 
 /** Every path of one served version of a kind. */
-export function endpointsOf(resource: Resource): Endpoint[] {
+export function endpointsOf(resource: ServedResource): Endpoint[] {
   return new Paths(resource).all();
 }
 
 class Paths {
-  readonly #resource: Resource;
+  readonly #resource: ServedResource;
   readonly #verbs: ReadonlySet<Verb>;
   readonly #namespaced: boolean;
   readonly #infix: string;
 
-  constructor(resource: Resource) {
+  constructor(resource: ServedResource) {
     this.#resource = resource;
-    this.#verbs = new Set(verbsOf(resource));
+    this.#verbs = new Set(resource.verbs);
     this.#namespaced = resource.kind.scope === 'Namespaced';
     this.#infix = operationInfix(resource.version.apiVersion);
   }
@@ -100,10 +101,12 @@ class Paths {
       { path: `${root}/${plural}`, parameters: [], operations: everywhere ? [this.#list('ForAllNamespaces')] : [] },
       ...this.#watches(root, inside),
     ];
-    for (const subresource of subresourcesOf(this.#resource).values()) {
+    for (const subresource of this.#resource.subresources.values()) {
       const path = `${root}${inside}/{name}/${subresource.name}`;
-      const operations = subresource.verbs.map((verb) => this.#part(verb, subresource));
-      endpoints.push({ path, parameters: one, operations });
+      endpoints.push({ path, parameters: one, operations: this.#subresource(subresource) });
+      if (!takesPath(subresource)) continue;
+      const parameters = [...one, PATH];
+      endpoints.push({ path: `${path}/{path}`, parameters, operations: this.#subresource(subresource, 'WithPath') });
     }
     return endpoints
       .filter(({ operations }) => operations.length > 0)
@@ -194,30 +197,39 @@ class Paths {
     const patch = verb === 'patch';
     return {
       ...operation,
-      parameters: WRITE,
+      parameters: [...operation.parameters, ...WRITE],
       body: { definition: patch ? SCALARS.patch : operation.answer!, required: true },
       consumes: patch ? PATCHES : ANYTHING,
     };
   }
 
-  /** An operation on a part of an object. */
-  #part(verb: Verb, subresource: Subresource): Operation {
-    const word = this.#scoped() + capitalized(subresource.name);
-    const kind = this.#resource.kind.kind;
-    const description = `${WORDS[verb]} ${subresource.name} of the specified ${kind}`;
-    const apiVersion = subresource.apiVersion ?? this.#resource.version.apiVersion;
-    const named = kindOf(apiVersion, subresource.kind);
-    if (subresource.kind.endsWith('Options')) {
-      const method = capitalized(METHODS[verb]);
-      const operation = this.#operation(verb, `connect${this.#infix}${method}${word}`);
-      const text = { answer: undefined, consumes: ANYTHING, produces: ANYTHING };
-      return { ...operation, ...text, action: 'connect', description: `connect to the ${kind}`, kind: named };
+  #subresource(subresource: ServedSubresource, suffix = ''): Operation[] {
+    return subresource.verbs.map((verb) => this.#subresourceOperation(verb, subresource, suffix));
+  }
+
+  #subresourceOperation(verb: Verb, subresource: ServedSubresource, suffix: string): Operation {
+    const { name, descriptor, body } = subresource;
+    const { kind } = this.#resource.kind;
+    const word = this.#scoped() + capitalized(name) + suffix;
+    const parameters = publishedParameters(descriptor.parameters);
+    const named = kindOf(body.apiVersion, body.kind);
+    const own = { ...this.#operation(verb, VERBS[verb] + this.#infix + word), kind: named, parameters };
+    const description = `${WORDS[verb]} ${name} of the specified ${kind}`;
+    switch (descriptor.content.type) {
+      case 'connection': {
+        const id = `connect${this.#infix}${capitalized(METHODS[verb])}${word}`;
+        const streams = { answer: undefined, consumes: ANYTHING, produces: ANYTHING };
+        return { ...own, ...streams, id, action: 'connect', description: `connect to the ${kind}` };
+      }
+      case 'text':
+        return { ...own, description, answer: undefined, produces: TEXT };
+      case 'object':
+      case 'body': {
+        const answer = body.schema ? definitionName(body.apiVersion, body.kind) : undefined;
+        const operation = { ...own, description, answer };
+        return verb === 'get' ? operation : this.#withBody(operation, verb);
+      }
     }
-    const isLoose = subresource.name === 'log' || subresource.name === 'explain';
-    const answer = isLoose ? undefined : definitionName(apiVersion, subresource.kind);
-    const operation = { ...this.#operation(verb, VERBS[verb] + this.#infix + word), description, kind: named, answer };
-    if (subresource.name === 'log') return { ...operation, parameters: LOG, produces: TEXT };
-    return verb === 'get' ? operation : this.#withBody(operation, verb);
   }
 
   #operation(verb: Verb, id: string): Operation {
@@ -241,6 +253,10 @@ class Paths {
   #scoped(): string {
     return this.#namespaced ? `Namespaced${this.#resource.kind.kind}` : this.#resource.kind.kind;
   }
+}
+
+function takesPath({ descriptor: { content } }: ServedSubresource): boolean {
+  return content.type === 'connection' && content.takesPath === true;
 }
 
 /** How descriptions begin. */

@@ -1,4 +1,5 @@
 /** What a request can say in its path and its query. */
+import type { QueryParameters } from '../subresources/parameters.ts';
 
 export interface Parameter {
   readonly name: string;
@@ -19,6 +20,15 @@ export const NAMESPACE = path('namespace', 'the namespace that the objects live 
 
 export function nameParameter(kind: string): Parameter {
   return path('name', `name of the ${kind}`);
+}
+
+/** What follows the name of a subresource that takes a path. */
+export const PATH = path('path', 'the rest of the path');
+
+/** The query parameters that a subresource declares. */
+export function publishedParameters(parameters: QueryParameters = {}): Parameter[] {
+  const published = Object.entries(parameters).filter(([, { isPublished }]) => isPublished ?? true);
+  return published.map(([name, { type, description }]) => query(name, type, description));
 }
 
 export const PRETTY = query('pretty', 'string', 'true: the answer is indented, for people.');
@@ -61,17 +71,6 @@ export const DELETE = [
   query('gracePeriodSeconds', 'integer', 'How long the object may live on; 0 ends it at once.'),
   query('orphanDependents', 'boolean', 'The old form of propagationPolicy: true is Orphan.'),
   query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
-];
-
-export const LOG = [
-  query('container', 'string', 'Whose log; may be left out where there is only one container.'),
-  query('follow', 'boolean', 'The answer goes on until the container ends.'),
-  query('limitBytes', 'integer', 'At most so many bytes; the last line may be cut.'),
-  query('previous', 'boolean', 'The log of the container that ran before this one.'),
-  query('sinceSeconds', 'integer', 'No lines that are older; not together with sinceTime.'),
-  query('stream', 'string', 'All, Stdout or Stderr.'),
-  query('tailLines', 'integer', 'At most so many lines, from the end.'),
-  query('timestamps', 'boolean', 'Every line begins with its time.'),
 ];
 
 export const DELETE_COLLECTION = [...DELETE, ...SELECTION];

@@ -1,30 +1,38 @@
-/** Every subresource that the server knows. */
-import { binding } from './binding.ts';
-import { eviction } from './eviction.ts';
-import { explain } from './explain.ts';
+/** Every subresource that the server serves: the one list. The compiler checks that none is missing. */
+import type { SubresourceName } from '../../kinds/subresources.ts';
+import { approval } from './approval.ts';
 import { finalize } from './finalize.ts';
-import { log } from './log.ts';
-import { approval, ephemeralContainers, resize, status } from './parts.ts';
+import { attach } from './pods/attach.ts';
+import { binding } from './pods/binding.ts';
+import { ephemeralContainers } from './pods/ephemeral-containers.ts';
+import { eviction } from './pods/eviction.ts';
+import { exec } from './pods/exec.ts';
+import { explain } from './pods/explain.ts';
+import { log } from './pods/log.ts';
+import { portForward } from './pods/port-forward.ts';
+import { resize } from './pods/resize.ts';
 import { rollback } from './rollback.ts';
 import { scale } from './scale.ts';
-import { attach, exec, portForward } from './streams.ts';
+import { status } from './status.ts';
 import type { Subresource } from './subresource.ts';
 import { token } from './token.ts';
 
-export const subresources: readonly Subresource[] = [
-  status,
-  scale,
-  finalize,
-  binding,
-  eviction,
-  explain,
-  rollback,
+const byName: Readonly<Record<SubresourceName, Subresource>> = {
   approval,
-  ephemeralContainers,
-  resize,
-  token,
-  log,
-  exec,
   attach,
-  portForward,
-];
+  binding,
+  ephemeralcontainers: ephemeralContainers,
+  eviction,
+  exec,
+  explain,
+  finalize,
+  log,
+  portforward: portForward,
+  resize,
+  rollback,
+  scale,
+  status,
+  token,
+};
+
+export const allSubresources: readonly Subresource[] = Object.values(byName);

@@ -1,29 +1,33 @@
 import { clone } from '../../base/tree.ts';
-import { expectedBody, readBody } from '../objects/body.ts';
+import type { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { readBody } from '../objects/body.ts';
+import { updatedPart } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { replyOf } from '../verbs/reply.ts';
-import { named, type Subresource } from './subresource.ts';
+import type { Subresource } from './subresource.ts';
 
-/** Sets the finalizers of a namespace, and nothing else. A namespace that is being deleted is gone with the last one. */
+/** Replaces the finalizers in the spec of a namespace. A deleted namespace is removed when none is left. */
 export const finalize: Subresource = {
   name: 'finalize',
-  of: named('finalize'),
-  verbs: {
+  operations: {
     async update(core, request) {
       const { resource } = request;
-      const sent: any = readBody(expectedBody(resource), request, core.registry);
+      const sent = readBody(request, core.registry) as Namespace;
       const outcome = await transact(core, request, {
         type: 'update',
-        part: 'any',
+        part: updatedPart(request),
         next: (current) => {
-          const object: any = clone(current.hub(resource.kind));
-          object.metadata.resourceVersion = sent.metadata.resourceVersion;
-          object.spec = { ...object.spec, finalizers: sent.spec?.finalizers };
-          if (!object.spec.finalizers?.length) delete object.spec.finalizers;
-          return object;
+          const namespace = clone(current.hub(resource.kind)) as Namespace;
+          namespace.metadata.resourceVersion = sent.metadata.resourceVersion;
+          const { finalizers: _, ...spec } = namespace.spec;
+          const { finalizers } = sent.spec;
+          namespace.spec = finalizers?.length ? { ...spec, finalizers } : spec;
+          return namespace;
         },
       });
       return replyOf(resource, outcome);
     },
   },
+  content: { type: 'object' },
+  updates: 'any',
 };

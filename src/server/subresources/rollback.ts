@@ -6,27 +6,24 @@ import { DeploymentRollback } from '../../kinds/groups/apps/deployment-rollback.
 import { validate } from '../../schema/validate.ts';
 import { readBody } from '../objects/body.ts';
 import { invalidObject } from '../objects/check.ts';
+import { updatedPart } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { success } from '../verbs/reply.ts';
-import { named, type Subresource } from './subresource.ts';
+import type { Subresource } from './subresource.ts';
 
-/** Asks for the rollback of a Deployment, with an annotation that its controller acts on and removes. */
+const KIND = 'DeploymentRollback';
+
+/** Annotates a Deployment with an earlier revision; its controller rolls back to it and removes the annotation. */
 export const rollback: Subresource = {
   name: 'rollback',
-  of: named('rollback'),
-  verbs: {
+  operations: {
     async create(core, request) {
       const { resource, call } = request;
-      const expected = { kind: 'DeploymentRollback', apiVersion: call.apiVersion, schema: DeploymentRollback };
-      const sent = readBody(expected, request, core.registry) as unknown as DeploymentRollback;
-      const errors = validate(DeploymentRollback, sent, {
-        operation: 'create',
-        old: undefined,
-        subresource: undefined,
-        apiVersion: call.apiVersion,
-      });
-      const what = { group: resource.kind.group, kind: 'DeploymentRollback' };
-      if (errors.length > 0) throw invalidObject(what, sent.name ?? '', errors);
+      const sent = readBody(request, core.registry) as unknown as DeploymentRollback;
+      const { apiVersion } = call;
+      const context = { operation: 'create', old: undefined, subresource: undefined, apiVersion } as const;
+      const errors = validate(DeploymentRollback, sent, context);
+      if (errors.length > 0) throw invalidObject({ group: resource.kind.group, kind: KIND }, sent.name ?? '', errors);
       if (sent.name !== call.name) {
         const { namespace = '' } = call;
         if (!core.cache.table(resource.kind).get(namespace, sent.name)) throw notFound(resource.kind, sent.name);
@@ -34,7 +31,7 @@ export const rollback: Subresource = {
       }
       await transact(core, request, {
         type: 'update',
-        part: 'any',
+        part: updatedPart(request),
         next: (current) => {
           const deployment = clone(current.hub(resource.kind)) as Deployment;
           delete deployment.metadata.resourceVersion;
@@ -53,4 +50,6 @@ export const rollback: Subresource = {
       );
     },
   },
+  content: { type: 'body', of: (_, { apiVersion }) => ({ kind: KIND, apiVersion, schema: DeploymentRollback }) },
+  updates: 'any',
 };

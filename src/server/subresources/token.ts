@@ -16,29 +16,29 @@ import { plainItem } from '../objects/unstored.ts';
 import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { type AdmittedBody, withAdmittedBody } from '../transaction/admitted-body.ts';
-import { named, type Subresource } from './subresource.ts';
+import { bodyTypeOf } from './descriptor.ts';
+import type { Subresource } from './subresource.ts';
 
 const TOKEN_REQUEST = { group: TokenRequest.group, kind: TokenRequest.kind };
-const TYPE = { kind: TokenRequest.kind, ...TokenRequest.hub };
-const CREATION = { old: undefined, subresource: undefined, apiVersion: TYPE.apiVersion };
-/** The lifetime that node agents ask for in mounted tokens: an hour and seven seconds, by which they are recognised. */
-const MOUNTED_TOKEN_SECONDS = 3607;
-const EXTENDED_TOKEN_SECONDS = 365 * 24 * 3600;
+const BODY = bodyTypeOf(TokenRequest);
+const CREATION = { old: undefined, subresource: undefined, apiVersion: BODY.apiVersion };
+const DEFAULT_LIFETIME_SECONDS = 3600;
+/** The lifetime that nodes request for the token of a pod's API access volume: an hour, marked by seven more seconds. */
+const POD_TOKEN_LIFETIME_SECONDS = 3607;
+const EXTENDED_LIFETIME_SECONDS = 365 * 24 * 3600;
 
-/** Issues a token of a service account. It is returned and not stored. */
+/** Issues a token of a service account. Tokens are not stored. */
 export const token: Subresource = {
   name: 'token',
-  of: named('token'),
-  verbs: {
+  operations: {
     async create(core, request) {
       const { resource, call } = request;
       const issuer = core.tokenIssuer;
       if (!issuer) throw noSuchPath();
       const now = core.clock.now();
       const body: AdmittedBody<TokenRequest> = {
-        kind: TokenRequest,
         read() {
-          const sent = readBody(TYPE, request, core.registry) as TokenRequest;
+          const sent = readBody(request, core.registry) as TokenRequest;
           complete(sent, accountOf(core, resource, call, sent), issuer);
           sent.metadata.creationTimestamp = timestamp(now);
           sent.status = { token: '' };
@@ -54,6 +54,7 @@ export const token: Subresource = {
       });
     },
   },
+  content: { type: 'body', of: () => BODY },
 };
 
 function accountOf(core: Core, { kind }: Resource, call: Call, { metadata }: TokenRequest): ServiceAccount {
@@ -84,14 +85,14 @@ type Bound = Pick<BoundToken, 'pod' | 'node' | 'secret'>;
 
 const BINDABLE: Readonly<Record<string, Kind>> = { Pod, Secret, Node };
 
-/** The object that the token is bound to. Throws when it does not exist or is another one with the same name. */
+/** The object that the token is bound to. Throws when it does not exist or is not the one that the request means. */
 function boundTo(core: Core, call: Call, { spec }: TokenRequest): Bound {
-  const wanted = spec.boundObjectRef;
-  if (!wanted) return {};
-  const { kind: word = '', apiVersion = '', name = '' } = wanted;
+  const reference = spec.boundObjectRef;
+  if (!reference) return {};
+  const { kind: kindName = '', apiVersion = '', name = '' } = reference;
   const [group, version] = splitApiVersion(apiVersion);
-  const kind = group === '' && Object.hasOwn(BINDABLE, word) ? BINDABLE[word] : undefined;
-  if (!kind) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${word}`);
+  const kind = group === '' && Object.hasOwn(BINDABLE, kindName) ? BINDABLE[kindName] : undefined;
+  if (!kind) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kindName}`);
   const found = objectAt(core, kind, kind === Node ? '' : (call.namespace ?? ''), name);
   if (!found) throw notFound(kind, name);
   if (kind === Pod && (found as Pod).spec.serviceAccountName !== call.name) {
@@ -100,22 +101,22 @@ function boundTo(core: Core, call: Call, { spec }: TokenRequest): Bound {
     );
   }
   const uid = found.metadata.uid ?? '';
-  if (wanted.uid && wanted.uid !== uid) {
-    const why = `the UID in the bound object reference (${wanted.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
-    throw conflict({ group, plural: word }, name, why);
+  if (reference.uid && reference.uid !== uid) {
+    const why = `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group, plural: kindName }, name, why);
   }
-  const reference: Reference = { name, uid };
+  const bound: Reference = { name, uid };
   switch (kind) {
     case Secret:
-      return { secret: reference };
+      return { secret: bound };
     case Node:
-      return { node: reference };
+      return { node: bound };
     default:
-      return { pod: reference, node: nodeOf(core, found as Pod) };
+      return { pod: bound, node: nodeOf(core, found as Pod) };
   }
 }
 
-/** The node of a pod; without its uid when the node is gone. */
+/** The node that a pod runs on. A node that no longer exists has no uid. */
 function nodeOf(core: Core, { spec }: Pod): BoundToken['node'] {
   const name = spec.nodeName;
   if (!name) return undefined;
@@ -139,17 +140,17 @@ function issue(
   { spec }: TokenRequest,
   { issuer, account, bound, now }: Grant,
 ): TokenRequest['status'] {
-  const { longest } = issuer;
+  const { maxSeconds } = issuer;
   const audiences = spec.audiences ?? [];
-  if (longest !== undefined && (spec.expirationSeconds ?? 0) > longest) {
-    notes.warn(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${longest} seconds`);
-    spec.expirationSeconds = longest;
+  if (maxSeconds !== undefined && (spec.expirationSeconds ?? 0) > maxSeconds) {
+    notes.warn(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${maxSeconds} seconds`);
+    spec.expirationSeconds = maxSeconds;
   }
-  const seconds = spec.expirationSeconds ?? 3600;
+  const seconds = spec.expirationSeconds ?? DEFAULT_LIFETIME_SECONDS;
   const isExtended =
-    issuer.extends &&
+    issuer.extendsExpiration &&
     bound.pod !== undefined &&
-    seconds === MOUNTED_TOKEN_SECONDS &&
+    seconds === POD_TOKEN_LIFETIME_SECONDS &&
     audiences.every((each) => issuer.audiences.includes(each));
   const { namespace = '', name = '', uid = '' } = account.metadata;
   return {
@@ -158,7 +159,7 @@ function issue(
       account: { name, uid },
       audiences,
       now: Math.floor(now / 1000),
-      seconds: isExtended ? EXTENDED_TOKEN_SECONDS : seconds,
+      seconds: isExtended ? EXTENDED_LIFETIME_SECONDS : seconds,
       ...(isExtended ? { warnAfter: seconds } : {}),
       ...bound,
     }),

@@ -1,14 +1,14 @@
-import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
 import { StoreConflict } from '../../store/store.ts';
 import type { Admission } from '../admission/chain.ts';
 import type { Core } from '../core.ts';
+import { expectedBody } from '../objects/body.ts';
 import { isDryRun } from '../objects/dry-run.ts';
 import type { ApiRequest } from '../operation.ts';
 import { catchUp } from './retry.ts';
 
 /** The body of a request that is admitted but not stored: a Binding, an Eviction, a TokenRequest, a review. */
 export interface AdmittedBody<T extends KubeObject> {
-  readonly kind: Kind;
   /** Reads the body. Called for every attempt. */
   readonly read: () => T;
   /** Throws when the body is invalid, as admission has left it. */
@@ -24,7 +24,7 @@ export interface AdmittedBody<T extends KubeObject> {
 export async function withAdmittedBody<T extends KubeObject, R>(
   core: Core,
   request: ApiRequest,
-  { kind, read, check, dryRun }: AdmittedBody<T>,
+  { read, check, dryRun }: AdmittedBody<T>,
   perform: (body: T, admitted: Admission | undefined) => Promise<R> | R,
 ): Promise<R> {
   for (;;) {
@@ -32,7 +32,7 @@ export async function withAdmittedBody<T extends KubeObject, R>(
     const subject = { operation: 'CREATE', name: request.call.name ?? '', object: body, old: undefined } as const;
     const admission = core.admission.open(core, request, {
       ...subject,
-      schema: kind.hub.schema,
+      schema: expectedBody(request).schema,
       dryRun: dryRun?.(body) ?? isDryRun(request.call),
     });
     try {

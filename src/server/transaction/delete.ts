@@ -47,31 +47,26 @@ export function isUnchangedDelete({ object, old }: Draft): boolean {
 }
 
 /** Whether an object is being deleted and nothing holds it any more. */
-export function isDeletable(kind: Kind, object: KubeObject & { spec?: { finalizers?: readonly string[] } }): boolean {
+export function isDeletable(kind: Kind, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   if (!deletionTimestamp || finalizers?.length) return false;
-  if (hasFinalize(kind) && object.spec?.finalizers?.length) return false;
-  return !deletionGracePeriodSeconds;
-}
-
-/** Whether objects of the kind (namespaces) are finalized through a subresource. */
-function hasFinalize({ subresources }: Kind): boolean {
-  return subresources?.others?.includes('finalize') ?? false;
+  return !kind.termination?.isPending(object) && !deletionGracePeriodSeconds;
 }
 
 function marked(core: Core, { kind, version }: Resource, old: KubeObject, plan: DeletePlan): KubeObject {
   const now = core.clock.now();
   const { selfLink: _, resourceVersion: __, ...metadata } = old.metadata;
-  const object: KubeObject & { status?: object } = { ...old, metadata };
+  const object: KubeObject = { ...old, metadata };
   const finalizers = core.garbageCollection
     ? withCollectorFinalizers(metadata.finalizers ?? [], plan.propagation, version.orphansByDefault)
     : metadata.finalizers;
   if (finalizers?.length) metadata.finalizers = [...finalizers];
   else delete metadata.finalizers;
   if (!metadata.deletionTimestamp && metadata.generation) metadata.generation++;
-  if (hasFinalize(kind)) {
+  if (kind.termination) {
     metadata.deletionTimestamp ??= timestamp(now);
-    return { ...object, status: { ...object.status, phase: 'Terminating' } } as KubeObject;
+    kind.termination.begin(object);
+    return object;
   }
   if (kind.gracePeriod) return withGrace(kind, object, { asked: plan.gracePeriodSeconds, now });
   metadata.deletionTimestamp ??= timestamp(now);

@@ -2,6 +2,7 @@ import type { KubeObject } from '../../kinds/kind.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { MaybeAsync } from '../conversion/convert.ts';
 import type { DeletePlan } from '../objects/delete-options.ts';
+import type { UpdatedPart } from './updated-part.ts';
 
 /** What a transaction does to an object. All objects are in the stored version. */
 export type Mutation = Create | Update | Delete;
@@ -21,9 +22,6 @@ export interface Update {
    */
   readonly next: (current: Entry) => MaybeAsync<KubeObject>;
 }
-
-/** What an update may change: everything but the status, only the status, or both. The rest is kept as it was. */
-export type UpdatedPart = 'object' | 'status' | 'any';
 
 export interface Delete {
   readonly type: 'delete';

@@ -9,7 +9,8 @@ import { noteWarnings } from '../objects/warnings.ts';
 import type { ApiRequest } from '../operation.ts';
 import { sameContent, sameDesiredState } from './comparison.ts';
 import { Draft } from './draft.ts';
-import type { Update, UpdatedPart } from './mutation.ts';
+import type { Update } from './mutation.ts';
+import type { UpdatedPart } from './updated-part.ts';
 
 /** `object` is what the update asks for; what it may not change is put back. */
 export function draftUpdate(

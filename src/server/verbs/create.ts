@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectReply } from '../api.ts';
 import { type MaybeAsync, toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
-import { expectedBody, readBody } from '../objects/body.ts';
+import { readBody } from '../objects/body.ts';
 import type { ApiRequest } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { replyOf } from './reply.ts';
@@ -10,7 +10,7 @@ import { replyOf } from './reply.ts';
 /** Creates the object in the body. */
 export function create(core: Core, request: ApiRequest): Promise<ObjectReply> {
   const { resource } = request;
-  return createObject(core, request, () => toHub(resource, readBody(expectedBody(resource), request, core.registry)));
+  return createObject(core, request, () => toHub(resource, readBody(request, core.registry)));
 }
 
 /** Creates an object that is given in the stored version; see `Create`. */

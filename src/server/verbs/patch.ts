@@ -11,10 +11,9 @@ import { toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
 import { reportPatchFaults, validatesFields } from '../objects/field-validation.ts';
-import type { ApiRequest } from '../operation.ts';
+import { type ApiRequest, updatedPart } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { replyOf } from './reply.ts';
-import { partAt } from './update.ts';
 
 /** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch it never conflicts. */
 export async function patch(core: Core, request: ApiRequest): Promise<ObjectReply> {
@@ -22,7 +21,7 @@ export async function patch(core: Core, request: ApiRequest): Promise<ObjectRepl
   const { kind, version } = resource;
   const outcome = await transact(core, request, {
     type: 'update',
-    part: partAt(call.subresource),
+    part: updatedPart(request),
     next: (current) => {
       const before = current.view(resource).object;
       const tree = applyPatch(version.schema, before, call);

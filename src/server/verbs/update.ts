@@ -4,17 +4,16 @@ import type { ObjectReply } from '../api.ts';
 import { refusal } from '../authz/forbidden.ts';
 import { toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
-import { expectedBody, readBody } from '../objects/body.ts';
-import type { ApiRequest } from '../operation.ts';
-import type { UpdatedPart } from '../transaction/mutation.ts';
+import { readBody } from '../objects/body.ts';
+import { type ApiRequest, updatedPart } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { createObject } from './create.ts';
 import { replyOf } from './reply.ts';
 
-/** Replaces an object, or with the subresource `status` its status. */
+/** Replaces an object, or the part of it that the subresource of the request updates. */
 export async function update(core: Core, request: ApiRequest): Promise<ObjectReply> {
   const { resource, call } = request;
-  const read = () => readBody(expectedBody(resource), request, core.registry);
+  const read = () => readBody(request, core.registry);
   const sent = read();
   checkName(sent, call.name);
   // Only the first attempt may take the decoded body over; later ones need it again as it was sent.
@@ -28,14 +27,8 @@ export async function update(core: Core, request: ApiRequest): Promise<ObjectRep
     await checkMayCreate(core, request);
     return createObject(core, request, object);
   }
-  const part = partAt(call.subresource);
+  const part = updatedPart(request);
   return replyOf(resource, await transact(core, request, { type: 'update', part, next: object }));
-}
-
-/** What the path of a replace or a patch lets it change; for the other subresources the kind's hooks put back the rest. */
-export function partAt(subresource: string | undefined): UpdatedPart {
-  if (subresource === 'status') return 'status';
-  return subresource === 'approval' ? 'any' : 'object';
 }
 
 function checkName({ metadata: { name } }: KubeObject, asked: string | undefined): void {

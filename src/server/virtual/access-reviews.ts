@@ -9,31 +9,35 @@ import type { User } from '../api.ts';
 import { fieldRequirements, labelRequirements } from '../authz/attributes.ts';
 import type { Attributes, SelectorRequirement } from '../authz/authorizer.ts';
 import type { Core } from '../core.ts';
-import type { VirtualResource } from './virtual-resource.ts';
+import { review } from './review.ts';
 
-const reviewOfSpecUser: NonNullable<VirtualResource['create']> = (review, core) =>
-  decide(core, review, userIn(review.spec));
+export const subjectAccessReview = review(SubjectAccessReview, decideForUserInSpec);
+export const localSubjectAccessReview = review(LocalSubjectAccessReview, decideForUserInSpec);
+export const selfSubjectAccessReview = review(SelfSubjectAccessReview, (object, core, { user }) =>
+  decide(core, object, user),
+);
 
-export const accessReviews: readonly VirtualResource[] = [
-  { kind: SubjectAccessReview, create: reviewOfSpecUser },
-  { kind: LocalSubjectAccessReview, create: reviewOfSpecUser },
-  { kind: SelfSubjectAccessReview, create: (review, core, { user }) => decide(core, review, user) },
-  {
-    kind: SelfSubjectRulesReview,
-    create(review, core, { user }) {
-      const { namespace } = review.spec;
-      if (!namespace) throw badRequest('no namespace on request');
-      const { error, ...rules } = core.authorizer.rulesFor(user, namespace);
-      review.status = { ...structuredClone(rules), ...(error ? { evaluationError: error } : {}) };
-    },
-  },
-];
+export const selfSubjectRulesReview = review(SelfSubjectRulesReview, (object, core, { user }) => {
+  const { namespace } = object.spec;
+  if (!namespace) throw badRequest('no namespace on request');
+  const { error, ...rules } = core.authorizer.rulesFor(user, namespace);
+  object.status = { ...copyOf(rules), ...(error ? { evaluationError: error } : {}) };
+});
 
-async function decide(core: Core, review: any, user: User): Promise<void> {
-  const { attributes, parseErrors } = attributesIn(review.spec, user);
+/** The objects are handed out, and rules are shared. */
+function copyOf(rules: object) {
+  return structuredClone(rules) as SelfSubjectRulesReview['status'];
+}
+
+function decideForUserInSpec(object: SubjectAccessReview | LocalSubjectAccessReview, core: Core): Promise<void> {
+  return decide(core, object, userIn(object.spec));
+}
+
+async function decide(core: Core, object: AccessReview, user: User): Promise<void> {
+  const { attributes, parseErrors } = attributesIn(object.spec, user);
   const { verdict, reason, error } = await core.authorizer.authorize(attributes);
   const evaluationError = [parseErrors, error].filter((text) => text).join(', ');
-  review.status = {
+  object.status = {
     allowed: verdict === 'allow',
     ...(verdict === 'deny' ? { denied: true } : {}),
     ...(reason ? { reason } : {}),
@@ -41,9 +45,12 @@ async function decide(core: Core, review: any, user: User): Promise<void> {
   };
 }
 
-function userIn({ user = '', groups = [], uid, extra }: any): User {
+function userIn({ user = '', groups = [], uid, extra }: SubjectAccessReview['spec']): User {
   return { name: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
 }
+
+/** The part that all reviews of an action have. */
+type AccessReview = Pick<SelfSubjectAccessReview, 'spec' | 'status'>;
 
 interface ReviewedAttributes {
   readonly attributes: Attributes;
@@ -51,11 +58,22 @@ interface ReviewedAttributes {
   readonly parseErrors: string | undefined;
 }
 
-function attributesIn({ resourceAttributes: asked, nonResourceAttributes: path }: any, user: User): ReviewedAttributes {
+function attributesIn(
+  { resourceAttributes = {}, nonResourceAttributes: path }: AccessReview['spec'],
+  user: User,
+): ReviewedAttributes {
   if (path) return { attributes: { user, verb: path.verb ?? '', path: path.path ?? '' }, parseErrors: undefined };
-  const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' } = asked;
-  const fields = requirementsOf(asked.fieldSelector, fieldRequirements);
-  const labels = requirementsOf(asked.labelSelector, labelRequirements);
+  const {
+    verb = '',
+    group = '',
+    version = '',
+    resource = '',
+    subresource = '',
+    namespace = '',
+    name = '',
+  } = resourceAttributes;
+  const fields = requirementsOf(resourceAttributes.fieldSelector, fieldRequirements);
+  const labels = requirementsOf(resourceAttributes.labelSelector, labelRequirements);
   const parseErrors = [fields.parseErrors, labels.parseErrors].filter((text) => text).join(', ');
   return {
     attributes: {
@@ -67,11 +85,12 @@ function attributesIn({ resourceAttributes: asked, nonResourceAttributes: path }
   };
 }
 
+type SelectorAttributes = NonNullable<NonNullable<AccessReview['spec']['resourceAttributes']>['fieldSelector']>;
 type Parse = (text: string) => readonly SelectorRequirement[];
 type Requirements = { readonly found: readonly SelectorRequirement[] | undefined; readonly parseErrors?: string };
 
-function requirementsOf(selector: any, parse: Parse): Requirements {
-  if (!selector?.rawSelector) return { found: selector?.requirements };
+function requirementsOf(selector: SelectorAttributes | undefined, parse: Parse): Requirements {
+  if (!selector?.rawSelector) return { found: selector?.requirements as readonly SelectorRequirement[] | undefined };
   try {
     return { found: parse(selector.rawSelector) };
   } catch (error) {

@@ -9,41 +9,35 @@ import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Core } from '../core.ts';
 import type { NodeUsage, Usage } from '../nodes/connection.ts';
-import type { ObjectQuery, VirtualResource } from './virtual-resource.ts';
+import { computed, type ObjectQuery } from './computed.ts';
 
-export const nodeMetrics: VirtualResource = {
-  kind: NodeMetrics,
-  async all(core, wanted) {
-    const nodes = await known<Node>(core, Node, wanted);
-    const measured = await Promise.all(nodes.map(({ metadata }) => core.nodes.usage(metadata.name ?? '')));
-    return nodes.flatMap((node, index) => {
-      const found = measured[index];
-      return found ? [{ ...head(core, NodeMetrics, node, found), usage: amounts(found.node) }] : [];
-    });
-  },
-};
+export const nodeMetrics = computed(NodeMetrics, async (core, query) => {
+  const nodes = await storedObjects(core, Node, query);
+  const measured = await Promise.all(nodes.map(({ metadata }) => core.nodes.usage(metadata.name ?? '')));
+  return nodes.flatMap((node, index) => {
+    const found = measured[index];
+    return found ? [{ ...head(core, NodeMetrics, node, found), usage: amounts(found.node) }] : [];
+  });
+});
 
-export const podMetrics: VirtualResource = {
-  kind: PodMetrics,
-  async all(core, wanted) {
-    const pods = (await known<Pod>(core, Pod, wanted)).filter(({ status }) => status.phase === 'Running');
-    const nodes = new Set(pods.map(({ spec }) => spec.nodeName ?? ''));
-    const measured = new Map<string, readonly [NodeUsage, NodeUsage['pods'][number]]>();
-    const ask = async (node: string) => {
-      const found = await core.nodes.usage(node);
-      for (const pod of found?.pods ?? []) measured.set(`${pod.namespace}/${pod.name}`, [found as NodeUsage, pod]);
-    };
-    await Promise.all([...nodes].map(ask));
-    return pods.flatMap((pod) => {
-      const [found, used] = measured.get(`${pod.metadata.namespace}/${pod.metadata.name}`) ?? [];
-      if (!found || !used) return [];
-      const containers = used.containers.map(({ name, ...usage }) => ({ name, usage: amounts(usage) }));
-      return [{ ...head(core, PodMetrics, pod, found), containers }];
-    });
-  },
-};
+export const podMetrics = computed(PodMetrics, async (core, query) => {
+  const pods = (await storedObjects(core, Pod, query)).filter(({ status }) => status.phase === 'Running');
+  const nodes = new Set(pods.map(({ spec }) => spec.nodeName ?? ''));
+  const measured = new Map<string, readonly [NodeUsage, NodeUsage['pods'][number]]>();
+  const measure = async (node: string) => {
+    const usage = await core.nodes.usage(node);
+    if (usage) for (const pod of usage.pods) measured.set(`${pod.namespace}/${pod.name}`, [usage, pod]);
+  };
+  await Promise.all([...nodes].map(measure));
+  return pods.flatMap((pod) => {
+    const [usage, used] = measured.get(`${pod.metadata.namespace}/${pod.metadata.name}`) ?? [];
+    if (!usage || !used) return [];
+    const containers = used.containers.map(({ name, ...each }) => ({ name, usage: amounts(each) }));
+    return [{ ...head(core, PodMetrics, pod, usage), containers }];
+  });
+});
 
-async function known<T extends KubeObject>(
+async function storedObjects<T extends KubeObject>(
   core: Core,
   kind: Kind<T>,
   { namespace, matches }: ObjectQuery,

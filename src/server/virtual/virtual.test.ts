@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { allKinds } from '../../kinds/all.ts';
+import { virtualResources } from './all.ts';
 
 let api: TestServer;
 beforeEach(async () => {
@@ -133,3 +134,10 @@ describe('resource metrics', () => {
     await expect(api.watch('pods', inDefault)).rejects.toMatchObject(refused);
   });
 });
+
+it.each(virtualResources.map((virtual) => [virtual.kind.kind, virtual] as const))(
+  '%s performs the verbs that its kind declares',
+  (_, { kind, operations }) => {
+    expect(Object.keys(operations).sort()).toEqual([...(kind.verbs ?? [])].sort());
+  },
+);

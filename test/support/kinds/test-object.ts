@@ -1,6 +1,7 @@
 /** For tests of kinds: what a server does with an object between decoding and storing it, without the server. */
 import { clone, deepFreeze } from '../../../src/base/tree.ts';
 import type { HookContext, Kind, KubeObject, ObjectOf, Version } from '../../../src/kinds/kind.ts';
+import type { SubresourceName } from '../../../src/kinds/subresources.ts';
 import { decode } from '../../../src/schema/decode.ts';
 import type { FieldError } from '../../../src/schema/field-error.ts';
 import { validate } from '../../../src/schema/validate.ts';
@@ -10,7 +11,7 @@ const NOW = '2026-01-02T03:04:05Z';
 /** How an object is written; without a version, in the stored one. */
 interface Request {
   readonly apiVersion?: string;
-  readonly subresource?: string;
+  readonly subresource?: SubresourceName;
 }
 
 const context = (kind: Kind, { apiVersion = kind.hub.apiVersion, subresource }: Request): HookContext => ({

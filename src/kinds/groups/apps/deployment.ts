@@ -144,6 +144,7 @@ const older = (apiVersion: string, presets: Presets) => ({
   fields: { spec: olderSpec(presets) },
   toHub: rollbackToAnnotation,
   fromHub: rollbackToField,
+  subresources: { rollback: true as const },
   orphansByDefault: true,
   deprecated: deprecation(apiVersion, 'Deployment'),
 });
@@ -178,7 +179,6 @@ export const Deployment = defineKind({
   subresources: {
     status: true,
     scale: { replicas: 'spec.replicas', observed: 'status.replicas', selector: 'spec.selector' },
-    others: ['rollback'],
   },
   generation: 'annotations',
   onCreate: defaultLabels,

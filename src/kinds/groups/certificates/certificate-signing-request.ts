@@ -94,7 +94,7 @@ export const CertificateSigningRequest = defineKind({
   versions: { 'certificates.k8s.io/v1': {} },
   fields,
   name: pathSegmentName,
-  subresources: { status: true, others: ['approval'] },
+  subresources: { status: true, approval: true },
   selectable: { 'spec.signerName': (csr: Request) => csr.spec.signerName },
   onCreate: (csr: Request, { user }: HookContext) => {
     csr.spec = { ...clientFields(csr.spec), ...(user ? userFields(user) : {}) };

@@ -1,6 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, notSupported, required } from '../../../schema/field-error.ts';
-import { defineKind } from '../../kind.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
 
 /** Assigns a pod to a node. It can only be created and is never stored. */
@@ -20,6 +20,8 @@ export const Binding = defineKind({
     }),
   },
 });
+
+export type Binding = ObjectOf<typeof Binding>;
 
 function isNode({ kind, name }: ObjectReference): FieldError[] {
   const found = kind && kind !== 'Node' ? [notSupported('kind', kind, ['Node', '<empty>'])] : [];

@@ -59,7 +59,7 @@ export const Namespace = defineKind({
   fields,
   name: nameRule(dnsLabel),
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  subresources: { status: true, others: ['finalize'] },
+  subresources: { status: true, finalize: true },
   selectable: { 'status.phase': (namespace: Namespace) => namespace.status.phase },
   initialStatus: () => ({ phase: 'Active' }),
   onCreate: (namespace: Namespace) => {
@@ -70,6 +70,12 @@ export const Namespace = defineKind({
   onUpdate: (namespace: Namespace, old: Namespace, { subresource }: HookContext) => {
     if (subresource !== 'finalize') namespace.spec = old.spec;
     labelWithName(namespace);
+  },
+  termination: {
+    begin: (namespace) => {
+      namespace.status = { ...namespace.status, phase: 'Terminating' };
+    },
+    isPending: ({ spec }) => Boolean(spec.finalizers?.length),
   },
   rules: [finalizerNames, phaseFollowsDeletion],
   columns: ({ text }) => [name, text('Status', 'Active or Terminating.', ({ status }) => status?.phase ?? ''), age],

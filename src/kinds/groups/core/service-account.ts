@@ -32,14 +32,14 @@ export const ServiceAccount = defineKind({
   description: 'Identity of processes in pods when they access the API.',
   versions: { v1: {} },
   fields,
-  subresources: { others: ['token'] },
+  subresources: { token: true },
   onCreate: keepOnlyNames,
   onUpdate: keepOnlyNames,
   warnings: mountWarnings,
   columns: defaultColumns,
 });
 
-/** A reference to a secret is its name; whatever else a client puts there says nothing. */
+/** Keeps only the names of references to secrets; the other fields have no meaning. */
 function keepOnlyNames(account: ServiceAccount): void {
   if (account.secrets) account.secrets = account.secrets.map(({ name }) => (name ? { name } : {}));
 }

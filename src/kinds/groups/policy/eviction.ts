@@ -1,5 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import { defineKind } from '../../kind.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
 import { DeleteOptions } from '../../shapes/meta/delete-options.ts';
 
 /** The body of a pod's `eviction` subresource: a delete that respects PodDisruptionBudgets. It is never stored. */
@@ -18,3 +18,4 @@ export const Eviction = defineKind({
     }),
   },
 });
+export type Eviction = ObjectOf<typeof Eviction>;

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../../kinds/all.ts';
 import { ProtobufBodies } from '../../protobuf/bodies.ts';
 import { Registry } from '../../registry.ts';
+import { allSubresources } from '../../subresources/all.ts';
 import { defaultLimits as limits } from '../limits.ts';
 import { decodeObject, decodeOptions, decodePatch } from './decode-body.ts';
 
-const protobuf = new ProtobufBodies(new Registry(allKinds), limits.maxDepth);
+const protobuf = new ProtobufBodies(new Registry(allKinds, allSubresources), limits.maxDepth);
 const purpose = { kind: 'Pod', apiVersion: 'v1', limits, protobuf };
 
 const object = async (text: string, format: 'json' | 'yaml' = 'json') =>

@@ -28,8 +28,8 @@ export class RequestBodies {
 
   read(exchange: Exchange, context: BodyContext): Promise<RequestContent> {
     const { route, verb } = context;
-    // A request that opens a stream, such as exec, has its options in the query.
-    if (route.subresource?.kind.endsWith('Options')) return Promise.resolve(NO_CONTENT);
+    // A request that opens a connection, such as exec, has its options in the query.
+    if (route.subresource?.descriptor.content.type === 'connection') return Promise.resolve(NO_CONTENT);
     switch (verb) {
       case 'create':
       case 'update':
@@ -50,14 +50,14 @@ export class RequestBodies {
 
   async #readObject(exchange: Exchange, { route, options }: BodyContext): Promise<RequestContent> {
     const { headers } = exchange;
-    const { subresource, resource } = route;
+    const { kind, apiVersion } = route.subresource?.body ?? kindOf(route);
     const format = formatOf(headers['content-type']);
     refuseEncoding(headers['content-encoding']);
     const bytes = await batched(exchange.body());
     let duplicates: readonly string[] | undefined;
     const decoded = decodeObject(bytes, format, {
-      kind: subresource?.kind ?? resource.kind.kind,
-      apiVersion: subresource?.apiVersion ?? resource.version.apiVersion,
+      kind,
+      apiVersion,
       limits: this.#limits,
       onDuplicates: ignoresDuplicates(options)
         ? undefined
@@ -93,6 +93,10 @@ export class RequestBodies {
     const body = await decodeOptions(bytes, formatOf(exchange.headers['content-type']), context);
     return options ? { body, options: withoutDeleteOptions(options) } : { body };
   }
+}
+
+function kindOf({ resource: { kind, version } }: Route): { readonly kind: string; readonly apiVersion: string } {
+  return { kind: kind.kind, apiVersion: version.apiVersion };
 }
 
 function ignoresDuplicates(options: CallOptions | undefined): boolean {

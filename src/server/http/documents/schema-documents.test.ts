@@ -4,11 +4,12 @@ import { type Asked, askHttp1, askHttp2 } from '../../../../test/support/http-cl
 import { type RunningServer, startServer, TOKEN } from '../../../../test/support/http-server.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import { Registry } from '../../registry.ts';
+import { allSubresources } from '../../subresources/all.ts';
 
 let running: RunningServer;
 
 beforeAll(async () => {
-  running = await startServer({ registry: new Registry(allKinds) });
+  running = await startServer({ registry: new Registry(allKinds, allSubresources) });
 });
 
 afterAll(() => running.server.close());

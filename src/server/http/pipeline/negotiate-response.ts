@@ -6,8 +6,8 @@ const PLAIN_JSON: Representation<ObjectForm> = { format: 'json', pretty: false }
 
 /** Chooses the representation of a response before anything is done. Throws a NotAcceptable or a BadRequest. */
 export function negotiateResponse({ exchange, route, verb, query }: ObjectRequest): Representation<ObjectForm> {
-  // A log is text, whatever the client accepts.
-  if (route.subresource?.name === 'log') return PLAIN_JSON;
+  // A log is text, whatever the client accepts; errors are JSON.
+  if (route.subresource?.descriptor.content.type === 'text') return PLAIN_JSON;
   const { accept } = exchange.headers;
   const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
   if (representation.form) {

@@ -3,8 +3,9 @@ import type { Verb } from '../../../kinds/kind.ts';
 import type { User } from '../../api.ts';
 import type { RequestMetrics, Series } from '../../metrics/requests.ts';
 import { RequestNotes } from '../../request-notes.ts';
+import type { ParameterValues } from '../../subresources/parameters.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import type { Query } from '../route/query.ts';
+import { parseParameters, type Query } from '../route/query.ts';
 import type { Route } from '../route/route.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { RoutedVerb } from './find-route.ts';
@@ -22,6 +23,7 @@ export class ObjectRequest {
   readonly route: Route;
   readonly verb: Verb;
   readonly notes = new RequestNotes();
+  readonly #search: string;
   readonly #metrics: RequestMetrics;
   readonly #clock: Clock;
   readonly #series: Series;
@@ -36,11 +38,18 @@ export class ObjectRequest {
     this.lifecycle = lifecycle;
     this.user = user;
     this.query = target.query;
+    this.#search = target.search;
     this.route = route;
     this.verb = verb;
     this.#metrics = options.requests;
     this.#clock = options.clock;
     this.#series = options.requests.began(verb, route);
+  }
+
+  /** The query parameters that the subresource declares; undefined if it declares none. Throws a BadRequest. */
+  get parameters(): ParameterValues | undefined {
+    const declared = this.route.subresource?.descriptor.parameters;
+    return declared && parseParameters(this.#search, declared);
   }
 
   /** The response is complete. A watch over a WebSocket has no status code of its own. */

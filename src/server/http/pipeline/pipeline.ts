@@ -128,7 +128,7 @@ export class Pipeline {
       const representation = negotiateResponse(request);
       const read = this.#readCall(request);
       const call = read instanceof Promise ? await read : read;
-      lifecycle.record?.brought(call.body);
+      lifecycle.record?.setRequestBody(call.body);
       const reply = await this.#options.handle(call, notes);
       lifecycle.record?.annotateAll(notes.annotations);
       const responding = this.#respond(request, reply, representation);

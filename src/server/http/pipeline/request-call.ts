@@ -1,5 +1,6 @@
 import type { Verb } from '../../../kinds/kind.ts';
 import type { Call, CallOptions, PatchType, User } from '../../api.ts';
+import type { ParameterValues } from '../../subresources/parameters.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import type { Route } from '../route/route.ts';
 
@@ -19,6 +20,7 @@ interface CallSource {
   readonly verb: Verb;
   readonly route: Route;
   readonly user: User;
+  readonly parameters?: ParameterValues | undefined;
 }
 
 /** A request over HTTP as a call of the API. */
@@ -31,12 +33,14 @@ export class RequestCall implements Call {
   readonly name?: string;
   readonly subresource?: string;
   readonly options?: CallOptions;
+  readonly parameters?: ParameterValues;
   readonly body?: unknown;
   readonly duplicates?: readonly string[];
   readonly patchType?: PatchType;
   readonly #exchange: Exchange;
 
-  constructor({ exchange, verb, route, user }: CallSource, options: CallOptions | undefined, content: RequestContent) {
+  constructor(source: CallSource, options: CallOptions | undefined, content: RequestContent) {
+    const { exchange, verb, route, user } = source;
     this.#exchange = exchange;
     this.verb = verb;
     this.user = user;
@@ -44,7 +48,11 @@ export class RequestCall implements Call {
     this.plural = route.resource.kind.plural;
     if (route.namespace !== undefined) this.namespace = route.namespace;
     if (route.name !== undefined && verb !== 'watch') this.name = route.name;
-    if (route.subresource) this.subresource = route.subresource.name;
+    if (route.subresource) {
+      this.subresource = route.subresource.name;
+      const { parameters } = source;
+      if (parameters) this.parameters = parameters;
+    }
     if (options) this.options = options;
     if (content === NO_CONTENT) return;
     if (content.body !== undefined) this.body = content.body;

@@ -1,5 +1,6 @@
 import { badRequest } from '../../../base/errors.ts';
 import type { CallOptions } from '../../api.ts';
+import type { ParameterValues, QueryParameters } from '../../subresources/parameters.ts';
 import { decodeComponent } from './percent-decode.ts';
 
 /** What a query string asks for. */
@@ -31,19 +32,9 @@ const STRINGS: ReadonlySet<string> = new Set<KeyOf<string>>([
   'fieldManager',
   'fieldValidation',
   'propagationPolicy',
-  'container',
-  'sinceTime',
-  'stream',
 ]);
 
-const INTEGERS: ReadonlySet<string> = new Set<KeyOf<number>>([
-  'limit',
-  'timeoutSeconds',
-  'gracePeriodSeconds',
-  'sinceSeconds',
-  'tailLines',
-  'limitBytes',
-]);
+const INTEGERS: ReadonlySet<string> = new Set<KeyOf<number>>(['limit', 'timeoutSeconds', 'gracePeriodSeconds']);
 
 const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
   'allowWatchBookmarks',
@@ -52,9 +43,6 @@ const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
   'export',
   'exact',
   'orphanDependents',
-  'follow',
-  'previous',
-  'timestamps',
 ]);
 
 /**
@@ -67,11 +55,7 @@ export function parseQuery(search: string): Query {
   let watchSeen = false;
   let pretty: boolean | undefined;
   let includeObject: string | undefined;
-  for (const pair of search.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const key = decodeComponent(equals < 0 ? pair : pair.slice(0, equals), true);
-    const value = equals < 0 ? '' : decodeComponent(pair.slice(equals + 1), true);
+  for (const [key, value] of pairsOf(search)) {
     if (key === 'watch') {
       if (!watchSeen) watch = booleanOf(value);
       watchSeen = true;
@@ -81,6 +65,24 @@ export function parseQuery(search: string): Query {
     else read(options, key, value);
   }
   return { options, watch, pretty, includeObject };
+}
+
+/** Reads the parameters that a subresource declares. */
+export function parseParameters(search: string, declared: QueryParameters): ParameterValues {
+  const values: Record<string, string | number | boolean> = {};
+  for (const [key, value] of pairsOf(search)) {
+    if (Object.hasOwn(declared, key) && !Object.hasOwn(values, key)) values[key] = READERS[declared[key]!.type](value);
+  }
+  return values;
+}
+
+function* pairsOf(search: string): Generator<[key: string, value: string]> {
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const key = decodeComponent(equals < 0 ? pair : pair.slice(0, equals), true);
+    yield [key, equals < 0 ? '' : decodeComponent(pair.slice(equals + 1), true)];
+  }
 }
 
 function read(options: Draft, key: string, value: string): void {
@@ -115,6 +117,8 @@ function integerOf(value: string): number {
   }
   return Number(value);
 }
+
+const READERS = { string: (value: string) => value, integer: integerOf, boolean: booleanOf };
 
 /** The options of a delete that came with a body: its own are in the body then, and those of the query do not count. */
 export function withoutDeleteOptions(options: CallOptions): CallOptions {

@@ -2,16 +2,16 @@ import { badRequest, methodNotAllowed, noSuchPath } from '../../../base/errors.t
 import type { Verb } from '../../../kinds/kind.ts';
 import type { ServeProxied } from '../../backends/backend.ts';
 import type { BackendRegistry } from '../../backends/backend-registry.ts';
-import { type Subresource, subresourcesOf } from '../../discovery/subresources.ts';
-import type { Resource } from '../../registry.ts';
+import type { ServedResource } from '../../registry.ts';
+import type { ServedSubresource } from '../../subresources/served.ts';
 import { decodeComponent } from './percent-decode.ts';
 
 /** A path that names objects. */
 export interface Route {
-  readonly resource: Resource;
+  readonly resource: ServedResource;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  readonly subresource: Subresource | undefined;
+  readonly subresource: ServedSubresource | undefined;
   /** The path is one of those under `/watch/`. */
   readonly watch: boolean;
 }
@@ -62,7 +62,7 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
   if (parts.length > at + 3 || namespace === '' || name === '') throw noSuchPath();
   if (namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) throw noSuchPath();
   const part = parts[at + 2];
-  const subresource = part === undefined ? undefined : subresourcesOf(resource).get(part);
+  const subresource = part === undefined ? undefined : resource.subresources.get(part);
   if (part !== undefined && (!subresource || watch)) throw noSuchPath();
   return { resource, namespace, name, subresource, watch };
 }
@@ -102,8 +102,8 @@ export class Routes {
 /** The verb that a method means at a route. */
 export function verbOf(method: string, route: Route, watch: boolean): Verb {
   const verb = namedVerb(method, route, watch);
-  const allowed = route.subresource ? route.subresource.verbs : route.resource.kind.verbs;
-  if (!verb || (allowed && !allowed.includes(verb))) throw methodNotAllowed();
+  const { verbs } = route.subresource ?? route.resource;
+  if (!verb || !verbs.includes(verb)) throw methodNotAllowed();
   return verb;
 }
 

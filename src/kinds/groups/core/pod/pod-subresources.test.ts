@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
 import { clone } from '../../../../base/tree.ts';
+import type { SubresourceName } from '../../../subresources.ts';
 import { Pod } from './pod.ts';
 
 const container = {
@@ -9,7 +10,11 @@ const container = {
   resources: { requests: { cpu: '100m', memory: '1Gi' }, limits: { cpu: '1', memory: '2Gi' } },
 };
 
-function written(subresource: string, change: (pod: any) => void, { spec = {}, metadata = {}, status = {} } = {}) {
+function written(
+  subresource: SubresourceName,
+  change: (pod: any) => void,
+  { spec = {}, metadata = {}, status = {} } = {},
+) {
   const { object } = create(Pod, {
     metadata: { name: 'a', namespace: 'ns', ...metadata },
     spec: { containers: [container], ...spec },

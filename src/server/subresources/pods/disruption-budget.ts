@@ -1,15 +1,15 @@
 /** Checks and charges the disruption budget of an evicted pod. */
-import { ApiError, forbidden } from '../../base/errors.ts';
-import { timestamp } from '../../base/timestamp.ts';
-import { clone } from '../../base/tree.ts';
-import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
-import { PodDisruptionBudget } from '../../kinds/groups/policy/pod-disruption-budget.ts';
-import { fromLabelSelector } from '../../schema/selector.ts';
-import type { Call } from '../api.ts';
-import type { Entry } from '../cache/entry.ts';
-import type { Core } from '../core.ts';
-import type { ApiRequest } from '../operation.ts';
-import { transact } from '../transaction/transaction.ts';
+import { ApiError, forbidden } from '../../../base/errors.ts';
+import { timestamp } from '../../../base/timestamp.ts';
+import { clone } from '../../../base/tree.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';
+import { fromLabelSelector } from '../../../schema/selector.ts';
+import type { Call } from '../../api.ts';
+import type { Entry } from '../../cache/entry.ts';
+import type { Core } from '../../core.ts';
+import type { ApiRequest } from '../../operation.ts';
+import { transact } from '../../transaction/transaction.ts';
 
 /** How many evicted pods may wait for the disruption controller to count them. */
 const MAX_DISRUPTED_PODS = 2000;

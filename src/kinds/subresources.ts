@@ -1,0 +1,36 @@
+/**
+ * The subresources that a kind can have. A kind declares those it has by name; how the server serves each of them is
+ * described in `src/server/subresources`, which has a descriptor for every name of this list.
+ */
+
+/** What a kind declares about each of its subresources: `true`, or where in the object the subresource finds its values. */
+interface SubresourceDeclarations {
+  readonly approval: true;
+  readonly attach: true;
+  readonly binding: true;
+  readonly ephemeralcontainers: true;
+  readonly eviction: true;
+  readonly exec: true;
+  readonly explain: true;
+  readonly finalize: true;
+  readonly log: true;
+  readonly portforward: true;
+  readonly resize: true;
+  readonly rollback: true;
+  readonly scale: ScaleDefinition;
+  readonly status: true;
+  readonly token: true;
+}
+
+/** A closed set: a kind that names another one does not compile. */
+export type SubresourceName = keyof SubresourceDeclarations;
+
+export type KindSubresources = Partial<SubresourceDeclarations>;
+
+export interface ScaleDefinition {
+  /** Field paths, such as `spec.replicas`. */
+  readonly replicas: string;
+  readonly observed: string;
+  /** Path of the selector: an object with `matchLabels`, or a plain map of labels. */
+  readonly selector: string;
+}

@@ -1,0 +1,70 @@
+import { badRequest, conflict } from '../../../base/errors.ts';
+import { timestamp } from '../../../base/timestamp.ts';
+import { clone } from '../../../base/tree.ts';
+import { Binding } from '../../../kinds/groups/core/binding.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { StatusReply } from '../../api.ts';
+import type { Entry } from '../../cache/entry.ts';
+import type { Core } from '../../core.ts';
+import { readBody } from '../../objects/body.ts';
+import { checkContent } from '../../objects/check.ts';
+import { type ApiRequest, updatedPart } from '../../operation.ts';
+import { type AdmittedBody, withAdmittedBody } from '../../transaction/admitted-body.ts';
+import { transact } from '../../transaction/transaction.ts';
+import { success } from '../../verbs/reply.ts';
+import { bodyTypeOf } from '../descriptor.ts';
+import type { Subresource } from '../subresource.ts';
+
+const BODY = bodyTypeOf(Binding);
+
+/** Assigns a pod to a node. A pod that has a node keeps it. */
+export const binding: Subresource = {
+  name: 'binding',
+  operations: { create: bind },
+  content: { type: 'body', of: () => BODY },
+  updates: 'any',
+};
+
+export async function bind(core: Core, request: ApiRequest): Promise<StatusReply> {
+  const { resource, call } = request;
+  const { name = '', apiVersion } = call;
+  const body: AdmittedBody<Binding> = {
+    read() {
+      const sent = readBody(request, core.registry) as Binding;
+      sent.metadata.name ||= name;
+      if (sent.metadata.name === name) return sent;
+      throw badRequest('name in URL does not match name in Binding object');
+    },
+    check: (sent) => checkContent(Binding, sent, { old: undefined, subresource: undefined, apiVersion }),
+  };
+  await withAdmittedBody(core, request, body, (sent, admitted) => {
+    const now = timestamp(core.clock.now());
+    const next = (current: Entry) => assigned(clone(current.hub(resource.kind)) as Pod, sent, now);
+    return transact(core, request, { type: 'update', part: updatedPart(request), next }, admitted);
+  });
+  return success({ name, kind: 'pods' });
+}
+
+/** The pod, assigned to the node of the binding. Throws a Conflict when it cannot be. */
+function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): Pod {
+  const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
+  const refusal = (why: string) => conflict({ group: '', plural: 'pods/binding' }, name, why);
+  if (sent.uid && sent.uid !== uid) {
+    throw refusal(`Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${uid}`);
+  }
+  if (sent.resourceVersion && sent.resourceVersion !== resourceVersion) {
+    throw refusal(
+      `Precondition failed: ResourceVersion in precondition: ${sent.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
+    );
+  }
+  if (deletionTimestamp) throw refusal(`pod ${name} is being deleted, cannot be assigned to a host`);
+  if (pod.spec.nodeName) throw refusal(`pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
+  if (pod.spec.schedulingGates?.length) throw refusal(`pod ${name} has non-empty .spec.schedulingGates`);
+  pod.metadata.annotations = { ...pod.metadata.annotations, ...sent.annotations };
+  if (Object.keys(pod.metadata.annotations).length === 0) delete pod.metadata.annotations;
+  pod.spec.nodeName = target.name ?? '';
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: now } as const;
+  const others = pod.status?.conditions?.filter((each) => each.type !== 'PodScheduled') ?? [];
+  pod.status = { ...pod.status, conditions: [...others, scheduled] };
+  return pod;
+}

@@ -1,0 +1,91 @@
+import { badRequest, notFound } from '../../../base/errors.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { type FieldError, forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
+import type { StreamReply } from '../../api.ts';
+import type { Core } from '../../core.ts';
+import { invalidObject } from '../../objects/check.ts';
+import type { ApiRequest } from '../../operation.ts';
+import type { ParameterValues, QueryParameters } from '../parameters.ts';
+import type { Subresource } from '../subresource.ts';
+import { containerNamed } from './container-name.ts';
+
+const PARAMETERS = {
+  container: { type: 'string', description: 'Whose log; may be left out where there is only one container.' },
+  follow: { type: 'boolean', description: 'The answer goes on until the container ends.' },
+  limitBytes: { type: 'integer', description: 'At most so many bytes; the last line may be cut.' },
+  previous: { type: 'boolean', description: 'The log of the container that ran before this one.' },
+  sinceSeconds: { type: 'integer', description: 'No lines that are older; not together with sinceTime.' },
+  sinceTime: { type: 'string', description: 'No lines before this RFC 3339 time.', isPublished: false },
+  stream: { type: 'string', description: 'All, Stdout or Stderr.' },
+  tailLines: { type: 'integer', description: 'At most so many lines, from the end.' },
+  timestamps: { type: 'boolean', description: 'Every line begins with its time.' },
+} as const satisfies QueryParameters;
+
+type LogOptions = ParameterValues<typeof PARAMETERS>;
+
+/** The output of a container, as the agent of its node reads it. */
+export const log: Subresource = {
+  name: 'log',
+  operations: { get: read },
+  content: { type: 'text' },
+  parameters: PARAMETERS,
+};
+
+const STREAMS = ['All', 'Stderr', 'Stdout'];
+
+async function read(core: Core, { resource, call }: ApiRequest): Promise<StreamReply> {
+  const { name = '', namespace = '' } = call;
+  const options: LogOptions = call.parameters ?? {};
+  const errors = validate(options);
+  if (errors.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, errors);
+  const since = sinceOf(options, core.clock.now());
+  await core.cache.fresh();
+  const pod = core.cache.table(resource.kind).get(namespace, name)?.hub(resource.kind) as Pod | undefined;
+  if (!pod) throw notFound(resource.kind, name);
+  const container = containerNamed(pod, options.container);
+  const node = pod.spec.nodeName;
+  // A pod without a node has written nothing yet.
+  if (!node) return textReply(NO_OUTPUT);
+  const { follow = false, previous = false, timestamps = false, tailLines, limitBytes } = options;
+  const lines = { node, namespace, pod: name, container, follow, previous, timestamps, since, tailLines, limitBytes };
+  return textReply(await core.nodes.logs({ ...lines, signal: call.signal }));
+}
+
+const NO_OUTPUT: AsyncIterable<Uint8Array> = {
+  async *[Symbol.asyncIterator]() {},
+};
+
+const textReply = (pieces: AsyncIterable<Uint8Array>): StreamReply => ({
+  type: 'stream',
+  contentType: 'text/plain',
+  pieces,
+});
+
+function validate({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: LogOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  const atLeast = (minimum: number, field: string, value: number | undefined) => {
+    if (value === undefined || value >= minimum) return;
+    errors.push(invalid(field, value, minimum ? 'must be greater than 0' : 'must be greater than or equal to 0'));
+  };
+  atLeast(0, 'tailLines', tailLines);
+  atLeast(1, 'limitBytes', limitBytes);
+  if (sinceSeconds !== undefined && sinceTime !== undefined) {
+    errors.push(forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+  } else atLeast(1, 'sinceSeconds', sinceSeconds);
+  if (stream !== undefined && !STREAMS.includes(stream)) errors.push(notSupported('stream', stream, STREAMS));
+  if (stream !== undefined && stream !== 'All' && tailLines !== undefined) {
+    errors.push(forbidden('[]', '`tailLines` and specific `stream` are mutually exclusive for now'));
+  }
+  return errors;
+}
+
+/** Milliseconds since the epoch from which lines are returned. */
+function sinceOf({ sinceSeconds, sinceTime }: LogOptions, now: number): number | undefined {
+  if (sinceSeconds !== undefined) return now - sinceSeconds * 1000;
+  if (sinceTime === undefined || sinceTime === '') return undefined;
+  const time = Date.parse(sinceTime);
+  if (Number.isNaN(time) || !/^\d{4}-\d\d-\d\dT/.test(sinceTime)) {
+    throw badRequest(`parsing time ${JSON.stringify(sinceTime)} as "2006-01-02T15:04:05Z07:00": cannot parse`);
+  }
+  return time;
+}

@@ -1,0 +1,46 @@
+import { notFound } from '../../base/errors.ts';
+import type { Kind, KubeObject, ObjectOf } from '../../kinds/kind.ts';
+import type { ListReply, ObjectReply } from '../api.ts';
+import { selfLinkOf } from '../cache/encoding.ts';
+import type { Core } from '../core.ts';
+import { plainItem } from '../objects/unstored.ts';
+import type { ApiRequest } from '../operation.ts';
+import { checkOf } from '../reads/selection.ts';
+import type { VirtualResource } from './virtual-resource.ts';
+
+/** Which objects a get or a list is for. */
+export interface ObjectQuery {
+  /** Empty: all namespaces. */
+  readonly namespace: string;
+  /** Whether an object matches by its name, labels and metadata fields. */
+  readonly matches: (object: KubeObject) => boolean;
+}
+
+/** Computes the objects for a get or a list. Those that do not match may be left out. */
+type Compute<T> = (core: Core, query: ObjectQuery) => Promise<readonly T[]>;
+
+/** A kind that can only be read and whose objects are computed for each request. */
+export function computed<K extends Kind>(kind: K, compute: Compute<ObjectOf<K>>): VirtualResource {
+  async function find(core: Core, { resource, call }: ApiRequest): Promise<readonly KubeObject[]> {
+    const matches = checkOf(resource, call);
+    const objects = (await compute(core, { namespace: call.namespace ?? '', matches })) as readonly KubeObject[];
+    return objects.filter(matches);
+  }
+
+  async function get(core: Core, request: ApiRequest): Promise<ObjectReply> {
+    const [object] = await find(core, request);
+    if (!object) throw notFound(kind, request.call.name ?? '');
+    return { type: 'object', item: plainItem(object) };
+  }
+
+  const list = async (core: Core, request: ApiRequest) => listReply(request, await find(core, request));
+  return { kind, operations: { get, list } };
+}
+
+function listReply({ resource: { kind, version }, call }: ApiRequest, objects: readonly KubeObject[]): ListReply {
+  const { namespace = '' } = call;
+  const metadata = { selfLink: selfLinkOf(kind, version, { namespace }), resourceVersion: '' };
+  const shape = { kind: kind.listKind, apiVersion: version.apiVersion, metadata };
+  const json = () => Buffer.from(JSON.stringify({ ...shape, items: objects }));
+  return { type: 'list', ...shape, items: objects.map(plainItem), json, gzip: undefined };
+}
