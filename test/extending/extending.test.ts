@@ -11,7 +11,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { changed, type Step, stepsOf } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const COPIED = ['src', 'test', 'examples', 'docs', 'bench', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const COPIED = [
+  'src',
+  'test',
+  'examples',
+  'docs',
+  'bench',
+  'scripts',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+];
 const TIMEOUT_MS = 300_000;
 
 let copy: string;
