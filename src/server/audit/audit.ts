@@ -3,7 +3,7 @@ import type { Random } from '../../base/random.ts';
 import type { User } from '../api.ts';
 import type { Attributes } from '../authz/authorizer.ts';
 import { head } from '../metrics/text.ts';
-import type { Memo } from '../per-route.ts';
+import type { Memo } from '../request-memos.ts';
 import { Evaluator } from './evaluator.ts';
 import { type AuditedRequest, AuditRecord, type Sink } from './event.ts';
 import { type Level, levels, type Policy } from './policy.ts';

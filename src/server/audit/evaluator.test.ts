@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
-import { Memo } from '../per-route.ts';
+import { Memo } from '../request-memos.ts';
 import { defaultPolicy } from './default-policy.ts';
 import { Evaluator } from './evaluator.ts';
 import type { Policy, PolicyRule } from './policy.ts';

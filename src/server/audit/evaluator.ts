@@ -1,5 +1,5 @@
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
-import type { Memo } from '../per-route.ts';
+import type { Memo } from '../request-memos.ts';
 import type { GroupResources, Level, Policy, PolicyRule, Stage } from './policy.ts';
 
 /** How much is recorded of a request. */

@@ -12,11 +12,11 @@ export interface Route {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: ServedSubresource | undefined;
-  /** The path is one of those under `/watch/`. */
+  /** Whether the path is one of those under `/watch/`. */
   readonly watch: boolean;
 }
 
-/** What follows a namespace's name and is not a resource inside it. */
+/** Subresources of namespaces, which follow the name as resources inside the namespace do. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
 /** The group and version that a path is below, and where in the path they end; undefined for any other path. */
@@ -99,7 +99,7 @@ export class Routes {
   }
 }
 
-/** The verb that a method means at a route. */
+/** The verb of a method at a route. Throws MethodNotAllowed. */
 export function verbOf(method: string, route: Route, watch: boolean): Verb {
   const verb = namedVerb(method, route, watch);
   const { verbs } = route.subresource ?? route.resource;
@@ -109,7 +109,7 @@ export function verbOf(method: string, route: Route, watch: boolean): Verb {
 
 function namedVerb(method: string, route: Route, watch: boolean): Verb | undefined {
   const { name, subresource } = route;
-  // Under /watch/ there is nothing but to watch.
+  // Paths under /watch/ have no other verb.
   if (route.watch) return method === 'GET' ? 'watch' : undefined;
   const onCollection = name === undefined && (route.namespace !== undefined || route.resource.kind.scope === 'Cluster');
   switch (method) {
@@ -132,7 +132,7 @@ function namedVerb(method: string, route: Route, watch: boolean): Verb | undefin
   }
 }
 
-/** The segments of a path behind the first, which is empty; a slash at the end does not count. */
+/** Splits a path into decoded segments, of which the first is empty; a trailing slash is ignored. */
 export function splitPath(path: string): string[] {
   const parts = path.split('/');
   if (parts.length > 2 && parts.at(-1) === '') parts.pop();
@@ -143,7 +143,7 @@ function decodeSegment(segment: string): string {
   const decoded = decodeComponent(segment);
   for (let i = 0; i < decoded.length; i++) {
     const code = decoded.charCodeAt(i);
-    // A slash would make the segment two, and control characters are no part of any name.
+    // An encoded slash would change the meaning of the path, and no name contains control characters.
     if (code < 0x20 || code === 0x7f || code === 0x2f) {
       throw badRequest(`invalid path segment ${JSON.stringify(decoded.slice(0, 100))}`);
     }
