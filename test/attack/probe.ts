@@ -1,10 +1,11 @@
 /**
- * Measures from a thread of its own how long a small read takes, again and again, and how much memory the server has. The
+ * Measures from a process of its own how long a small read takes, again and again, and how much memory the server has. The
  * longest read is the stall that all clients noticed.
  */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 interface ProbeOptions {
   readonly origin: string;
@@ -22,24 +23,27 @@ export interface Measured {
 
 const PROBE_INTERVAL_MS = 10;
 const PATH = '/api/v1/namespaces/default';
+/** Argument that tells the process of the probe from the one that loads this file. */
+const MARK = 'probe-process';
 
 export class Probe {
-  readonly #worker: Worker;
+  readonly #child: ChildProcess;
 
   constructor(options: ProbeOptions) {
-    this.#worker = new Worker(import.meta.filename, { workerData: options, execArgv: ['--import', 'tsx'] });
+    this.#child = fork(import.meta.filename, [MARK]);
+    this.#child.send(options);
   }
 
-  /** What was measured since the last call. */
-  read(): Promise<Measured> {
-    return new Promise((resolve) => {
-      this.#worker.once('message', resolve);
-      this.#worker.postMessage('read');
-    });
+  /** Returns what was measured since the last call. */
+  async read(): Promise<Measured> {
+    this.#child.send('read');
+    const [measured] = await once(this.#child, 'message');
+    return measured as Measured;
   }
 
   async stop(): Promise<void> {
-    await this.#worker.terminate();
+    this.#child.kill();
+    await once(this.#child, 'exit');
   }
 }
 
@@ -101,7 +105,10 @@ class Prober {
   }
 }
 
-if (!isMainThread) {
-  const prober = new Prober(workerData as ProbeOptions);
-  parentPort?.on('message', () => parentPort?.postMessage(prober.read()));
+if (process.argv.includes(MARK)) {
+  let prober: Prober | undefined;
+  process.on('message', (message: ProbeOptions | 'read') => {
+    if (message === 'read') process.send?.(prober?.read());
+    else prober = new Prober(message);
+  });
 }

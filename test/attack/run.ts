@@ -56,7 +56,7 @@ async function measure(attack: Attack, requests: number): Promise<number> {
   for (const each of Object.values(clients)) each.close();
   const note = (what: string) => problems.push(`${attack.name}: ${what}`);
   if (!target.isRunning) {
-    await target.restart();
+    await target.replace();
     note(`the program crashed: ${target.crashes.at(-1)}`);
   }
   if (longestStallMs > MAX_STALL_MS) note(`other clients waited ${longestStallMs.toFixed(0)} ms`);
