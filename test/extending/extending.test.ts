@@ -74,28 +74,23 @@ it('shows one of each', () => {
   }
 });
 
-it('passes the type check', () => run('tsc', '--noEmit', '-p', '.'), TIMEOUT_MS);
+it('passes the type check', async () => expect(await run('tsc', '--noEmit', '-p', '.')).toBe(''), TIMEOUT_MS);
 
 it(
   'passes the tests on the page',
   async () => {
     const tests = steps.map(({ path }) => path).filter((path) => path.endsWith('.test.ts'));
     expect(tests.length).toBeGreaterThan(4);
-    await run('vitest', 'run', ...tests);
+    expect(await run('vitest', 'run', ...tests)).toContain('passed');
   },
   TIMEOUT_MS,
 );
 
 it(
   'passes the suites over everything that is listed',
-  () =>
-    run(
-      'vitest',
-      'run',
-      'test/examples',
-      'test/kinds/descriptions.test.ts',
-      'test/rights',
-      'src/store/drivers.test.ts',
-    ),
+  async () => {
+    const suites = ['test/examples', 'test/kinds/descriptions.test.ts', 'test/rights', 'src/store/drivers.test.ts'];
+    expect(await run('vitest', 'run', ...suites)).toContain('passed');
+  },
   TIMEOUT_MS,
 );
