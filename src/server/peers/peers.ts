@@ -59,7 +59,12 @@ export class Peers {
   async leave(): Promise<void> {
     this.#isMember = false;
     this.#renewal?.cancel();
-    await remove(this.#options.handle, { ...LEASES, name: this.#name });
+    const { handle, log } = this.#options;
+    try {
+      await remove(handle, { ...LEASES, name: this.#name });
+    } catch (error) {
+      log.warn('the lease of this server could not be removed, and expires', { error });
+    }
     this.#leases.delete(this.#name);
     await this.#reconcile();
     this.stop();

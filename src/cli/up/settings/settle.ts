@@ -6,7 +6,7 @@ import { CliError } from '../../output/cli-error.ts';
 import { type Settings, upFlags } from '../flags.ts';
 import { nextPort, nextServiceRange, type Taken, WELL_KNOWN } from './free.ts';
 
-/** What the command line says. */
+/** Values from the command line. */
 export type GivenFlags = Partial<Settings>;
 
 /** What the data directory keeps, so that the next start is the same cluster at the same address. */
