@@ -1,15 +1,17 @@
 /** For whom a node may ask tokens: for those that the pod itself, or a driver of its volumes, wants one for. */
+import type { TokenRequest } from '../../../kinds/groups/authentication/token-request.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { CSIDriver } from '../../../kinds/groups/storage/csi-driver.ts';
-import type { Kind } from '../../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';
 import type { Core } from '../../core.ts';
 
-export async function checkAudience(core: Core, request: AdmissionRequest, pod: any): Promise<void> {
+export async function checkAudience(core: Core, request: AdmissionRequest, pod: Pod): Promise<void> {
   const { user, namespace, name } = request;
-  const asked: readonly string[] = (request.object as any).spec.audiences ?? [];
+  const asked: readonly string[] = (request.object as TokenRequest).spec.audiences ?? [];
   const own = core.tokenIssuer?.audiences ?? [];
   // By now the usual audiences stand where the node named none.
   const isUsual = asked.length === own.length && asked.every((audience) => own.includes(audience));
@@ -29,25 +31,27 @@ export async function checkAudience(core: Core, request: AdmissionRequest, pod: 
 }
 
 /** The audiences that volumes of the pod name; the empty one is the server itself. */
-function wanted(core: Core, pod: any): string[] {
-  return (pod.spec.volumes ?? []).flatMap((volume: any) => {
-    const projected = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }: any) =>
+function wanted(core: Core, pod: Pod): string[] {
+  return (pod.spec.volumes ?? []).flatMap((volume) => {
+    const projected = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }) =>
       serviceAccountToken ? [serviceAccountToken.audience ?? ''] : [],
     );
     const driver = driverOf(core, pod.metadata, volume);
     const requests = driver ? (read(core, CSIDriver, '', driver)?.spec.tokenRequests ?? []) : [];
-    return [...projected, ...requests.map(({ audience }: any) => audience ?? '')];
+    return [...projected, ...requests.map(({ audience }) => audience ?? '')];
   });
 }
 
-function driverOf(core: Core, pod: { name: string; namespace: string }, volume: any): string | undefined {
+type Volume = NonNullable<Pod['spec']['volumes']>[number];
+
+function driverOf(core: Core, { name, namespace = '' }: Pod['metadata'], volume: Volume): string | undefined {
   if (volume.csi) return volume.csi.driver;
-  const claim = volume.ephemeral ? `${pod.name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;
+  const claim = volume.ephemeral ? `${name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;
   if (!claim) return undefined;
-  const bound = read(core, PersistentVolumeClaim, pod.namespace, claim)?.spec?.volumeName;
+  const bound = read(core, PersistentVolumeClaim, namespace, claim)?.spec?.volumeName;
   return bound ? read(core, PersistentVolume, '', bound)?.spec?.csi?.driver : undefined;
 }
 
-function read(core: Core, kind: Kind, namespace: string, name: string): any {
+function read<T extends KubeObject>(core: Core, kind: Kind<T>, namespace: string, name: string): T | undefined {
   return core.cache.table(kind).get(namespace, name)?.hub(kind);
 }

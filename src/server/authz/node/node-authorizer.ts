@@ -4,7 +4,7 @@ import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-vol
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ResourceSlice } from '../../../kinds/groups/resource/resource-slice.ts';
 import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachment.ts';
-import type { Kind } from '../../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { NODE as DIRECTORY_NODE, nodeDirectory } from '../../../kinds/volumes/node-directory.ts';
 import type { User } from '../../api.ts';
 import type { Cache } from '../../cache/cache.ts';
@@ -29,6 +29,9 @@ const NODE_LEASES = 'kube-node-lease';
 const SAME_NAME_VERBS = ['get', 'create', 'update', 'patch', 'delete'];
 
 const not = (reason: string): Decision => ({ verdict: 'noOpinion', reason });
+
+/** An object whose spec names its node. */
+type WithNode = KubeObject & { readonly spec: { readonly nodeName?: string } };
 
 export class NodeAuthorizer implements Authorizer {
   readonly #cache: Cache;
@@ -109,7 +112,7 @@ export class NodeAuthorizer implements Authorizer {
   }
 
   /** Both must name each other: a claim alone can ask for any volume. */
-  #volumeOf({ namespace, name }: { namespace: string; name: string }): any {
+  #volumeOf({ namespace, name }: { namespace: string; name: string }): PersistentVolume | undefined {
     const claim = this.#read(PersistentVolumeClaim, namespace, name);
     const volume = claim && this.#read(PersistentVolume, '', claim.spec?.volumeName ?? '');
     const { claimRef } = volume?.spec ?? {};
@@ -133,7 +136,7 @@ export class NodeAuthorizer implements Authorizer {
   }
 
   /** An object that says in its spec which node it is for. */
-  #own(node: string, kind: Kind, { namespace, name }: ResourceAttributes): Decision {
+  #own(node: string, kind: Kind<WithNode>, { namespace, name }: ResourceAttributes): Decision {
     if (name === '') return not('No Object name found');
     return this.#read(kind, namespace, name)?.spec?.nodeName === node ? ALLOW : unrelated(node);
   }
@@ -193,7 +196,7 @@ export class NodeAuthorizer implements Authorizer {
     }
   }
 
-  #read(kind: Kind, namespace: string, name: string): any {
+  #read<T extends KubeObject>(kind: Kind<T>, namespace: string, name: string): T | undefined {
     return this.#cache.table(kind).get(namespace, name)?.hub(kind);
   }
 }

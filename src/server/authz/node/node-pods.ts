@@ -4,7 +4,6 @@
  */
 
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Cache } from '../../cache/cache.ts';
 import type { ObjectKey } from '../../cache/entry.ts';
 import { type ReferredKind, referencesOf } from './references.ts';
@@ -75,8 +74,8 @@ export class NodePods {
       if (pods?.size === 0) this.#nodes.delete(before);
       this.#nodeOfPod.delete(key);
     }
-    const pod = this.#cache.table(Pod).get(namespace, name)?.hub(Pod) as (KubeObject & { spec: any }) | undefined;
-    const node: string | undefined = pod?.spec.nodeName;
+    const pod = this.#cache.table(Pod).get(namespace, name)?.hub(Pod);
+    const node = pod?.spec.nodeName;
     if (!pod || !node) return;
     const isMirror = pod.metadata.annotations?.[MIRROR] !== undefined;
     const references = isMirror ? [] : referencesOf(pod);

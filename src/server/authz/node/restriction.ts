@@ -5,8 +5,12 @@
 import { notFound } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import { parseRequest } from '../../../base/x509/request.ts';
+import type { TokenRequest } from '../../../kinds/groups/authentication/token-request.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { ResourceSlice } from '../../../kinds/groups/resource/resource-slice.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { isToRemove, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission/plugin.ts';
@@ -80,7 +84,7 @@ function checkWholePod(core: Core, request: AdmissionRequest, node: string): voi
       checkMirrorPod(core, request, node);
       return;
     case 'DELETE': {
-      const pod = (old ?? podNamed(core, namespace, name)) as any;
+      const pod = (old as Pod | undefined) ?? podNamed(core, namespace, name);
       if (pod.spec.nodeName === node) return;
       throw refused(request, `node "${node}" can only delete pods with spec.nodeName set to itself`);
     }
@@ -94,7 +98,7 @@ function checkWholePod(core: Core, request: AdmissionRequest, node: string): voi
 
 /** A pod that the node runs by itself, shown to the cluster: it belongs to the node and refers to nothing. */
 function checkMirrorPod(core: Core, request: AdmissionRequest, node: string): void {
-  const pod = request.object as KubeObject & { spec: any };
+  const pod = request.object as Pod;
   const no = (why: string) => refused(request, why);
   const { annotations, ownerReferences = [] } = pod.metadata;
   if (annotations?.[MIRROR] === undefined) {
@@ -119,7 +123,8 @@ function checkMirrorPod(core: Core, request: AdmissionRequest, node: string): vo
 }
 
 function checkPodStatus(request: AdmissionRequest, node: string): void {
-  const { object, old } = request as { object: any; old: any };
+  const object = request.object as Pod;
+  const old = request.old as Pod;
   if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
   if (old.spec.nodeName !== node) {
     throw refused(request, `node "${node}" can only update pod status for pods with spec.nodeName set to itself`);
@@ -140,7 +145,8 @@ function checkNode(_core: Core, request: AdmissionRequest, node: string): void {
   const asked = name || (request.object?.metadata.name ?? '');
   if (asked !== node) throw refused(request, `node "${node}" is not allowed to modify node "${asked}"`);
   if (operation === 'DELETE') return;
-  const { object, old } = request as { object: any; old: any };
+  const object = request.object as Node;
+  const old = request.old as Node | undefined;
   if (object.spec?.configSource && !deepEqual(object.spec.configSource, old?.spec?.configSource)) {
     const why = old
       ? 'is not allowed to update configSource to a new non-nil configSource'
@@ -163,12 +169,12 @@ const GROWTH = ['capacity', 'conditions', 'allocatedResources', 'allocatedResour
 function checkClaim(_core: Core, request: AdmissionRequest, node: string): void {
   if (request.subresource !== 'status') throw refused(request, 'may only update PVC status');
   if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
-  const rest = (claim: any) => {
+  const rest = (claim: PersistentVolumeClaim) => {
     const { resourceVersion: _, selfLink: __, managedFields: ___, ...metadata } = claim.metadata;
     const status = Object.entries(claim.status ?? {}).filter(([field]) => !GROWTH.includes(field));
     return { ...claim, metadata, status };
   };
-  if (deepEqual(rest(request.object), rest(request.old))) return;
+  if (deepEqual(rest(request.object as PersistentVolumeClaim), rest(request.old as PersistentVolumeClaim))) return;
   throw refused(
     request,
     `node "${node}" is not allowed to update fields other than status.quantity and status.conditions`,
@@ -182,12 +188,13 @@ const REMOVAL_FAILURE = ['phase', 'message', 'reason'];
  * failure in the status. Rights to other volumes, which Kubernetes' node authorizer does not give, are not looked at here.
  */
 function checkDirectory(_core: Core, request: AdmissionRequest, node: string): void {
-  const { operation, object, old } = request as AdmissionRequest & { readonly object: any; readonly old: any };
-  if (operation !== 'UPDATE' || nodeDirectory(old)?.node !== node) return;
+  const object = request.object as PersistentVolume;
+  const old = request.old as PersistentVolume;
+  if (request.operation !== 'UPDATE' || nodeDirectory(old)?.node !== node) return;
   const isStatus = request.subresource === 'status';
-  const rest = (volume: any) => {
+  const rest = (volume: PersistentVolume) => {
     const { resourceVersion: _, selfLink: __, managedFields: ___, finalizers = [], ...metadata } = volume.metadata;
-    const kept = isStatus ? finalizers : finalizers.filter((each: string) => each !== REMOVAL);
+    const kept = isStatus ? finalizers : finalizers.filter((each) => each !== REMOVAL);
     const status = Object.entries(volume.status ?? {}).filter(
       ([field]) => !isStatus || !REMOVAL_FAILURE.includes(field),
     );
@@ -206,7 +213,7 @@ const isHeld = ({ metadata }: KubeObject) => metadata.finalizers?.includes(REMOV
 /** Tokens for pods that run here, bound to them. */
 async function checkToken(core: Core, request: AdmissionRequest, node: string): Promise<void> {
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return;
-  const { spec } = request.object as KubeObject & { spec: any };
+  const { spec } = request.object as TokenRequest;
   const bound = spec.boundObjectRef;
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) {
     throw refused(request, 'node requested token not bound to a pod');
@@ -240,7 +247,7 @@ function checkOwnName(request: AdmissionRequest, node: string, why: string): voi
 function checkSlice(_core: Core, request: AdmissionRequest, node: string): void {
   const { operation } = request;
   if (operation !== 'CREATE' && operation !== 'DELETE') return;
-  const slice = (operation === 'CREATE' ? request.object : request.old) as any;
+  const slice = (operation === 'CREATE' ? request.object : request.old) as ResourceSlice | undefined;
   if (slice?.spec.nodeName === node) return;
   throw refused(
     request,
@@ -266,7 +273,7 @@ function commonNameOf(request: AdmissionRequest, encoded: string): string {
   }
 }
 
-function podNamed(core: Core, namespace: string, name: string): any {
+function podNamed(core: Core, namespace: string, name: string): Pod {
   const entry = core.cache.table(Pod).get(namespace, name);
   if (!entry) throw notFound(Pod, name);
   return entry.hub(Pod);
