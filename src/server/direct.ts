@@ -5,7 +5,7 @@
 import type { Call, Handle, Reply, User } from './api.ts';
 import { RequestAttributes } from './authz/attributes.ts';
 import type { Authorizer } from './authz/authorizer.ts';
-import { Gate } from './authz/gate.ts';
+import { requireAccess } from './authz/require-access.ts';
 import type { Registry } from './registry.ts';
 
 /** A call whose user is already known. */
@@ -24,14 +24,13 @@ const NO_OPTIONS = Object.freeze({});
 
 /** Returns the way into the server for each user. Keep what it returns: rights are cached by the user object. */
 export function directCalls({ handle, registry, authorizer }: DirectOptions): (user: User) => DirectHandle {
-  const gate = new Gate(authorizer);
   return (user) => async (direct) => {
     const call = { ...direct, user };
     const resource = registry.resource(call.apiVersion, call.plural);
     if (resource) {
       const { namespace, name, subresource } = call;
       const target = { resource, namespace, name, subresource: subresource ? { name: subresource } : undefined };
-      const pending = gate.pass(new RequestAttributes(call, target, call.options ?? NO_OPTIONS));
+      const pending = requireAccess(authorizer, new RequestAttributes(call, target, call.options ?? NO_OPTIONS));
       if (pending) await pending;
     }
     return handle(call);
