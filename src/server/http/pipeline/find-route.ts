@@ -1,7 +1,8 @@
 import type { Verb } from '../../../kinds/kind.ts';
 import { attributesOfPath } from '../../authz/attributes.ts';
 import type { Attributes } from '../../authz/authorizer.ts';
-import { type Route, type Routes, splitPath, verbOf } from '../route/route.ts';
+import { splitPath } from '../route/path-segments.ts';
+import { type Route, type Routes, verbOf } from '../route/route.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { RequestLifecycle } from './request-lifecycle.ts';
 

@@ -5,7 +5,8 @@ import type { Attributes } from '../../authz/authorizer.ts';
 import type { Gate } from '../../authz/gate.ts';
 import { wantedUser } from '../../authz/impersonation/wanted.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import { type Routes, splitPath, verbOf } from '../route/route.ts';
+import { splitPath } from '../route/path-segments.ts';
+import { type Routes, verbOf } from '../route/route.ts';
 import type { RequestTarget } from './request-target.ts';
 
 export interface ImpersonateOptions {
