@@ -1,4 +1,4 @@
-/** When versions of the API were superseded, when Kubernetes stopped serving them, and which ones took their place. */
+/** Superseded API versions: since when, until when Kubernetes served them, and by which version they were replaced. */
 const SUPERSEDED: Readonly<Record<string, readonly [since: string, until: string, by: string]>> = {
   'apps/v1beta1': ['1.8', '1.16', 'apps/v1'],
   'apps/v1beta2': ['1.9', '1.16', 'apps/v1'],
@@ -9,7 +9,7 @@ const SUPERSEDED: Readonly<Record<string, readonly [since: string, until: string
   'rbac.authorization.k8s.io/v1beta1': ['1.17', '1.22', 'rbac.authorization.k8s.io/v1'],
 };
 
-/** What clients of an older version are told, in the words they know. The version is served all the same. */
+/** The warning for clients of a superseded version, with the message of Kubernetes. The version is still served. */
 export function deprecation(apiVersion: string, kind: string): string {
   const found = SUPERSEDED[apiVersion];
   if (!found) throw new Error(`${apiVersion} is not known to be superseded`);

@@ -14,7 +14,7 @@ import { priority } from './admission/plugins/priority.ts';
 import { Allocation } from './allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './allocation/ranges.ts';
 import type { Handle, User } from './api.ts';
-import { type Find, findIn } from './authn/existence.ts';
+import { type Find, findIn } from './authn/bound-objects.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
 import { type AuthorizationMode, createAuthorizer } from './authz/modes.ts';

@@ -1,6 +1,6 @@
 /**
- * The kinds that are served now. Kinds are added and removed while the server runs; whatever is derived from them (routes,
- * discovery, schemas) compares the generation or subscribes.
+ * The kinds that this server stores and serves, built-in or not. Kinds are added and removed while the server runs: code that
+ * derives something from them compares `generation`, or subscribes.
  */
 import type { Kind, Verb, Version } from '../kinds/kind.ts';
 import type { SubresourceDescriptor } from './subresources/descriptor.ts';
@@ -25,7 +25,7 @@ export class Registry {
   readonly #descriptors: ReadonlyMap<string, SubresourceDescriptor>;
   readonly #resources = new Map<string, Map<string, ServedResource>>();
   readonly #listeners = new Set<() => void>();
-  /** Grows with every change: caches of derived things compare it. */
+  /** Grows with every change: what was derived from kinds is up to date while it is the same. */
   generation = 0;
 
   /** `subresources` describes every subresource that the kinds may declare. */
@@ -64,12 +64,12 @@ export class Registry {
     return this.#resources.get(apiVersion)?.get(plural);
   }
 
-  /** Whether this very resource is still served: another definition may have taken its place, under the same name. */
+  /** Whether this very resource is still served: it may have been replaced by another definition of the same name. */
   serves({ kind, version }: Resource): boolean {
     return this.resource(version.apiVersion, kind.plural)?.kind === kind;
   }
 
-  /** Every served version of every kind of one group and version. */
+  /** The resources of one group and version. */
   resourcesOf(apiVersion: string): readonly ServedResource[] {
     return [...(this.#resources.get(apiVersion)?.values() ?? [])];
   }
@@ -83,7 +83,7 @@ export class Registry {
     return this.#kinds;
   }
 
-  /** Served `group/version` strings. */
+  /** The groups and versions that are served, such as `apps/v1`. */
   get apiVersions(): Iterable<string> {
     return this.#resources.keys();
   }

@@ -4,14 +4,14 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** How long ago a time was, for people; `now` in milliseconds since 1970. */
+/** The time since `time` in human-readable form; `now` in milliseconds since 1970. */
 export function elapsed(time: string | null | undefined, now: number): string {
   return time ? humanDuration(now - Date.parse(time)) : '<unknown>';
 }
 
-/** A duration in its two or three leading figures: `75s`, `3m20s`, `5h12m`, `3d4h`, `400d`, `3y10d`. */
+/** A duration in its one or two largest units: `75s`, `3m20s`, `5h12m`, `3d4h`, `400d`, `3y10d`. */
 export function humanDuration(milliseconds: number): string {
-  // Clocks differ: what lies less than two seconds ahead is now.
+  // Clocks differ: up to two seconds in the future counts as now.
   if (milliseconds <= -2 * SECOND || Number.isNaN(milliseconds)) return '<invalid>';
   const duration = Math.max(0, milliseconds);
   if (duration < 2 * MINUTE) return `${whole(duration, SECOND)}s`;

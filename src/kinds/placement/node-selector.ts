@@ -1,9 +1,9 @@
-/** Selectors of nodes, as pods, volumes and provisioners have them, compiled to tests of a node's name and labels. */
+/** Node selectors of pods, volumes and provisioners, compiled to tests of a node's name and labels. */
 
-export type NodeTest = (node: Place) => boolean;
+export type NodeTest = (node: NodeIdentity) => boolean;
 
-/** What is asked about a node; its `metadata` will do. */
-interface Place {
+/** The part of a node that selectors can test, such as its `metadata`. */
+interface NodeIdentity {
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -23,16 +23,16 @@ interface Requirement {
   readonly values?: readonly string[];
 }
 
-/** The one field by which nodes can be selected. */
+/** The only field by which nodes can be selected. */
 export const NAME = 'metadata.name';
 
-/** One of the terms must hold. */
+/** Matches if one of the terms matches. */
 export function nodeSelector({ nodeSelectorTerms }: Selector): NodeTest {
   const terms = nodeSelectorTerms.map(nodeSelectorTerm);
   return (node) => terms.some((holds) => holds(node));
 }
 
-/** All requirements must hold; a term without any holds nowhere. */
+/** Matches if all requirements are met; a term without requirements matches no node. */
 export function nodeSelectorTerm({ matchExpressions = [], matchFields = [] }: Term): NodeTest {
   if (matchExpressions.length + matchFields.length === 0) return () => false;
   const onLabels = matchExpressions.map((each) => [each.key, valueTest(each)] as const);

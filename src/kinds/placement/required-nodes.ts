@@ -1,36 +1,36 @@
-/** The nodes that a pod asks for: its node selector and the node affinity that it requires. */
+/** The nodes that a pod requires by its node selector and its required node affinity. */
 import { NAME, type NodeTest, nodeSelector, type Selector } from './node-selector.ts';
 
-/** What a pod's spec says of nodes. */
-interface Wishes {
+/** The part of a pod's spec that restricts its nodes. */
+interface NodeRequirements {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly affinity?: {
     readonly nodeAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: Selector };
   };
 }
 
-/** Undefined where the pod asks for nothing. */
-export function requiredNodes(wishes: Wishes): NodeTest | undefined {
-  const labels = Object.entries(wishes.nodeSelector ?? {});
-  const required = requiredAffinity(wishes);
+/** Undefined when the pod does not restrict its nodes. */
+export function requiredNodes(spec: NodeRequirements): NodeTest | undefined {
+  const labels = Object.entries(spec.nodeSelector ?? {});
+  const required = requiredAffinity(spec);
   if (labels.length === 0 && !required) return undefined;
   const affinity = required ? nodeSelector(required) : undefined;
   return (node) =>
     labels.every(([key, value]) => node.labels?.[key] === value) && (affinity === undefined || affinity(node));
 }
 
-/** The node that the pod is meant for: the first that a term names by its field, and alone. */
-export function namedNode(wishes: Wishes): string | undefined {
-  for (const term of requiredAffinity(wishes)?.nodeSelectorTerms ?? []) {
+/** The node that the pod is bound for: the first one that a term names by its field, alone. */
+export function namedNode(spec: NodeRequirements): string | undefined {
+  for (const term of requiredAffinity(spec)?.nodeSelectorTerms ?? []) {
     const names = namesIn(term)[0];
     if (names) return names.length === 1 ? names[0] : undefined;
   }
   return undefined;
 }
 
-/** The only nodes that the pod can go to, where every term names some; undefined where one does not. */
-export function namedNodes(wishes: Wishes): ReadonlySet<string> | undefined {
-  const terms = requiredAffinity(wishes)?.nodeSelectorTerms;
+/** The only nodes that the pod can run on, if every term names some; undefined otherwise. */
+export function namedNodes(spec: NodeRequirements): ReadonlySet<string> | undefined {
+  const terms = requiredAffinity(spec)?.nodeSelectorTerms;
   if (!terms?.length) return undefined;
   const all = new Set<string>();
   for (const term of terms) {
@@ -41,16 +41,16 @@ export function namedNodes(wishes: Wishes): ReadonlySet<string> | undefined {
   return all;
 }
 
-const requiredAffinity = ({ affinity }: Wishes) =>
+const requiredAffinity = ({ affinity }: NodeRequirements) =>
   affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
 
-const NOBODY: readonly string[] = [];
-const NONE: readonly (readonly string[])[] = [];
+const NO_NAMES: readonly string[] = [];
+const NO_LISTS: readonly (readonly string[])[] = [];
 
-/** Lists of names, all of which must hold the node's. */
+/** Lists of node names, each of which must include the node's name. */
 function namesIn({ matchFields }: Selector['nodeSelectorTerms'][number]): readonly (readonly string[])[] {
-  if (!matchFields) return NONE;
+  if (!matchFields) return NO_LISTS;
   return matchFields
     .filter(({ key, operator }) => key === NAME && operator === 'In')
-    .map(({ values }) => values ?? NOBODY);
+    .map(({ values }) => values ?? NO_NAMES);
 }

@@ -1,4 +1,4 @@
-/** Taints keep pods off nodes, and tolerations let them on all the same. */
+/** Taints, which repel pods from nodes, and the tolerations of pods. */
 
 export interface Taint {
   readonly key: string;
@@ -19,14 +19,14 @@ export function isTolerated(taint: Taint, tolerations: Tolerations): boolean {
   return tolerations?.some((each) => covers(each, taint)) ?? false;
 }
 
-/** What a toleration leaves out covers everything. */
+/** Whether a toleration matches a taint; what it leaves out matches everything. */
 export function covers({ key, operator, value = '', effect }: Toleration, taint: Taint): boolean {
   if (effect && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;
   return operator === 'Exists' || value === (taint.value ?? '');
 }
 
-/** Whether a taint keeps a pod with these tolerations off: those that only make a node worse do not. */
+/** Whether one of the taints repels a pod with these tolerations; `PreferNoSchedule` does not. */
 export function isKeptOff(tolerations: Tolerations, taints: readonly Taint[]): boolean {
   for (const taint of taints) {
     if (taint.effect !== 'PreferNoSchedule' && !isTolerated(taint, tolerations)) return true;

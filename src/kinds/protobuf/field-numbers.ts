@@ -1,7 +1,7 @@
 /**
- * By version, then by shape: its fields in the order of their numbers, which count from 1. `9:paused` goes on from nine.
- * `replicas?` may be sent as zero, which is not the same as absent. `.VolumeSource` is a message whose fields stand
- * among those of the shape itself.
+ * By group version, then by shape: its fields in the order of their numbers, which count from 1. `9:paused` continues from
+ * nine. The zero value of `replicas?` is distinct from absent. `.VolumeSource` is an embedded message whose fields belong
+ * to the shape itself.
  */
 export type FieldNumbers = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -9,9 +9,9 @@ export type FieldNumbers = Readonly<Record<string, Readonly<Record<string, strin
 export interface NumberedField {
   readonly number: number;
   readonly name: string;
-  /** Whether zero, false and the empty text are values; else they are what a client writes for a field it did not set. */
+  /** Whether zero, false and the empty string are values; otherwise clients send them for fields that are not set. */
   readonly keepsZero: boolean;
-  /** The name is that of a shape, whose fields stand among the others. */
+  /** The name is that of an embedded shape, whose fields belong to this one. */
   readonly isInline: boolean;
 }
 

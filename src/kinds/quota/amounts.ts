@@ -20,13 +20,13 @@ export function listOf(amounts: ReadonlyMap<string, ReturnType<typeof parseQuant
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
-/** Adds in place. */
+/** Adds to `sum` in place. */
 export function addTo(sum: Amounts, more: Amounts): Amounts {
   for (const [name, amount] of more) sum.set(name, addQuantities(sum.get(name) ?? NOTHING, amount));
   return sum;
 }
 
-/** What is more in `now` than in `before`; what is less is nothing. */
+/** By how much each resource has grown; resources that shrank are left out. */
 export function growth(now: Amounts, before: Amounts): Amounts {
   const grown: Amounts = new Map();
   for (const [name, amount] of now) {

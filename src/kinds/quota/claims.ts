@@ -36,7 +36,7 @@ export const claimUsage: QuotaEvaluator<PersistentVolumeClaim> = {
   },
 };
 
-/** What was asked for, or what has been set aside where that is more, in whole bytes. */
+/** The requested or the allocated size, whichever is larger, in whole bytes. */
 function sizeOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = spec.resources.requests?.storage;
   if (asked === undefined) return undefined;

@@ -1,8 +1,4 @@
-/**
- * What objects use of a ResourceQuota. One file for each sort of object that uses more than its own number; all others
- * are counted (objects.ts). Pure, and used twice: by the server when something is written, and by the controller that
- * counts everything anew.
- */
+/** How the usage of a kind is computed: by admission when an object is written, and by the quota controller for all. */
 import type { Amounts } from '../shapes/pod/pod-resources.ts';
 
 export interface Requirement {
@@ -15,15 +11,15 @@ export interface Requirement {
 export interface QuotaEvaluator<T = unknown> {
   /** Whether objects of the kind use this resource of a quota, such as `pods` or `requests.cpu`. */
   counts(resource: string): boolean;
-  /** What the object uses, at this time (milliseconds since the epoch). */
+  /** The usage of the object at a time in milliseconds since 1970. */
   usage(object: T, now: number): Amounts;
-  /** Whether the object is in a scope. */
+  /** Whether a scope includes the object. */
   isIn(object: T, scope: Requirement): boolean;
-  /** What the object leaves open that these resources must know; undefined when nothing. */
+  /** What the object must specify because of quotas on these resources; undefined when nothing is missing. */
   missing?(object: T, resources: readonly string[]): string | undefined;
 }
 
-/** How a selector compares with the one value, or none, that an object has. */
+/** Whether a scope selector matches the value that an object has, or its absence. */
 export function selects({ operator, values = [] }: Requirement, value: string | undefined): boolean {
   switch (operator) {
     case 'In':

@@ -14,10 +14,10 @@ const special = new Map<Kind, QuotaEvaluator>([
   [PersistentVolumeClaim, claimUsage],
 ]);
 
-/** Kinds that could be counted by their plain name before everything could. */
+/** Kinds that quotas can also count by their plain name, without `count/`. */
 const plain = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'];
 
-/** What comes by itself, in any number. */
+/** Kinds that no quota counts. */
 const uncounted = ['Event'];
 
 const known = new WeakMap<Kind, QuotaEvaluator>();
@@ -51,7 +51,7 @@ interface Scoped {
   };
 }
 
-/** What an object must be for the quota to count it; nothing: it counts all. */
+/** The scopes that an object must be in for the quota to count it; none: it counts all. */
 function scopesOf({ spec }: Scoped): readonly Requirement[] {
   const plainScopes = (spec.scopes ?? []).map((scopeName): Requirement => ({ scopeName, operator: 'Exists' }));
   return [...plainScopes, ...(spec.scopeSelector?.matchExpressions ?? [])];

@@ -13,7 +13,7 @@ const COUNT = 'count/pods';
 const compute = ['cpu', 'memory', 'ephemeral-storage'];
 const known = new Set([COUNT, 'pods', ...compute.flatMap((name) => [name, `requests.${name}`, `limits.${name}`])]);
 
-/** A quota on these needs every container to say what it wants: older clients rely on the refusal. */
+/** A quota on these resources requires every container to specify them, as Kubernetes does. */
 const mustBeSaid = ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
 
 export const podUsage: QuotaEvaluator<Pod> = {
@@ -68,14 +68,14 @@ function says({ resources }: Container, quotaName: string): boolean {
   return Object.hasOwn((isLimit ? resources.limits : resources.requests) ?? {}, name);
 }
 
-/** A pod that has ended uses nothing, nor one that should be gone by now. */
+/** Whether the pod counts: not after it has completed, and not after its grace period. */
 function isCharged({ metadata, status }: Pod, now: number): boolean {
   if (status.phase === 'Failed' || status.phase === 'Succeeded') return false;
   const due = chargedUntil(metadata);
   return due === undefined || now <= due;
 }
 
-/** When a pod that is being deleted stops to count; undefined for others. Milliseconds since the epoch. */
+/** When a pod that is being deleted stops counting, in milliseconds since 1970; undefined for other pods. */
 export function chargedUntil({ deletionTimestamp, deletionGracePeriodSeconds }: Pod['metadata']): number | undefined {
   if (!deletionTimestamp || deletionGracePeriodSeconds === undefined) return undefined;
   return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
@@ -88,14 +88,14 @@ function together(pod: Pod, part: 'requests' | 'limits'): Amounts {
   for (const name in own) if (isPodLevel(name)) amounts.set(name, parseQuantity(own[name]!));
   for (const name in spec.overhead) {
     const before = amounts.get(name);
-    // What is not limited is not limited by the overhead, either.
+    // The overhead does not limit a resource that the containers do not limit.
     if (part === 'limits' && (!before || compareQuantities(before, NOTHING) === 0)) continue;
     amounts.set(name, addQuantities(before ?? NOTHING, parseQuantity(spec.overhead[name]!)));
   }
   return amounts;
 }
 
-/** While a container is being resized, the larger of what it wants and what it has. */
+/** While a container is being resized, the larger of the desired and the actual amounts. */
 function effective(pod: Pod, container: Container, part: 'requests' | 'limits'): ResourceList | undefined {
   const wanted = container.resources[part];
   const { containerStatuses = [], initContainerStatuses = [], conditions = [] } = pod.status;
@@ -116,7 +116,7 @@ function effective(pod: Pod, container: Container, part: 'requests' | 'limits'):
   return largest;
 }
 
-/** The names that quotas have for them. */
+/** Adds the amounts under the names that quotas use. */
 function named(used: Amounts, requests: Amounts, limits: Amounts): Amounts {
   for (const [name, amount] of requests) {
     if (compute.includes(name) || isHugePages(name)) used.set(name, amount);

@@ -1,22 +1,22 @@
-/** What binds a claim and a volume, and by which annotations Kubernetes' tools see how far that has got. */
+/** The binding of claims and volumes, and the annotations by which Kubernetes tracks it. */
 
-/** On a claim: it has once been bound. */
+/** On a claim: binding has completed. */
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
-/** On either: that they belong together was decided by the cluster, not by a person. */
+/** On either: the controller chose the binding, not a user. */
 export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
-/** On a volume: who made it for its claim. */
+/** On a volume: the provisioner that created it. */
 export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
-/** On a claim: who is to make its volume. The second is what it was called before. */
+/** On a claim: the provisioner of its volume. The second is the older name of the annotation. */
 export const PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
 export const OLD_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
-/** On a claim: the node for which its volume is to be made. */
+/** On a claim: the node for which its volume is to be provisioned. */
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
-/** Where claims and volumes named their class before there was a field for it. */
+/** On either: the storage class, from before there was a field for it. */
 export const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** What is read of a claim. */
+/** The part of a claim that is read here. */
 export interface SeenClaim {
   readonly metadata: {
     readonly name?: string;
@@ -42,7 +42,7 @@ export interface SeenClaim {
   };
 }
 
-/** What is read of a volume. */
+/** The part of a volume that is read here. */
 export interface SeenVolume {
   readonly metadata: {
     readonly name?: string;
@@ -61,12 +61,12 @@ export interface SeenVolume {
   readonly status: { readonly phase?: string };
 }
 
-/** Whether the claim has its volume for good. */
+/** Whether the binding of the claim has completed. */
 export function isBound({ metadata, spec }: SeenClaim): boolean {
   return Boolean(spec.volumeName) && metadata.annotations?.[BIND_COMPLETED] !== undefined;
 }
 
-/** Whether the volume is the claim's, or kept for it by name. */
+/** Whether the volume is bound to the claim, or reserved for it by name. */
 export function isFor({ spec: { claimRef } }: SeenVolume, { metadata }: SeenClaim): boolean {
   if (claimRef?.name !== metadata.name || claimRef?.namespace !== metadata.namespace) return false;
   return !claimRef?.uid || claimRef.uid === metadata.uid;
@@ -77,22 +77,22 @@ interface Classed {
   readonly spec: { readonly storageClassName?: string };
 }
 
-/** Undefined where nothing is said, which is not the same as the empty name: that asks for no class. */
+/** The requested class; undefined when none is given, as opposed to '', which requests a volume without a class. */
 export function classAskedFor({ metadata, spec }: Classed): string | undefined {
   return metadata.annotations?.[CLASS_ANNOTATION] ?? spec.storageClassName;
 }
 
-/** The class that a claim asks for or a volume belongs to; empty where there is none. */
+/** The class of a claim or volume; '' for none. */
 export function classNameOf(object: Classed): string {
   return classAskedFor(object) ?? '';
 }
 
 const NONE: readonly string[] = [];
 
-/** An index: volumes that nobody has, by their class. */
+/** An index: available volumes by their class. */
 export const freeByClass = (volume: SeenVolume): readonly string[] =>
   volume.spec.claimRef || volume.status.phase !== 'Available' ? NONE : [classNameOf(volume)];
 
-/** An index: volumes by the claim that has them or for which they are kept, `namespace/name`. */
+/** An index: volumes by the claim that they are bound to or reserved for, `namespace/name`. */
 export const volumesByClaim = ({ spec: { claimRef } }: SeenVolume): readonly string[] =>
   claimRef ? [`${claimRef.namespace}/${claimRef.name}`] : NONE;

@@ -1,9 +1,9 @@
-/** Which volume that is there suits a claim. */
+/** Which existing volumes match a claim. */
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import { fromLabelSelector } from '../../schema/selector.ts';
 import { classNameOf, type SeenClaim, type SeenVolume } from './binding.ts';
 
-/** Why a volume that a claim asks for by name cannot be its volume, in the words of Kubernetes; undefined: it can. */
+/** Why a claim cannot use the volume that it names, with the message of Kubernetes; undefined if it can. */
 export function misfit(volume: SeenVolume, claim: SeenClaim): string | undefined {
   if (volume.metadata.deletionTimestamp) return `the volume is marked for deletion "${volume.metadata.name}"`;
   if (!isLargeEnough(volume, claim)) return 'requested PV is too small';
@@ -14,7 +14,7 @@ export function misfit(volume: SeenVolume, claim: SeenClaim): string | undefined
   return undefined;
 }
 
-/** Whether a volume that is kept for the claim can be its volume. Its class and labels are not asked about. */
+/** Whether a volume that is reserved for the claim can be bound to it. Class and labels do not matter. */
 export function suits(volume: SeenVolume, claim: SeenClaim): boolean {
   return (
     !volume.metadata.deletionTimestamp &&
@@ -24,7 +24,7 @@ export function suits(volume: SeenVolume, claim: SeenClaim): boolean {
   );
 }
 
-/** The volumes that the claim may take, in order. They must be of its class, and nobody's. */
+/** The volumes that the claim can be bound to, in order of preference. `volumes` are available and of its class. */
 export function choice<V extends SeenVolume>(
   claim: SeenClaim,
   volumes: readonly V[],
@@ -38,12 +38,12 @@ export function choice<V extends SeenVolume>(
     .sort(order);
 }
 
-/** Whether pods get files of one and files of the other, or devices of both. */
+/** Whether both have the same volume mode. */
 export function hasMode({ spec: volume }: SeenVolume, { spec: claim }: SeenClaim): boolean {
   return (volume.volumeMode ?? 'Filesystem') === (claim.volumeMode ?? 'Filesystem');
 }
 
-/** The amount of storage that is asked for. */
+/** The requested amount of storage. */
 export function requestOf({ spec }: SeenClaim): string {
   return spec.resources?.requests?.storage ?? '0';
 }
@@ -62,7 +62,7 @@ export function allowsAccess({ spec: volume }: SeenVolume, { spec: claim }: Seen
   return (claim.accessModes ?? []).every((mode) => volume.accessModes?.includes(mode));
 }
 
-/** Those first that can do little more than was asked for, and of them the smallest. */
+/** Volumes with the fewest access modes first, and of these the smallest. */
 export function closestFirst(a: SeenVolume, b: SeenVolume): number {
   return (a.spec.accessModes?.length ?? 0) - (b.spec.accessModes?.length ?? 0) || smallestFirst(a, b);
 }

@@ -1,14 +1,13 @@
 /**
- * Volumes that are directories of one node: the contract between the provisioner, which writes the objects, and the agents of
- * the nodes, whose disks they are on.
+ * Volumes that are directories on one node: the contract between the provisioner, which writes the objects, and the agents
+ * of the nodes that have the directories.
  *
- * - An agent that starts a pod with such a volume makes its directory first, with all above it and open to everybody (mode
- *   0777), unless it is there.
- * - Data that is to go is a volume that is being deleted and held by `REMOVAL`. The agent of its node removes the directory
- *   and then takes the finalizer away. That it is gone already is a success. When it cannot, it says why in the volume's
- *   status (phase `Failed`) and tries again later.
- * - A node that has left the cluster has taken its disks along: then the provisioner takes the finalizer away.
- * - An agent touches no path but the one that `nodeDirectory` gives out. It finds its volumes by the label `NODE`.
+ * - An agent that starts a pod with such a volume creates the directory, with its parents and mode 0777, unless it exists.
+ * - A volume that is being deleted and has the finalizer `REMOVAL` is to be erased: the agent of its node removes the
+ *   directory and then the finalizer. A missing directory is a success. When removal fails, the agent sets the volume's
+ *   status to phase `Failed` with the reason, and tries again later.
+ * - When the node has left the cluster, the provisioner removes the finalizer.
+ * - An agent touches no path but the one that `nodeDirectory` returns. It finds its volumes by the label `NODE`.
  */
 import { PROVISIONED_BY } from './binding.ts';
 
@@ -18,7 +17,7 @@ export const NODE_DIRECTORY = 'quarterdeck.io/node-directory';
 /** On a volume: the name of its node. */
 export const NODE = 'volume.kubernetes.io/node';
 
-/** What holds a volume until its data is gone; provisioners of Kubernetes use the same. */
+/** The finalizer that keeps a volume until its data is removed; provisioners of Kubernetes use the same. */
 export const REMOVAL = 'external-provisioner.volume.kubernetes.io/finalizer';
 
 interface DirectoryVolume {
@@ -35,11 +34,11 @@ interface DirectoryVolume {
 
 export interface NodeDirectory {
   readonly node: string;
-  /** Absolute. It ends with the volume's name, so that nobody can point an agent at something else. */
+  /** Absolute. It ends with the volume's name, so that an edited volume cannot make an agent remove other directories. */
   readonly path: string;
 }
 
-/** Undefined where the volume is of another sort. */
+/** Undefined for other volumes. */
 export function nodeDirectory({ metadata, spec }: DirectoryVolume): NodeDirectory | undefined {
   const { name, labels, annotations } = metadata;
   const node = labels?.[NODE];
@@ -50,7 +49,7 @@ export function nodeDirectory({ metadata, spec }: DirectoryVolume): NodeDirector
   return isPlain && steps.at(-1) === name ? { node, path } : undefined;
 }
 
-/** Whether the data of the volume is to go now. */
+/** Whether the data of the volume is to be removed now. */
 export function isToRemove({ metadata, spec, status }: DirectoryVolume): boolean {
   return (
     metadata.deletionTimestamp !== undefined &&

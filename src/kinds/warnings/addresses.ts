@@ -1,11 +1,11 @@
-/** Addresses and ranges in forms that older fields take and that different programs read differently. */
+/** Warnings about addresses and ranges in ambiguous notations, which older fields accept. */
 import { formatIp } from '../shapes/meta/canonical-ip.ts';
 import { isMapped, parseIp } from '../shapes/meta/ip-address.ts';
 
 const ODD = /[^0-9.]|(?:^|\.)0\d/;
 
 export function ipWarnings(path: string, text: string): string[] {
-  // What most addresses look like needs no second look.
+  // Fast path for plain IPv4 addresses.
   if (!ODD.test(text)) return [];
   const bytes = parseIp(text);
   if (!bytes) return [];
@@ -43,12 +43,12 @@ export function cidrWarnings(path: string, text: string): string[] {
   return found;
 }
 
-/** An IPv4 address in disguise is told as what it is. */
+/** An IPv4-mapped IPv6 address is shown as an IPv4 address. */
 function addressText(bytes: Uint8Array): string {
   return formatIp(isMapped(bytes) ? bytes.subarray(12) : bytes);
 }
 
-/** The first address of a range; `whole` is as long as the address that was given. */
+/** The first address of a range; `whole` has the length of the given address. */
 function rangeOf(address: Uint8Array, bits: number): { whole: Uint8Array; bytes: Uint8Array; bits: number } {
   const whole = address.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - index * 8))));
   if (isMapped(address) && bits >= 96) return { whole, bytes: whole.subarray(12), bits: bits - 96 };

@@ -1,4 +1,4 @@
-/** What is to be said about the containers of a pod. */
+/** Warnings about the containers of a pod. */
 import { deepEqual } from '../../base/tree.ts';
 import type { Container } from '../shapes/container/container.ts';
 import type { PodSpec } from '../shapes/pod/pod-spec.ts';
@@ -9,7 +9,7 @@ const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/';
 
 interface Around {
   readonly annotations: Readonly<Record<string, string>> | undefined;
-  /** Of the pod: empty, or ending with a dot. */
+  /** The path of the pod: empty, or ending with a dot. */
   readonly head: string;
 }
 
@@ -25,21 +25,21 @@ export function containerWarnings(found: string[], spec: PodSpec, around: Around
       const at = { head: around.head, list, index };
       if (around.annotations) addProfiles(found, container, spec, around);
       addFractions(found, container.resources, at);
-      if (container.env && hasTwins(container.env, sameVariable)) addHidden(found, container.env, at);
+      if (container.env && mayHaveDuplicates(container.env, sameVariable)) addHidden(found, container.env, at);
       if (!container.ports) continue;
       addLostAddress(found, container.ports, at);
       for (const port of container.ports) ports.push(port);
     }
   }
-  if (hasTwins(ports, similarPort)) addPorts(found, spec, around.head);
+  if (mayHaveDuplicates(ports, similarPort)) addPorts(found, spec, around.head);
 }
 
-/** Up to so many are compared each with each; of more it is not known. */
-const FEW = 16;
+/** Longer lists are assumed to have duplicates and are checked with maps. */
+const MAX_COMPARED_PAIRWISE = 16;
 
-/** Whether two are alike, or may be: most lists are short, and nothing in them is. */
-function hasTwins<T>(list: readonly T[], alike: (one: T, other: T) => boolean): boolean {
-  if (list.length > FEW) return true;
+/** Whether two items may be duplicates. Most lists are short and have none, for which this allocates nothing. */
+function mayHaveDuplicates<T>(list: readonly T[], alike: (one: T, other: T) => boolean): boolean {
+  if (list.length > MAX_COMPARED_PAIRWISE) return true;
   for (let i = 1; i < list.length; i++) {
     for (let j = 0; j < i; j++) if (alike(list[i]!, list[j]!)) return true;
   }
@@ -51,14 +51,14 @@ const sameVariable = (one: { name: string }, other: { name: string }) => one.nam
 const similarPort = (one: Port, other: Port) =>
   one.containerPort === other.containerPort || (one.name !== undefined && one.name === other.name);
 
-/** Where a container stands; the path is put together when there is something to say. */
-interface Place {
+/** The position of a container; its path is built only for a warning. */
+interface ContainerPosition {
   readonly head: string;
   readonly list: string;
   readonly index: number;
 }
 
-const pathOf = ({ head, list, index }: Place) => `${head}spec.${list}[${index}]`;
+const pathOf = ({ head, list, index }: ContainerPosition) => `${head}spec.${list}[${index}]`;
 
 function addProfiles(found: string[], container: Container, spec: PodSpec, { annotations = {}, head }: Around): void {
   const { name, securityContext } = container;
@@ -75,7 +75,7 @@ function addProfiles(found: string[], container: Container, spec: PodSpec, { ann
   found.push(`${head}metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
 }
 
-/** What an annotation says in the words of the field. */
+/** The value of an annotation in the form of the field. */
 function appArmorProfile(annotation: string): object | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };
@@ -86,7 +86,7 @@ function appArmorProfile(annotation: string): object | undefined {
 
 const BYTES = ['memory', 'ephemeral-storage'];
 
-function addFractions(found: string[], resources: Container['resources'] | undefined, at: Place): void {
+function addFractions(found: string[], resources: Container['resources'] | undefined, at: ContainerPosition): void {
   if (!resources?.limits && !resources?.requests) return;
   const before = found.length;
   for (const name of BYTES) {
@@ -96,8 +96,8 @@ function addFractions(found: string[], resources: Container['resources'] | undef
   for (let index = before; index < found.length; index++) found[index] = `${pathOf(at)}.resources.${found[index]}`;
 }
 
-/** A variable may be said again to add to what it was; anything else hides the first. */
-function addHidden(found: string[], env: NonNullable<Container['env']>, at: Place): void {
+/** A variable may be repeated to extend its own value; any other duplicate hides the first one. */
+function addHidden(found: string[], env: NonNullable<Container['env']>, at: ContainerPosition): void {
   const seen = new Set<string>();
   env.forEach(({ name, value = '', valueFrom }, index) => {
     if (!seen.has(name)) {
@@ -113,7 +113,7 @@ function addHidden(found: string[], env: NonNullable<Container['env']>, at: Plac
 
 type Port = NonNullable<Container['ports']>[number];
 
-function addLostAddress(found: string[], ports: readonly Port[], at: Place): void {
+function addLostAddress(found: string[], ports: readonly Port[], at: ContainerPosition): void {
   for (let index = 0; index < ports.length; index++) {
     const port = ports[index]!;
     if (!port.hostIP || port.hostPort) continue;
@@ -123,23 +123,23 @@ function addLostAddress(found: string[], ports: readonly Port[], at: Place): voi
   }
 }
 
-/** Of ports that are alike, so many are compared with each other, and so often it is told. */
-const MOST = 100;
+/** Limits both the equal ports that are compared with each other and the warnings about them. */
+const MAX_PORT_WARNINGS = 100;
 
-interface Standing {
+interface PortPosition {
   readonly port: Port;
-  readonly at: Place;
+  readonly at: ContainerPosition;
   readonly position: number;
 }
 
-const portPath = ({ at, position }: Standing) => `${pathOf(at)}.ports[${position}]`;
+const portPath = ({ at, position }: PortPosition) => `${pathOf(at)}.ports[${position}]`;
 
-/** The same port twice, in whichever containers. */
+/** Adds warnings for ports that are listed twice, in the same container or in different ones. */
 function addPorts(found: string[], spec: PodSpec, head: string): void {
-  const alike = new Map<string | number, Standing[]>();
-  const named = new Map<string, Standing>();
+  const alike = new Map<string | number, PortPosition[]>();
+  const named = new Map<string, PortPosition>();
   const conflicts: string[] = [];
-  const twins: string[] = [];
+  const sameNames: string[] = [];
   for (const list of LISTS) {
     spec[list]?.forEach(({ ports }, index) => {
       ports?.forEach((port, position) => {
@@ -147,21 +147,21 @@ function addPorts(found: string[], spec: PodSpec, head: string): void {
         const key = port.protocol === 'TCP' ? port.containerPort : `${port.containerPort}/${port.protocol}`;
         const others = alike.get(key);
         if (!others) alike.set(key, [here]);
-        else if (others.length < MOST && conflicts.length < MOST) {
+        else if (others.length < MAX_PORT_WARNINGS && conflicts.length < MAX_PORT_WARNINGS) {
           for (const other of others) addConflict(conflicts, here, other);
           others.push(here);
         }
         if (!port.name) return;
         const first = named.get(port.name);
         if (!first) named.set(port.name, here);
-        else if (twins.length < MOST) twins.push(sameName(here, first));
+        else if (sameNames.length < MAX_PORT_WARNINGS) sameNames.push(sameName(here, first));
       });
     });
   }
-  found.push(...conflicts, ...twins);
+  found.push(...conflicts, ...sameNames);
 }
 
-function addConflict(found: string[], here: Standing, other: Standing): void {
+function addConflict(found: string[], here: PortPosition, other: PortPosition): void {
   const [port, before] = [here.port, other.port];
   const [hostPort, otherPort] = [port.hostPort ?? 0, before.hostPort ?? 0];
   const [hostIP, otherIP] = [port.hostIP ?? '', before.hostIP ?? ''];
@@ -174,7 +174,7 @@ function addConflict(found: string[], here: Standing, other: Standing): void {
   }
 }
 
-function sameName(here: Standing, first: Standing): string {
+function sameName(here: PortPosition, first: PortPosition): string {
   const [path, other] = [portPath(here), portPath(first)];
   const name = JSON.stringify(here.port.name);
   const words = `services and probes that select ports by name will use ${other}`;

@@ -1,20 +1,20 @@
 import { parseQuantity } from '../../base/quantity.ts';
 import type { ResourceList } from '../shapes/container/resources.ts';
 
-/** Characters without which an amount is whole. */
+/** An amount without these characters is an integer. */
 const FINE = /[.mun]|[eE]-/;
 
-/** Adds a warning for an amount of bytes that is no whole number. `path` is that of the list of amounts. */
+/** Adds a warning for a fractional number of bytes. `path` is that of the resource list. */
 export function warnOfFraction(found: string[], path: string, list: ResourceList | undefined, name: string): void {
   const amount = list?.[name];
-  // Amounts that end in Mi and the like are written with whole numbers only.
+  // Canonical amounts with a binary suffix such as Mi are always integers.
   if (amount === undefined || amount.endsWith('i') || !FINE.test(amount)) return;
   const { mantissa, exponent } = parseQuantity(amount);
   if (exponent >= 0 || mantissa % 10n ** BigInt(-exponent) === 0n) return;
   found.push(`${path}[${name}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`);
 }
 
-/** The same for what a claim asks for. `path` is that of its spec. */
+/** The same for the storage request of a claim. `path` is that of its spec. */
 export function claimSpecWarnings(path: string, { resources }: ClaimSpec): string[] {
   const found: string[] = [];
   warnOfFraction(found, `${path}.resources.requests`, resources?.requests, 'storage');

@@ -4,7 +4,7 @@ interface Balanced {
   readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
 }
 
-/** Of the addresses that a load balancer was given. */
+/** Warnings about the addresses of a load balancer. */
 export function loadBalancerWarnings({ status }: Balanced): string[] {
   const ingress = status?.loadBalancer?.ingress ?? [];
   return ingress.flatMap(({ ip }, index) => (ip ? ipWarnings(`status.loadBalancer.ingress[${index}]`, ip) : []));

@@ -2,7 +2,7 @@ import { labelValue } from '../../schema/names.ts';
 import type { LabelSelector } from '../shapes/meta/label-selector.ts';
 import type { NodeSelectorTerm } from '../shapes/pod/node-selector.ts';
 
-/** Labels of nodes that have better names by now. */
+/** Deprecated node labels, with the advice of Kubernetes. */
 const DEPRECATED: ReadonlyMap<string, string> = new Map([
   ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
   ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
@@ -14,12 +14,12 @@ const DEPRECATED: ReadonlyMap<string, string> = new Map([
   ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
-/** What is to be said of a label of a node, if anything. */
+/** The warning about a node label, if it is deprecated. */
 export function nodeLabelWarning(label: string): string | undefined {
   return DEPRECATED.get(label);
 }
 
-/** `path` is that of the term. Values are looked at where no rule has done so. */
+/** `path` is that of the term. Values are checked only if no rule has validated them (`values`). */
 export function termWarnings(path: string, { matchExpressions }: NodeSelectorTerm, values = false): string[] {
   const found: string[] = [];
   matchExpressions?.forEach((expression, index) => {
@@ -36,7 +36,7 @@ export function termWarnings(path: string, { matchExpressions }: NodeSelectorTer
   return found;
 }
 
-/** Of a selector of nodes by their labels. */
+/** Warnings about a label selector for nodes. */
 export function nodeSelectorWarnings(path: string, selector: LabelSelector | undefined): string[] {
   const found: string[] = [];
   selector?.matchExpressions?.forEach(({ key }, index) => {

@@ -1,4 +1,4 @@
-/** What is to be said about a pod, or about the template of pods to come. */
+/** Warnings about a pod, or about a pod template. */
 import { dnsLabel } from '../../schema/names.ts';
 import type { KubeObject } from '../kind.ts';
 import type { PodAffinityTerm } from '../shapes/pod/affinity.ts';
@@ -17,14 +17,14 @@ export interface PodLike {
 
 type Annotations = Readonly<Record<string, string>> | undefined;
 
-/** A new pod. About a spec that is quiet nothing is to be said but where annotations take part in its meaning. */
+/** Warnings about a new pod. A spec that is known to be `quiet` is checked only with regard to annotations. */
 export function podWarnings(pod: KubeObject & PodLike, quiet?: object): string[] {
   const found = nameWarnings(pod, "this is used in the Pod's hostname");
-  if (pod.spec !== quiet || withMeaning(pod.metadata.annotations)) addPodWarnings(found, pod, '');
+  if (pod.spec !== quiet || legacyAnnotations(pod.metadata.annotations)) addPodWarnings(found, pod, '');
   return found;
 }
 
-/** Of an object that makes pods, when it is new. */
+/** Why the name of a new workload should be a DNS label. */
 export const NAMES_PODS = 'this is used in Pod names and hostnames';
 
 export function nameWarnings({ metadata: { name = '' } }: KubeObject, why: string): string[] {
@@ -65,13 +65,13 @@ const SECCOMP = 'seccomp.security.alpha.kubernetes.io/pod';
 /** `head` is empty or ends with a dot. */
 function addPodWarnings(found: string[], { metadata, spec }: PodLike, head: string): void {
   if (!spec) return;
-  const annotations = withMeaning(metadata?.annotations);
+  const annotations = legacyAnnotations(metadata?.annotations);
   if (spec.nodeSelector) addNodeSelector(found, spec.nodeSelector, head);
   if (spec.affinity?.nodeAffinity) addNodeAffinity(found, spec.affinity.nodeAffinity, head);
   if (spec.topologySpreadConstraints) addSpread(found, spec.topologySpreadConstraints, head);
   if (annotations) addAnnotations(found, annotations, head);
   if (spec.volumes) addVolumes(found, spec.volumes, head);
-  if (spec.hostAliases) addTwins(found, spec.hostAliases, { path: `${head}spec.hostAliases`, field: 'ip' });
+  if (spec.hostAliases) addDuplicates(found, spec.hostAliases, { path: `${head}spec.hostAliases`, field: 'ip' });
   if (spec.imagePullSecrets) addPullSecrets(found, spec.imagePullSecrets, head);
   if (spec.overhead) {
     warnOfFraction(found, `${head}spec.overhead`, spec.overhead, 'memory');
@@ -92,8 +92,8 @@ function addPodWarnings(found: string[], { metadata, spec }: PodLike, head: stri
   });
 }
 
-/** The annotations, where there is one among them that once meant something. */
-function withMeaning(annotations: Annotations): Annotations {
+/** The annotations if one of them may be an older form of a field; undefined otherwise. */
+function legacyAnnotations(annotations: Annotations): Annotations {
   for (const key in annotations) {
     if (key.includes('.alpha.kubernetes.io/') || key.includes('.beta.kubernetes.io/')) return annotations;
   }
@@ -181,13 +181,13 @@ function addVolumes(found: string[], volumes: readonly Volume[], head: string): 
 
 function addPullSecrets(found: string[], secrets: NonNullable<PodSpec['imagePullSecrets']>, head: string): void {
   const path = `${head}spec.imagePullSecrets`;
-  addTwins(found, secrets, { path, field: 'name' });
+  addDuplicates(found, secrets, { path, field: 'name' });
   secrets.forEach(({ name }, index) => {
     if (!name) found.push(`${path}[${index}].name: invalid empty name ""`);
   });
 }
 
-function addTwins<K extends string>(
+function addDuplicates<K extends string>(
   found: string[],
   list: readonly { readonly [field in K]?: string }[],
   { path, field }: { path: string; field: K },

@@ -1,18 +1,18 @@
-/** Files of one volume that stand in each other's way. */
+/** Warnings about files of one volume whose paths overlap. */
 import type { PodSpec } from '../shapes/pod/pod-spec.ts';
 
 type Volume = NonNullable<PodSpec['volumes']>[number];
 type VolumeProjection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 
-/** A path inside a volume, and what puts a file there: told only where it is in somebody's way. */
-interface Placed {
+/** A path inside a volume, and the source that writes it. */
+interface PlacedFile {
   readonly path: string;
   readonly by: VolumeProjection | undefined;
-  /** Where that puts several files there by different fields. */
+  /** Which file of a source that writes several. */
   readonly part?: string;
 }
 
-/** Runs for every pod that is written: what has nothing to say makes nothing. */
+/** Runs on every write of a pod: allocates nothing for pods without such volumes. */
 export function overlapWarnings(volumes: readonly Volume[]): string[] {
   const found: string[] = [];
   for (const volume of volumes) {
@@ -35,7 +35,7 @@ export function overlapWarnings(volumes: readonly Volume[]): string[] {
 }
 
 function addProjected(found: string[], volume: Volume, sources: readonly VolumeProjection[]): void {
-  const placed: Placed[] = [];
+  const placed: PlacedFile[] = [];
   for (const source of sources) {
     if (isEmpty(source)) found.push(`volume ${JSON.stringify(volume.name)} (Projected) has no sources provided`);
     else place(placed, source);
@@ -48,11 +48,11 @@ function isEmpty(source: VolumeProjection): boolean {
   return true;
 }
 
-function placedBy(items: readonly { readonly path: string }[]): Placed[] {
+function placedBy(items: readonly { readonly path: string }[]): PlacedFile[] {
   return items.map(({ path }) => ({ path, by: undefined }));
 }
 
-function place(placed: Placed[], by: VolumeProjection): void {
+function place(placed: PlacedFile[], by: VolumeProjection): void {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = by;
   const items = configMap?.items ?? secret?.items ?? downwardAPI?.items;
   if (items) for (const { path } of items) placed.push({ path, by });
@@ -66,23 +66,23 @@ function place(placed: Placed[], by: VolumeProjection): void {
   }
 }
 
-/** More paths of one volume are not compared with each other. */
-const MOST = 500;
+/** Further paths of a volume are not compared: the comparison is quadratic. */
+const MAX_COMPARED_PATHS = 500;
 
 function compare(
   found: string[],
   { name }: Volume,
-  { what, placed }: { readonly what: string; readonly placed: readonly Placed[] },
+  { what, placed }: { readonly what: string; readonly placed: readonly PlacedFile[] },
 ): void {
-  const most = Math.min(placed.length, MOST);
-  for (let i = 1; i < most; i++) {
+  const count = Math.min(placed.length, MAX_COMPARED_PATHS);
+  for (let i = 1; i < count; i++) {
     const here = withoutSlashes(placed[i]!.path);
     if (!here) continue;
     for (let j = 0; j < i; j++) {
       const other = withoutSlashes(placed[j]!.path);
       if (!other || !(isWithin(other, here) || isWithin(here, other))) continue;
-      const told = `${shown(here, placed[i]!)} with ${shown(other, placed[j]!)}`;
-      found.push(`volume ${JSON.stringify(name)} (${what}): overlapping paths: ${told}`);
+      const paths = `${shown(here, placed[i]!)} with ${shown(other, placed[j]!)}`;
+      found.push(`volume ${JSON.stringify(name)} (${what}): overlapping paths: ${paths}`);
     }
   }
 }
@@ -95,7 +95,7 @@ function isWithin(path: string, folder: string): boolean {
   return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
 }
 
-function shown(path: string, { by, part }: Placed): string {
+function shown(path: string, { by, part }: PlacedFile): string {
   return by ? `${JSON.stringify(path)} (${sourceOf(by, part)})` : JSON.stringify(path);
 }
 

@@ -3,14 +3,14 @@ import { NAMES_PODS, nameWarnings, type PodLike, templateWarnings } from './pod.
 
 type Workload = KubeObject & { readonly spec?: { readonly template?: PodLike } };
 
-/** Of a kind that names its pods after itself. */
+/** Warnings about a workload, whose name is part of the names of its pods. */
 export function workloadWarnings(object: Workload, old: Workload | undefined): string[] {
   const found = old ? [] : nameWarnings(object, NAMES_PODS);
   found.push(...changedTemplateWarnings(object, old, object.spec?.template));
   return found;
 }
 
-/** A template that stands in a new object, or in one whose wishes have changed. */
+/** Warnings about the pod template of a new object, or of one whose spec has changed. */
 export function changedTemplateWarnings(
   object: KubeObject,
   old: KubeObject | undefined,

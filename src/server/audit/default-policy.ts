@@ -1,46 +1,59 @@
 import type { Policy } from './policy.ts';
 
-/** What renews and reports all the time, and would fill the log with nothing. */
-const RESTLESS = [
+/** Resources that are written all the time and would fill the log. */
+const FREQUENT_RESOURCES = [
   { group: 'coordination.k8s.io', resources: ['leases'] },
   { group: '', resources: ['events'] },
   { group: 'events.k8s.io', resources: ['events'] },
 ];
 
-const RIGHTS = [
+const ACCESS_RESOURCES = [
   { group: 'rbac.authorization.k8s.io' },
   { group: 'authorization.k8s.io' },
   { group: 'authentication.k8s.io' },
   { group: 'certificates.k8s.io' },
 ];
 
-/** The ways into a container, past everything that is noted of objects. Some are opened with a get. */
-const DOORS = ['pods/exec', 'pods/attach', 'pods/portforward', 'pods/proxy', 'services/proxy', 'nodes/proxy'];
+/** Subresources that lead into containers or past the API. Some are opened with a get. */
+const CONNECT_SUBRESOURCES = [
+  'pods/exec',
+  'pods/attach',
+  'pods/portforward',
+  'pods/proxy',
+  'services/proxy',
+  'nodes/proxy',
+];
 
-/** The cluster's own parts: how much they write depends on the cluster's size and not on what people do. */
-const PARTS = {
+/** The cluster's own components, whose requests depend on the cluster's size and not on what people do. */
+const COMPONENTS = {
   users: ['system:kube-scheduler', 'system:kube-controller-manager', 'system:kube-proxy', 'system:apiserver'],
   userGroups: ['system:nodes', 'system:serviceaccounts:kube-system'],
 };
 
-/** A rule for users and one for groups: within one rule, both would have to hold. */
-const ofParts = (rule: object) => [
-  { level: 'None' as const, users: PARTS.users, ...rule },
-  { level: 'None' as const, userGroups: PARTS.userGroups, ...rule },
+/** One rule for users and one for groups: within a single rule, both would have to match. */
+const ofComponents = (rule: object) => [
+  { level: 'None' as const, users: COMPONENTS.users, ...rule },
+  { level: 'None' as const, userGroups: COMPONENTS.userGroups, ...rule },
 ];
 
 /**
- * What is noted where no policy is given: who wrote what, and who touched secrets, tokens and rights, reading included;
- * never what was in it. Other reads are not noted.
+ * The policy if none is given: records who wrote what, and who read or wrote secrets, tokens and access rules, but never
+ * their content. Other reads are not recorded.
  */
 export const defaultPolicy: Policy = {
   omitStages: ['RequestReceived'],
   rules: [
-    ...ofParts({ verbs: ['watch'] }),
-    ...ofParts({ resources: RESTLESS }),
-    ...ofParts({ verbs: ['update', 'patch'], resources: [{ group: '', resources: ['nodes/status', 'pods/status'] }] }),
-    { level: 'Metadata', resources: [{ group: '', resources: ['secrets', 'serviceaccounts/token', ...DOORS] }] },
-    { level: 'Metadata', resources: RIGHTS },
+    ...ofComponents({ verbs: ['watch'] }),
+    ...ofComponents({ resources: FREQUENT_RESOURCES }),
+    ...ofComponents({
+      verbs: ['update', 'patch'],
+      resources: [{ group: '', resources: ['nodes/status', 'pods/status'] }],
+    }),
+    {
+      level: 'Metadata',
+      resources: [{ group: '', resources: ['secrets', 'serviceaccounts/token', ...CONNECT_SUBRESOURCES] }],
+    },
+    { level: 'Metadata', resources: ACCESS_RESOURCES },
     { level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] },
     { level: 'None' },
   ],

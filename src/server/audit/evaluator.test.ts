@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { allKinds } from '../../kinds/all.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
-import { Memo } from '../per-route.ts';
+import { Registry } from '../registry.ts';
+import { Memo } from '../request-memos.ts';
+import { allSubresources } from '../subresources/all.ts';
 import { defaultPolicy } from './default-policy.ts';
 import { Evaluator } from './evaluator.ts';
 import type { Policy, PolicyRule } from './policy.ts';
@@ -42,7 +45,7 @@ describe('a rule', () => {
     expect(hits(rule, asked())).toBe(counts);
   });
 
-  it('of a part counts for that part alone', () => {
+  it('for a subresource matches only that', () => {
     const log = asked({ subresource: 'log' });
     for (const pattern of ['pods/log', 'pods/*', '*/log', '*'])
       expect(hits({ resources: [{ resources: [pattern] }] }, log)).toBe(true);
@@ -50,7 +53,7 @@ describe('a rule', () => {
       expect(hits({ resources: [{ resources: [pattern] }] }, log)).toBe(false);
   });
 
-  it('of paths counts for what they begin with', () => {
+  it('for paths matches by prefix', () => {
     const at = (path: string): Attributes => ({ user: joe, verb: 'get', path });
     expect(hits({ nonResourceURLs: ['/health*'] }, at('/healthz/ping'))).toBe(true);
     expect(hits({ nonResourceURLs: ['/healthz'] }, at('/healthz/ping'))).toBe(false);
@@ -59,14 +62,14 @@ describe('a rule', () => {
 });
 
 describe('of several rules', () => {
-  it('the first counts, and nothing is noted where none does', () => {
+  it('the first match applies, and without a match nothing is recorded', () => {
     const rules: PolicyRule[] = [{ level: 'None', users: ['joe'] }, { level: 'Request' }];
     expect(levelOf({ rules }, asked())).toBe('None');
     expect(levelOf({ rules }, asked({ user: node }))).toBe('Request');
     expect(levelOf({ rules: [rules[0]!] }, asked({ user: node }))).toBe('None');
   });
 
-  it('each has its stages besides those that the policy leaves out, and its own say on managed fields', () => {
+  it('each adds its omitted stages to the policy, and decides about managed fields', () => {
     const policy: Policy = {
       omitStages: ['RequestReceived'],
       omitManagedFields: true,
@@ -81,7 +84,7 @@ describe('of several rules', () => {
     expect(new Evaluator(policy).verdictOn(asked({ verb: 'list' })).omitManagedFields).toBe(true);
   });
 
-  it('what is remembered of a sort of requests is what going through them all says', () => {
+  it('the memo of a sort of requests gives the same result as trying all rules', () => {
     const some = (values: readonly string[]) => fc.option(fc.subarray([...values]), { nil: undefined });
     const rule = fc.record({
       level: fc.constantFrom('None', 'Metadata', 'Request'),
@@ -106,7 +109,7 @@ describe('of several rules', () => {
   });
 });
 
-describe('where no policy is given', () => {
+describe('without a policy file', () => {
   it.each<[string, Partial<ResourceAttributes>, string]>([
     ['a write', { verb: 'create', name: '' }, 'Metadata'],
     ['a delete of many', { verb: 'deletecollection', name: '' }, 'Metadata'],
@@ -125,11 +128,23 @@ describe('where no policy is given', () => {
     expect(levelOf(defaultPolicy, asked(more))).toBe(level);
   });
 
-  it('health is not noted', () => {
+  it('every subresource that opens a connection is recorded, whatever its method', () => {
+    const registry = new Registry(allKinds, allSubresources);
+    const resources = [...registry.apiVersions].flatMap((apiVersion) => registry.resourcesOf(apiVersion));
+    const connections = resources.flatMap(({ kind, version, subresources }) =>
+      [...subresources.values()]
+        .filter(({ descriptor }) => descriptor.content.type === 'connection')
+        .map(({ name }) => ({ group: version.group, resource: kind.plural, subresource: name })),
+    );
+    expect(connections).toContainEqual({ group: '', resource: 'pods', subresource: 'exec' });
+    for (const each of connections) expect(levelOf(defaultPolicy, asked(each)), each.subresource).toBe('Metadata');
+  });
+
+  it('health checks are not recorded', () => {
     expect(levelOf(defaultPolicy, { user: joe, verb: 'get', path: '/healthz' })).toBe('None');
   });
 
-  it('no body is ever noted', () => {
+  it('no body is ever recorded', () => {
     for (const { level } of defaultPolicy.rules) expect(['None', 'Metadata']).toContain(level);
   });
 });

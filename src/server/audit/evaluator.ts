@@ -1,8 +1,8 @@
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
-import type { Memo } from '../per-route.ts';
+import type { Memo } from '../request-memos.ts';
 import type { GroupResources, Level, Policy, PolicyRule, Stage } from './policy.ts';
 
-/** How much is noted of a request. */
+/** How much is recorded of a request. */
 export interface Verdict {
   readonly level: Level;
   readonly omitStages: ReadonlySet<Stage>;
@@ -12,11 +12,11 @@ export interface Verdict {
 interface Candidate {
   readonly rule: PolicyRule;
   readonly verdict: Verdict;
-  /** Whether it may still depend on the object's name or namespace. */
+  /** Whether it also depends on the object's name or namespace. */
   readonly conditional: boolean;
 }
 
-/** Which rule of a policy counts for a request. */
+/** Finds the policy's rule for a request. */
 export class Evaluator {
   readonly #rules: readonly { readonly rule: PolicyRule; readonly verdict: Verdict }[];
   readonly #otherwise: Verdict;
@@ -33,12 +33,12 @@ export class Evaluator {
     this.#otherwise = { level: 'None', omitStages: new Set(omitStages), omitManagedFields };
   }
 
-  /** With `memo`, the rules that can count for requests of the sort are looked up instead of gone through. */
+  /** With a memo, only the rules that can match requests of this sort are tried. */
   verdictOn(attributes: Attributes, memo?: Memo): Verdict {
     if (attributes.path !== undefined || !memo) {
       return this.#rules.find(({ rule }) => matches(rule, attributes))?.verdict ?? this.#otherwise;
     }
-    memo.audit ??= this.#gather(attributes);
+    memo.audit ??= this.#candidatesFor(attributes);
     const candidates = memo.audit as readonly Candidate[];
     for (const { rule, verdict, conditional } of candidates) {
       if (!conditional || matchesResource(rule, attributes)) return verdict;
@@ -46,11 +46,11 @@ export class Evaluator {
     return this.#otherwise;
   }
 
-  #gather(attributes: ResourceAttributes): readonly Candidate[] {
+  #candidatesFor(attributes: ResourceAttributes): readonly Candidate[] {
     const found: Candidate[] = [];
     for (const { rule, verdict } of this.#rules) {
-      if (!isMeant(rule, attributes) || rule.nonResourceURLs?.length) continue;
-      const groups = rule.resources?.filter((group) => holdsResource(group, attributes));
+      if (!matchesUserAndVerb(rule, attributes) || rule.nonResourceURLs?.length) continue;
+      const groups = rule.resources?.filter((group) => includesResource(group, attributes));
       if (rule.resources?.length && !groups?.length) continue;
       const isNamed = groups?.length ? groups.every(({ resourceNames }) => resourceNames?.length) : false;
       const conditional = isNamed || (rule.namespaces?.length ?? 0) > 0;
@@ -62,7 +62,7 @@ export class Evaluator {
 }
 
 function matches(rule: PolicyRule, attributes: Attributes): boolean {
-  if (!isMeant(rule, attributes)) return false;
+  if (!matchesUserAndVerb(rule, attributes)) return false;
   if (rule.namespaces?.length || rule.resources?.length) {
     return attributes.path === undefined && matchesResource(rule, attributes);
   }
@@ -71,8 +71,8 @@ function matches(rule: PolicyRule, attributes: Attributes): boolean {
   return path !== undefined && rule.nonResourceURLs.some((pattern) => matchesPath(pattern, path));
 }
 
-/** As far as who asks, and what for, goes. */
-function isMeant({ users, userGroups, verbs }: PolicyRule, { user, verb }: Attributes): boolean {
+/** Whether a rule matches the request's user and verb. */
+function matchesUserAndVerb({ users, userGroups, verbs }: PolicyRule, { user, verb }: Attributes): boolean {
   if (users?.length && !users.includes(user.name)) return false;
   if (userGroups?.length && !user.groups.some((group) => userGroups.includes(group))) return false;
   return !verbs?.length || verbs.includes(verb);
@@ -83,20 +83,20 @@ function matchesResource({ namespaces, resources }: PolicyRule, attributes: Reso
   if (!resources?.length) return true;
   return resources.some(
     (group) =>
-      holdsResource(group, attributes) &&
+      includesResource(group, attributes) &&
       (!group.resourceNames?.length || group.resourceNames.includes(attributes.name)),
   );
 }
 
-function holdsResource({ group = '', resources }: GroupResources, attributes: ResourceAttributes): boolean {
+function includesResource({ group = '', resources }: GroupResources, attributes: ResourceAttributes): boolean {
   if (group !== attributes.group && group !== '*') return false;
   if (!resources?.length) return true;
   const { resource, subresource } = attributes;
-  const whole = subresource ? `${resource}/${subresource}` : resource;
+  const name = subresource ? `${resource}/${subresource}` : resource;
   return resources.some(
     (pattern) =>
       pattern === '*' ||
-      pattern === whole ||
+      pattern === name ||
       (subresource !== '' && pattern === `*/${subresource}`) ||
       pattern === `${resource}/*`,
   );

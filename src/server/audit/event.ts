@@ -1,4 +1,4 @@
-/** What is noted of a request, as lines in the form of audit.k8s.io/v1. */
+/** The audit record of one request, written as lines of audit.k8s.io/v1. */
 import { isIP } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { Status } from '../../base/errors.ts';
@@ -9,8 +9,8 @@ import type { Verdict } from './evaluator.ts';
 import { withoutManagedFields } from './managed-fields.ts';
 import type { Stage } from './policy.ts';
 
-/** The request, as far as the log wants to know it. */
-export interface Heard {
+/** A request, as far as the audit log needs it. */
+export interface AuditedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The other end of the connection. */
@@ -21,11 +21,11 @@ export interface Sink {
   write(line: string): void;
 }
 
-interface Opening {
+interface RecordOptions {
   readonly id: string;
   readonly verdict: Verdict;
-  readonly heard: Heard;
-  /** Who sent the request; nobody, where that was not found out. */
+  readonly request: AuditedRequest;
+  /** Who sent the request; undefined if it could not be authenticated. */
   readonly sender: User | undefined;
   readonly attributes: Attributes;
   readonly clock: Clock;
@@ -35,37 +35,37 @@ interface Opening {
 /** How a request ended. */
 export interface Outcome {
   readonly code: number;
-  /** What was answered in place of an object. */
+  /** The Status that was sent instead of an object. */
   readonly status?: Status | undefined;
-  /** The answer's bytes, as JSON. Asked for where the policy wants them. */
+  /** The response as JSON. Called only if the policy wants it. */
   readonly body?: (() => Buffer) | undefined;
-  /** Whether the server failed in a way that nobody foresaw. */
+  /** Whether the server failed unexpectedly. */
   readonly panic?: boolean;
 }
 
-const MAX_USER_AGENT = 1024;
+const MAX_USER_AGENT_LENGTH = 1024;
 
 export class AuditRecord {
-  readonly #opening: Opening;
+  readonly #options: RecordOptions;
   readonly #received: string;
   readonly #objectRef: Record<string, string> | undefined;
   #impersonated: User | undefined;
   #annotations: Record<string, string> | undefined;
   #requestObject: string | undefined;
-  #isOver = false;
+  #isEnded = false;
 
   get id(): string {
-    return this.#opening.id;
+    return this.#options.id;
   }
 
-  constructor(opening: Opening) {
-    this.#opening = opening;
-    this.#received = micro(opening.clock.now());
-    this.#objectRef = objectRefOf(opening.attributes);
-    this.#note('RequestReceived');
+  constructor(options: RecordOptions) {
+    this.#options = options;
+    this.#received = micro(options.clock.now());
+    this.#objectRef = objectRefOf(options.attributes);
+    this.#write('RequestReceived');
   }
 
-  /** The request is made as somebody else. */
+  /** The request impersonates this user. */
   impersonating(user: User): void {
     this.#impersonated = user;
   }
@@ -84,36 +84,36 @@ export class AuditRecord {
     for (const key in annotations) this.annotate(key, annotations[key]!);
   }
 
-  /** What the request brought, before somebody changes it. */
-  brought(body: unknown): void {
-    const { level, omitManagedFields } = this.#opening.verdict;
+  /** Records the request's body. To be called before anything changes it. */
+  setRequestBody(body: unknown): void {
+    const { level, omitManagedFields } = this.#options.verdict;
     if (this.#objectRef) complete(this.#objectRef, body);
     if (level === 'Metadata' || body === undefined) return;
     const text = JSON.stringify(body);
     this.#requestObject = omitManagedFields ? withoutManagedFields(text) : text;
   }
 
-  /** The head of an answer that goes on has left. */
+  /** The headers of a streamed response have been sent. */
   started(code: number): void {
-    if (!this.#isOver) this.#note('ResponseStarted', { code });
+    if (!this.#isEnded) this.#write('ResponseStarted', { code });
   }
 
   ended(outcome: Outcome): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#note(outcome.panic ? 'Panic' : 'ResponseComplete', outcome);
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#write(outcome.panic ? 'Panic' : 'ResponseComplete', outcome);
   }
 
-  #note(stage: Stage, outcome?: Outcome): void {
-    const { id, verdict, heard, sender, attributes, clock, sink } = this.#opening;
+  #write(stage: Stage, outcome?: Outcome): void {
+    const { id, verdict, request, sender, attributes, clock, sink } = this.#options;
     if (verdict.omitStages.has(stage)) return;
     const stageTimestamp = stage === 'RequestReceived' ? this.#received : micro(clock.now());
-    // Put together by hand: this line is written for every request.
+    // Concatenated by hand, since a line is written for every request.
     const text =
       `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":${quoted(id)}` +
-      `,"stage":"${stage}","requestURI":${quoted(heard.url)},"verb":${quoted(attributes.verb)}` +
+      `,"stage":"${stage}","requestURI":${quoted(request.url)},"verb":${quoted(attributes.verb)}` +
       `,"user":${userJson(sender)}${this.#impersonation()}` +
-      `,"sourceIPs":${sourceIPs(heard)}${member('userAgent', userAgent(heard))}` +
+      `,"sourceIPs":${sourceIPs(request)}${member('userAgent', userAgent(request))}` +
       `${member('objectRef', this.#objectRef)}${outcome ? `,"responseStatus":${responseStatus(outcome)}` : ''}` +
       `,"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${stageTimestamp}"` +
       member('annotations', this.#annotations);
@@ -127,11 +127,11 @@ export class AuditRecord {
   }
 
   #objects(outcome: Outcome | undefined): string {
-    const { level, omitManagedFields } = this.#opening.verdict;
+    const { level, omitManagedFields } = this.#options.verdict;
     let text = this.#requestObject === undefined ? '' : `,"requestObject":${this.#requestObject}`;
     if (level === 'RequestResponse' && outcome?.body) {
-      const answer = outcome.body().toString('utf8').trim();
-      text += `,"responseObject":${omitManagedFields ? withoutManagedFields(answer) : answer}`;
+      const response = outcome.body().toString('utf8').trim();
+      text += `,"responseObject":${omitManagedFields ? withoutManagedFields(response) : response}`;
     }
     return text;
   }
@@ -149,7 +149,7 @@ function objectRefOf(attributes: Attributes): Record<string, string> | undefined
   return ref;
 }
 
-/** What the path left open, the object says. */
+/** Takes from the object what the path does not say. */
 function complete(objectRef: Record<string, string>, body: unknown): void {
   const metadata = (body as { metadata?: Record<string, unknown> } | undefined)?.metadata;
   if (typeof metadata !== 'object' || metadata === null) return;
@@ -161,13 +161,13 @@ function complete(objectRef: Record<string, string>, body: unknown): void {
 
 const quoted = (value: string): string => JSON.stringify(value);
 
-/** A field behind others; nothing, where there is nothing to say. */
+/** A further member of a JSON object; empty if it has no value. */
 const member = (name: string, value: object | string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
 
+/** By user: authentication returns the same value for the same credentials for a while. */
 const users = new WeakMap<User, string>();
 
-/** Of the same user, who is the same value for a while, it is always the same. */
 function userJson(user: User | undefined): string {
   if (!user) return '{}';
   let json = users.get(user);
@@ -179,18 +179,18 @@ function userJson(user: User | undefined): string {
   return json;
 }
 
-/** By which right somebody was acted as, where that was one for a few things only. */
+/** The constraint under which a user was impersonated, if there was one. */
 function metadataOf(impersonated: User): object | undefined {
   const constraint = constraintOn(impersonated);
   return constraint === undefined ? undefined : { impersonationConstraint: constraint };
 }
 
-/** Of those who speak for themselves: most connections have many requests. */
-const ownIPs = new WeakMap<Heard['peer'], string>();
+/** By connection, for clients that are not behind a proxy: most connections carry many requests. */
+const ownIPs = new WeakMap<AuditedRequest['peer'], string>();
 
-function sourceIPs(heard: Heard): string {
-  const { headers, peer } = heard;
-  if (headers['x-forwarded-for'] || headers['x-real-ip']) return JSON.stringify(proxiedIPs(heard));
+function sourceIPs(request: AuditedRequest): string {
+  const { headers, peer } = request;
+  if (headers['x-forwarded-for'] || headers['x-real-ip']) return JSON.stringify(proxiedIPs(request));
   let json = ownIPs.get(peer);
   if (json === undefined) {
     json = JSON.stringify(peer.address ? [plainAddress(peer.address)] : []);
@@ -199,22 +199,22 @@ function sourceIPs(heard: Heard): string {
   return json;
 }
 
-/** Those whom proxies name come first, as they were written; the end of the connection is the last. */
-function proxiedIPs({ headers, peer }: Heard): string[] {
+/** The addresses that proxies name come first, as written; the connection's own is last. */
+function proxiedIPs({ headers, peer }: AuditedRequest): string[] {
   const named = [headers['x-forwarded-for'], headers['x-real-ip']].flatMap((value) => String(value ?? '').split(','));
   const found = named.map((text) => text.trim()).filter((text) => isIP(text) !== 0);
   return [...new Set([...found, plainAddress(peer.address)])].filter((text) => text !== '');
 }
 
-/** An IPv4 client of a socket for both families. */
+/** Undoes the mapping of an IPv4 address on a dual-stack socket. */
 function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
 
-function userAgent({ headers }: Heard): string | undefined {
+function userAgent({ headers }: AuditedRequest): string | undefined {
   const agent = headers['user-agent'];
-  if (typeof agent !== 'string' || agent.length <= MAX_USER_AGENT) return agent as string | undefined;
-  return `${agent.slice(0, MAX_USER_AGENT)}...TRUNCATED`;
+  if (typeof agent !== 'string' || agent.length <= MAX_USER_AGENT_LENGTH) return agent as string | undefined;
+  return `${agent.slice(0, MAX_USER_AGENT_LENGTH)}...TRUNCATED`;
 }
 
 function responseStatus({ code, status }: Outcome): string {
@@ -226,7 +226,7 @@ function responseStatus({ code, status }: Outcome): string {
 let lastTime = Number.NaN;
 let lastText = '';
 
-/** Several requests come in the same millisecond, and each says it twice. */
+/** A MicroTime. Cached, since several requests arrive in the same millisecond, and each has it twice. */
 function micro(milliseconds: number): string {
   if (milliseconds !== lastTime) {
     lastTime = milliseconds;

@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function opened(options: Partial<LogFileOptions> = {}): Promise<LogFile> {
   const path = join(folder, 'audit', 'audit.log');
-  const file = new LogFile({ path, maxSize: 100, maxBackups: 0, maxAge: 0, clock, log: silent, ...options });
+  const file = new LogFile({ path, maxBytes: 100, maxBackups: 0, maxAgeMs: 0, clock, log: silent, ...options });
   await file.open();
   return file;
 }
@@ -26,7 +26,7 @@ const names = async () => (await readdir(join(folder, 'audit'))).sort();
 const content = async (name: string) => readFile(join(folder, 'audit', name), 'utf8');
 const line = (text: string) => `${text.padEnd(59)}\n`;
 
-it('writes lines in their order, for the owner alone', async () => {
+it('writes lines in order, readable by the owner only', async () => {
   const file = await opened();
   for (const each of ['a\n', 'b\n', 'c\n']) file.write(each);
   await file.close();
@@ -35,7 +35,7 @@ it('writes lines in their order, for the owner alone', async () => {
   expect((await stat(join(folder, 'audit'))).mode & 0o777).toBe(0o700);
 });
 
-it('goes on with the file that is there, and closes it to others', async () => {
+it("appends to an existing file, and takes others' access away", async () => {
   await (await opened()).close();
   const path = join(folder, 'audit', 'audit.log');
   await writeFile(path, 'before\n');
@@ -47,7 +47,7 @@ it('goes on with the file that is there, and closes it to others', async () => {
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-it('turns a full file over, with its time in the name', async () => {
+it('rotates a full file, with the time in its name', async () => {
   const first = await opened();
   first.write(line('one'));
   await first.close();
@@ -59,7 +59,7 @@ it('turns a full file over, with its time in the name', async () => {
   expect(await content('audit.log')).toBe(line('two'));
 });
 
-it('keeps as many older files as it may, and none that is too old', async () => {
+it('keeps rotated files up to the maximum number and age', async () => {
   await (await opened()).close();
   const before = [
     'audit-2029-12-31T00-00-00.000.log',
@@ -69,7 +69,7 @@ it('keeps as many older files as it may, and none that is too old', async () => 
   for (const name of [...before, 'other-2029-11-01T00-00-00.000.log', 'audit-notes.log']) {
     await writeFile(join(folder, 'audit', name), '');
   }
-  await (await opened({ maxAge: 30 * DAY })).close();
+  await (await opened({ maxAgeMs: 30 * DAY })).close();
   expect(await names()).toEqual(
     [before[1], before[0], 'audit-notes.log', 'audit.log', 'other-2029-11-01T00-00-00.000.log'].sort(),
   );
@@ -78,19 +78,19 @@ it('keeps as many older files as it may, and none that is too old', async () => 
   expect(await names()).toContain(before[0]);
 });
 
-it('drops and counts what the disk cannot follow', async () => {
-  const file = await opened({ maxSize: 2 ** 40 });
+it('drops and counts lines when the disk is too slow', async () => {
+  const file = await opened({ maxBytes: 2 ** 40 });
   const large = 'x'.repeat(1024 * 1024);
   for (let i = 0; i < 20; i++) file.write(large);
-  expect(file.lost).toEqual({ log: 4 });
+  expect(file.dropped).toEqual({ log: 4 });
   await file.close();
   expect((await content('audit.log')).length).toBe(16 * 1024 * 1024);
 });
 
-it('counts what could not be written, and says so once', async () => {
+it('counts lines that could not be written, and logs the failure once', async () => {
   const said: string[] = [];
   const log = { ...silent, error: (message: string) => void said.push(message) };
-  const file = await opened({ log, maxSize: 10 });
+  const file = await opened({ log, maxBytes: 10 });
   file.write('0123456789');
   await new Promise((resolve) => setImmediate(resolve));
   await file.close();
@@ -100,6 +100,6 @@ it('counts what could not be written, and says so once', async () => {
   await file.close();
   file.write('c\n');
   await file.close();
-  expect(file.lost).toEqual({ log: 3 });
+  expect(file.dropped).toEqual({ log: 3 });
   expect(said).toEqual(['the audit log cannot be written']);
 });

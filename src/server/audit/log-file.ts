@@ -6,47 +6,48 @@ import type { Backend } from './audit.ts';
 
 export interface LogFileOptions {
   readonly path: string;
-  /** Bytes of one file. */
-  readonly maxSize: number;
-  /** Older files that are kept; 0: all. */
+  /** Size at which the file is rotated. */
+  readonly maxBytes: number;
+  /** How many rotated files are kept; 0 means all. */
   readonly maxBackups: number;
-  /** Milliseconds that older files are kept; 0: for good. */
-  readonly maxAge: number;
+  /** How long rotated files are kept; 0 means forever. */
+  readonly maxAgeMs: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Bytes that wait for the disk at most: beyond that, lines are dropped and counted. */
-const WAITING = 16 * 1024 * 1024;
+/** When more than this waits for the disk, further lines are dropped and counted. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** Milliseconds that lines are gathered: a write of its own for every few costs as much as making them. */
-const GATHER = 20;
+/** How long lines are collected before they are written: writing a few costs as much as making them. */
+const FLUSH_INTERVAL_MS = 20;
 
 /**
- * A file of lines that turns over when it is full: `audit.log`, and `audit-2030-01-01T00-00-00.000.log` for what was in it
- * before. Lines are gathered for a moment and then are one write, nobody waits for it, and only the owner may read the files.
+ * Writes audit events to a file that is rotated when it is full: `audit.log`, and `audit-2030-01-01T00-00-00.000.log` for
+ * what was in it before. Lines are collected briefly and then written together; no request waits for that. Only the owner
+ * can read the files.
  */
 export class LogFile implements Backend {
   readonly #options: LogFileOptions;
   #lines: string[] = [];
-  #waiting = 0;
+  #bufferedBytes = 0;
   #file: FileHandle | undefined;
   #size = 0;
   #writing: Promise<void> | undefined;
-  #gathering: Timer | undefined;
-  #isBroken = false;
-  #lastTurn = 0;
-  #lost = 0;
+  #flushTimer: Timer | undefined;
+  #isFailing = false;
+  #lastRotation = 0;
+  #dropped = 0;
 
   constructor(options: LogFileOptions) {
     this.#options = options;
   }
 
-  get lost() {
-    return { log: this.#lost };
+  get dropped() {
+    return { log: this.#dropped };
   }
 
-  /** Makes the folder and the file, so that what is wrong with them is found at the start. */
+  /** Creates the folder and the file, so that problems with them are found at startup. */
   async open(): Promise<void> {
     await mkdir(dirname(this.#options.path), { recursive: true, mode: 0o700 });
     await this.#openFile();
@@ -54,16 +55,16 @@ export class LogFile implements Backend {
   }
 
   write(line: string): void {
-    if (this.#waiting + line.length > WAITING) {
-      this.#lost++;
+    if (this.#bufferedBytes + line.length > MAX_BUFFERED_BYTES) {
+      this.#dropped++;
       return;
     }
-    this.#waiting += line.length;
+    this.#bufferedBytes += line.length;
     this.#lines.push(line);
-    if (!this.#gathering && !this.#writing) this.#gather();
+    if (!this.#flushTimer && !this.#writing) this.#scheduleFlush();
   }
 
-  /** Writes what is left. */
+  /** Writes what is buffered and closes the file. */
   async close(): Promise<void> {
     do {
       this.#flush();
@@ -73,20 +74,20 @@ export class LogFile implements Backend {
     this.#file = undefined;
   }
 
-  #gather(): void {
-    this.#gathering = this.#options.clock.timer(GATHER, () => this.#flush());
+  #scheduleFlush(): void {
+    this.#flushTimer = this.#options.clock.timer(FLUSH_INTERVAL_MS, () => this.#flush());
   }
 
   #flush(): void {
-    this.#gathering?.cancel();
-    this.#gathering = undefined;
+    this.#flushTimer?.cancel();
+    this.#flushTimer = undefined;
     if (this.#writing || this.#lines.length === 0) return;
     const lines = this.#lines;
     this.#lines = [];
     this.#writing = this.#append(lines).then(() => {
-      this.#waiting = this.#lines.reduce((sum, { length }) => sum + length, 0);
+      this.#bufferedBytes = this.#lines.reduce((sum, { length }) => sum + length, 0);
       this.#writing = undefined;
-      if (this.#lines.length > 0) this.#gather();
+      if (this.#lines.length > 0) this.#scheduleFlush();
     });
   }
 
@@ -94,23 +95,23 @@ export class LogFile implements Backend {
     const { log } = this.#options;
     const bytes = Buffer.from(lines.join(''));
     try {
-      if (this.#size > 0 && this.#size + bytes.length > this.#options.maxSize) await this.#turnOver();
+      if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) await this.#rotate();
       const file = this.#file ?? (await this.#openFile());
       await file.appendFile(bytes);
       this.#size += bytes.length;
-      if (this.#isBroken) log.info('the audit log is written again');
-      this.#isBroken = false;
+      if (this.#isFailing) log.info('the audit log can be written again');
+      this.#isFailing = false;
     } catch (error) {
-      this.#lost += lines.length;
-      if (!this.#isBroken) log.error('the audit log cannot be written', { path: this.#options.path, error });
-      this.#isBroken = true;
+      this.#dropped += lines.length;
+      if (!this.#isFailing) log.error('the audit log cannot be written', { path: this.#options.path, error });
+      this.#isFailing = true;
     }
   }
 
   async #openFile(): Promise<FileHandle> {
     const file = await open(this.#options.path, 'a', 0o600);
     try {
-      // One that somebody made before may be open to others.
+      // An existing file may be readable by others.
       await file.chmod(0o600);
       this.#size = (await file.stat()).size;
     } catch (error) {
@@ -121,13 +122,13 @@ export class LogFile implements Backend {
     return file;
   }
 
-  async #turnOver(): Promise<void> {
+  async #rotate(): Promise<void> {
     const { path, clock } = this.#options;
     await this.#file?.close();
     this.#file = undefined;
-    // Two within a millisecond are two files.
-    this.#lastTurn = Math.max(clock.now(), this.#lastTurn + 1);
-    const stamp = new Date(this.#lastTurn).toISOString().slice(0, -1).replaceAll(':', '-');
+    // Two rotations within a millisecond get different names.
+    this.#lastRotation = Math.max(clock.now(), this.#lastRotation + 1);
+    const stamp = new Date(this.#lastRotation).toISOString().slice(0, -1).replaceAll(':', '-');
     const { stem, end } = partsOf(path);
     await rename(path, join(dirname(path), `${stem}-${stamp}${end}`));
     await this.#openFile();
@@ -135,7 +136,7 @@ export class LogFile implements Backend {
   }
 
   async #removeOld(): Promise<void> {
-    const { path, maxBackups, maxAge, clock } = this.#options;
+    const { path, maxBackups, maxAgeMs, clock } = this.#options;
     const folder = dirname(path);
     const { stem, end } = partsOf(path);
     const older = (await readdir(folder))
@@ -144,7 +145,7 @@ export class LogFile implements Backend {
         return time === undefined ? [] : [{ name, time }];
       })
       .sort((a, b) => b.time - a.time);
-    const oldest = maxAge > 0 ? clock.now() - maxAge : Number.NEGATIVE_INFINITY;
+    const oldest = maxAgeMs > 0 ? clock.now() - maxAgeMs : Number.NEGATIVE_INFINITY;
     const removed = older.filter(({ time }, index) => (maxBackups > 0 && index >= maxBackups) || time < oldest);
     await Promise.all(removed.map(({ name }) => unlink(join(folder, name))));
   }

@@ -1,6 +1,6 @@
 type Tree = Record<string, any>;
 
-/** The JSON of an object, a list or a table, without what says who set which field. */
+/** The JSON of an object, a list or a table without `managedFields`. */
 export function withoutManagedFields(text: string): string {
   if (!text.includes('"managedFields"')) return text;
   const tree = JSON.parse(text) as Tree | null;

@@ -9,7 +9,7 @@ const policy = (rules: unknown, more: object = {}) => ({
 });
 
 describe('a policy', () => {
-  it('is taken as it is where nothing is wrong with it', () => {
+  it('is returned unchanged if it is valid', () => {
     const given = policy(
       [
         {
@@ -31,13 +31,17 @@ describe('a policy', () => {
 
   it.each<[string, unknown, string]>([
     ['nothing', null, 'the policy must be an object'],
-    ['another kind', { ...policy([]), kind: 'Pod' }, 'a Policy of audit.k8s.io/v1'],
-    ['an old version', { ...policy([]), apiVersion: 'audit.k8s.io/v1beta1' }, 'a Policy of audit.k8s.io/v1'],
-    ['no rules', policy([]), 'rules: there must be one at least'],
+    ['another kind', { ...policy([]), kind: 'Pod' }, 'expected kind Policy of audit.k8s.io/v1'],
+    [
+      'an old version',
+      { ...policy([]), apiVersion: 'audit.k8s.io/v1beta1' },
+      'expected kind Policy of audit.k8s.io/v1',
+    ],
+    ['no rules', policy([]), 'rules: at least one is required'],
     ['a rule without a level', policy([{}]), 'rules[0].level: Required value'],
     ['another level', policy([{ level: 'All' }]), 'rules[0].level: Unsupported value: "All"'],
-    ['a misspelt field', policy([{ level: 'None', user: ['a'] }]), 'rules[0].user: there is no such field'],
-    ['a text for a list', policy([{ level: 'None', verbs: 'get' }]), 'rules[0].verbs: must be a list of texts'],
+    ['a misspelt field', policy([{ level: 'None', user: ['a'] }]), 'rules[0].user: unknown field'],
+    ['a string for a list', policy([{ level: 'None', verbs: 'get' }]), 'rules[0].verbs: must be a list of strings'],
     ['another stage', policy([{ level: 'None', omitStages: ['End'] }]), 'rules[0].omitStages[0]: allowed stages are'],
     ['another stage for all', policy([{ level: 'None' }], { omitStages: ['End'] }), 'omitStages[0]: allowed stages'],
     ['a path without a slash', policy([{ level: 'None', nonResourceURLs: ['x'] }]), "must begin with a '/' character"],

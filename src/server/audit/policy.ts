@@ -1,4 +1,4 @@
-/** The policy file: which requests are noted, and how much of each. In the format of audit.k8s.io/v1. */
+/** The audit policy file, in the format of audit.k8s.io/v1: which requests are recorded, and how much of each. */
 import { dnsSubdomain } from '../../schema/names.ts';
 
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
@@ -10,19 +10,19 @@ export type Stage = (typeof stages)[number];
 export interface GroupResources {
   /** Empty for the core group, `*` for every group. */
   readonly group?: string;
-  /** `pods`, `pods/log`, `pods/*`, any scale, `*`; none: every resource of the group. */
+  /** `pods`, `pods/log`, `pods/*`, any scale, `*`; empty for every resource of the group. */
   readonly resources?: readonly string[];
   readonly resourceNames?: readonly string[];
 }
 
-/** What is said of the requests that it describes; of several rules the first one counts. */
+/** The level for the requests that it matches. The first matching rule applies. */
 export interface PolicyRule {
   readonly level: Level;
   readonly users?: readonly string[];
   readonly userGroups?: readonly string[];
   readonly verbs?: readonly string[];
   readonly resources?: readonly GroupResources[];
-  /** The empty text is what lives in no namespace. */
+  /** The empty string stands for cluster-scoped resources. */
   readonly namespaces?: readonly string[];
   readonly nonResourceURLs?: readonly string[];
   readonly omitStages?: readonly Stage[];
@@ -47,11 +47,11 @@ const GROUP_FIELDS = new Set(['group', ...GROUP_LISTS]);
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** Checks what a parser made of the file. Throws a PolicyError that names everything that is wrong. */
+/** Validates the parsed file. Throws a PolicyError that lists every problem. */
 export function parsePolicy(content: unknown): Policy {
   const tree = mapOf(content, 'the policy');
   if (tree.kind !== 'Policy' || tree.apiVersion !== 'audit.k8s.io/v1') {
-    throw new PolicyError(`it must be a Policy of audit.k8s.io/v1, and is ${tree.kind} of ${tree.apiVersion}`);
+    throw new PolicyError(`expected kind Policy of audit.k8s.io/v1, found ${tree.kind} of ${tree.apiVersion}`);
   }
   const problems = [
     ...unknownFields(tree, POLICY_FIELDS, ''),
@@ -59,7 +59,7 @@ export function parsePolicy(content: unknown): Policy {
     ...flagProblems(tree, ''),
   ];
   const { rules } = tree;
-  if (!Array.isArray(rules) || rules.length === 0) problems.push('rules: there must be one at least');
+  if (!Array.isArray(rules) || rules.length === 0) problems.push('rules: at least one is required');
   else rules.forEach((rule, index) => void problems.push(...ruleProblems(rule, `rules[${index}]`)));
   if (problems.length === 0) problems.push(...stageProblems(tree.omitStages, 'omitStages'));
   if (problems.length > 0) throw new PolicyError(problems.join('; '));
@@ -95,7 +95,7 @@ function groupProblems(entry: unknown, at: string): string[] {
   const problems = [...unknownFields(entry, GROUP_FIELDS, `${at}.`), ...textLists(entry, GROUP_LISTS, `${at}.`)];
   if (problems.length > 0) return problems;
   const { group = '', resources = [], resourceNames = [] } = entry as GroupResources;
-  if (typeof group !== 'string') return [`${at}.group: must be a text`];
+  if (typeof group !== 'string') return [`${at}.group: must be a string`];
   if (group !== '' && group !== '*') problems.push(...dnsSubdomain(group).map((why) => `${at}.group: ${why}`));
   if (resourceNames.length > 0 && resources.length === 0) {
     problems.push(`${at}.resourceNames: using resourceNames requires at least one resource`);
@@ -120,14 +120,14 @@ function stageProblems(given: unknown, at: string): string[] {
 }
 
 function unknownFields(tree: Tree, known: ReadonlySet<string>, at: string): string[] {
-  return Object.keys(tree).flatMap((field) => (known.has(field) ? [] : [`${at}${field}: there is no such field`]));
+  return Object.keys(tree).flatMap((field) => (known.has(field) ? [] : [`${at}${field}: unknown field`]));
 }
 
 function textLists(tree: Tree, fields: readonly string[], at: string): string[] {
   return fields.flatMap((field) => {
     const value = tree[field];
     const isFine = value === undefined || (Array.isArray(value) && value.every((text) => typeof text === 'string'));
-    return isFine ? [] : [`${at}${field}: must be a list of texts`];
+    return isFine ? [] : [`${at}${field}: must be a list of strings`];
   });
 }
 

@@ -1,28 +1,28 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** So many a second on average; after a pause, some at once. */
+/** A token bucket: `qps` tokens per second, of which up to `burst` accumulate. */
 export class Throttle {
   readonly #qps: number;
   readonly #burst: number;
   readonly #clock: Clock;
-  #left: number;
-  #seen: number;
+  #tokens: number;
+  #refilledAt: number;
 
   constructor({ qps, burst }: { readonly qps: number; readonly burst: number }, clock: Clock) {
     this.#qps = qps;
     this.#burst = burst;
     this.#clock = clock;
-    this.#left = burst;
-    this.#seen = clock.now();
+    this.#tokens = burst;
+    this.#refilledAt = clock.now();
   }
 
-  /** 0, and one is taken; or the milliseconds until there is one to take. */
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
   take(): number {
     const now = this.#clock.now();
-    this.#left = Math.min(this.#burst, this.#left + ((now - this.#seen) / 1000) * this.#qps);
-    this.#seen = now;
-    if (this.#left < 1) return Math.ceil(((1 - this.#left) / this.#qps) * 1000);
-    this.#left--;
+    this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#refilledAt) / 1000) * this.#qps);
+    this.#refilledAt = now;
+    if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / this.#qps) * 1000);
+    this.#tokens--;
     return 0;
   }
 }

@@ -1,4 +1,4 @@
-/** An event without the objects in it, and with the mark by which readers know it. */
+/** Removes the objects from an event that is too large, and marks it as truncated. */
 export function withoutObjects(event: string): string {
   const { requestObject, responseObject, ...rest } = JSON.parse(event);
   if (requestObject === undefined && responseObject === undefined) return event;

@@ -11,10 +11,10 @@ const clock = new ControlledClock();
 function webhookTo(post: Post, more: Partial<WebhookOptions> = {}): Webhook {
   return new Webhook({
     post,
-    initialBackoff: 10_000,
+    initialBackoffMs: 10_000,
     bufferSize: 100,
     maxBatchSize: 4,
-    maxBatchWait: 30_000,
+    maxBatchWaitMs: 30_000,
     throttle: undefined,
     maxEventBytes: undefined,
     maxBatchBytes: 10_000,
@@ -59,10 +59,10 @@ describe('the audit webhook', () => {
       metadata: {},
       items: [{ kind: 'Event', auditID: '9' }],
     });
-    expect(webhook.lost).toEqual({ buffered: 0, truncate: 0, webhook: 0 });
+    expect(webhook.dropped).toEqual({ buffered: 0, truncate: 0, webhook: 0 });
   });
 
-  it('tries again with growing pauses, whatever the error, and gives a batch up at last', async () => {
+  it('retries with a growing delay after any error, and finally drops the batch', async () => {
     const { post, batches } = receiver(refuse);
     const webhook = webhookTo(post);
     for (let i = 1; i <= 4; i++) webhook.write(event(i));
@@ -70,12 +70,12 @@ describe('the audit webhook', () => {
     expect(batches).toHaveLength(1);
     for (const pause of [10_000, 15_000, 22_500, 33_750]) await clock.advance(pause);
     expect(batches).toEqual(Array(5).fill(['1', '2', '3', '4']));
-    expect(webhook.lost).toMatchObject({ webhook: 4 });
+    expect(webhook.dropped).toMatchObject({ webhook: 4 });
     await clock.advance(600_000);
     expect(batches).toHaveLength(5);
   });
 
-  it('loses nothing while the receiver is away for a moment', async () => {
+  it('loses nothing when the receiver is briefly unavailable', async () => {
     let isAway = true;
     const { post, batches } = receiver(() => (isAway ? refuse() : Promise.resolve('')));
     const webhook = webhookTo(post);
@@ -84,15 +84,15 @@ describe('the audit webhook', () => {
     isAway = false;
     await clock.advance(20_000);
     expect(batches.slice(2).flat().sort()).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
-    expect(webhook.lost).toMatchObject({ webhook: 0, buffered: 0 });
+    expect(webhook.dropped).toMatchObject({ webhook: 0, buffered: 0 });
   });
 
-  it('sends no more batches a second than it may, and drops what the buffer does not hold', async () => {
+  it('throttles batches, and drops what does not fit into the buffer', async () => {
     const { post, batches } = receiver();
     const webhook = webhookTo(post, { throttle: { qps: 2, burst: 2 }, bufferSize: 10 });
     for (let i = 1; i <= 20; i++) webhook.write(event(i));
     expect(batches).toHaveLength(2);
-    expect(webhook.lost).toMatchObject({ buffered: 2 });
+    expect(webhook.dropped).toMatchObject({ buffered: 2 });
     await clock.advance(499);
     expect(batches).toHaveLength(2);
     await clock.advance(1);
@@ -101,13 +101,13 @@ describe('the audit webhook', () => {
     expect(batches.flat()).toHaveLength(18);
   });
 
-  it('holds only so many bytes, those on their way among them', async () => {
+  it('limits the bytes it holds, including batches being sent', async () => {
     const { post } = receiver(() => new Promise(() => undefined));
     const webhook = webhookTo(post, { maxBatchSize: 1 });
     const large = event(1, { requestObject: 'x'.repeat(20 * 1024 * 1024) });
     for (let i = 0; i < 5; i++) webhook.write(large);
     expect(post).toHaveBeenCalledTimes(3);
-    expect(webhook.lost).toMatchObject({ buffered: 2 });
+    expect(webhook.dropped).toMatchObject({ buffered: 2 });
   });
 
   it('splits a batch that would be too large', async () => {
@@ -118,7 +118,7 @@ describe('the audit webhook', () => {
     expect(batches).toEqual([['1'], ['2'], ['3'], ['4']]);
   });
 
-  it('leaves objects out of large events where it is told to, and drops what is still too large', async () => {
+  it('truncates large events if configured, and drops those that are still too large', async () => {
     const { post, bodies } = receiver();
     const webhook = webhookTo(post, { maxEventBytes: 200 });
     const objects = { requestObject: { a: 'x'.repeat(500) }, responseObject: { b: 1 } };
@@ -130,10 +130,10 @@ describe('the audit webhook', () => {
       { kind: 'Event', auditID: '1', annotations: { k: 'v', 'audit.k8s.io/truncated': 'true' } },
       { kind: 'Event', auditID: '3' },
     ]);
-    expect(webhook.lost).toMatchObject({ truncate: 1 });
+    expect(webhook.dropped).toMatchObject({ truncate: 1 });
   });
 
-  it('gives a try up that takes too long', async () => {
+  it('aborts an attempt that takes too long', async () => {
     const { post } = receiver();
     post.mockImplementation(
       (_json, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -145,7 +145,7 @@ describe('the audit webhook', () => {
     expect(post).toHaveBeenCalledTimes(2);
   });
 
-  it('at its end sends what is left, tries once more what failed, and takes nothing further', async () => {
+  it('on close sends what is buffered, retries once what failed, and accepts nothing more', async () => {
     let isAway = true;
     const { post, batches } = receiver(() => (isAway ? refuse() : Promise.resolve('')));
     const webhook = webhookTo(post);
@@ -155,10 +155,10 @@ describe('the audit webhook', () => {
     await webhook.close();
     expect(batches.slice(1).flat().sort()).toEqual(['1', '2', '3', '4', '5']);
     webhook.write(event(6));
-    expect(webhook.lost).toEqual({ buffered: 1, truncate: 0, webhook: 0 });
+    expect(webhook.dropped).toEqual({ buffered: 1, truncate: 0, webhook: 0 });
   });
 
-  it('ends although nobody answers', async () => {
+  it('closes in time although the receiver does not answer', async () => {
     const { post } = receiver();
     post.mockImplementation(
       (_json, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -168,6 +168,6 @@ describe('the audit webhook', () => {
     const closed = webhook.close();
     await clock.advance(5_000);
     await closed;
-    expect(webhook.lost).toMatchObject({ webhook: 1 });
+    expect(webhook.dropped).toMatchObject({ webhook: 1 });
   });
 });

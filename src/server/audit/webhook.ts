@@ -9,115 +9,120 @@ import { withoutObjects } from './truncate.ts';
 
 export interface WebhookOptions {
   readonly post: Post;
-  /** Milliseconds before the second try; each further pause is half as long again. */
-  readonly initialBackoff: number;
-  /** Events that wait to be sent; more are dropped. */
+  /** Delay before the second attempt; each further one is half as long again. */
+  readonly initialBackoffMs: number;
+  /** How many events may be buffered; further ones are dropped. */
   readonly bufferSize: number;
-  /** Events of one batch. */
+  /** In events. */
   readonly maxBatchSize: number;
-  /** Milliseconds that a batch waits for further events. */
-  readonly maxBatchWait: number;
-  /** Batches a second on average, and how many may leave at once after a pause; undefined: as many as there are. */
+  /** How long a batch waits for further events. */
+  readonly maxBatchWaitMs: number;
+  /** Batches per second on average, and in a burst; undefined for no limit. */
   readonly throttle: { readonly qps: number; readonly burst: number } | undefined;
-  /** Bytes of one event beyond which its objects are left out; undefined: events stay as they are. */
+  /** The objects of larger events are left out; undefined for no limit. */
   readonly maxEventBytes: number | undefined;
-  /** Bytes of one batch, or of a single event where that is larger. */
+  /** A batch is larger only if it has a single event that is. */
   readonly maxBatchBytes: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
-const TRIES = 5;
-const FACTOR = 1.5;
-const JITTER = 0.2;
-/** Milliseconds for one try, and for all of them at the end of the program. */
-const TIMEOUT = 30_000;
-const LAST_TIMEOUT = 5_000;
-/** Bytes that are held at most, batches under way among them: what comes then is dropped, however few events it is. */
-const HELD = 64 * 1024 * 1024;
+const MAX_ATTEMPTS = 5;
+const BACKOFF_FACTOR = 1.5;
+const BACKOFF_JITTER = 0.2;
+/** For one attempt, and for all of them when the program ends. */
+const ATTEMPT_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 5_000;
+/** Of buffered events and batches being sent. Further events are dropped. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
-const HEAD = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[';
+const LIST_HEAD = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[';
 
 /**
- * Sends events elsewhere, many at a time. No request waits for it: events wait in a buffer that is bounded, a batch leaves
- * when it is full or has waited long enough, and one that nobody takes is tried again and given up at last. What is
- * dropped is counted, by the part that dropped it as Kubernetes names them.
+ * Sends audit events to a webhook in batches. No request waits for it: events are kept in a bounded buffer, and a batch is
+ * sent when it is full or has waited long enough. One that cannot be delivered is retried and finally dropped. Dropped
+ * events are counted by the part that dropped them, under Kubernetes' names for these.
  */
 export class Webhook implements Backend {
   readonly #options: WebhookOptions;
   readonly #throttle: Throttle | undefined;
-  readonly #under = new Set<Promise<void>>();
-  /** No more events are taken, and nobody waits for another try. */
+  readonly #sending = new Set<Promise<void>>();
+  /** Aborted when no more events are accepted; retries no longer wait. */
   readonly #closing = new AbortController();
-  /** There is no more time at all. */
-  readonly #over = new AbortController();
-  #waiting: string[] = [];
-  #held = 0;
+  /** Aborted when attempts in progress must end. */
+  readonly #closed = new AbortController();
+  #buffer: string[] = [];
+  #heldBytes = 0;
   #timer: Timer | undefined;
-  /** A batch waits for its turn. */
+  /** A batch waits for the throttle. */
   #isThrottled = false;
-  #isBroken = false;
-  readonly #lost = { buffered: 0, truncate: 0, webhook: 0 };
+  #isFailing = false;
+  readonly #dropped = { buffered: 0, truncate: 0, webhook: 0 };
 
   constructor(options: WebhookOptions) {
     this.#options = options;
     this.#throttle = options.throttle && new Throttle(options.throttle, options.clock);
   }
 
-  get lost(): Readonly<Record<string, number>> {
-    return this.#lost;
+  get dropped(): Readonly<Record<string, number>> {
+    return this.#dropped;
   }
 
   write(line: string): void {
-    const { bufferSize, maxBatchSize, maxBatchWait, clock } = this.#options;
-    const event = this.#fitting(line);
+    const { bufferSize, maxBatchSize, maxBatchWaitMs, clock } = this.#options;
+    const event = this.#truncated(line);
     if (event === undefined) {
-      this.#lost.truncate++;
+      this.#dropped.truncate++;
       return;
     }
-    if (this.#closing.signal.aborted || this.#waiting.length >= bufferSize || this.#held + event.length > HELD) {
-      this.#lost.buffered++;
+    if (
+      this.#closing.signal.aborted ||
+      this.#buffer.length >= bufferSize ||
+      this.#heldBytes + event.length > MAX_HELD_BYTES
+    ) {
+      this.#dropped.buffered++;
       return;
     }
-    this.#held += event.length;
-    this.#waiting.push(event);
-    if (this.#waiting.length >= maxBatchSize) this.#send();
-    else this.#timer ??= clock.timer(maxBatchWait, () => this.#send());
+    this.#heldBytes += event.length;
+    this.#buffer.push(event);
+    if (this.#buffer.length >= maxBatchSize) this.#send();
+    else this.#timer ??= clock.timer(maxBatchWaitMs, () => this.#send());
   }
 
-  /** Sends what is left, once more what waits for another try, and gives up soon. */
+  /** Sends what is buffered, retries once what has failed, and gives up soon. */
   async close(): Promise<void> {
     const { clock, log } = this.#options;
     this.#closing.abort();
     this.#timer?.cancel();
-    while (this.#waiting.length > 0) this.#start(this.#takeBatch());
-    const timer = clock.timer(LAST_TIMEOUT, () => this.#over.abort(new Error('the program has ended')));
-    await Promise.all(this.#under);
+    while (this.#buffer.length > 0) this.#start(this.#takeBatch());
+    const timer = clock.timer(CLOSE_TIMEOUT_MS, () => this.#closed.abort(new Error('the program has ended')));
+    await Promise.all(this.#sending);
     timer.cancel();
-    if (this.#isBroken) log.error('audit events were not sent before the end', { lost: this.#lost.webhook });
+    if (this.#isFailing)
+      log.error('audit events could not be sent before the program ended', { dropped: this.#dropped.webhook });
   }
 
-  #fitting(line: string): string | undefined {
+  #truncated(line: string): string | undefined {
     const event = line.endsWith('\n') ? line.slice(0, -1) : line;
     const { maxEventBytes } = this.#options;
     if (maxEventBytes === undefined || Buffer.byteLength(event) <= maxEventBytes) return event;
-    const smaller = withoutObjects(event);
-    return Buffer.byteLength(smaller) <= maxEventBytes ? smaller : undefined;
+    const truncated = withoutObjects(event);
+    return Buffer.byteLength(truncated) <= maxEventBytes ? truncated : undefined;
   }
 
-  /** What waits leaves, as fast as it may. */
+  /** Sends buffered events, as fast as the throttle allows. */
   #send(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    while (this.#waiting.length > 0 && !this.#isThrottled) {
-      const pause = this.#throttle?.take() ?? 0;
-      if (pause === 0) {
+    while (this.#buffer.length > 0 && !this.#isThrottled) {
+      const delayMs = this.#throttle?.take() ?? 0;
+      if (delayMs === 0) {
         this.#start(this.#takeBatch());
         continue;
       }
       this.#isThrottled = true;
-      this.#options.clock.timer(pause, () => {
+      this.#options.clock.timer(delayMs, () => {
         this.#isThrottled = false;
         this.#send();
       });
@@ -127,51 +132,58 @@ export class Webhook implements Backend {
   #takeBatch(): string[] {
     const { maxBatchSize, maxBatchBytes } = this.#options;
     let count = 0;
-    for (let bytes = 0; count < this.#waiting.length && count < maxBatchSize; count++) {
-      bytes += this.#waiting[count]!.length;
+    for (let bytes = 0; count < this.#buffer.length && count < maxBatchSize; count++) {
+      bytes += this.#buffer[count]!.length;
       if (count > 0 && bytes > maxBatchBytes) break;
     }
-    return this.#waiting.splice(0, count);
+    return this.#buffer.splice(0, count);
   }
 
   #start(batch: readonly string[]): void {
     const sending = this.#deliver(batch).finally(() => {
-      this.#under.delete(sending);
-      for (const { length } of batch) this.#held -= length;
+      this.#sending.delete(sending);
+      for (const { length } of batch) this.#heldBytes -= length;
     });
-    this.#under.add(sending);
+    this.#sending.add(sending);
   }
 
   async #deliver(batch: readonly string[]): Promise<void> {
-    const { initialBackoff, random, clock, log } = this.#options;
-    const body = `${HEAD}${batch.join(',')}]}`;
-    const backoff = { base: initialBackoff, max: Number.POSITIVE_INFINITY, factor: FACTOR, jitter: JITTER };
-    for (let tries = 1; ; tries++) {
-      const isLast = tries === TRIES || this.#closing.signal.aborted;
+    const { initialBackoffMs, random, clock, log } = this.#options;
+    const body = `${LIST_HEAD}${batch.join(',')}]}`;
+    const backoff = {
+      base: initialBackoffMs,
+      max: Number.POSITIVE_INFINITY,
+      factor: BACKOFF_FACTOR,
+      jitter: BACKOFF_JITTER,
+    };
+    for (let attempt = 1; ; attempt++) {
+      const isLast = attempt === MAX_ATTEMPTS || this.#closing.signal.aborted;
       try {
         await this.#post(body);
-        if (this.#isBroken) log.info('the audit webhook takes events again');
-        this.#isBroken = false;
+        if (this.#isFailing) log.info('the audit webhook accepts events again');
+        this.#isFailing = false;
         return;
       } catch (error) {
-        if (!this.#isBroken) log.error('the audit webhook does not take events', { error });
-        this.#isBroken = true;
+        if (!this.#isFailing) log.error('the audit webhook does not accept events', { error });
+        this.#isFailing = true;
         if (isLast) {
-          this.#lost.webhook += batch.length;
+          this.#dropped.webhook += batch.length;
           return;
         }
       }
-      // The end of the program cuts the pause short.
-      await sleep(clock, backoffDelay(tries, backoff, random), this.#closing.signal).catch(() => undefined);
+      // Closing ends the delay.
+      await sleep(clock, backoffDelay(attempt, backoff, random), this.#closing.signal).catch(() => undefined);
     }
   }
 
   async #post(body: string): Promise<void> {
     const { post, clock } = this.#options;
-    const tooLate = new AbortController();
-    const timer = clock.timer(TIMEOUT, () => tooLate.abort(new Error(`no answer in ${TIMEOUT} ms`)));
+    const timeout = new AbortController();
+    const timer = clock.timer(ATTEMPT_TIMEOUT_MS, () =>
+      timeout.abort(new Error(`no answer in ${ATTEMPT_TIMEOUT_MS} ms`)),
+    );
     try {
-      await post(body, AbortSignal.any([tooLate.signal, this.#over.signal]));
+      await post(body, AbortSignal.any([timeout.signal, this.#closed.signal]));
     } finally {
       timer.cancel();
     }

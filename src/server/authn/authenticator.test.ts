@@ -23,7 +23,7 @@ const open = createAuthenticator({ clock, tokens: [tokens], anonymous: true });
 const certificate: ClientCertificate = { user: authenticated({ name: 'admin', groups: [] }), expires: 5000 };
 
 describe('tokens', () => {
-  it.each(['Bearer secret', 'bearer secret', ' BEARER secret '])('%s is believed', (authorization) => {
+  it.each(['Bearer secret', 'bearer secret', ' BEARER secret '])('%s is accepted', (authorization) => {
     expect(strict(asked({ authorization }))).toEqual({
       name: 'alice',
       uid: '1',
@@ -31,7 +31,7 @@ describe('tokens', () => {
     });
   });
 
-  it('can come without groups, and another way than in a header', () => {
+  it('can have no groups, and need not be in a header', () => {
     expect(strict(asked({ token: 'plain' }))).toEqual({ name: 'bob', uid: '2', groups: ['system:authenticated'] });
   });
 
@@ -42,7 +42,7 @@ describe('tokens', () => {
     },
   );
 
-  it('are asked for in every source, in order', async () => {
+  it('are looked up in every source, in order', async () => {
     const asks: string[] = [];
     const source = (name: string, user: User | undefined, later = false): TokenSource => ({
       userOf() {
@@ -66,7 +66,7 @@ describe('tokens', () => {
 describe('passwords', () => {
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
-  it('are believed when they are right', () => {
+  it('are accepted if they are right', () => {
     expect(strict(asked({ authorization: basic('carol:hunter2') }))).toEqual({
       name: 'carol',
       uid: '3',
@@ -74,23 +74,23 @@ describe('passwords', () => {
     });
   });
 
-  it.each(['carol:hunter3', 'carol:', 'nobody:hunter2', 'carol', ''])('"%s" is not believed', (text) => {
+  it.each(['carol:hunter3', 'carol:', 'nobody:hunter2', 'carol', ''])('"%s" is rejected', (text) => {
     expect(() => strict(asked({ authorization: basic(text) }))).toThrow('Unauthorized');
   });
 });
 
 describe('certificates', () => {
-  it('win over tokens', () => {
+  it('take precedence over tokens', () => {
     expect(strict(asked({ certificate, authorization: 'Bearer wrong' }))).toBe(certificate.user);
   });
 
-  it('are not believed when nobody signed them, but do not hide a good token', () => {
+  it('are rejected if unsigned, but do not hide a valid token', () => {
     const unsigned = { user: undefined, expires: 0 };
     expect(() => open(asked({ certificate: unsigned }))).toThrow('Unauthorized');
     expect(open(asked({ certificate: unsigned, authorization: 'Bearer plain' }))).toMatchObject({ name: 'bob' });
   });
 
-  it('end while their connection lasts', async () => {
+  it('expire while their connection is open', async () => {
     const moving = new ControlledClock(1000);
     const authenticate = createAuthenticator({ clock: moving, tokens: [], anonymous: false });
     expect(authenticate(asked({ certificate }))).toBe(certificate.user);
@@ -100,12 +100,12 @@ describe('certificates', () => {
 });
 
 describe('no credentials', () => {
-  it('make an anonymous user where that is allowed', () => {
+  it('give an anonymous user if that is allowed', () => {
     expect(open(asked({}))).toEqual({ name: 'system:anonymous', groups: ['system:unauthenticated'] });
     expect(() => strict(asked({}))).toThrow('Unauthorized');
   });
 
-  it('are not the same as wrong ones', () => {
+  it('differ from wrong ones', () => {
     expect(() => open(asked({ authorization: 'Bearer wrong' }))).toThrow('Unauthorized');
   });
 });

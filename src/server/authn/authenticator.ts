@@ -1,7 +1,3 @@
-/**
- * Who sends a request. This folder turns credentials (client certificates, tokens, passwords) into users; what a user may
- * do is decided elsewhere. Each sort of token is a `TokenSource` of its own; `createAuthenticator` asks them in order.
- */
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { User } from '../api.ts';
@@ -9,35 +5,35 @@ import type { ClientCertificate } from './certificate.ts';
 
 /** What a request says about its sender. */
 export interface Credentials {
-  /** Of the connection, which is looked at once. */
+  /** Of the connection; read once per connection. */
   readonly certificate: ClientCertificate | undefined;
   /** The Authorization header, as sent. */
   readonly authorization: string | undefined;
-  /** A bearer token that came another way: browsers cannot set headers on a WebSocket. */
+  /** A bearer token from elsewhere: a browser cannot set headers on a WebSocket. */
   readonly token: string | undefined;
 }
 
-/** Throws or rejects with Unauthorized. Answers at once where it can: it runs for every request. */
+/** Throws or rejects with Unauthorized. Synchronous if possible, since it runs for every request. */
 export type Authenticate = (credentials: Credentials) => User | Promise<User>;
 
-/** Knows one sort of bearer token. */
+/** Verifies one sort of bearer token. */
 export interface TokenSource {
-  /** Undefined when the token is not of this sort, no longer good, or not meant for this server. */
+  /** Undefined if the token is of another sort, no longer valid, or not meant for this server. */
   userOf(token: string): User | undefined | Promise<User | undefined>;
-  /** For tokens that say whom they are for: whose it is, and which of the wanted it is for. Others are for the server. */
-  review?(token: string, wanted: readonly string[]): Identified | undefined;
+  /** For tokens with audiences: the token's user, and which of these audiences it is meant for. */
+  review?(token: string, audiences: readonly string[]): Identified | undefined;
 }
 
-/** Whose a token is, and for whom it is meant. */
+/** A token's user and audiences. */
 export interface Identified {
   readonly user: User;
   readonly audiences: readonly string[];
 }
 
-/** Whose a bearer token is that somebody else got; undefined for one that is not good, or for none of the audiences. */
+/** Finds the user of a token, as for a TokenReview; undefined if it is invalid or meant for none of the audiences. */
 export type Identify = (token: string, audiences: readonly string[]) => Promise<Identified | undefined>;
 
-/** Knows user names with their passwords. */
+/** Verifies user names and passwords. */
 export interface PasswordSource {
   userOf(name: string, password: string): User | undefined;
 }
@@ -46,7 +42,7 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
   readonly tokens: readonly TokenSource[];
   readonly passwords?: PasswordSource | undefined;
-  /** Whether a request without any credentials is served, as `system:anonymous`. Wrong credentials never are. */
+  /** Whether requests without credentials are served, as `system:anonymous`. Wrong credentials never are. */
   readonly anonymous: boolean;
 }
 
@@ -57,15 +53,15 @@ export const ANONYMOUS: User = Object.freeze({
 
 const unauthorized = (cause?: unknown) => new ApiError('Unauthorized', 'Unauthorized', { cause });
 
-/** A user as every source makes it: proven, so a member of `system:authenticated`. */
+/** Adds the group that every authenticated user is in. */
 export function authenticated(user: User): User {
   return Object.freeze({ ...user, groups: Object.freeze([...user.groups, 'system:authenticated']) });
 }
 
-/** A verified certificate comes first, then tokens in the order of their sources, then passwords. */
+/** Tries a verified certificate first, then tokens in the order of their sources, then passwords. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { clock, passwords } = options;
-  const headers = new SeenHeaders();
+  const headers = new HeaderCache();
   return (credentials) => {
     const { certificate, authorization } = credentials;
     if (certificate) {
@@ -85,10 +81,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   };
 }
 
-/** `own`: for whom tokens are that do not say it. Asked for no audience, a token has to be for one of these. */
+/** `own` are the audiences of tokens that name none, and those that are checked if none are given. */
 export function createIdentify(sources: readonly TokenSource[], own: readonly string[]): Identify {
-  return async (token, asked) => {
-    const wanted = asked.length > 0 ? asked : own;
+  return async (token, given) => {
+    const wanted = given.length > 0 ? given : own;
     for (const source of sources) {
       if (source.review) {
         const found = source.review(token, wanted);
@@ -112,26 +108,26 @@ function userOfToken(sources: readonly TokenSource[], token: string, from = 0): 
   throw unauthorized();
 }
 
-const SEEN = 1024;
+const HEADER_CACHE_SIZE = 1024;
 
 /**
- * Clients send the same header over and over, each time as another string. Comparing it with the one that was seen last in
- * its place costs a tenth of taking it apart and hashing its token. Only signed tokens are kept: their ends differ, and how
- * long a comparison takes is of no use to who cannot sign.
+ * Remembers Authorization headers and their tokens. Clients send the same header again and again, each time as a new string;
+ * comparing it with the last one in its slot costs a tenth of parsing it and hashing its token. Only signed tokens are kept:
+ * their last characters differ, and the time that a comparison takes does not help anyone who cannot sign.
  */
-class SeenHeaders {
-  readonly #seen = new Array<string | undefined>(SEEN).fill(undefined);
-  readonly #tokens = new Array<string>(SEEN).fill('');
+class HeaderCache {
+  readonly #headers = new Array<string | undefined>(HEADER_CACHE_SIZE).fill(undefined);
+  readonly #tokens = new Array<string>(HEADER_CACHE_SIZE).fill('');
 
   tokenIn(authorization: string | undefined): string | undefined {
     if (!authorization?.startsWith('Bearer ey')) return argumentOf('bearer', authorization);
     const end = authorization.length;
-    const place = (authorization.charCodeAt(end - 2) * 31 + authorization.charCodeAt(end - 3) * 961) % SEEN;
-    if (this.#seen[place] === authorization) return this.#tokens[place];
+    const slot = (authorization.charCodeAt(end - 2) * 31 + authorization.charCodeAt(end - 3) * 961) % HEADER_CACHE_SIZE;
+    if (this.#headers[slot] === authorization) return this.#tokens[slot];
     const token = argumentOf('bearer', authorization);
     if (token) {
-      this.#seen[place] = authorization;
-      this.#tokens[place] = token;
+      this.#headers[slot] = authorization;
+      this.#tokens[slot] = token;
     }
     return token;
   }
@@ -145,7 +141,7 @@ function basicCredentials(authorization: string | undefined): { name: string; pa
   return colon < 0 ? undefined : { name: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
 }
 
-/** What follows the scheme in the header; schemes are compared without regard to case. */
+/** What follows the scheme in the header. Schemes are case-insensitive. */
 function argumentOf(scheme: string, authorization: string | undefined): string | undefined {
   if (!authorization || authorization.length <= scheme.length) return undefined;
   const header = authorization.trim();

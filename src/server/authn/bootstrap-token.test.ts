@@ -23,7 +23,7 @@ function userOf(token: string, { data = {}, type = 'bootstrap.kubernetes.io/toke
   }).userOf(token);
 }
 
-it('is a machine that is about to join, in the groups of its Secret', () => {
+it('authenticates a joining node, with the groups of its Secret', () => {
   expect(userOf(TOKEN)).toEqual({
     name: 'system:bootstrap:abcdef',
     groups: ['system:bootstrappers', 'system:authenticated'],

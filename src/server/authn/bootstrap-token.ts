@@ -3,37 +3,37 @@ import type { Clock } from '../../base/clock.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import type { User } from '../api.ts';
 import { authenticated, type TokenSource } from './authenticator.ts';
-import type { Find } from './existence.ts';
+import type { Find } from './bound-objects.ts';
 
-const TYPE = 'bootstrap.kubernetes.io/token';
-const SHAPE = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const SECRET_TYPE = 'bootstrap.kubernetes.io/token';
+const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
-/** Tokens of machines that are about to join: `id.secret`, kept in Secrets of their own type in kube-system. */
+/** Bootstrap tokens, with which nodes join: `id.secret`, kept in Secrets of their own type in kube-system. */
 export function bootstrapTokens({ find, clock }: { find: Find; clock: Clock }): TokenSource {
   return {
     userOf(token) {
-      const [, id, secret] = token.length === 23 ? (SHAPE.exec(token) ?? []) : [];
+      const [, id, secret] = token.length === 23 ? (TOKEN.exec(token) ?? []) : [];
       if (!id || !secret) return undefined;
       const found = find(Secret, 'kube-system', `bootstrap-token-${id}`)?.hub(Secret) as Secret | undefined;
-      return found && isFor(found, { id, secret }, clock.now()) ? userOf(found, id) : undefined;
+      return found && isValidFor(found, { id, secret }, clock.now()) ? userOf(found, id) : undefined;
     },
   };
 }
 
-function isFor(secret: Secret, token: { id: string; secret: string }, now: number): boolean {
-  if (secret.type !== TYPE || secret.metadata.deletionTimestamp) return false;
+function isValidFor(secret: Secret, token: { id: string; secret: string }, now: number): boolean {
+  if (secret.type !== SECRET_TYPE || secret.metadata.deletionTimestamp) return false;
   const expiration = textOf(secret, 'expiration');
   return (
-    isSame(textOf(secret, 'token-secret'), token.secret) &&
+    isEqual(textOf(secret, 'token-secret'), token.secret) &&
     textOf(secret, 'token-id') === token.id &&
     textOf(secret, 'usage-bootstrap-authentication') === 'true' &&
-    // A time that cannot be read has passed.
+    // An expiration that cannot be parsed counts as passed.
     (expiration === '' || now < Date.parse(expiration))
   );
 }
 
-/** Undefined where the Secret names a group that is not for bootstrapping. */
+/** Undefined if the Secret names a group that is not for bootstrapping. */
 function userOf(secret: Secret, id: string): User | undefined {
   const extra = textOf(secret, 'auth-extra-groups');
   const groups = extra === '' ? [] : [...new Set(extra.split(','))];
@@ -45,7 +45,7 @@ function textOf({ data }: Secret, key: string): string {
   return Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
 }
 
-function isSame(a: string, b: string): boolean {
+function isEqual(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

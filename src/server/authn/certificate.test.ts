@@ -21,11 +21,11 @@ it('names the user and the groups', () => {
   expect(certificateOf(socketWith({ CN: 'node' }))?.user?.groups).toEqual(['system:authenticated']);
 });
 
-it('knows nobody without a certificate', () => {
+it('gives no user without a certificate', () => {
   expect(certificateOf(socketWith(undefined))).toBeUndefined();
 });
 
-it('believes neither an unsigned certificate nor one without a name', () => {
+it('rejects unsigned certificates and those without a name', () => {
   expect(certificateOf(socketWith({ CN: 'admin' }, false))).toMatchObject({ user: undefined });
   expect(certificateOf(socketWith({ O: 'system:masters' }))).toMatchObject({ user: undefined });
 });

@@ -1,4 +1,4 @@
-/** Records of a comma-separated file: quotes around fields, doubled quotes within, empty lines skipped. */
+/** Parses comma-separated records: quoted fields, doubled quotes inside them, empty lines skipped. */
 export function parseCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -29,7 +29,7 @@ export function parseCsv(text: string): string[][] {
   return records;
 }
 
-/** Users as `--token-auth-file` and `--basic-auth-file` list them: secret, name, uid and optionally groups. */
+/** A user in `--token-auth-file` or `--basic-auth-file`: secret, name, uid and optionally groups. */
 export interface UserRecord {
   readonly secret: string;
   readonly name: string;

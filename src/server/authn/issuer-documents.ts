@@ -7,13 +7,13 @@ export const KEYS_PATH = '/openid/v1/jwks';
 
 export interface IssuerOptions {
   readonly issuer: string;
-  /** Where others find the keys. */
+  /** Where clients fetch the keys. */
   readonly keysUrl: string;
-  /** Public, those that were rotated away included. */
+  /** Public keys, including those that were replaced. */
   readonly keys: readonly KeyObject[];
 }
 
-/** What others need to verify the tokens of service accounts: who signs them, and with which keys. */
+/** The OpenID Connect discovery documents with which others verify service account tokens. */
 export function issuerDocuments({ issuer, keysUrl, keys }: IssuerOptions): readonly JsonDocument[] {
   const set = keys.map((key) => ({
     use: 'sig',

@@ -12,7 +12,7 @@ const keys: Record<string, KeyObject> = {
   EdDSA: generateKeyPairSync('ed25519').privateKey,
 };
 
-it.each(Object.entries(keys))('%s: what is signed with a key is verified with its public half alone', (name, key) => {
+it.each(Object.entries(keys))('%s: a signature is verified by its own public key only', (name, key) => {
   const jwt = parseJwt(jwtSigner(key)({ a: 1 }))!;
   expect(jwt).toMatchObject({ alg: name, claims: { a: 1 } });
   for (const [other, each] of Object.entries(keys)) {
@@ -20,11 +20,11 @@ it.each(Object.entries(keys))('%s: what is signed with a key is verified with it
   }
 });
 
-it('keys of other sorts sign no tokens', () => {
+it('keys of other types cannot sign tokens', () => {
   expect(() => algorithmOf(generateKeyPairSync('x25519').publicKey)).toThrow('x25519');
 });
 
-it('the documents of an issuer show its public keys, and nothing of the private ones', () => {
+it('the documents of an issuer have its public keys and nothing of the private ones', () => {
   const documents = issuerDocuments({
     issuer: 'https://issuer.example',
     keysUrl: 'https://issuer.example/openid/v1/jwks',

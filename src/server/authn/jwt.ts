@@ -1,4 +1,4 @@
-/** Signed tokens (JWS in its compact form, with JSON claims): taking them apart, verifying and signing them. */
+/** JSON Web Tokens (compact JWS with JSON claims): parsing, verifying and signing. */
 import { constants, createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
 export type Claims = Readonly<Record<string, any>>;
@@ -7,7 +7,7 @@ export interface Jwt {
   readonly alg: string;
   readonly kid: string | undefined;
   readonly claims: Claims;
-  /** What is signed, and the signature. */
+  /** The signed bytes and their signature. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
@@ -15,7 +15,7 @@ export interface Jwt {
 interface Algorithm {
   readonly key: 'rsa' | 'ec' | 'ed25519';
   readonly hash: string | null;
-  /** For elliptic curves, which one. */
+  /** The curve, for `ec`. */
   readonly curve?: string;
   readonly padding?: number;
 }
@@ -37,16 +37,16 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['EdDSA', { key: 'ed25519', hash: null }],
 ]);
 
-/** Names of algorithms that can be verified. */
+/** Names of the supported algorithms. */
 export const algorithmNames: readonly string[] = [...algorithms.keys()];
 
-/** Undefined for what is no such token; nothing has been verified. */
+/** Parses a token without verifying it. Undefined if it is not a JWT. */
 export function parseJwt(token: string): Jwt | undefined {
   const [head = '', body = '', signature = '', ...more] = token.split('.');
   if (more.length > 0 || !head || !body || !signature) return undefined;
   const header = jsonOf(head);
   const claims = jsonOf(body);
-  // What a header calls critical is not known here, and must not be passed over.
+  // Critical header parameters must be understood, and none are.
   if (!claims || typeof header?.alg !== 'string' || header.crit !== undefined) return undefined;
   return {
     alg: header.alg,
@@ -57,7 +57,7 @@ export function parseJwt(token: string): Jwt | undefined {
   };
 }
 
-/** The algorithm has to be one that fits the key; a token that claims another one is not believed. */
+/** Verifies a token's signature. The algorithm must fit the key, whatever the token claims. */
 export function isSignedBy({ alg, signed, signature }: Jwt, key: KeyObject): boolean {
   const algorithm = algorithms.get(alg);
   if (!algorithm || key.asymmetricKeyType !== algorithm.key) return false;
@@ -65,7 +65,7 @@ export function isSignedBy({ alg, signed, signature }: Jwt, key: KeyObject): boo
   return verify(algorithm.hash, signed, { key, ...settingsOf(algorithm) }, signature);
 }
 
-/** Signs claims with a private key; the header names the key's public half. */
+/** Signs claims with a private key. The header has the id of its public key. */
 export function jwtSigner(key: KeyObject): (claims: Claims) => string {
   const publicKey = createPublicKey(key);
   const alg = algorithmOf(publicKey);
@@ -78,7 +78,7 @@ export function jwtSigner(key: KeyObject): (claims: Claims) => string {
   };
 }
 
-/** The algorithm that a key is used with here. */
+/** The algorithm that is used with a key. */
 export function algorithmOf(key: KeyObject): string {
   const curve = key.asymmetricKeyDetails?.namedCurve;
   for (const [name, algorithm] of algorithms) {
@@ -93,14 +93,14 @@ export function keyIdOf(publicKey: KeyObject): string {
     .digest('base64url');
 }
 
-/** Milliseconds of a claim that is a time in seconds. */
+/** Converts a claim with a time in seconds to milliseconds. */
 export function millisecondsOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value * 1000 : undefined;
 }
 
 function settingsOf({ key, padding }: Algorithm): object {
   if (padding) return { padding, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
-  // Two numbers one after the other, where OpenSSL would have made DER of them.
+  // JWS concatenates the two numbers of a signature; OpenSSL's default is DER.
   return key === 'ec' ? { dsaEncoding: 'ieee-p1363' } : {};
 }
 
@@ -113,7 +113,7 @@ function jsonOf(text: string): Record<string, any> | undefined {
     const value = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
-    // Whoever sends bytes that are no token learns that it is none.
+    // Not a token.
     return undefined;
   }
 }

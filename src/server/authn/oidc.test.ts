@@ -63,7 +63,7 @@ function source(given: Partial<OidcOptions> = {}): OidcTokens {
 
 const token = (given: object = {}, key: KeyObject = rsa) => jwtSigner(key)({ ...claims, ...given });
 
-it('knows people by the claims that were chosen, and fetches the keys once', async () => {
+it('takes users from the configured claims, and fetches the keys once', async () => {
   const tokens = source({ usernameClaim: 'email', usernamePrefix: 'oidc:', groupsPrefix: 'oidc:' });
   expect(await tokens.userOf(token())).toEqual({
     name: 'oidc:ann@people.example',
@@ -74,7 +74,7 @@ it('knows people by the claims that were chosen, and fetches the keys once', asy
   expect(fetched).toEqual([`${ISSUER}/.well-known/openid-configuration`, `${ISSUER}/keys`]);
 });
 
-it('answers at once for a token that it has seen, until its end', async () => {
+it('verifies a cached token synchronously until it expires', async () => {
   const tokens = source();
   const known = token();
   await tokens.userOf(known);
@@ -83,13 +83,13 @@ it('answers at once for a token that it has seen, until its end', async () => {
   expect(await tokens.userOf(known)).toBeUndefined();
 });
 
-it('takes keys of curves where they are allowed', async () => {
+it('accepts elliptic-curve keys if they are allowed', async () => {
   published = [ec];
   expect(await source().userOf(token({}, ec))).toBeUndefined();
   expect(await source({ algorithms: ['ES256'] }).userOf(token({}, ec))).toMatchObject({ name: 'u-1' });
 });
 
-it('fetches again for a key that is new, but not over and over', async () => {
+it('fetches keys again for an unknown one, but not repeatedly', async () => {
   const tokens = source();
   await tokens.userOf(token());
   published = [other];
@@ -102,7 +102,7 @@ it('fetches again for a key that is new, but not over and over', async () => {
   expect(await tokens.userOf(token({ sub: 'u-3' }))).toBeUndefined();
 });
 
-it('looks for keys that were taken back after an hour', async () => {
+it('notices revoked keys after an hour', async () => {
   const tokens = source();
   await tokens.userOf(token());
   published = [other];
@@ -110,13 +110,13 @@ it('looks for keys that were taken back after an hour', async () => {
   expect(await tokens.userOf(token({ exp: NOW + 7200, sub: 'u-9' }))).toBeUndefined();
 });
 
-it('asks once for all who come at the same time', async () => {
+it('shares one fetch among concurrent requests', async () => {
   const tokens = source();
   await Promise.all(['a', 'b', 'c'].map((sub) => tokens.userOf(token({ sub }))));
   expect(fetched).toHaveLength(2);
 });
 
-it('is nobody while the issuer is away, and comes back with it', async () => {
+it('rejects tokens while the issuer is unavailable, and recovers', async () => {
   isDown = true;
   const tokens = source();
   expect(await tokens.userOf(token())).toBeUndefined();
@@ -125,7 +125,7 @@ it('is nobody while the issuer is away, and comes back with it', async () => {
   expect(await tokens.userOf(token())).toBeDefined();
 });
 
-describe('is not believed', () => {
+describe('rejects', () => {
   it.each<[string, object, Partial<OidcOptions>?]>([
     ['for somebody else', { aud: 'other' }],
     ['from another issuer', { iss: 'https://else.example' }],
@@ -144,12 +144,12 @@ describe('is not believed', () => {
     expect(await source().userOf(token({}, other))).toBeUndefined();
   });
 
-  it('an issuer that calls itself otherwise', async () => {
+  it('an issuer whose configuration names another', async () => {
     configuration = { issuer: 'https://else.example', jwks_uri: `${ISSUER}/keys` };
     expect(await source().userOf(token())).toBeUndefined();
   });
 
-  it('something that is no token', async () => {
+  it('a string that is not a token', async () => {
     expect(await source().userOf('ey.x')).toBeUndefined();
     expect(await source().userOf('opaque')).toBeUndefined();
     expect(fetched).toEqual([]);

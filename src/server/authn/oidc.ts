@@ -1,7 +1,6 @@
 /**
- * Tokens that people get from somebody else (OpenID Connect). The issuer's keys are fetched when they are first needed,
- * kept, and fetched again when they are old or a token names one that is not among them, but not more often than its
- * owner could bear.
+ * ID tokens of an OpenID Connect issuer. Its keys are fetched on first use and cached; they are fetched again when they are
+ * old, or when a token names an unknown one, but at most every ten seconds.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -9,21 +8,21 @@ import type { Logger } from '../../base/log.ts';
 import type { User } from '../api.ts';
 import { authenticated, type TokenSource } from './authenticator.ts';
 import { type Claims, isSignedBy, type Jwt, millisecondsOf, parseJwt } from './jwt.ts';
-import { Remembered } from './remembered.ts';
+import { RecentCache } from './recent-cache.ts';
 
 export interface OidcOptions {
-  /** Its address, as tokens name it. */
+  /** The issuer's URL, as in the `iss` claim. */
   readonly issuer: string;
-  /** For whom tokens have to be. */
+  /** The audience that tokens must have. */
   readonly clientId: string;
   readonly usernameClaim: string;
-  /** Put before names and groups, so that the issuer's people are told from the cluster's own. */
+  /** Put before user names, to tell the issuer's users from the cluster's own. */
   readonly usernamePrefix: string;
   readonly groupsClaim: string | undefined;
   readonly groupsPrefix: string;
   readonly requiredClaims: ReadonlyMap<string, string>;
   readonly algorithms: readonly string[];
-  /** The JSON at an address. */
+  /** Fetches JSON. */
   readonly fetch: (url: string) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -40,17 +39,17 @@ interface Verified {
   readonly expires: number;
 }
 
-const REMEMBERED = 10_000;
-/** Milliseconds between two fetches that unknown keys cause, and after which keys are old. */
-const REST = 10_000;
-const OLD = 3_600_000;
-const LEEWAY = 60_000;
+const TOKEN_CACHE_SIZE = 10_000;
+/** Between two fetches because of unknown keys. */
+const MIN_FETCH_INTERVAL_MS = 10_000;
+const MAX_KEY_AGE_MS = 3_600_000;
+const CLOCK_LEEWAY_MS = 60_000;
 
 export class OidcTokens implements TokenSource {
   readonly #options: OidcOptions;
-  readonly #known = new Remembered<Verified>(REMEMBERED);
+  readonly #verified = new RecentCache<Verified>(TOKEN_CACHE_SIZE);
   #keys: readonly Key[] = [];
-  #fetched = Number.NEGATIVE_INFINITY;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
 
   constructor(options: OidcOptions) {
@@ -59,8 +58,8 @@ export class OidcTokens implements TokenSource {
 
   userOf(token: string): User | undefined | Promise<User | undefined> {
     if (!token.startsWith('ey')) return undefined;
-    const known = this.#known.get(token);
-    if (known) return this.#current(token, known);
+    const verified = this.#verified.get(token);
+    if (verified) return this.#current(token, verified);
     const jwt = parseJwt(token);
     if (!jwt || jwt.claims.iss !== this.#options.issuer) return undefined;
     return this.#verify(token, jwt);
@@ -70,7 +69,7 @@ export class OidcTokens implements TokenSource {
     const now = this.#options.clock.now();
     if (now < notBefore) return undefined;
     if (now < expires) return user;
-    this.#known.forget(token);
+    this.#verified.delete(token);
     return undefined;
   }
 
@@ -82,34 +81,34 @@ export class OidcTokens implements TokenSource {
     if (clock.now() >= expires || !(await this.#isSigned(jwt))) return undefined;
     const user = userOf(claims, this.#options);
     if (!user) return undefined;
-    const verified = { user, expires, notBefore: (millisecondsOf(claims.nbf) ?? 0) - LEEWAY };
-    this.#known.set(token, verified);
+    const verified = { user, expires, notBefore: (millisecondsOf(claims.nbf) ?? 0) - CLOCK_LEEWAY_MS };
+    this.#verified.set(token, verified);
     return this.#current(token, verified);
   }
 
   async #isSigned(jwt: Jwt): Promise<boolean> {
     const { clock } = this.#options;
     const signs = () => this.#keys.some(({ id, key }) => (!jwt.kid || !id || jwt.kid === id) && isSignedBy(jwt, key));
-    if (clock.now() - this.#fetched < OLD && signs()) return true;
-    if (clock.now() - this.#fetched < REST && !this.#fetching) return false;
+    if (clock.now() - this.#fetchedAt < MAX_KEY_AGE_MS && signs()) return true;
+    if (clock.now() - this.#fetchedAt < MIN_FETCH_INTERVAL_MS && !this.#fetching) return false;
     await this.#fetchKeys();
     return signs();
   }
 
-  /** Those who ask at the same time wait for the same answer. A failure leaves the keys that are there. */
+  /** Concurrent calls share one fetch. If it fails, the current keys stay. */
   #fetchKeys(): Promise<void> {
     const { issuer, fetch, clock, log } = this.#options;
     this.#fetching ??= (async () => {
       try {
-        const about = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-        const { issuer: named, jwks_uri: address } = about as Claims;
-        if (named !== issuer) throw new Error(`it calls itself ${JSON.stringify(named)}`);
-        if (typeof address !== 'string') throw new Error('it does not say where its keys are');
-        this.#keys = keysIn(await fetch(address));
+        const configuration = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+        const { issuer: named, jwks_uri: keysUrl } = configuration as Claims;
+        if (named !== issuer) throw new Error(`its configuration names another issuer: ${JSON.stringify(named)}`);
+        if (typeof keysUrl !== 'string') throw new Error('its configuration has no jwks_uri');
+        this.#keys = keysIn(await fetch(keysUrl));
       } catch (error) {
         log.warn('the keys of the OIDC issuer cannot be fetched', { issuer, error });
       } finally {
-        this.#fetched = clock.now();
+        this.#fetchedAt = clock.now();
         this.#fetching = undefined;
       }
     })();
@@ -127,7 +126,7 @@ function keysIn(set: unknown): Key[] {
         { id: typeof jwk.kid === 'string' ? jwk.kid : undefined, key: createPublicKey({ key: jwk, format: 'jwk' }) },
       ];
     } catch {
-      // A key of a sort that is not known here signs nothing that is believed here.
+      // Keys of unsupported types cannot have signed a supported token.
       return [];
     }
   });
@@ -138,7 +137,7 @@ function userOf(claims: Claims, options: OidcOptions): User | undefined {
   for (const [claim, value] of requiredClaims) if (claims[claim] !== value) return undefined;
   const name = claims[usernameClaim];
   if (typeof name !== 'string' || !name) return undefined;
-  // An address that the issuer has not seen an answer from could be anybody's.
+  // An unverified email address could be anybody's.
   if (usernameClaim === 'email' && claims.email_verified !== undefined && claims.email_verified !== true)
     return undefined;
   const groups = groupsClaim === undefined ? [] : groupsIn(claims[groupsClaim]);
@@ -154,7 +153,7 @@ function userOf(claims: Claims, options: OidcOptions): User | undefined {
   });
 }
 
-/** One group, several, or none; undefined for what is no list of names. */
+/** The groups of a claim; undefined if it is neither a string nor a list of strings. */
 function groupsIn(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === null) return [];
   const list = [value].flat();

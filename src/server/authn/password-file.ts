@@ -3,7 +3,7 @@ import type { User } from '../api.ts';
 import { authenticated, type PasswordSource } from './authenticator.ts';
 import { parseUsers } from './csv.ts';
 
-/** Fixed passwords from the text of a file: `password,user,uid,"group1,group2"` a line. */
+/** Static passwords from a file with lines of the form `password,user,uid,"group1,group2"`. */
 export function passwordFile(text: string): PasswordSource {
   const users = new Map<string, { digest: Buffer; user: User }>();
   for (const { secret, name, uid, groups } of parseUsers(text, 'password')) {
@@ -17,7 +17,7 @@ export function passwordFile(text: string): PasswordSource {
   };
 }
 
-/** Digests have one length, so that comparing them takes the same time for every guess. */
+/** Digests have a fixed length, so comparing them takes the same time for every guess. */
 function digestOf(password: string): Buffer {
   return createHash('sha256').update(password).digest();
 }

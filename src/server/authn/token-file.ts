@@ -3,8 +3,8 @@ import { authenticated, type TokenSource } from './authenticator.ts';
 import { parseUsers } from './csv.ts';
 
 /**
- * Fixed tokens from the text of a file: `token,user,uid,"group1,group2"` a line. A Map compares texts only where their
- * seeded hashes agree, so how long a look-up takes says nothing about how much of a guess was right.
+ * Static tokens from a file with lines of the form `token,user,uid,"group1,group2"`. A Map compares strings only if their
+ * seeded hashes are equal, so the time of a lookup reveals nothing about a guess.
  */
 export function tokenFile(text: string): TokenSource {
   const users = new Map<string, User>();

@@ -2,21 +2,20 @@ import type { KeyObject } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
 import { jwtSigner } from './jwt.ts';
 
-/** Makes tokens for service accounts that are bound to a time, an audience and, perhaps, an object. */
+/** Issues service account tokens that are bound to a time, audiences and possibly an object. */
 export interface TokenIssuer {
-  /** For whom a token is when nobody says it. */
+  /** The audiences of a token if none are requested. */
   readonly audiences: readonly string[];
-  /** Seconds that a token lasts at most. */
-  readonly longest: number | undefined;
+  readonly maxSeconds: number | undefined;
   /**
-   * Whether a pod's usual token, asked for by its node, lasts a year in place of an hour, with a mark after which its
-   * use is noted: for programs that read their token once.
+   * Whether a pod's default token, requested by its node, is valid for a year instead of an hour, for programs that read
+   * their token only once. It records when it should have been renewed.
    */
-  readonly extends: boolean;
+  readonly extendsExpiration: boolean;
   issue(token: BoundToken): string;
 }
 
-/** An object by its name and identity. */
+/** An object by name and uid. */
 export interface Reference {
   readonly name: string;
   readonly uid: string;
@@ -32,18 +31,18 @@ export interface BoundToken {
   readonly warnAfter?: number | undefined;
   readonly pod?: Reference | undefined;
   readonly secret?: Reference | undefined;
-  /** Of a pod's token: where the pod runs, which may be unknown but for its name. */
+  /** Where the pod runs, for a pod's token. The uid may be unknown. */
   readonly node?: { readonly name: string; readonly uid?: string | undefined } | undefined;
 }
 
 export interface TokenIssuerOptions {
   readonly key: KeyObject;
-  /** Its address. */
+  /** The issuer's URL. */
   readonly issuer: string;
   readonly audiences: readonly string[];
   readonly random: Random;
-  readonly longest?: number | undefined;
-  readonly extends?: boolean | undefined;
+  readonly maxSeconds?: number | undefined;
+  readonly extendsExpiration?: boolean | undefined;
 }
 
 export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
@@ -51,8 +50,8 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   const sign = jwtSigner(options.key);
   return {
     audiences,
-    longest: options.longest,
-    extends: options.extends ?? false,
+    maxSeconds: options.maxSeconds,
+    extendsExpiration: options.extendsExpiration ?? false,
     issue: ({ namespace, account, now, seconds, pod, secret, node, warnAfter, ...token }) =>
       sign({
         aud: token.audiences,

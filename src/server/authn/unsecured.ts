@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../../base/errors.ts';
 import type { User } from '../api.ts';
 
-/** Everyone who comes through the port without TLS. */
+/** The user of every request on the port without TLS. */
 const UNSECURED: User = Object.freeze({
   name: 'system:unsecured',
   groups: Object.freeze(['system:masters', 'system:authenticated']),
@@ -11,8 +11,8 @@ const UNSECURED: User = Object.freeze({
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
 /**
- * The port is for people and programs of this machine. A browser there shows pages from anywhere, and those must not use
- * it: neither under a name that was made to lead here, nor from a page that is somewhere else's. Throws a Forbidden.
+ * Accepts a request on the port without authentication, which is for local users and programs. Web pages that a local browser
+ * shows must not use it: neither by DNS rebinding (another Host) nor across origins. Throws a Forbidden.
  */
 export function unsecuredUser({ host, origin }: IncomingHttpHeaders): User {
   if (host !== undefined && !LOOPBACK.test(host)) throw refusal(`the host ${JSON.stringify(host)}`);

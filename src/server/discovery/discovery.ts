@@ -12,7 +12,7 @@ import { aggregatedDocument } from './aggregated.ts';
 export interface VersionInfo {
   readonly major: string;
   readonly minor: string;
-  /** The release it behaves like, and the oldest one that may be replaced by it. */
+  /** The release that the server emulates, and the oldest one that it is compatible with. */
   readonly emulationMajor?: string;
   readonly emulationMinor?: string;
   readonly minCompatibilityMajor?: string;

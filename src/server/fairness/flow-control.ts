@@ -2,7 +2,7 @@
 import type { Kind } from '../../kinds/kind.ts';
 import type { CallOptions } from '../api.ts';
 import type { Attributes } from '../authz/authorizer.ts';
-import type { Memo } from '../per-route.ts';
+import type { Memo } from '../request-memos.ts';
 
 export interface RequestClient {
   readonly isDisconnected: boolean;

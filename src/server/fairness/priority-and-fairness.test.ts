@@ -6,7 +6,7 @@ import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { User } from '../api.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
-import { Memo } from '../per-route.ts';
+import { Memo } from '../request-memos.ts';
 import type { FlowControl, FlowControlRequest, Seat } from './flow-control.ts';
 import { MaxInFlight } from './max-in-flight.ts';
 

@@ -16,7 +16,7 @@ export class Histogram {
     this.#sum += seconds;
   }
 
-  /** In the text form of Prometheus; `labels` as `verb="GET"`, or nothing. */
+  /** The text format of Prometheus. `labels` is like `verb="GET"`, or empty. */
   *lines(name: string, labels: string): Generator<string> {
     const before = labels && `${labels},`;
     let total = 0;

@@ -1,6 +1,6 @@
 /**
- * What `/metrics` says, in the text form of Prometheus and in the names that dashboards for Kubernetes know. Counting is
- * on the way of every request and so is cheap; writing it out is not.
+ * The metrics that `/metrics` serves in the text format of Prometheus, under the names that dashboards for Kubernetes use.
+ * Every request is counted, so that counting is cheap; writing the text is not. Components add sources of their own.
  */
 import type { Clock } from '../../base/clock.ts';
 import { processLines } from './process.ts';
@@ -8,7 +8,7 @@ import { RequestMetrics } from './requests.ts';
 import { StoreMetrics } from './store.ts';
 import { head, labelsOf } from './text.ts';
 
-/** Which release says it. */
+/** The release of the program. */
 export interface BuildInfo {
   readonly major: string;
   readonly minor: string;
@@ -17,7 +17,7 @@ export interface BuildInfo {
   readonly platform: string;
 }
 
-/** Whoever else has something to say. */
+/** A component with metrics of its own. */
 interface MetricsSource {
   lines(): Iterable<string>;
 }
@@ -40,7 +40,7 @@ export class Metrics {
       ...this.requests.lines(),
       ...this.store.lines(),
       ...this.#others.flatMap((source) => [...source.lines()]),
-      head('kubernetes_build_info', 'gauge', 'Which release this is.'),
+      head('kubernetes_build_info', 'gauge', 'The release of the program, as labels of the constant 1.'),
       `kubernetes_build_info{${labels}} 1`,
       ...processLines(this.clock.now()),
     ];

@@ -3,8 +3,8 @@ import type { Registry, Resource } from '../registry.ts';
 import { Histogram } from './histogram.ts';
 import { head, labelsOf } from './text.ts';
 
-/** What a request is counted under. A route of the front end is one. */
-export interface Counted {
+/** What a request is counted by. Routes are of this shape. */
+export interface CountedRequest {
   readonly resource: Resource;
   readonly subresource: { readonly name: string } | undefined;
   readonly namespace: string | undefined;
@@ -22,8 +22,10 @@ const METHODS: Readonly<Record<Verb, string>> = {
   deletecollection: 'DELETECOLLECTION',
 };
 
-/** In seconds, as dashboards expect them. */
-const BOUNDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+/** Bounds of the buckets in seconds, as dashboards expect them. */
+const BUCKETS_SECONDS = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
 
 const REQUESTS = 'apiserver_request_total';
 const DURATIONS = 'apiserver_request_duration_seconds';
@@ -34,10 +36,10 @@ const WATCHERS = 'apiserver_registered_watchers';
 const SCOPES = ['cluster', 'namespace', 'resource'] as const;
 const VERBS = Object.keys(METHODS) as Verb[];
 
-/** Requests of one verb on one resource. */
+/** The requests of one verb on one resource. */
 class Series {
   readonly codes = new Map<number, number>();
-  readonly durations = new Histogram(BOUNDS);
+  readonly durations = new Histogram(BUCKETS_SECONDS);
   running = 0;
 
   constructor(
@@ -46,7 +48,7 @@ class Series {
   ) {}
 }
 
-/** Requests as they come and go. Made for the way of every request: nothing is allocated that was counted before. */
+/** Counts requests. Allocates nothing for a request that is like one before it. */
 export class RequestMetrics {
   /** By resource, subresource, and scope with verb. */
   readonly #series = new Map<Resource, Map<string, (Series | undefined)[]>>();
@@ -59,8 +61,8 @@ export class RequestMetrics {
     this.#registry = registry;
   }
 
-  /** A request has begun. What comes back is for `ended`. */
-  began(verb: Verb, counted: Counted): Series {
+  /** Counts a request that begins. The result is to be passed to `ended`. */
+  began(verb: Verb, counted: CountedRequest): Series {
     const series = this.#find(verb, counted);
     series.running++;
     if (isMutating(verb)) this.#mutating++;
@@ -79,21 +81,21 @@ export class RequestMetrics {
   *lines(): Generator<string> {
     this.#dropUnserved();
     const all = [...this.#all()];
-    yield head(REQUESTS, 'counter', 'Requests that were answered, by what they asked for and the code of the answer.');
+    yield head(REQUESTS, 'counter', 'Number of requests by verb, resource, scope and response code.');
     for (const { codes, labels } of all) {
       for (const [code, count] of codes) yield `${REQUESTS}{${labelsOf({ code, ...labels })}} ${count}`;
     }
-    yield head(DURATIONS, 'histogram', 'Seconds from a request to its answer.');
+    yield head(DURATIONS, 'histogram', 'Time from receiving a request to its response, in seconds.');
     for (const { durations, labels } of all) {
       if (labels.verb !== 'WATCH') yield* durations.lines(DURATIONS, labelsOf(labels));
     }
-    yield head(IN_FLIGHT, 'gauge', 'Requests that are being answered, without those that go on.');
+    yield head(IN_FLIGHT, 'gauge', 'Number of requests in flight, without long-running ones.');
     yield `${IN_FLIGHT}{request_kind="mutating"} ${this.#mutating}`;
     yield `${IN_FLIGHT}{request_kind="readOnly"} ${this.#reading}`;
     const watches = all.filter(({ labels }) => labels.verb === 'WATCH');
-    yield head(LONG_RUNNING, 'gauge', 'Requests that go on: watches.');
+    yield head(LONG_RUNNING, 'gauge', 'Number of active long-running requests (watches).');
     for (const { labels, running } of watches) yield `${LONG_RUNNING}{${labelsOf(labels)}} ${running}`;
-    yield head(WATCHERS, 'gauge', 'Watches that are open, by kind.');
+    yield head(WATCHERS, 'gauge', 'Number of open watches by kind.');
     yield* this.#watchers();
   }
 
@@ -116,11 +118,11 @@ export class RequestMetrics {
   #dropUnserved(): void {
     const registry = this.#registry;
     if (!registry) return;
-    // A request that was routed before its kind went may still have been counted afterwards.
+    // A request that was routed before its kind was removed may be counted afterwards.
     for (const resource of [...this.#series.keys()]) if (!registry.serves(resource)) this.#series.delete(resource);
   }
 
-  #find(verb: Verb, counted: Counted): Series {
+  #find(verb: Verb, counted: CountedRequest): Series {
     const { resource } = counted;
     const subresource = counted.subresource?.name ?? '';
     const scope = scopeOf(verb, counted);
@@ -148,7 +150,7 @@ export class RequestMetrics {
 
 export type { Series };
 
-function scopeOf(verb: Verb, { namespace, name }: Counted): (typeof SCOPES)[number] {
+function scopeOf(verb: Verb, { namespace, name }: CountedRequest): (typeof SCOPES)[number] {
   if (name !== undefined || verb === 'create') return 'resource';
   return namespace === undefined ? 'cluster' : 'namespace';
 }

@@ -3,14 +3,16 @@ import type { Store } from '../../store/store.ts';
 import { Histogram } from './histogram.ts';
 import { head } from './text.ts';
 
-const BOUNDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const BUCKETS_SECONDS = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
 const DURATIONS = 'etcd_request_duration_seconds';
 
-/** How long writes to the store take, under the name that dashboards look for, whatever the store is. */
+/** Measures commits to the store, under the name that dashboards use, whichever store it is. */
 export class StoreMetrics {
-  readonly #commits = new Histogram(BOUNDS);
+  readonly #commits = new Histogram(BUCKETS_SECONDS);
 
-  /** The same store, with its commits measured. */
+  /** Wraps a store so that its commits are measured. */
   measured(store: Store, clock: Clock): Store {
     return {
       revision: () => store.revision(),
@@ -31,7 +33,7 @@ export class StoreMetrics {
   }
 
   *lines(): Generator<string> {
-    yield head(DURATIONS, 'histogram', 'Seconds from a write to its place on the disk.');
+    yield head(DURATIONS, 'histogram', 'Time that a commit to the store takes, in seconds.');
     yield* this.#commits.lines(DURATIONS, 'operation="txn",type="*"');
   }
 }

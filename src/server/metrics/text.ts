@@ -1,9 +1,9 @@
-/** The head of a metric in the text form of Prometheus. */
+/** The HELP and TYPE lines of a metric in the text format of Prometheus. */
 export function head(name: string, type: 'counter' | 'gauge' | 'histogram', help: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}`;
 }
 
-/** Labels in the order in which they are given, as `verb="GET",group=""`. */
+/** Formats labels in their order, as `verb="GET",group=""`. */
 export function labelsOf(values: Readonly<Record<string, string | number>>): string {
   return Object.entries(values)
     .map(([name, value]) => `${name}="${escaped(String(value))}"`)

@@ -1,46 +1,46 @@
 /**
- * How the server reaches the agents of nodes. It knows no agent itself: cli/ gives it a connection, to agents in the same
- * process or over the network, and nobody above can tell which.
+ * How the server reaches node agents. It is given a connection by cli/, to agents in the same process or over the network,
+ * and does not know which.
  */
 import { ApiError } from '../../base/errors.ts';
 
-/** Which lines of which container. */
+/** Selects lines of a container's log. */
 interface LogRequest {
   readonly node: string;
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** The answer goes on until the container ends. */
+  /** Whether to stream further lines until the container ends. */
   readonly follow: boolean;
-  /** Of the container that ran before this one. */
+  /** Whether the log of the previous container is meant. */
   readonly previous: boolean;
-  /** Every line begins with its time. */
+  /** Whether every line begins with its time. */
   readonly timestamps: boolean;
-  /** Milliseconds since the epoch: no older lines. */
+  /** The oldest line, in milliseconds since the epoch. */
   readonly since: number | undefined;
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;
-  /** The reader has gone. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** How much is in use. */
+/** Resource usage. */
 export interface Usage {
-  /** Billionths of a processor. */
+  /** In nanocores. */
   readonly cpu: number;
-  /** Bytes that cannot be given back at once. */
+  /** The working set, in bytes. */
   readonly memory: number;
 }
 
-/** What an agent has measured last of its node and of all pods on it. */
+/** The latest metrics of a node and its pods. */
 export interface NodeUsage {
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** Over how many milliseconds before that. */
+  /** The length of the measured interval, in milliseconds. */
   readonly window: number;
   /** Of the whole machine. */
   readonly node: Usage;
-  /** Those with a container that runs. */
+  /** Pods with a running container. */
   readonly pods: readonly PodUsage[];
 }
 
@@ -50,19 +50,19 @@ interface PodUsage {
   readonly containers: readonly (Usage & { readonly name: string })[];
 }
 
-/** What goes into a pod and comes out of it. */
+/** A subresource that opens a stream to a pod. */
 export type StreamAction = 'exec' | 'attach' | 'portforward';
 
 export interface NodeConnection {
-  /** The log in pieces, made as they are taken. Rejects with an ApiError in the words of the agent. */
+  /** The log in chunks, read as they are consumed. Rejects with an ApiError. */
   logs(request: LogRequest): Promise<AsyncIterable<Uint8Array>>;
-  /** Undefined when the agent has measured nothing yet or does not answer: that never fails a question about many. */
+  /** Undefined if the agent has no metrics yet or does not answer, so that one node never fails a list of many. */
   usage(node: string): Promise<NodeUsage | undefined>;
-  /** Why a node has no such stream to offer, for people. */
+  /** Why a node does not offer this stream, as an error message. */
   refusal(node: string, action: StreamAction): string;
 }
 
-/** As long as nobody has said how nodes are reached. */
+/** Used until a connection is set. */
 export const NO_CONNECTION: NodeConnection = {
   async logs({ node }) {
     throw new ApiError('InternalError', `the agent of node "${node}" cannot be reached`);

@@ -1,6 +1,6 @@
 /**
- * The named shapes of everything that is served. A shape is published under the package that it is at home in; one that
- * several versions of a kind share is published once for each, as if it had been written down in each.
+ * The definitions of the published schemas: the named shapes of all kinds. A shape is published under the package of its
+ * home, a group and version. One that several versions of a kind share is published once for each of them.
  */
 
 import { splitApiVersion } from '../../kinds/kind.ts';
@@ -21,7 +21,7 @@ export interface GroupVersionKind {
 export interface Definition {
   readonly name: string;
   readonly shape: ObjectSchema;
-  /** The package that it is at home in; what its fields name is looked up from there. */
+  /** The group and version that it belongs to, from which the shapes of its fields are resolved. */
   readonly home: string;
   readonly kinds: GroupVersionKind[];
   /** The fields that use it, and the lists and maps whose elements it describes, each with its own options. */
@@ -30,10 +30,10 @@ export interface Definition {
   readonly elements: ObjectSchema[];
 }
 
-/** The core group's version: what one of its objects has is its own, whoever else has it. */
+/** The version of the core group: shapes of its objects belong to it, whichever other kinds have them. */
 const CORE = 'v1';
 
-/** One object of the API, in one version: where the walk over the shapes starts. */
+/** A kind in one version, from which its shapes are collected. */
 interface Root {
   readonly shape: ObjectSchema;
   readonly apiVersion: string;
@@ -49,7 +49,7 @@ export class Definitions {
   constructor(registry: Registry) {
     const roots = rootsOf(registry);
     this.#homes = homesOf(roots);
-    // Before a Status brings the older form of it that an object can carry.
+    // Before Status, which contains an older form of the same name.
     this.#add(ListMeta, META);
     for (const { shape, apiVersion, kind } of roots) this.#put(shape, apiVersion).kinds.push(kindOf(apiVersion, kind));
     const options = this.#add(DeleteOptions, META);
@@ -61,7 +61,7 @@ export class Definitions {
     for (const shape of [Status, ...discoveryShapes]) this.#add(shape, META).kinds.push(kindOf(CORE, shape.name));
   }
 
-  /** What a shape is called that is named by something at home in `home`. */
+  /** The name of the definition of a shape that is used by a definition of `home`. */
   nameOf(shape: ObjectSchema, home: string): string {
     return definitionName(this.#homeOf(shape, home), shape.name);
   }
@@ -98,8 +98,8 @@ export class Definitions {
 }
 
 /**
- * Where each shape is at home: in the core group when one of its objects has it; else in the versions that all objects
- * with the shape have in common. A Job is served in one version and a CronJob in several: a job's spec is of the one.
+ * The home of each shape: the core group if one of its kinds has it; otherwise the versions that all kinds with the shape
+ * have in common. A Job is served in one version and a CronJob in several, so that a JobSpec belongs to the one.
  */
 function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
   const homes = new Map<string, ReadonlySet<string>>();
@@ -110,7 +110,7 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
       if (seen.has(outline)) return;
       seen.add(outline);
       const known = homes.get(outline);
-      // What a core object has, it has with everything inside.
+      // Everything inside a shape of the core group belongs to it, too.
       if (known === core) return;
       homes.set(outline, apiVersion === CORE ? core : known ? common(known, versions) : versions);
       for (const next of shapesIn(inner)) visit(next, seen);
@@ -123,8 +123,8 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
 const outlines = new WeakMap<Fields, string>();
 
 /**
- * What tells shapes apart: name, fields, and which of these are always there. The rest of a description may differ from
- * place to place, as the rules for a template do, and it is the same shape to a client.
+ * Identifies a shape by its name, its fields, and which of them are always present. Other options, such as the rules of a
+ * template, may differ between uses: to a client it is the same shape.
  */
 function outlineOf({ name, fields }: ObjectSchema): string {
   let outline = outlines.get(fields);
@@ -177,7 +177,7 @@ function* shapesIn(shape: ObjectSchema): Generator<ObjectSchema> {
   }
 }
 
-/** The object that a field holds, whatever lists and maps are around it. */
+/** The shape of the objects in a field, inside lists and maps or not. */
 export function objectIn(schema: Schema): ObjectSchema | undefined {
   switch (schema.type) {
     case 'object':

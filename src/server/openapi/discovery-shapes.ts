@@ -1,4 +1,4 @@
-/** The documents by which clients find out what is served. */
+/** The shapes of discovery documents. */
 import { s } from '../../schema/builders.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 

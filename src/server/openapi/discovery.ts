@@ -1,10 +1,10 @@
-/** The paths of the documents by which clients find out what is served. */
+/** The paths of the discovery documents. */
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from './discovery-shapes.ts';
 import { definitionName, groupTag, META, operationInfix, operationTag } from './names.ts';
 import { type Endpoint, OBJECTS, rootOf } from './operations.ts';
 
-/** The paths of the groups, and of the lists of them. The core group has the name ''. */
+/** The paths of groups and of lists of groups. The core group has the name ''. */
 export function groupEndpoints(groups: readonly string[]): Endpoint[] {
   const endpoints = groups.map((group) => {
     if (!group) return endpoint('/api/', APIVersions, { id: 'getCoreAPIVersions', tag: 'core' });

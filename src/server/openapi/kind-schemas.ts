@@ -9,7 +9,7 @@ import { swaggerDeclaration } from './swagger.ts';
 import { DIALECT_V2, partV2 } from './v2.ts';
 import { DIALECT_V3, documentV3 } from './v3.ts';
 
-/** What the documents of all groups and versions share: which shapes there are, and what they are called. */
+/** The definitions that the documents of all groups and versions share. */
 interface Shared {
   readonly generation: number;
   readonly definitions: Definitions;
@@ -41,7 +41,7 @@ export class KindSchemas {
     };
   }
 
-  /** A shape's name depends on all kinds that have it. */
+  /** Built anew when kinds change: the name of a shape depends on all kinds that have it. */
   #current(): Shared {
     const { generation } = this.#registry;
     if (this.#shared?.generation !== generation) {

@@ -1,16 +1,16 @@
-/** In which form a document is wanted. The forms of objects are chosen elsewhere: tables and streams are none of these. */
+/** Content negotiation for schema documents. Representations of objects are negotiated in `../http/respond`. */
 import { ApiError } from '../../base/errors.ts';
 
 export const JSON_TYPE = 'application/json';
 export const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** Other names of the same form. The first is no proper media type, and is what clients ask for most. */
-const SAME: ReadonlyMap<string, string> = new Map([
+/** Other names of the same media type. The first is malformed, and is what most clients send. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
   ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', PROTOBUF_TYPE],
   ['application/com.github.googleapis.gnostic.openapiv2+protobuf', PROTOBUF_TYPE],
 ]);
 
-/** What the client wants most of what there is; fails with 406 when it wants none of it. */
+/** The offered type that the client prefers. Throws NotAcceptable (406) when it accepts none. */
 export function chooseType(accept: string | undefined, offered: readonly [string, ...string[]]): string {
   if (!accept) return offered[0];
   const wanted = accept
@@ -28,7 +28,7 @@ export function chooseType(accept: string | undefined, offered: readonly [string
 function parseClause(clause: string): { type: string; quality: number } {
   const [type = '', ...parameters] = clause.split(';').map((part) => part.trim().toLowerCase());
   const quality = parameters.find((parameter) => parameter.startsWith('q='));
-  return { type: SAME.get(type) ?? type, quality: quality ? Number(quality.slice(2)) : 1 };
+  return { type: ALIASES.get(type) ?? type, quality: quality ? Number(quality.slice(2)) : 1 };
 }
 
 function matches(wanted: string, offer: string): boolean {

@@ -1,13 +1,13 @@
 /**
- * What things are called in the published schemas: definitions by package, operations by group, version and kind. The
- * schemes are Kubernetes' own, because generated clients and kubectl look things up by these names.
+ * Names in the published schemas: definitions by package, operations by group, version and kind. They are those of
+ * Kubernetes, because generated clients and kubectl depend on them.
  */
 import { splitApiVersion } from '../../kinds/kind.ts';
 
-/** Where the shapes live that belong to no group. Written like an apiVersion, so that one function names them all. */
+/** The home of shapes that belong to no group. It has the form of an apiVersion, so that one function names all shapes. */
 export const META = 'meta/v1';
 
-/** Shapes of every group's objects. */
+/** Shapes that all groups share. */
 const META_SHAPES = new Set([
   'APIGroup',
   'APIGroupList',
@@ -35,10 +35,10 @@ const META_SHAPES = new Set([
   'WatchEvent',
 ]);
 
-/** Shapes of the core group that no core object has, or has in another form. */
+/** Shapes of the core group that none of its kinds has, or has in another form. */
 const CORE_SHAPES = new Set(['PersistentVolumeSpec', 'TopologySelectorLabelRequirement', 'TopologySelectorTerm']);
 
-/** Where a shape lives whose name alone tells it. */
+/** The home of a shape that is known by its name alone. */
 export function fixedHome(shape: string): string | undefined {
   if (META_SHAPES.has(shape)) return META;
   return CORE_SHAPES.has(shape) ? 'v1' : undefined;
@@ -46,7 +46,7 @@ export function fixedHome(shape: string): string | undefined {
 
 const META_PACKAGE = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** Values that are strings, numbers or anything on the wire and have names of their own. */
+/** Definitions of values without fields. */
 export const SCALARS = {
   time: `${META_PACKAGE}.Time`,
   microTime: `${META_PACKAGE}.MicroTime`,
@@ -58,7 +58,7 @@ export const SCALARS = {
   patch: `${META_PACKAGE}.Patch`,
 } as const;
 
-/** Groups whose shapes Kubernetes keeps beside those of all others. */
+/** Groups whose shapes are in other packages in Kubernetes. */
 const PACKAGES: Readonly<Record<string, string>> = { 'metrics.k8s.io': 'io.k8s.metrics.pkg.apis.metrics' };
 
 /** `io.k8s.api.apps.v1.Deployment`; of a group with a domain of its own, `com.example.stable.v1.Backup`. */
@@ -70,19 +70,19 @@ export function definitionName(home: string, shape: string): string {
   return `${PACKAGES[group] ?? usual}.${version}.${shape}`;
 }
 
-/** What stands between verb and kind in the name of an operation: `RbacAuthorizationV1`. */
+/** The part of an operation ID between verb and kind: `RbacAuthorizationV1`. */
 export function operationInfix(apiVersion: string): string {
   const [group, version] = splitApiVersion(apiVersion);
   return groupTag(group).infix + capitalized(version);
 }
 
-/** Under what heading tools show the operations of a group and version: `rbacAuthorization_v1`. */
+/** The tag of the operations of a group and version: `rbacAuthorization_v1`. */
 export function operationTag(apiVersion: string): string {
   const [group, version] = splitApiVersion(apiVersion);
   return `${groupTag(group).tag}_${version}`;
 }
 
-/** A group in the headings of operations, and in their names. */
+/** A group as part of tags and of operation IDs. */
 export function groupTag(group: string): { tag: string; infix: string } {
   const [first = '', ...rest] = (group || 'core').replace(/\.k8s\.io$/, '').split('.');
   const tag = first + rest.map(capitalized).join('');

@@ -23,7 +23,7 @@ export interface PublishedDocument {
   readonly body: Buffer;
   readonly contentType: string;
   readonly etag: string;
-  /** The same at the lowest gzip level, compressed once for all who ask. */
+  /** The body at the lowest gzip level. It is compressed once. */
   gzip(): Promise<Buffer>;
 }
 
@@ -31,7 +31,7 @@ const V2 = '/openapi/v2';
 const V3 = '/openapi/v3';
 const SWAGGER = '/swaggerapi';
 
-/** Where clients looked for the same document before it had its place. */
+/** Former paths of the OpenAPI 2 document. */
 const OLD_V2: ReadonlyMap<string, string> = new Map([
   ['/swagger.json', JSON_TYPE],
   ['/swagger-2.0.0.json', JSON_TYPE],
@@ -100,7 +100,7 @@ export class OpenApi {
     return documentV2([...parts, partV2(endpoints, definitions, new DefinitionRenderer(definitions, DIALECT_V2))]);
   }
 
-  /** Clients keep a document for as long as its address stays: the address has its hash. */
+  /** The index of OpenAPI 3 documents. Clients cache a document by its URL, which contains its hash. */
   async #indexV3(): Promise<Json> {
     const paths: Json = {};
     const apiVersions = this.#backends.all().map(({ apiVersion }) => apiVersion);

@@ -1,4 +1,4 @@
-/** What can be done at every path of a served resource, in no dialect yet. */
+/** The operations at every path of a resource, independent of the dialect. */
 import type { Verb } from '../../kinds/kind.ts';
 import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
 import { Status } from '../../kinds/shapes/meta/status.ts';
@@ -26,15 +26,15 @@ type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
 export interface Operation {
   readonly method: Method;
   readonly id: string;
-  /** Under what heading tools show it. */
+  /** The group under which tools show it. */
   readonly tag: string;
   readonly description: string;
-  /** What is done with objects of which kind; undefined where it is about no objects. */
+  /** `x-kubernetes-action` and `x-kubernetes-group-version-kind`; undefined where no objects are involved. */
   readonly action: string | undefined;
   readonly kind: GroupVersionKind | undefined;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly definition: string; readonly required: boolean } | undefined;
-  /** The definition of the answer; undefined where the answer is text. */
+  /** The definition of the response; undefined where it is text. */
   readonly answer: string | undefined;
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
@@ -42,7 +42,7 @@ export interface Operation {
 
 export interface Endpoint {
   readonly path: string;
-  /** Of all its operations. */
+  /** Those of all operations. */
   readonly parameters: readonly Parameter[];
   readonly operations: readonly Operation[];
 }
@@ -70,7 +70,7 @@ const METHODS: Readonly<Record<Verb, Method>> = {
 
 const METADATA = (name: string) => definitionName(META, name);
 
-/** Every path of one served version of a kind. */
+/** All paths of a resource. */
 export function endpointsOf(resource: ServedResource): Endpoint[] {
   return new Paths(resource).all();
 }
@@ -188,7 +188,7 @@ class Paths {
     };
   }
 
-  /** An operation that sends what it asks for. */
+  /** An operation with the object in its body. */
   #written(verb: Verb, word: string): Operation {
     return this.#withBody(this.#operation(verb, `${word}${this.#infix}${this.#scoped()}`), verb);
   }
@@ -249,13 +249,13 @@ class Paths {
     };
   }
 
-  /** The kind as it stands in the names of operations. */
+  /** The kind as part of operation IDs. */
   #scoped(): string {
     return this.#namespaced ? `Namespaced${this.#resource.kind.kind}` : this.#resource.kind.kind;
   }
 }
 
-/** How descriptions begin. */
+/** The first words of descriptions. */
 const WORDS: Readonly<Record<Verb, string>> = {
   get: 'read',
   list: 'list',
@@ -267,10 +267,10 @@ const WORDS: Readonly<Record<Verb, string>> = {
   deletecollection: 'delete',
 };
 
-/** How the names of operations begin. */
+/** The first words of operation IDs. */
 const VERBS: Readonly<Record<Verb, string>> = { ...WORDS, patch: 'patch' };
 
-/** Where the paths of a group and version begin. */
+/** The path of a group and version. */
 export function rootOf(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 }

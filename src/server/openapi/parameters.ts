@@ -1,4 +1,4 @@
-/** What a request can say in its path and its query. */
+/** Path and query parameters of requests. */
 import type { QueryParameters } from '../subresources/parameters.ts';
 
 export interface Parameter {
@@ -16,14 +16,14 @@ const query = (name: string, type: Parameter['type'], description: string): Para
   description,
 });
 
-export const NAMESPACE = path('namespace', 'the namespace that the objects live in');
+export const NAMESPACE = path('namespace', 'Namespace of the objects.');
 
 export function nameParameter(kind: string): Parameter {
-  return path('name', `name of the ${kind}`);
+  return path('name', `Name of the ${kind}.`);
 }
 
 /** What follows the name of a subresource that takes a path. */
-export const PATH = path('path', 'the rest of the path');
+export const PATH = path('path', 'Path that the request is passed on to.');
 
 /** The query parameters that a subresource declares. */
 export function publishedParameters(parameters: QueryParameters = {}): Parameter[] {
@@ -31,52 +31,80 @@ export function publishedParameters(parameters: QueryParameters = {}): Parameter
   return published.map(([name, { type, description }]) => query(name, type, description));
 }
 
-export const PRETTY = query('pretty', 'string', 'true: the answer is indented, for people.');
+export const PRETTY = query(
+  'pretty',
+  'string',
+  'Whether the response is indented (true or false). Default: true for curl, wget and browsers.',
+);
 
-const DRY_RUN = query('dryRun', 'string', 'All: the request is checked, and nothing is changed.');
+const DRY_RUN = query('dryRun', 'string', 'Set to All to run all checks without persisting the change.');
 const FIELD_VALIDATION = query(
   'fieldValidation',
   'string',
-  'What becomes of unknown and duplicate fields: Ignore, Warn or Strict.',
+  'How unknown and duplicate fields are handled: Ignore, Warn (default) or Strict, which rejects the request.',
 );
-const FIELD_MANAGER = query('fieldManager', 'string', 'Who makes the change.');
+const FIELD_MANAGER = query('fieldManager', 'string', 'Name of the program or user that makes the change.');
 
 const SELECTION = [
-  query('continue', 'string', 'The rest of a list that was cut off: what the list gave to go on with.'),
-  query('fieldSelector', 'string', 'Only objects whose fields have these values.'),
-  query('includeUninitialized', 'boolean', 'Also objects that are not yet initialized.'),
-  query('labelSelector', 'string', 'Only objects whose labels match.'),
-  query('limit', 'integer', 'At most so many objects.'),
-  query('resourceVersion', 'string', 'How fresh the answer must be, or where a watch starts.'),
-  query('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
+  query('continue', 'string', 'Token from metadata.continue of the previous page, to request the next one.'),
+  query(
+    'fieldSelector',
+    'string',
+    'Restricts the result to objects whose fields have these values, such as metadata.name=web.',
+  ),
+  query('includeUninitialized', 'boolean', 'Whether objects with pending initializers are included.'),
+  query('labelSelector', 'string', 'Restricts the result to objects whose labels match, such as app=web,tier!=db.'),
+  query('limit', 'integer', 'Maximum number of objects in the response. The rest is requested with continue.'),
+  query(
+    'resourceVersion',
+    'string',
+    'Minimum version that a read must show, or the version after which a watch starts.',
+  ),
+  query('resourceVersionMatch', 'string', 'How resourceVersion is applied: Exact or NotOlderThan.'),
 ];
 
 export const LIST = [
-  query('allowWatchBookmarks', 'boolean', 'A watch may tell how far it has come when nothing changes.'),
+  query(
+    'allowWatchBookmarks',
+    'boolean',
+    'Whether a watch sends BOOKMARK events with the version that it has reached.',
+  ),
   ...SELECTION,
-  query('sendInitialEvents', 'boolean', 'A watch begins with the objects that there are.'),
-  query('timeoutSeconds', 'integer', 'The list or watch ends after so long.'),
-  query('watch', 'boolean', 'Changes are told as they happen.'),
+  query(
+    'sendInitialEvents',
+    'boolean',
+    'Whether a watch begins with ADDED events for the existing objects and a bookmark behind them.',
+  ),
+  query('timeoutSeconds', 'integer', 'Timeout of the list or watch in seconds.'),
+  query('watch', 'boolean', 'Whether changes are streamed as watch events instead of returning a list.'),
 ];
 
 export const GET = [
-  query('exact', 'boolean', 'With export: fields of this cluster, such as the namespace, are kept.'),
-  query('export', 'boolean', 'Without what only this cluster gives an object.'),
+  query('exact', 'boolean', 'With export: whether cluster-specific fields such as the namespace are kept.'),
+  query(
+    'export',
+    'boolean',
+    'Whether fields that the server sets are removed, so that the object can be created again.',
+  ),
 ];
 
 export const WRITE = [DRY_RUN, FIELD_MANAGER, FIELD_VALIDATION];
 
 export const DELETE = [
   DRY_RUN,
-  query('gracePeriodSeconds', 'integer', 'How long the object may live on; 0 ends it at once.'),
-  query('orphanDependents', 'boolean', 'The old form of propagationPolicy: true is Orphan.'),
-  query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
+  query(
+    'gracePeriodSeconds',
+    'integer',
+    'Seconds before the object is removed; 0 removes it immediately. Default: that of the kind.',
+  ),
+  query('orphanDependents', 'boolean', 'Deprecated: use propagationPolicy. True means Orphan.'),
+  query('propagationPolicy', 'string', 'How dependents are handled: Orphan, Background or Foreground.'),
 ];
 
 export const DELETE_COLLECTION = [...DELETE, ...SELECTION];
 
 /**
- * Those that are written out where they are used, and not referred to: kubectl finds out from them, without following
- * references, what a kind supports.
+ * Parameters that are written inline where they are used: kubectl looks for them, without resolving references, to find out
+ * what a kind supports.
  */
-export const WRITTEN_OUT: ReadonlySet<string> = new Set([DRY_RUN.name, FIELD_VALIDATION.name]);
+export const INLINE_PARAMETERS: ReadonlySet<string> = new Set([DRY_RUN.name, FIELD_VALIDATION.name]);

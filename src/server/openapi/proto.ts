@@ -1,14 +1,14 @@
 /**
- * Writes an OpenAPI 2 document in protobuf: kubectl before release 1.27 reads no other form. The messages are those of
- * gnostic's `openapi.v2`; described here are the parts that our documents have.
+ * Encodes an OpenAPI 2 document in protobuf: kubectl before 1.27 reads no other form. The messages are those of gnostic's
+ * `openapi.v2`, as far as documents of this server use them.
  */
 import { ProtoWriter } from '../../base/protobuf/writer.ts';
 import type { Json } from '../backends/backend.ts';
 
-/** Writes the fields of one message. The writer goes backwards, so that the last comes first. */
+/** Writes the fields of a message, the last one first: the writer goes backwards. */
 type Message = (value: any, out: ProtoWriter) => void;
 
-/** Writes one field, tag included. */
+/** Writes one field with its tag. */
 type Field = (value: any, out: ProtoWriter) => void;
 
 const string =
@@ -33,7 +33,7 @@ const list =
     for (let i = values.length - 1; i >= 0; i--) field(values[i], out);
   };
 
-/** A map: messages with a name and a value. */
+/** A map, as messages with a name and a value. */
 const named = (number: number, write: Message): Field =>
   list((entry, out) => {
     out.message(number, () => {
@@ -47,10 +47,10 @@ const map = (number: number, write: Message): Field => {
   return (value, out) => entries(Object.entries(value), out);
 };
 
-/** Any value, as YAML; JSON is a part of YAML. */
+/** Any value as YAML, of which JSON is a subset. */
 const any: Message = (value, out) => out.string(2, `${JSON.stringify(value)}\n`);
 
-/** A message by the names that its fields have in JSON. With `extensions`, keys that begin with `x-` go to that field. */
+/** A message whose fields are given by their names in JSON. Keys that begin with `x-` go to the field `extensions`. */
 function fields(known: Readonly<Record<string, Field>>, extensions?: number): Message {
   const extension = extensions === undefined ? undefined : named(extensions, any);
   return (value: Json, out) => {

@@ -2,7 +2,7 @@ import { type Definition, type Definitions, objectIn } from './definitions.ts';
 import { SCALARS } from './names.ts';
 import type { Endpoint } from './operations.ts';
 
-/** The definitions that the operations name, and those that these name in turn. */
+/** The names of the definitions that the operations use, directly or through other definitions. */
 export function definitionsUsed(endpoints: readonly Endpoint[], definitions: Definitions): Set<string> {
   const names = new Set<string>(Object.values(SCALARS));
   const visit = (definition: Definition | undefined) => {

@@ -1,13 +1,13 @@
 /**
- * Which fields a definition calls required. Clients refuse an object without them before they send it, also where a part
- * of an object is meant to be merged into a whole. So what is said here is what Kubernetes says, and not always what the
- * server will insist on.
+ * Which fields the published schemas call required. Clients reject an object without them before they send it, even where it
+ * is a part that will be merged into a whole. So these are the fields that Kubernetes calls required, which are not always
+ * those that the server requires.
  */
 import type { Schema } from '../../schema/schema.ts';
 import type { Definition } from './definitions.ts';
 
-/** The whole object must have them; what is sent may be a part, or the server makes them up. */
-const INSISTED_ON: Readonly<Record<string, readonly string[]>> = {
+/** Fields that the server requires and the schemas do not: a client may send a part, or the server fills them in. */
+const REQUIRED_BY_SERVER_ONLY: Readonly<Record<string, readonly string[]>> = {
   AggregationRule: ['clusterRoleSelectors'],
   ConfigMapProjection: ['name'],
   ConfigMapVolumeSource: ['name'],
@@ -30,8 +30,8 @@ const INSISTED_ON: Readonly<Record<string, readonly string[]>> = {
   VolumeAttributesClass: ['parameters'],
 };
 
-/** Called required, though the server could do without; by the definition's whole name, because versions differ. */
-const ASKED_FOR: Readonly<Record<string, readonly string[]>> = {
+/** Fields that the schemas call required and the server does not, by definition, because versions differ. */
+const REQUIRED_BY_SCHEMA_ONLY: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.apps.v1.DaemonSetSpec': ['selector'],
   'io.k8s.api.batch.v1.CronJob': ['spec'],
   'io.k8s.api.core.v1.Binding': ['target'],
@@ -40,17 +40,17 @@ const ASKED_FOR: Readonly<Record<string, readonly string[]>> = {
   'io.k8s.api.core.v1.ScaleIOVolumeSource': ['secretRef'],
 };
 
-/** In alphabetical order. Where places differ that use a definition, only what all of them require. */
+/** The required fields of a definition, in alphabetical order. Where its uses differ, those that all of them require. */
 export function requiredFields({ name, shape, uses }: Definition): string[] {
   const places = new Set([shape, ...uses].map(({ fields }) => fields));
-  const open = INSISTED_ON[shape.name];
+  const open = REQUIRED_BY_SERVER_ONLY[shape.name];
   const required = Object.keys(shape.fields).filter(
     (field) => !open?.includes(field) && [...places].every((fields) => fields[field] && isRequired(fields[field])),
   );
-  return [...required, ...(ASKED_FOR[name] ?? [])].sort();
+  return [...required, ...(REQUIRED_BY_SCHEMA_ONLY[name] ?? [])].sort();
 }
 
-/** Whether a client must send a field: an object without it is refused, and nothing fills it in. */
+/** Whether a client must send a field: an object without it is invalid, and no default is filled in. */
 function isRequired({ required, zero, default: value }: Schema): boolean {
   return zero === true || (Boolean(required) && value === undefined);
 }

@@ -6,16 +6,16 @@ import { SCALARS } from './names.ts';
 import { requiredFields } from './required.ts';
 
 export interface Dialect {
-  /** What stands before the name of a definition where it is referred to. */
+  /** The prefix of references to definitions. */
   readonly references: string;
   /**
-   * OpenAPI 3: defaults and enumerations are said, and a reference with anything beside it is wrapped. Clients that read
-   * OpenAPI 2 would refuse what they take for an unknown word.
+   * OpenAPI 3: defaults and enumerations are published, and a reference with anything beside it is wrapped. Clients that
+   * read OpenAPI 2 would reject them as unknown keywords.
    */
   readonly complete: boolean;
 }
 
-/** How the values are written that have a name and no fields. */
+/** The definitions of values without fields. */
 const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete?: Json])[] = [
   [
     SCALARS.time,
@@ -57,7 +57,7 @@ const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete
   [SCALARS.patch, { description: 'A patch, in the format given by the Content-Type of the request.', type: 'object' }],
 ];
 
-/** How a document refers to a definition. */
+/** A reference to a definition. */
 export function reference(dialect: Dialect, name: string): Json {
   return { $ref: dialect.references + name };
 }
@@ -200,7 +200,7 @@ export class DefinitionRenderer {
     return reference(this.#dialect, name);
   }
 
-  /** Puts more beside a schema. OpenAPI 3 ignores what stands beside a reference, so that it goes a level down. */
+  /** Adds keywords to a schema. OpenAPI 3 ignores those beside a reference, which is wrapped in `allOf`. */
   #beside(body: Json, more: Json): Json {
     const wrapped = this.#dialect.complete && '$ref' in body && Object.keys(more).length > 0;
     return wrapped ? { allOf: [body], ...more } : { ...body, ...more };
@@ -224,7 +224,7 @@ function defaultOf({ default: value }: Schema): unknown {
   return typeof value === 'function' ? undefined : value;
 }
 
-/** Places can differ: what most of them say is said of the definition, and the others speak for themselves. */
+/** Uses of a definition can differ: it has the value of most of them, and the others override it. */
 function isAtomic({ shape, uses }: Definition): boolean {
   if (uses.length === 0) return shape.atomic ?? false;
   return uses.filter(({ atomic }) => atomic).length * 2 > uses.length;

@@ -1,4 +1,4 @@
-/** Shapes that are no part of any kind and stand around objects: lists, and the events of a watch. */
+/** Shapes around objects that belong to no kind: lists and watch events. */
 import { s } from '../../schema/builders.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 

@@ -1,4 +1,4 @@
-/** The API in Swagger 1.2, by group and version: clients of Kubernetes 1.7 check what they send with it. */
+/** Swagger 1.2 documents by group and version, which clients of Kubernetes 1.7 validate objects with. */
 import type { Schema } from '../../schema/schema.ts';
 import type { Json } from '../backends/backend.ts';
 import type { Definition, Definitions } from './definitions.ts';
@@ -70,7 +70,7 @@ function renderOperation(operation: Operation, shared: readonly Parameter[]): Js
   };
 }
 
-/** A model's name says its version and not its group; where two would have the same, it is the one of this group. */
+/** Names of models have no group. Where two models have the same name, the one of this group wins. */
 function modelsOf(definitions: Definitions, names: ReadonlySet<string>, apiVersion: string): Json {
   const models: Json = {};
   const used = [...definitions.all.values()].filter(({ name }) => names.has(name));
@@ -111,7 +111,7 @@ function typeOf(schema: Schema, from: Definition, definitions: Definitions): Jso
       return { type: 'boolean' };
     case 'list':
       return { type: 'array', items: typeOf(schema.items, from, definitions) };
-    // Maps are objects of which nothing more is known.
+    // Swagger 1.2 has no maps.
     case 'map':
     case 'any':
       return { type: 'object' };

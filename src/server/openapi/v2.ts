@@ -2,13 +2,13 @@
 import type { Json, OpenApiV2Part } from '../backends/backend.ts';
 import type { Definitions } from './definitions.ts';
 import type { Endpoint, Operation } from './operations.ts';
-import { type Parameter, WRITTEN_OUT } from './parameters.ts';
+import { INLINE_PARAMETERS, type Parameter } from './parameters.ts';
 import { definitionsUsed } from './reach.ts';
 import { type DefinitionRenderer, type Dialect, reference } from './schemas.ts';
 
 export const DIALECT_V2: Dialect = { references: '#/definitions/', complete: false };
 
-/** The part that some endpoints make up, with all the definitions that they need and no others. */
+/** The part of the document for some endpoints, with all the definitions that they use and no others. */
 export function partV2(
   endpoints: readonly Endpoint[],
   definitions: Definitions,
@@ -19,7 +19,7 @@ export function partV2(
   return { paths, definitions: renderer.render(definitionsUsed(endpoints, definitions)), parameters };
 }
 
-/** Where parts have something of the same name, that of the first one counts. */
+/** Merges parts. Where several have something of the same name, the first one wins. */
 export function documentV2(parts: readonly OpenApiV2Part[]): Json {
   const merged = (pick: (part: OpenApiV2Part) => Json) => sorted(Object.assign({}, ...parts.map(pick).reverse()));
   return {
@@ -65,7 +65,7 @@ function render(operation: Operation, shared: Json): Json {
   };
 }
 
-/** A name in a path differs from kind to kind; what else is used in many places is written down once. */
+/** The name in a path differs by kind; other parameters are shared and referenced. */
 function renderParameter(parameter: Parameter, shared: Json): Json {
   const { name } = parameter;
   const body = {
@@ -76,7 +76,7 @@ function renderParameter(parameter: Parameter, shared: Json): Json {
     type: parameter.type,
     uniqueItems: true,
   };
-  if (name === 'name' || WRITTEN_OUT.has(name)) return body;
+  if (name === 'name' || INLINE_PARAMETERS.has(name)) return body;
   shared[name] = body;
   return { $ref: `#/parameters/${name}` };
 }

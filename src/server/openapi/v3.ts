@@ -1,4 +1,4 @@
-/** One group and version as an OpenAPI 3 document, with all the definitions that it needs and no others. */
+/** One group and version as an OpenAPI 3 document, with all the definitions that it uses and no others. */
 import type { Json } from '../backends/backend.ts';
 import type { Definitions } from './definitions.ts';
 import type { Endpoint, Operation } from './operations.ts';

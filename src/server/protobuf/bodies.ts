@@ -1,6 +1,6 @@
 /**
- * Bodies in protobuf, as clients written in Go send them: since 1.32 their typed clients send nothing else, kubectl's own
- * commands included. Answers are JSON, which all of them take. Nothing here is made before the first such body comes.
+ * Decodes request bodies in protobuf. Typed Go clients, kubectl's own commands among them, send nothing else since 1.32; all
+ * of them accept replies in JSON. Readers are built when the first such body arrives.
  */
 import { ProtobufError, ProtoReader } from '../../base/protobuf/reader.ts';
 import type { Tree } from '../../base/tree.ts';
@@ -11,10 +11,10 @@ import type { Registry } from '../registry.ts';
 import { Messages } from './messages.ts';
 import { inner, readText } from './scalars.ts';
 
-/** What the bytes of every such body begin with. */
+/** The first bytes of every such body. */
 const MAGIC = Buffer.from('k8s\0');
 
-/** What the body is, where it does not say so itself. */
+/** The kind that a body is taken for when it does not name one. */
 export interface Expected {
   readonly apiVersion: string;
   readonly kind: string;
@@ -64,7 +64,7 @@ export class ProtobufBodies {
   }
 }
 
-/** An envelope says what the object is, and holds its bytes. */
+/** Reads the envelope (runtime.Unknown), which names the kind and holds the bytes of the object. */
 function readEnvelope(wire: ProtoReader): Expected & { readonly raw: Buffer } {
   let raw: Buffer = Buffer.alloc(0);
   let apiVersion = '';

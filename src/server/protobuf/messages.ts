@@ -1,7 +1,6 @@
 /**
- * Reads messages into trees, as a JSON parser would have made them from what the same client writes in JSON. What a field
- * is called and how deep it goes, the description of its shape says; which number it has, `kinds/protobuf/` does. A
- * shape's reader is compiled when the first message of it comes.
+ * Decodes protobuf messages into the trees that a JSON parser makes of the same objects. Names and types of fields come from
+ * the schema of a shape, their numbers from `kinds/protobuf/`. The reader of a shape is built with its first message.
  */
 import type { ProtoReader } from '../../base/protobuf/reader.ts';
 import { put, type Tree } from '../../base/tree.ts';
@@ -13,9 +12,9 @@ import { decodeJson } from '../http/body/json.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
 import { inner, readIntOrString, readString, readText } from './scalars.ts';
 
-/** Reads the value of the field that the wire is at. */
+/** Reads the value of the current field. */
 type ReadValue = (wire: ProtoReader, depth: number) => unknown;
-/** Reads it into the object that has the field. */
+/** Reads the value of the current field into its object. */
 type ReadField = (wire: ProtoReader, into: Tree, depth: number) => void;
 
 export class Messages {
@@ -23,7 +22,7 @@ export class Messages {
   readonly #depth: number;
   readonly #readers = new Map<string, ReadonlyMap<number, ReadField>>();
 
-  /** @param depth how many messages may stand inside each other */
+  /** `depth`: how deep messages may be nested. */
   constructor(definitions: Definitions, depth: number) {
     this.#definitions = definitions;
     this.#depth = depth;
@@ -69,7 +68,7 @@ export class Messages {
     return readers;
   }
 
-  #field(name: string, schema: Schema, { home, keepsZero }: Place): ReadField {
+  #field(name: string, schema: Schema, { home, keepsZero }: FieldContext): ReadField {
     if (schema.type === 'list') return this.#list(name, schema, home);
     if (schema.type === 'map') return this.#map(name, schema, home);
     const read = this.#value(schema, home);
@@ -80,7 +79,7 @@ export class Messages {
     };
   }
 
-  /** Numbers can also come packed: all of them in one field. */
+  /** Numbers can be packed: all of them in one field. */
   #list(name: string, { items }: ListSchema, home: string): ReadField {
     const read = this.#value(items, home);
     const isNumber = items.type === 'integer';
@@ -92,7 +91,7 @@ export class Messages {
     };
   }
 
-  /** An entry is a message with a key and a value; either is left out where it is empty. */
+  /** Each entry of a map is a message with a key and a value, both of which are omitted when empty. */
   #map(name: string, { values }: MapSchema, home: string): ReadField {
     const read = this.#value(values, home);
     return (wire, into, depth) => {
@@ -137,7 +136,7 @@ export class Messages {
     }
   }
 
-  /** A list that is itself an item or a value is a message with a list in it. */
+  /** A list inside a list or map is wrapped in a message. */
   #wrapped(schema: ListSchema, home: string): ReadValue {
     const items = this.#list('items', schema, home);
     const readers = new Map([[1, items]]);
@@ -158,7 +157,7 @@ export class Messages {
     };
   }
 
-  /** Free-form data is JSON inside of protobuf. */
+  /** Free-form data is JSON inside protobuf. */
   #raw(wire: ProtoReader): unknown {
     let value: unknown;
     for (let field = wire.next(); field; field = wire.next()) {
@@ -169,7 +168,7 @@ export class Messages {
   }
 }
 
-interface Place {
+interface FieldContext {
   readonly home: string;
   readonly keepsZero: boolean;
 }

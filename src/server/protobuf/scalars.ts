@@ -1,10 +1,10 @@
-/** Values that are one text or number in JSON and a message in protobuf, read into what JSON would hold. */
+/** Decodes values that are messages in protobuf and scalars in JSON: times, quantities, durations. */
 import { isUtf8 } from 'node:buffer';
 import { ProtoReader } from '../../base/protobuf/reader.ts';
 import type { StringSchema } from '../../schema/schema.ts';
 import { DecodeError } from '../http/body/decode-error.ts';
 
-/** The message that the field holds. */
+/** A reader of the message in the current field. */
 export function inner(wire: ProtoReader): ProtoReader {
   return new ProtoReader(wire.bytes());
 }
@@ -15,7 +15,7 @@ export function readText(wire: ProtoReader): string {
   return bytes.toString('utf8');
 }
 
-/** Undefined: the client has set nothing. */
+/** Undefined when the client has set nothing. */
 export function readString(wire: ProtoReader, format: StringSchema['format']): string | undefined {
   switch (format) {
     case undefined:
@@ -35,7 +35,7 @@ export function readString(wire: ProtoReader, format: StringSchema['format']): s
   }
 }
 
-/** A number, or a text: which of them counts, the first field says. */
+/** An int-or-string: the first field says which of the two is set. */
 export function readIntOrString(wire: ProtoReader): number | string {
   let isText = false;
   let number = 0;
@@ -58,7 +58,7 @@ function readQuantity(wire: ProtoReader): string | undefined {
   return text || undefined;
 }
 
-/** A moment that is not set is an empty message. */
+/** A time that is not set is an empty message. */
 function readTime(wire: ProtoReader, digits: 0 | 6): string | undefined {
   let seconds: number | undefined;
   let nanos = 0;

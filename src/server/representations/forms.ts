@@ -1,8 +1,4 @@
-/**
- * Other forms of what the verbs answer, for clients that want to show it or to know that it is there: tables with the
- * columns that a kind describes, and metadata alone. This folder turns replies into them; what a client may ask for is
- * here, how it asks is HTTP's business.
- */
+/** The forms in which a client can request replies about objects, and which of them fit a verb. */
 import { ApiError, badRequest } from '../../base/errors.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { invalid } from '../../schema/field-error.ts';
@@ -17,12 +13,12 @@ export interface ObjectForm {
 const kinds = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
 const versions = ['v1', 'v1beta1'] as const;
 
-/** All that may be asked for where objects are served. */
+/** The forms that a client can request wherever objects are served. */
 export const objectForms: readonly ObjectForm[] = kinds.flatMap((kind) =>
   versions.map((version) => Object.freeze({ kind, group: 'meta.k8s.io', version }) satisfies ObjectForm),
 );
 
-/** What a row carries of its object beside the cells. */
+/** What a row of a table has of its object beside the cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export function includeOf(asked: string | undefined): IncludeObject {
@@ -41,7 +37,7 @@ export function includeOf(asked: string | undefined): IncludeObject {
   }
 }
 
-/** Refuses what no answer to the verb can become, before anything is done. */
+/** Throws NotAcceptable for a form that a reply to the verb cannot have. Called before the request is served. */
 export function checkForm({ kind }: ObjectForm, verb: Verb, { kind: asked }: Resource): void {
   if (kind === 'PartialObjectMetadata' && verb === 'list') {
     throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${asked.listKind})`);

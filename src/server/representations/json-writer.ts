@@ -1,16 +1,16 @@
 /**
- * JSON that is put together from many pieces, as bytes from the start: a string of so many pieces is put together once more
- * when it is turned into bytes, and what is kept as bytes would be turned into strings and back.
+ * Builds JSON from many pieces, as bytes from the start: a string of as many pieces would be copied once more when it is
+ * encoded, and pieces that are bytes already would be decoded and encoded again.
  */
 export class JsonWriter {
   #bytes: Buffer;
   #end = 0;
-  /** Texts in a row are written at once. */
+  /** Consecutive texts, which are written together. */
   #text = '';
 
-  /** `room` is about what is going to be written. */
-  constructor(room: number) {
-    this.#bytes = Buffer.allocUnsafe(room);
+  /** `size`: about how many bytes will be written. */
+  constructor(size: number) {
+    this.#bytes = Buffer.allocUnsafe(size);
   }
 
   text(text: string): this {
@@ -30,9 +30,9 @@ export class JsonWriter {
     return this.#bytes.subarray(0, this.#end);
   }
 
-  /** Makes room for what comes behind it, too. */
+  /** Writes the pending text, and makes room for `more` bytes behind it. */
   #writeText(more: number): void {
-    // No character takes more than three bytes for each unit of a string.
+    // UTF-8 takes at most three bytes for each code unit of a string.
     const needed = this.#end + this.#text.length * 3 + more;
     if (needed > this.#bytes.length) {
       const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));

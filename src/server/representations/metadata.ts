@@ -1,10 +1,10 @@
 import { JsonWriter } from './json-writer.ts';
 import type { Source } from './source.ts';
 
-/** About what a name, labels and the like of an object take, in bytes. */
+/** About how much the metadata of an object takes. */
 const METADATA_BYTES = 1024;
 
-/** What an object has in common with all others, and nothing else. `version` is that of meta.k8s.io. */
+/** The metadata of an object alone, as a PartialObjectMetadata. `version` is that of meta.k8s.io. */
 export function partialJson(source: Source, version: string): Buffer {
   return writePartial(new JsonWriter(METADATA_BYTES), source, version).done();
 }
@@ -14,7 +14,7 @@ export function writePartial(out: JsonWriter, source: Source, version: string): 
   return out.text(head).bytes(source.metadataJson()).text('}');
 }
 
-/** The same of many. `metadata` is that of their list. */
+/** The same for a list. `metadata` is that of the list. */
 export function partialListJson(metadata: object, sources: readonly Source[], version: string): Buffer {
   const out = new JsonWriter((sources.length + 1) * METADATA_BYTES);
   const head = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`;

@@ -6,16 +6,16 @@ import { sourceOf } from './source.ts';
 import { type TableOptions, tableJson } from './table.ts';
 import { shapeWatch } from './watch.ts';
 
-/** What a client wants to see instead of the objects. */
+/** How a client wants to see objects. */
 export interface Shaping {
   readonly form: ObjectForm;
   readonly include: IncludeObject;
   readonly resource: Resource;
-  /** Milliseconds since 1970, whenever a row is made. */
+  /** The present time in milliseconds since the epoch; ages are relative to it. */
   readonly now: () => number;
 }
 
-/** A reply in another form. A Status and a text stay what they are. */
+/** Turns a reply into another form. A Status or a stream stays what it is. */
 export function shapeReply(reply: Reply, shaping: Shaping): Reply {
   switch (reply.type) {
     case 'status':
@@ -38,7 +38,7 @@ function objectJson({ item }: ObjectReply, shaping: Shaping): Buffer {
   return tableJson({ resourceVersion }, [source], tableOptions(shaping));
 }
 
-/** What a list becomes is one object, whatever it shows. */
+/** A list in another form is one object: a Table or a PartialObjectMetadataList. */
 function shapeList({ metadata, items }: ListReply, shaping: Shaping): ObjectReply {
   const { form, resource } = shaping;
   const sources = items.map((item) => sourceOf(item, resource));
@@ -53,7 +53,7 @@ function tableOptions({ form, include, resource, now }: Shaping): TableOptions {
   return { resource, version: form.version, include, now: now(), headers: true };
 }
 
-/** Something that exists as JSON only, until somebody wants it as YAML. */
+/** An item that exists as JSON, and is parsed only where YAML is requested. */
 function encodedItem(json: Buffer): Item {
   return {
     get object() {

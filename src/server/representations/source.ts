@@ -5,20 +5,20 @@ import { ObjectEvent } from '../cache/change-record.ts';
 import { View } from '../cache/view.ts';
 import type { Resource } from '../registry.ts';
 
-/** An object that is to be shown in another form. */
+/** An object that is to be represented in another form. */
 export interface Source {
-  /** As the version of the call shows it. */
+  /** In the version of the request. */
   readonly shown: KubeObject;
-  /** In the shape that columns read. */
+  /** In the stored version, which columns read. */
   readonly stored: KubeObject;
-  /** What is shown, as JSON, and its metadata alone. */
+  /** `shown` as JSON, and its metadata alone. */
   json(): Buffer;
   metadataJson(): Buffer;
-  /** What was made of it for these columns, or is made now. */
+  /** The row for these columns, which is kept where the object is in the cache. */
   row(columns: Row['columns'], make: () => Row): Row;
 }
 
-/** The part of a table's row that stays the same: see table.ts. */
+/** The part of a row that does not change with time: see table.ts. */
 export type Row = NonNullable<View['row']>;
 
 export function sourceOf(item: Item, resource: Resource): Source {
@@ -28,11 +28,11 @@ export function sourceOf(item: Item, resource: Resource): Source {
 
 export function sourceOfEvent(event: WatchEvent, object: KubeObject): Source {
   if (event instanceof ObjectEvent) return sourceOf(event.entry.view(event.resource), event.resource);
-  // A bookmark has no more than metadata, which is the same in every version.
+  // A bookmark has only metadata, which is the same in every version.
   return plainSource(object, object);
 }
 
-/** What is in the store. Most of it is kept with the object, for the next who asks. */
+/** An object in the cache, which keeps most of what is made of it. */
 class StoredSource implements Source {
   readonly shown: KubeObject;
   readonly stored: KubeObject;

@@ -9,20 +9,20 @@ import type { Row, Source } from './source.ts';
 
 export interface TableOptions {
   readonly resource: Resource;
-  /** Of the table itself: `v1` or `v1beta1` of meta.k8s.io. */
+  /** The version of the table itself: `v1` or `v1beta1` of meta.k8s.io. */
   readonly version: string;
   readonly include: IncludeObject;
-  /** Milliseconds since 1970: ages are told as of then. */
+  /** In milliseconds since the epoch; ages are relative to it. */
   readonly now: number;
-  /** Whether the columns are described; a watch does that once. */
+  /** Whether the table has column definitions; in a watch only the first event has. */
   readonly headers: boolean;
 }
 
-/** About what a row takes, and what describes the columns, in bytes. */
+/** About how much a row takes, and everything before the rows. */
 const ROW_BYTES = 1024;
 const HEAD_BYTES = 4096;
 
-/** A table with a row for each object. `metadata` is that of the list, or of what stands for one. */
+/** A table with a row for each object. `metadata` is that of the list, or the resourceVersion of a single object. */
 export function tableJson(metadata: object, sources: readonly Source[], options: TableOptions): Buffer {
   const { resource, version, headers } = options;
   const first = sources[0]?.shown;
@@ -38,7 +38,7 @@ export function tableJson(metadata: object, sources: readonly Source[], options:
   return out.text(']}').done();
 }
 
-/** A subresource may answer with an object of another kind. */
+/** The columns of a kind; a subresource may reply with an object of another kind. */
 function columnsOf({ kind, columns = defaultColumns }: Kind, shown: KubeObject | undefined): readonly Column[] {
   if (!shown || shown.kind === kind) return columns;
   return shown.kind === 'Scale' ? scaleColumns : defaultColumns;
@@ -59,7 +59,7 @@ function writeRow(out: JsonWriter, source: Source, columns: readonly Column[], o
   out.text('}');
 }
 
-/** What a row is but for what changes with time, which stands between the texts, and for the object. */
+/** The texts of a row around the cells that change with time, up to where the object follows. */
 function rowOf(stored: KubeObject, columns: readonly Column[], kind: Kind): Row {
   const texts: string[] = [];
   let text = '{"cells":[';
@@ -72,10 +72,10 @@ function rowOf(stored: KubeObject, columns: readonly Column[], kind: Kind): Row 
     }
   });
   texts.push(`${text}]${conditionsJson(kind, stored)},"object":`);
-  return { columns, texts: texts.map(inOnePiece) };
+  return { columns, texts: texts.map(flattened) };
 }
 
-/** A cell that does not declare the time as its parameter is the same whenever it is looked at. */
+/** A cell that does not declare the time as its second parameter does not depend on it. */
 const isTimed = ({ cell }: Column): boolean => cell.length > 1;
 
 const timed = new WeakMap<readonly Column[], readonly Column[]>();
@@ -89,8 +89,8 @@ function timedOf(columns: readonly Column[]): readonly Column[] {
   return found;
 }
 
-/** V8 keeps a text in the pieces that it was put together from; this one is kept for long and written often. */
-const inOnePiece = (text: string): string => Buffer.from(text).toString();
+/** Flattens a string: V8 keeps a concatenated one as a tree of its pieces, and this one is kept for long and written often. */
+const flattened = (text: string): string => Buffer.from(text).toString();
 
 function conditionsJson({ rows }: Kind, stored: KubeObject): string {
   const completion = rows?.completed?.(stored);
@@ -111,7 +111,7 @@ function writeObject(out: JsonWriter, source: Source, { version, include }: Tabl
   }
 }
 
-/** The descriptions of a kind's columns never change. */
+/** Column definitions as JSON, which never change. */
 const definitions = new WeakMap<readonly Column[], string>();
 
 function definitionsJson(columns: readonly Column[]): string {

@@ -6,7 +6,7 @@ import type { Shaping } from './reply.ts';
 import { sourceOfEvent } from './source.ts';
 import { tableJson } from './table.ts';
 
-/** The same watch, its events in another form. */
+/** The same watch, with its events in another form. */
 export function shapeWatch(watch: WatchReply, shaping: Shaping): WatchReply {
   return {
     type: 'watch',
@@ -16,7 +16,7 @@ export function shapeWatch(watch: WatchReply, shaping: Shaping): WatchReply {
 }
 
 function shapingConsumer(consumer: WatchConsumer, shaping: Shaping): WatchConsumer {
-  // Columns are described with the first event; whoever reads on remembers them.
+  // Only the first event defines the columns; clients keep them.
   let headers = true;
   return {
     events(batch) {
@@ -55,7 +55,7 @@ function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping
   }
 }
 
-/** The bookmark after what a watch started with is known by its annotation, which no client should have to miss. */
+/** Clients know the bookmark behind the initial events by its annotation, so that it is always sent with its metadata. */
 function endsInitialEvents({ metadata }: KubeObject): boolean {
   return metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 }

@@ -4,7 +4,7 @@ import { type Asked, type TestServer, testServer } from '../../../test/support/s
 import { ControlledClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
 import { allKinds } from '../../kinds/all.ts';
-import { ServiceAccountTokens } from '../authn/service-account.ts';
+import { ServiceAccountTokens } from '../authn/service-account-tokens.ts';
 import { createTokenIssuer } from '../authn/token-issuer.ts';
 
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
@@ -14,7 +14,7 @@ let api: TestServer;
 let tokens: ServiceAccountTokens;
 let uid: string;
 
-async function start(given: { longest?: number; extends?: boolean } = {}) {
+async function start(given: { maxSeconds?: number; extendsExpiration?: boolean } = {}) {
   const clock = new ControlledClock();
   const tokenIssuer = createTokenIssuer({ key, issuer: ISSUER, audiences: [ISSUER], random: systemRandom, ...given });
   api = await testServer(allKinds, { clock, tokenIssuer });
@@ -167,14 +167,14 @@ describe('is rejected', () => {
 });
 
 it('is shortened to what the cluster allows', async () => {
-  await start({ longest: 3600 });
+  await start({ maxSeconds: 3600 });
   const { spec, status } = await request({ expirationSeconds: 7200 });
   expect(spec.expirationSeconds).toBe(3600);
   expect(claimsOf(status.token).exp).toBe(api.clock.now() / 1000 + 3600);
 });
 
 it('of a pod is valid for longer than it says, where the cluster extends tokens', async () => {
-  await start({ extends: true });
+  await start({ extendsExpiration: true });
   await api.create('pods', pod('p', 'builder'));
   const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'p' };
   const { status } = await request({ boundObjectRef, expirationSeconds: 3607 });

@@ -140,15 +140,15 @@ function issue(
   { spec }: TokenRequest,
   { issuer, account, bound, now }: Grant,
 ): TokenRequest['status'] {
-  const { longest } = issuer;
+  const { maxSeconds } = issuer;
   const audiences = spec.audiences ?? [];
-  if (longest !== undefined && (spec.expirationSeconds ?? 0) > longest) {
-    notes.warn(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${longest} seconds`);
-    spec.expirationSeconds = longest;
+  if (maxSeconds !== undefined && (spec.expirationSeconds ?? 0) > maxSeconds) {
+    notes.warn(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${maxSeconds} seconds`);
+    spec.expirationSeconds = maxSeconds;
   }
   const seconds = spec.expirationSeconds ?? DEFAULT_LIFETIME_SECONDS;
   const isExtended =
-    issuer.extends &&
+    issuer.extendsExpiration &&
     bound.pod !== undefined &&
     seconds === POD_TOKEN_LIFETIME_SECONDS &&
     audiences.every((each) => issuer.audiences.includes(each));

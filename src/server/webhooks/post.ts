@@ -1,6 +1,6 @@
 /**
- * Programs elsewhere that this server tells or asks something: where they are, how this server proves who it is, and one
- * post over a connection that is kept. What is sent, and what an answer means, is the caller's.
+ * Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. What is sent, and what an
+ * answer means, is the caller's business (`../audit/webhook.ts`, `../authz/webhook/`).
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -17,15 +17,15 @@ export interface Endpoint {
   readonly insecureSkipTlsVerify?: boolean;
 }
 
-/** The text of a successful answer. Rejects with anything else: its code, or why there was none. */
+/** Resolves with the body of a successful response; rejects with its code otherwise, or with why there was none. */
 export type Post = (json: string, signal: AbortSignal) => Promise<string>;
 
-const LARGEST_ANSWER = 1024 * 1024;
-const CONNECTIONS = 32;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+const MAX_CONNECTIONS = 32;
 
-export function poster(endpoint: Endpoint): Post {
+export function createPost(endpoint: Endpoint): Post {
   const { server } = endpoint;
-  const { send, agent } = wayTo(endpoint);
+  const { send, agent } = transportTo(endpoint);
   const authorization = authorizationOf(endpoint);
   return (json, signal) => {
     const headers = {
@@ -40,7 +40,7 @@ export function poster(endpoint: Endpoint): Post {
         let size = 0;
         response.on('data', (chunk: Buffer) => {
           size += chunk.length;
-          if (size > LARGEST_ANSWER) call.destroy(new Error('the answer is too large'));
+          if (size > MAX_RESPONSE_BYTES) call.destroy(new Error('the response is too large'));
           else chunks.push(chunk);
         });
         response.on('error', reject);
@@ -56,13 +56,13 @@ export function poster(endpoint: Endpoint): Post {
   };
 }
 
-function wayTo({ server, ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Endpoint) {
-  const kept = { keepAlive: true, maxSockets: CONNECTIONS };
+function transportTo({ server, ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Endpoint) {
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
   const { protocol } = new URL(server);
-  if (protocol === 'http:') return { send: http.request, agent: new http.Agent(kept) };
-  if (protocol !== 'https:') throw new Error(`${server} is not an address of a webhook`);
+  if (protocol === 'http:') return { send: http.request, agent: new http.Agent(options) };
+  if (protocol !== 'https:') throw new Error(`${server} is not a URL of a webhook: it must be http or https`);
   const agent = new https.Agent({
-    ...kept,
+    ...options,
     ...(ca ? { ca } : {}),
     ...(cert && key ? { cert, key } : {}),
     ...(tlsServerName ? { servername: tlsServerName } : {}),

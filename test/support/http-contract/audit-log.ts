@@ -31,7 +31,7 @@ export function auditLogContract(startServer: StartServer): void {
 
   async function start(policy: Policy): Promise<void> {
     lines = [];
-    const backend = { lost: {}, write: (line: string) => void lines.push(line) };
+    const backend = { dropped: {}, write: (line: string) => void lines.push(line) };
     running = await startServer({
       audit: new Audit({ policy, backends: [backend], clock: systemClock, random: systemRandom }),
       authorizer,
@@ -59,7 +59,7 @@ export function auditLogContract(startServer: StartServer): void {
   describe('at the level of metadata', () => {
     beforeEach(() => start(everything('Metadata')));
 
-    it('a request is noted when it comes and when it is answered, with who, what, where from and why', async () => {
+    it('a request is recorded when it arrives and when it is answered, with user, verb, source and reason', async () => {
       const answer = await send({
         path: `${PODS}/a?pretty=1`,
         headers: { 'user-agent': 'me', 'x-forwarded-for': '1.2.3.4, x' },
@@ -86,19 +86,19 @@ export function auditLogContract(startServer: StartServer): void {
       expect(received).not.toHaveProperty('responseStatus');
     });
 
-    it('what is in an object is not noted, but its name is', async () => {
+    it("records an object's name, not its content", async () => {
       await post({ metadata: { name: 'new' }, data: { password: 'hunter2' } });
       expect(events()[1].objectRef.name).toBe('new');
       expect(lines.join('')).not.toContain('hunter2');
     });
 
-    it('a request has the identity that its sender gave it, if that is fit for a header', async () => {
+    it('a request keeps the Audit-ID of its client if that is valid', async () => {
       expect((await send({ path: PODS, headers: { 'audit-id': 'mine' } })).headers['audit-id']).toBe('mine');
       const long = await send({ path: PODS, headers: { 'audit-id': 'x'.repeat(65) } });
       expect(long.headers['audit-id']).toMatch(/^[0-9a-f-]{36}$/);
     });
 
-    it('a refusal is noted with its reason', async () => {
+    it('a forbidden request is recorded with its reason', async () => {
       await send({ path: `${PODS}/a`, method: 'DELETE' });
       const { responseStatus, annotations } = events()[1];
       expect(responseStatus).toMatchObject({ status: 'Failure', reason: 'Forbidden', code: 403 });
@@ -108,7 +108,7 @@ export function auditLogContract(startServer: StartServer): void {
       });
     });
 
-    it('who is not known is noted as nobody, and his token is not noted', async () => {
+    it('an unauthenticated request is recorded without a user, and its token is not', async () => {
       const answer = await send({ path: PODS, headers: { authorization: 'Bearer stolen' } });
       expect(events()[1]).toMatchObject({
         user: {},
@@ -119,7 +119,7 @@ export function auditLogContract(startServer: StartServer): void {
       expect(lines.join('')).not.toContain('stolen');
     });
 
-    it('who acts as another is noted as both', async () => {
+    it('an impersonated request is recorded with both users', async () => {
       await send({ path: PODS, headers: { 'impersonate-user': 'bob' } });
       expect(events()[1]).toMatchObject({ user: { username: 'alice' }, impersonatedUser: { username: 'bob' } });
       expect(events()[1]).not.toHaveProperty('authenticationMetadata');
@@ -134,7 +134,7 @@ export function auditLogContract(startServer: StartServer): void {
       expect(events()[1]).toMatchObject({ user: { username: 'alice' }, responseStatus: { code: 403 } });
     });
 
-    it('a watch is noted when it starts and when it ends', async () => {
+    it('a watch is recorded when it starts and when it ends', async () => {
       const watching = send({ path: `${PODS}?watch=true` });
       while (running.core.watches.length === 0) await new Promise((resolve) => setImmediate(resolve));
       const [watch] = running.core.watches;
@@ -147,7 +147,7 @@ export function auditLogContract(startServer: StartServer): void {
       expect(stages()).toEqual(['watch RequestReceived', 'watch ResponseStarted', 'watch ResponseComplete']);
     });
 
-    it('what nobody foresaw is a stage of its own', async () => {
+    it('an unexpected error is recorded as Panic', async () => {
       running.core.answer = () => {
         throw new TypeError('no');
       };
@@ -156,7 +156,7 @@ export function auditLogContract(startServer: StartServer): void {
       expect(events()[1].responseStatus).toMatchObject({ code: 500, reason: 'InternalError' });
     });
 
-    it('what admission noted stands beside it', async () => {
+    it('annotations of admission are recorded', async () => {
       running.core.answer = (_: Call, notes?: RequestNotes) => {
         notes?.annotate('pod-security.kubernetes.io/audit-violations', 'would violate');
         return { type: 'object', item: itemOf(objectNamed('a')) };
@@ -165,7 +165,7 @@ export function auditLogContract(startServer: StartServer): void {
       expect(events()[1].annotations['pod-security.kubernetes.io/audit-violations']).toBe('would violate');
     });
 
-    it('paths that are no objects are noted as well, and what there is not', async () => {
+    it('non-resource paths are recorded, and so are paths that do not exist', async () => {
       await send({ path: '/version' });
       await send({ path: '/nowhere' });
       expect(events().map(({ requestURI, responseStatus }) => [requestURI, responseStatus?.code])).toEqual([
@@ -179,14 +179,14 @@ export function auditLogContract(startServer: StartServer): void {
   });
 
   describe('at higher levels', () => {
-    it('the request is noted as it came', async () => {
+    it('the request is recorded as it was sent', async () => {
       await start(everything('Request'));
       await post({ metadata: { name: 'a' } });
       expect(events()[1]).toMatchObject({ level: 'Request', requestObject: { metadata: { name: 'a' } } });
       expect(events()[1]).not.toHaveProperty('responseObject');
     });
 
-    it('so is the answer, without managed fields where the policy says so', async () => {
+    it('so is the response, without managed fields if the policy says so', async () => {
       await start({ omitManagedFields: true, rules: [{ level: 'RequestResponse', omitStages: ['RequestReceived'] }] });
       await post({ metadata: { name: 'a', managedFields: [{ manager: 'm' }] } });
       expect(events()).toHaveLength(1);
@@ -197,14 +197,14 @@ export function auditLogContract(startServer: StartServer): void {
       expect(lines.join('')).not.toContain('managedFields');
     });
 
-    it('an error is the answer', async () => {
+    it('an error is recorded as the response', async () => {
       await start(everything('RequestResponse'));
       await send({ path: `${PODS}/missing` });
       expect(events()[1].responseObject).toMatchObject({ kind: 'Status', reason: 'NotFound' });
     });
   });
 
-  it('reads leave no trace where no policy is given, and have no identity', async () => {
+  it('without a policy file reads are not recorded and have no Audit-ID', async () => {
     await start(defaultPolicy);
     const answer = await send({ path: `${PODS}/a` });
     expect(answer.headers).not.toHaveProperty('audit-id');

@@ -11,7 +11,7 @@ export async function authorization(
   if (modes.includes('Webhook') !== (file !== undefined)) {
     throw new CliError('--authorization-mode Webhook and --authorization-webhook-config-file must be given together');
   }
-  return { authorization: withNodes(modes), ...(file === undefined ? {} : { postReview: await poster(file) }) };
+  return { authorization: withNodes(modes), ...(file === undefined ? {} : { postReview: await createPost(file) }) };
 }
 
 /** Adds the node authorizer where roles decide: without it, the cluster's own nodes could not do their work. */
@@ -19,7 +19,7 @@ function withNodes(modes: readonly AuthorizationMode[]): readonly AuthorizationM
   return modes.includes('RBAC') && !modes.includes('Node') ? ['Node', ...modes] : modes;
 }
 
-async function poster(file: string): Promise<PostReview> {
+async function createPost(file: string): Promise<PostReview> {
   const [{ connectionOf, loadKubeconfig }, { reviewPoster }] = await Promise.all([
     import('../../../client/kubeconfig/kubeconfig.ts'),
     import('../../../server/authz/webhook/post.ts'),

@@ -10,9 +10,9 @@ import {
   type TokenSource,
 } from '../../../server/authn/authenticator.ts';
 import { bootstrapTokens } from '../../../server/authn/bootstrap-token.ts';
-import type { Find } from '../../../server/authn/existence.ts';
+import type { Find } from '../../../server/authn/bound-objects.ts';
 import { passwordFile } from '../../../server/authn/password-file.ts';
-import { ServiceAccountTokens } from '../../../server/authn/service-account.ts';
+import { ServiceAccountTokens } from '../../../server/authn/service-account-tokens.ts';
 import { tokenFile } from '../../../server/authn/token-file.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { IdentityFlags } from './flags.ts';

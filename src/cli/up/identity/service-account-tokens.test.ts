@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ControlledClock, systemClock } from '../../../base/clock.ts';
 import { systemRandom } from '../../../base/random.ts';
 import type { Kind } from '../../../kinds/kind.ts';
-import { ServiceAccountTokens } from '../../../server/authn/service-account.ts';
+import { ServiceAccountTokens } from '../../../server/authn/service-account-tokens.ts';
 import { tokenSettings, tokenSigner } from './service-account-tokens.ts';
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;
@@ -46,7 +46,7 @@ test('bound tokens are from the first issuer, for the audiences given, and of an
   );
   expect(settings.audiences).toEqual(['https://new.example', 'https://old.example']);
   expect(settings.keys).toHaveLength(2);
-  expect(settings.bound.longest).toBe(7200);
+  expect(settings.bound.maxSeconds).toBe(7200);
   const clock = new ControlledClock();
   const bound = {
     namespace: 'shop',

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Random } from '../../../base/random.ts';
 import type { MintToken } from '../../../controllers/identity/service-account/observe.ts';
 import { jwtSigner } from '../../../server/authn/jwt.ts';
-import { LASTING_ISSUER } from '../../../server/authn/service-account.ts';
+import { LEGACY_ISSUER } from '../../../server/authn/service-account-tokens.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../../server/authn/token-issuer.ts';
 import type { Pki } from '../../pki/pki.ts';
 import type { IdentityFlags } from './flags.ts';
@@ -37,8 +37,8 @@ export function tokenSettings(flags: Flags, pki: TokenKeys, random: Random): Tok
     const key = createPrivateKey(serviceAccountKey);
     const issuer = createTokenIssuer({
       ...{ key, issuer: first, audiences, random },
-      longest: maxLifetime === undefined ? undefined : Math.floor(maxLifetime / 1000),
-      extends: flags.serviceAccountExtendTokenExpiration,
+      maxSeconds: maxLifetime === undefined ? undefined : Math.floor(maxLifetime / 1000),
+      extendsExpiration: flags.serviceAccountExtendTokenExpiration,
     });
     return { issuer, keys: [createPublicKey(key), ...former.map((pem) => createPublicKey(pem))] };
   };
@@ -61,7 +61,7 @@ export function tokenSigner(key: string): MintToken {
   const sign = jwtSigner(createPrivateKey(key));
   return async ({ namespace, name, uid, secretName }) =>
     sign({
-      iss: LASTING_ISSUER,
+      iss: LEGACY_ISSUER,
       'kubernetes.io/serviceaccount/namespace': namespace,
       'kubernetes.io/serviceaccount/secret.name': secretName,
       'kubernetes.io/serviceaccount/service-account.name': name,

@@ -25,7 +25,7 @@ export async function auditWebhook(
       '--audit-webhook-truncate-max-batch-size must not be less than --audit-webhook-truncate-max-event-size',
     );
   }
-  const [{ connectionOf, loadKubeconfig }, { poster }, { Webhook }] = await Promise.all([
+  const [{ connectionOf, loadKubeconfig }, { createPost }, { Webhook }] = await Promise.all([
     import('../../../client/kubeconfig/kubeconfig.ts'),
     import('../../../server/webhooks/post.ts'),
     import('../../../server/audit/webhook.ts'),
@@ -34,11 +34,11 @@ export async function auditWebhook(
   try {
     return new Webhook({
       ...dependencies,
-      post: poster(await connectionOf(await loadKubeconfig([file]))),
-      initialBackoff: settings.auditWebhookInitialBackoff,
+      post: createPost(await connectionOf(await loadKubeconfig([file]))),
+      initialBackoffMs: settings.auditWebhookInitialBackoff,
       bufferSize: settings.auditWebhookBatchBufferSize,
       maxBatchSize: settings.auditWebhookBatchMaxSize,
-      maxBatchWait: settings.auditWebhookBatchMaxWait,
+      maxBatchWaitMs: settings.auditWebhookBatchMaxWait,
       throttle: settings.auditWebhookBatchThrottleEnable ? { qps, burst } : undefined,
       maxEventBytes: settings.auditWebhookTruncateEnabled ? large : undefined,
       maxBatchBytes,

@@ -26,7 +26,7 @@ export async function openAudit(context: StartContext): Promise<Audit | undefine
   throw new CliError('--audit-policy-file needs an audit log or a webhook, and --audit-log-path is empty');
 }
 
-const standardOutput: Backend = { lost: {}, write: (line) => void process.stdout.write(line) };
+const standardOutput: Backend = { dropped: {}, write: (line) => void process.stdout.write(line) };
 
 /** Undefined when the log is not a file. */
 async function openLog({ settings, directory, clock, log }: StartContext): Promise<LogFile | undefined> {
@@ -34,9 +34,9 @@ async function openLog({ settings, directory, clock, log }: StartContext): Promi
   if (given === '' || given === '-') return undefined;
   const file = new LogFile({
     path: given === undefined ? join(directory, 'audit', 'audit.log') : resolve(given),
-    maxSize: settings.auditLogMaxsize * 1024 * 1024,
+    maxBytes: settings.auditLogMaxsize * 1024 * 1024,
     maxBackups: settings.auditLogMaxbackup,
-    maxAge: settings.auditLogMaxage * DAY_MS,
+    maxAgeMs: settings.auditLogMaxage * DAY_MS,
     clock,
     log,
   });

@@ -17,7 +17,7 @@ interface Guarded {
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
-/** Once `immutable` is set it stays, and what it guards stays with it. */
+/** Once `immutable` is set, neither it nor the guarded fields can be changed. */
 export const frozenOnceImmutable =
   (...guarded: readonly (keyof Guarded)[]) =>
   (object: Guarded, { oldRoot: old }: RuleContext<Guarded, Guarded>): FieldError[] => {
@@ -78,7 +78,7 @@ function size({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
   return texts + decodedSize(binaryData) > MAX_DATA_BYTES ? [tooLong('', MAX_DATA_BYTES)] : [];
 }
 
-/** How many bytes stand behind texts in base64. */
+/** The number of bytes that base64 texts decode to. */
 export function decodedSize(data: Readonly<Record<string, string>>): number {
   return Object.values(data).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
 }

@@ -118,7 +118,7 @@ function readyAddresses({ addresses = [], ports = [] }: Sparse<Subset>): string[
   return ports.flatMap(({ port }) => ips.map((ip) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)));
 }
 
-/** What the controller writes is in order. */
+/** Endpoints of the endpoint controller are not checked. */
 function addressWarnings({ metadata, subsets = [] }: WithSubsets): string[] {
   if (metadata.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return [];
   return subsets.flatMap((subset, index) =>

@@ -87,7 +87,7 @@ export const Event = defineKind({
   columns: eventColumns,
 });
 
-/** An event stands beside what it tells of; what lives in no namespace has its events in `default`. */
+/** An event is in the namespace of its object; events about cluster-scoped objects are in `default`. */
 function olderForm({ involvedObject, metadata }: Event): FieldError[] {
   const { namespace = '' } = metadata;
   const about = involvedObject.namespace ?? '';

@@ -1,4 +1,4 @@
-/** How the limits of a LimitRange must fit together. */
+/** Rules across the limits of a LimitRange. */
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { duplicate, type FieldError, forbidden, invalid, required, under } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
@@ -19,7 +19,7 @@ const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
 const NOT_FOR_PODS = ['default', 'defaultRequest'] as const;
 const LISTS = ['max', 'min', ...NOT_FOR_PODS, 'maxLimitRequestRatio'] as const;
 
-/** On the list of limits. */
+/** A rule on the list of limits. */
 export function limitRules(limits: readonly Amounts[]): FieldError[] {
   const seen = new Set<string>();
   return limits.flatMap((limit, index) => {
@@ -58,7 +58,7 @@ function limitOf(limit: Amounts): FieldError[] {
   return found;
 }
 
-/** Claims and types of others may limit more than a container can ask for. */
+/** Claims and unknown types may limit resources that containers cannot request. */
 function resourceNames(list: (typeof LISTS)[number], limit: Amounts): FieldError[] {
   const check = limit.type === 'Pod' || limit.type === 'Container' ? containerResourceName : resourceName;
   return Object.keys(limit[list] ?? {}).flatMap((name) =>
@@ -66,7 +66,7 @@ function resourceNames(list: (typeof LISTS)[number], limit: Amounts): FieldError
   );
 }
 
-/** The amounts of one resource: least, request, limit and most come in this order. */
+/** For one resource, min, defaultRequest, default and max are in ascending order. */
 function amountsOf(name: string, limit: { readonly [L in (typeof LISTS)[number]]?: ResourceList | undefined }) {
   const [max, min, preset, request, ratio] = LISTS.map((list) => amountIn(limit[list], name));
   const found: FieldError[] = [];
@@ -98,7 +98,7 @@ function amountsOf(name: string, limit: { readonly [L in (typeof LISTS)[number]]
   return found;
 }
 
-/** Whether both are there and the first is more. */
+/** Whether both are given and the first is larger. */
 function exceeds(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && compareQuantities(parseQuantity(a), parseQuantity(b)) > 0;
 }

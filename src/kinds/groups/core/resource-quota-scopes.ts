@@ -1,4 +1,4 @@
-/** What a quota counts: scopes, the resources they go with, and how they are selected. Paths are from the spec. */
+/** The scopes of a quota, the resources that each can limit, and their selectors. Paths are relative to the spec. */
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import type { ResourceList } from '../../shapes/container/resources.ts';
@@ -18,7 +18,7 @@ interface Spec {
 
 const ofPods = new Set(['pods', ...['cpu', 'memory'].flatMap((name) => [name, `limits.${name}`, `requests.${name}`])]);
 
-/** The scopes, and the resources that make sense in each. */
+/** The scopes, and the resources that can be limited in each. */
 const resourcesOf: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['Terminating', ofPods],
   ['NotTerminating', ofPods],
@@ -29,7 +29,7 @@ const resourcesOf: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['VolumeAttributesClass', new Set(['persistentvolumeclaims', 'requests.storage'])],
 ]);
 
-/** Scopes that a pod is in or not: they have no values. */
+/** Scopes that have no values. */
 const withoutValues = ['BestEffort', 'NotBestEffort', 'Terminating', 'NotTerminating', 'CrossNamespacePodAffinity'];
 
 export function scopesFit({ hard = {}, scopes = [] }: Spec): FieldError[] {
@@ -87,7 +87,7 @@ function comparison({ scopeName, operator, values = [] }: Requirement, at: strin
   return found;
 }
 
-/** The limited resources that a scope has nothing to do with. */
+/** The limited resources that a scope does not allow. */
 function misfits(scope: string, hard: ResourceList): string[] {
   const fitting = resourcesOf.get(scope);
   return fitting ? Object.keys(hard).filter((name) => isQuotaName(name) && !fitting.has(name)) : [];
@@ -102,7 +102,7 @@ function conflicts(scopes: readonly string[]) {
   return opposites.filter(([one, other]) => scopes.includes(one) && scopes.includes(other));
 }
 
-/** Their order does not matter. */
+/** Scopes are immutable; their order does not matter. */
 export function scopesAreKept({ scopes = [] }: Spec, { old }: RuleContext<Spec>): FieldError | undefined {
   if (!old) return undefined;
   const before = new Set(old.scopes);

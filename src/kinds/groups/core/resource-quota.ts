@@ -103,7 +103,7 @@ function amounts(list: ResourceList): FieldError[] {
   });
 }
 
-/** What is used of what is allowed, of limits or of everything else. */
+/** Used and allowed amounts of limits, or of all other resources. */
 function usageText({ status }: Sparse<ResourceQuota>, limits: boolean): string {
   const { hard = {}, used = {} } = status ?? {};
   const resources = Object.keys(hard).filter((resource) => resource.startsWith('limits.') === limits);
@@ -115,7 +115,7 @@ function usageText({ status }: Sparse<ResourceQuota>, limits: boolean): string {
 
 const COMPARED = ['cpu', 'memory', 'storage', 'ephemeral-storage'];
 
-/** More may be requested than may be used. */
+/** Warns of quotas that allow higher requests than limits. */
 function quotaWarnings({ spec }: ResourceQuota): string[] {
   const hard = spec.hard ?? {};
   return COMPARED.flatMap((name) => {

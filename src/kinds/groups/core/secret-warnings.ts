@@ -3,7 +3,7 @@ import type { Secret } from './secret.ts';
 
 const BEGIN = /-----BEGIN [A-Z0-9 ]+-----/;
 
-/** A certificate and a key that do not belong together. */
+/** Warns of a certificate and a key that do not match. */
 export function secretWarnings({ type, data = {} }: Secret): string[] {
   if (type !== 'kubernetes.io/tls') return [];
   const certificate = textOf(data['tls.crt']);

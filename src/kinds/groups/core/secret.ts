@@ -64,7 +64,7 @@ export const Secret = defineKind({
   ],
 });
 
-/** A text wins over the bytes of the same key. */
+/** Moves stringData into data, where it overrides values with the same key. */
 function moveStrings(secret: Secret): void {
   if (!secret.stringData) return;
   const data = { ...secret.data };
@@ -115,7 +115,7 @@ function whyNotJsonObject(text: string): string | undefined {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own words would show a part of the secret.
+    // The parser's own message would show a part of the secret.
     return BEGINS_A_VALUE.test(text)
       ? 'invalid JSON'
       : `invalid character '${text.trim()[0]}' looking for beginning of value`;

@@ -39,7 +39,7 @@ export const ServiceAccount = defineKind({
   columns: defaultColumns,
 });
 
-/** A reference to a secret is its name; whatever else a client puts there says nothing. */
+/** Keeps only the names of references to secrets; the other fields have no meaning. */
 function keepOnlyNames(account: ServiceAccount): void {
   if (account.secrets) account.secrets = account.secrets.map(({ name }) => (name ? { name } : {}));
 }

@@ -1,4 +1,4 @@
-/** What is wrong with the containers of a pod, seen together with the rest of its spec. Paths are from the spec. */
+/** Rules on the containers of a pod that depend on the rest of its spec. Paths are relative to the spec. */
 import {
   duplicate,
   type FieldError,
@@ -15,7 +15,7 @@ import { type KnownVolumes, mountProblems } from '../volume/volume-mounts.ts';
 import type { Container } from './container.ts';
 import { stopSignal } from './stop-signals.ts';
 
-/** Calls back with every container and the path to it. */
+/** Calls back with every container and its path. */
 export function visitContainers(spec: PodSpec, visit: (container: Container, path: string) => void): void {
   for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
     spec[list]?.forEach((container, index) => {
@@ -71,10 +71,10 @@ function knownVolumes({ volumes = [] }: PodSpec): KnownVolumes {
   );
 }
 
-/** What holds for every container. */
+/** Rules for every container. */
 function inPod(container: Container, spec: PodSpec, volumes: KnownVolumes): FieldError[] {
   const found = mountProblems(container, volumes);
-  if (container.env) found.push(...filesOfVariables(container, spec));
+  if (container.env) found.push(...envFileVolumes(container, spec));
   if (container.resources.claims) {
     found.push(...under('resources.claims', claimsOfContainer(container.resources.claims, spec.resourceClaims)));
   }
@@ -86,8 +86,8 @@ function inPod(container: Container, spec: PodSpec, volumes: KnownVolumes): Fiel
   return found;
 }
 
-/** Variables can be read from a file only where a container of the same pod writes it. */
-function filesOfVariables({ env = [] }: Container, { volumes = [] }: PodSpec): FieldError[] {
+/** Files with variables must be in an emptyDir volume of the pod. */
+function envFileVolumes({ env = [] }: Container, { volumes = [] }: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   for (const [index, { valueFrom }] of env.entries()) {
     const name = valueFrom?.fileKeyRef?.volumeName;
@@ -146,7 +146,7 @@ function lifecycle({ lifecycle: hooks }: Container, spec: PodSpec): FieldError[]
 
 const onlyForRunning = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-/** An init container that is not a sidecar ends by itself before the others start. */
+/** An init container that is not a sidecar completes before the others start. */
 function runsToTheEnd(container: Container): FieldError[] {
   const found = onlyForRunning
     .filter((field) => container[field] !== undefined)
@@ -176,7 +176,7 @@ const notForLooking = [
   ...['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'],
 ] as const;
 
-/** An ephemeral container is no part of the workload. */
+/** Rules for ephemeral containers, which are not part of the workload. */
 function onlyLooks(container: Container): FieldError[] {
   const detail = 'cannot be set for an Ephemeral Container';
   const set = container as unknown as Record<string, unknown>;

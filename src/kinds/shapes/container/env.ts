@@ -18,7 +18,7 @@ const keySelector = {
   }),
 };
 
-/** The name is checked even when it is empty, which is how the API has always put it. */
+/** The name is checked even when it is empty, as in Kubernetes. */
 const named = ({ name = '' }: { name?: string }): FieldError[] =>
   dnsSubdomain(name).map((complaint) => invalid('name', name, complaint));
 
@@ -134,7 +134,7 @@ const envFrom = {
 };
 type EnvFromSource = ObjectType<typeof envFrom>;
 
-/** The whole list, because its complaints are about the list, not about an item. */
+/** A rule on the whole list, because its errors are reported at the list. */
 export const EnvFrom = s.list(
   s.object('EnvFromSource', envFrom, {
     description:

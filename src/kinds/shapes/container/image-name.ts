@@ -1,4 +1,4 @@
-/** Reads image names as far as the API needs it: what tag an image has. */
+/** Parses image names as far as the API needs it: the tag. */
 
 const hostPart = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const host = `${hostPart}(?:\\.${hostPart})*(?::[0-9]+)?`;
@@ -6,7 +6,7 @@ const pathPart = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
 const digest = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}';
 const imageName = new RegExp(`^(?:${host}/)?${pathPart}(?:/${pathPart})*(?::([\\w][\\w.-]{0,127}))?(?:@(${digest}))?$`);
 
-/** When an image without its own policy is fetched. A name that cannot be read counts as one with a tag. */
+/** The default pull policy of an image. A name that cannot be parsed counts as one with a tag. */
 export function pullPolicyOf(image: string | undefined): 'Always' | 'IfNotPresent' {
   const match = image ? imageName.exec(image) : undefined;
   if (!match) return 'IfNotPresent';

@@ -9,7 +9,7 @@ import { canOvercommit, containerResourceName, isHugePages, isInteger, isPodLeve
 export const ResourceList = s.map(s.quantity({ thousandths: true }));
 export type ResourceList = TypeOf<typeof ResourceList>;
 
-/** Names come from clients: `constructor` is one like any other. */
+/** Reads own properties only: resource names come from clients, and `constructor` is a valid one. */
 export function amountIn(list: ResourceList | undefined, name: string): string | undefined {
   return list && Object.hasOwn(list, name) ? list[name] : undefined;
 }
@@ -128,7 +128,7 @@ function amount(name: string, text: string): FieldError[] {
   return found;
 }
 
-/** On an amount. */
+/** A rule on an amount. */
 export function isWhole(text: string): boolean {
   const { mantissa, exponent } = parseQuantity(text);
   return exponent >= 0 || mantissa % 10n ** BigInt(-exponent) === 0n;
@@ -140,7 +140,7 @@ function isMultiple(text: string, pageSize: string): boolean {
   return page !== undefined && size !== undefined && page > 0n && size % page === 0n;
 }
 
-/** A whole number of bytes; undefined for anything else. */
+/** An integer number of bytes; undefined for anything else. */
 function bytes(text: string): bigint | undefined {
   try {
     const { mantissa, exponent } = parseQuantity(text);

@@ -1,4 +1,4 @@
-/** Whether a container that ended is started again. */
+/** Whether a container that has exited is restarted. */
 import type { PodSpec } from '../pod/pod-spec.ts';
 
 type Policy = 'Always' | 'OnFailure' | 'Never';
@@ -7,13 +7,13 @@ interface RestartRule {
   readonly exitCodes?: { readonly operator: string; readonly values?: readonly number[] };
 }
 
-/** What decides on it in a container. */
+/** The part of a container that decides it. */
 interface Restartable {
   readonly restartPolicy?: Policy;
   readonly restartPolicyRules?: readonly RestartRule[];
 }
 
-/** Its own rules come first, then its own policy, then the pod's. */
+/** The container's rules apply first, then its restart policy, then the pod's. */
 export function mayRestart(
   container: Restartable,
   spec: { readonly restartPolicy: Policy },
@@ -36,7 +36,7 @@ function holds({ operator, values = [] }: { operator: string; values?: readonly 
   return operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode);
 }
 
-/** Whether the end of one container can start all of them again, whatever their own policies. */
+/** Whether the exit of one container can restart all of them, whatever their own policies. */
 export function mayRestartAll({ containers = [], initContainers = [] }: PodSpec): boolean {
   return [...containers, ...initContainers].some(({ restartPolicyRules }) =>
     restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),

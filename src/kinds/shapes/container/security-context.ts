@@ -58,7 +58,7 @@ function seccomp(value: Profile): FieldError[] {
   return descendingPath(path).map((complaint) => invalid('localhostProfile', path, complaint));
 }
 
-/** The longest path that Linux knows. */
+/** The maximum path length of Linux (PATH_MAX). */
 const MAX_PATH = 4095;
 
 function appArmor({ type, localhostProfile: name }: Profile): FieldError[] {
@@ -138,7 +138,7 @@ const container = {
 };
 export type SecurityContext = ObjectType<typeof container>;
 
-/** For one container; its values override those of the pod. */
+/** Settings of one container, which override those of the pod. */
 export const SecurityContext = s.object('SecurityContext', container, {
   description: "Security settings of a container. Fields that are also in the pod's security context override it.",
   rules: [escalation],
@@ -223,7 +223,7 @@ const pod = {
 };
 export type PodSecurityContext = ObjectType<typeof pod>;
 
-/** For all containers of a pod. */
+/** Settings for all containers of a pod. */
 export const PodSecurityContext = s.object('PodSecurityContext', pod, {
   description: 'Security settings of a pod. Some of them are defaults for its containers, which can override them.',
 });

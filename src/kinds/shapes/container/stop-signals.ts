@@ -1,4 +1,4 @@
-/** Signals that a container can ask to be stopped with. */
+/** Signals that can be used to stop a container. */
 import { type FieldError, forbidden, notSupported } from '../../../schema/field-error.ts';
 
 const plain = [
@@ -7,7 +7,7 @@ const plain = [
   ...['USR2', 'VTALRM', 'WINCH', 'XCPU', 'XFSZ'],
 ];
 
-/** Real-time signals are counted from both ends, up to the middle. */
+/** Real-time signals are named relative to both ends of their range. */
 const realTime = [
   ...Array.from({ length: 16 }, (_, n) => (n ? `RTMIN+${n}` : 'RTMIN')),
   ...Array.from({ length: 15 }, (_, n) => (n ? `RTMAX-${n}` : 'RTMAX')),
@@ -18,7 +18,7 @@ const signals: Readonly<Record<string, readonly string[]>> = {
   windows: ['SIGKILL', 'SIGTERM'],
 };
 
-/** What is wrong with a stop signal on an operating system. */
+/** Errors of a stop signal on an operating system. */
 export function stopSignal(signal: string, os: string | undefined): FieldError[] {
   if (os === undefined) return [forbidden('', 'may not be set for containers with empty `spec.os.name`')];
   const supported = Object.hasOwn(signals, os) ? signals[os] : undefined;

@@ -60,7 +60,7 @@ function valid({ gmsaCredentialSpecName: name, gmsaCredentialSpec: spec, runAsUs
   return found;
 }
 
-/** `DOMAIN\user` or `user`; complaints go on behind the name of the field. */
+/** Complaints about `DOMAIN\user` or `user`; they continue a message that starts with the field name. */
 function userName(text: string): string[] {
   if (!text) return [' cannot be an empty string'];
   if (control.test(text)) return [' cannot contain control characters'];

@@ -1,14 +1,14 @@
-/** Addresses and ranges in the one form that RFC 5952 gives them: fields that are newer than others take no other. */
+/** Addresses and ranges in the canonical form of RFC 5952, the only form that newer fields accept. */
 import { cidrProblems, ipProblems, parseIp } from './ip-address.ts';
 
-/** What is wrong with an address. */
+/** Problems of an address. */
 export function canonicalIpProblems(text: string): string[] {
   const problems = ipProblems(text);
   if (problems.length > 0) return problems;
   return otherForm(text, formatIp(parseIp(text)!));
 }
 
-/** What is wrong with a range such as `10.9.8.0/24`. */
+/** Problems of a range such as `10.9.8.0/24`. */
 export function canonicalCidrProblems(text: string): string[] {
   const problems = cidrProblems(text);
   if (problems.length > 0) return problems;
@@ -19,7 +19,7 @@ export function canonicalCidrProblems(text: string): string[] {
 const otherForm = (text: string, canonical: string) =>
   text === canonical ? [] : [`must be in canonical form ("${canonical}")`];
 
-/** The text of an address, of 4 or 16 bytes. */
+/** Formats an address of 4 or 16 bytes. */
 export function formatIp(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, index) =>
@@ -30,7 +30,7 @@ export function formatIp(bytes: Uint8Array): string {
   return `${groups.slice(0, start).join(':')}::${groups.slice(start + length).join(':')}`;
 }
 
-/** The first of the longest rows of zeros. */
+/** The first of the longest runs of zeros. */
 function longestZeros(groups: readonly string[]): { start: number; length: number } {
   let longest = { start: 0, length: 0 };
   let start = 0;

@@ -48,7 +48,7 @@ export type DeleteOptions = ObjectType<typeof options>;
 
 export const DeleteOptions = s.object('DeleteOptions', options, {
   description: 'Options of a delete request.',
-  rules: [propagation, nothingElse],
+  rules: [propagation, excludesOtherOptions],
 });
 
 function dryRun(stages: readonly string[]): FieldError | undefined {
@@ -74,8 +74,8 @@ const otherOptions = [
   'preconditions',
 ] as const;
 
-/** An object that cannot be read is deleted as it is, or not at all. */
-function nothingElse(value: DeleteOptions): FieldError[] {
+/** An object that cannot be read is deleted without other options. */
+function excludesOtherOptions(value: DeleteOptions): FieldError[] {
   const field = 'ignoreStoreReadErrorWithClusterBreakingPotential';
   if (!value[field]) return [];
   return otherOptions

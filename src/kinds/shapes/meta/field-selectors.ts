@@ -63,7 +63,7 @@ export const EnvResourceSelector = s.object('ResourceFieldSelector', resourceSel
   rules: [resource],
 });
 
-/** For files, which belong to no container and so have to name one. */
+/** For files, which belong to no container and must name one. */
 export const FileResourceSelector = s.object('ResourceFieldSelector', resourceSelector, {
   atomic: true,
   description: 'Selects a resource request or limit of a container, such as limits.cpu or requests.memory.',
@@ -130,7 +130,7 @@ function resource(selector: ResourceFieldSelector): FieldError[] {
 
 const bytes = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/** What a resource can be counted in. */
+/** The units in which a resource can be expressed. */
 const divisors: Readonly<Record<string, { units: readonly string[]; words: string }>> = {
   cpu: { units: ['1m', '1'], words: '1m and 1 are supported with the cpu resource' },
   memory: { units: bytes, words: `${bytes.join(', ')} are supported with the memory resource` },

@@ -1,17 +1,17 @@
-/** A number of pods, or a percentage of them: how far an update may go at once. */
+/** A number of pods, or a percentage of them. */
 import { invalid } from '../../../schema/field-error.ts';
 import { percent } from '../../../schema/names.ts';
 import type { Rule } from '../../../schema/schema.ts';
 
 export type IntOrPercent = number | string;
 
-/** The number itself, whether of pods or of hundredths; 0 for a text that is neither. */
+/** The number without its unit: a count or a percentage; 0 for any other text. */
 export function magnitude(value: IntOrPercent | undefined): number {
   if (typeof value === 'number') return value;
   return value && percent(value).length === 0 ? Number(value.slice(0, -1)) : 0;
 }
 
-/** A whole number that is not negative, or a percentage. */
+/** A non-negative integer, or a percentage. */
 export const countOrPercent: Rule<IntOrPercent> = (value) => {
   if (typeof value === 'string') return percent(value).map((complaint) => invalid('', value, complaint));
   return value < 0 ? invalid('', value, 'must be greater than or equal to 0') : undefined;

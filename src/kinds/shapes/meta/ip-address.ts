@@ -1,4 +1,4 @@
-/** IP addresses and ranges written as text, and what the API says about wrong ones. */
+/** Parsing and checks of IP addresses and ranges. */
 import { isIPv4, isIPv6 } from 'node:net';
 
 export type IpFamily = 'IPv4' | 'IPv6';
@@ -7,8 +7,8 @@ const NOT_AN_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::
 const NOT_A_RANGE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
 /**
- * The bytes of an address, 4 or 16, or undefined where the text is no address. Zeros in front of the parts of an IPv4
- * address are let through, because a check for them has words of its own.
+ * The 4 or 16 bytes of an address; undefined if the text is not an address. Leading zeros in an IPv4 address are accepted
+ * here, because the check for them has a message of its own.
  */
 export function parseIp(text: string): Uint8Array | undefined {
   const plain = withoutLeadingZeros(text);
@@ -22,7 +22,7 @@ export function ipFamily(text: string): IpFamily | undefined {
   return bytes.length === 4 ? 'IPv4' : 'IPv6';
 }
 
-/** What is wrong with an address. */
+/** Problems of an address. */
 export function ipProblems(text: string): string[] {
   const bytes = parseIp(text);
   if (!bytes) return [NOT_AN_ADDRESS];
@@ -30,7 +30,7 @@ export function ipProblems(text: string): string[] {
   return isMapped(bytes) ? ['must not be an IPv4-mapped IPv6 address'] : [];
 }
 
-/** What is wrong with a range such as `10.9.8.0/24`. */
+/** Problems of a range such as `10.9.8.0/24`. */
 export function cidrProblems(text: string): string[] {
   const [address = '', length = '', ...more] = text.split('/');
   const bytes = parseIp(address);
@@ -43,7 +43,7 @@ export function cidrProblems(text: string): string[] {
   return hasBitsBeyond(bytes, bits) ? ['must not have bits set beyond the prefix length'] : [];
 }
 
-/** Why traffic cannot be sent to an address from another machine. */
+/** Why an address cannot be an endpoint: loopback, link-local and the like. */
 export function endpointIpProblems(text: string): string[] {
   const bytes = parseIp(text);
   if (!bytes) return ['must be a valid IP address'];
@@ -88,7 +88,7 @@ function bytesOf(groups: string): number[] {
   });
 }
 
-/** `::ffff:1.2.3.4` is an IPv4 address in disguise. */
+/** Whether an IPv6 address is an IPv4-mapped one, such as `::ffff:1.2.3.4`. */
 export function isMapped(bytes: Uint8Array): boolean {
   if (bytes.length !== 16) return false;
   return bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;

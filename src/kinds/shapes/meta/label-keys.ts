@@ -1,4 +1,4 @@
-/** Rules for the label keys by which a pod finds its like: `matchLabelKeys` and `mismatchLabelKeys`. */
+/** Rules for `matchLabelKeys` and `mismatchLabelKeys`. */
 import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import type { LabelSelector } from './label-selector.ts';
@@ -33,7 +33,7 @@ function keyList(step: string, keys: readonly string[] = [], selector: LabelSele
   );
 }
 
-/** Once is what the server itself put in for the key. */
+/** How often a selector has requirements on the key; the server adds one itself, so once is allowed. */
 function timesSelected(selector: LabelSelector, key: string): number {
   const expressions = (selector.matchExpressions ?? []).filter((each) => each.key === key).length;
   return expressions && Object.hasOwn(selector.matchLabels ?? {}, key) ? expressions + 1 : expressions;

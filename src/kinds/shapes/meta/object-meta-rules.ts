@@ -1,4 +1,4 @@
-/** What must hold for the metadata of every object, in Kubernetes' words. */
+/** Rules for the metadata of every object, with the messages of Kubernetes. */
 import { deepEqual } from '../../../base/tree.ts';
 import { type FieldError, forbidden, invalid, required, tooLong, under } from '../../../schema/field-error.ts';
 import { dnsLabel, pathSegment, qualifiedName } from '../../../schema/names.ts';
@@ -8,12 +8,12 @@ import type { ObjectMeta } from './object-meta.ts';
 export interface ObjectMetaContext {
   readonly operation: 'create' | 'update';
   readonly old: ObjectMeta | undefined;
-  /** What the kind says of names; `prefix` for a generateName. */
+  /** The kind's check of names; `prefix` for a generateName. */
   readonly nameRule: (name: string, prefix: boolean) => readonly string[];
   readonly namespaced: boolean;
 }
 
-/** Paths are relative to the metadata. The name is expected to be generated already. */
+/** Errors with paths relative to the metadata. The name must already be generated. */
 export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext): FieldError[] {
   return [
     ...names(meta, context),
@@ -28,7 +28,7 @@ export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext)
   ];
 }
 
-/** A rule of a map of annotations. Keys are like those of labels, but capital letters are fine everywhere. */
+/** On a map of annotations. Keys are like those of labels, but the prefix may have capital letters, too. */
 export function annotations(map: Readonly<Record<string, string>>): FieldError[] {
   const found: FieldError[] = [];
   let size = 0;
@@ -63,7 +63,7 @@ function generation({ generation = 0 }: ObjectMeta): FieldError[] {
   return generation < 0 ? [invalid('generation', generation, 'must be greater than or equal to 0')] : [];
 }
 
-/** Errors name the list, not the item, as Kubernetes' do. */
+/** Errors are reported at the list, not at the item, as in Kubernetes. */
 function ownerReferences(owners: ObjectMeta['ownerReferences'] = []): FieldError[] {
   const found: FieldError[] = [];
   let controller = '';
@@ -128,7 +128,7 @@ function managedFieldsEntry(entry: NonNullable<ObjectMeta['managedFields']>[numb
   return found;
 }
 
-/** Who an object is, and that it is going, cannot be changed by a write. */
+/** On update: identity and deletion of an object cannot be changed. */
 function changes(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
   const found: FieldError[] = [];
   if (old.deletionTimestamp) {
@@ -148,7 +148,7 @@ function changes(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
   return found;
 }
 
-/** Fields that stay, and how an absent one is shown. */
+/** Immutable fields, and the value that errors show for an absent one. */
 const FIXED = [
   ['name', ''],
   ['namespace', ''],

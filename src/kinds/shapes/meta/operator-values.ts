@@ -1,7 +1,7 @@
-/** How many values the operator of a selector takes: `In`, `NotIn`, `Exists` and `DoesNotExist` are the same everywhere. */
+/** The number of values that the operators `In`, `NotIn`, `Exists` and `DoesNotExist` of selectors take. */
 import { type FieldError, forbidden, invalid, required } from '../../../schema/field-error.ts';
 
-/** Undefined: it is none of these four. */
+/** Undefined for any other operator. */
 export function operatorValues(operator: string, values: readonly string[] = []): FieldError[] | undefined {
   switch (operator) {
     case 'In':

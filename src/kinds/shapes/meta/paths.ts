@@ -1,6 +1,6 @@
-/** What is wrong with file paths that a pod names, in the words of the API. */
+/** Checks of file paths in pods, with the messages of Kubernetes. */
 
-/** A path may lead anywhere, but not back up. */
+/** A path without `..` steps. */
 export function backsteps(path: string): string[] {
   return path.includes('..') && path.split('/').includes('..') ? ["must not contain '..'"] : [];
 }
@@ -10,7 +10,7 @@ export function descendingPath(path: string): string[] {
   return path.startsWith('/') ? ['must be a relative path', ...backsteps(path)] : backsteps(path);
 }
 
-/** Names that begin with two dots belong to whoever writes the volume. */
+/** Names that start with two dots are reserved for the volume plugins. */
 export function projectedPath(path: string): string[] {
   const complaints = descendingPath(path);
   if (path.startsWith('..') && !path.startsWith('../')) complaints.push("must not start with '..'");

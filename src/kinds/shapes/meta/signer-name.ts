@@ -1,4 +1,4 @@
-/** Names of those who sign certificates, such as `example.com/signer`, and of the trust bundles they publish. */
+/** Names of certificate signers, such as `example.com/signer`, and of their trust bundles. */
 import { type FieldError, invalid, tooLong } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
 
@@ -20,7 +20,7 @@ export function signerName(name: string): FieldError[] {
   return found;
 }
 
-/** Complaints about the first part between dots that has any. */
+/** Complaints about the first invalid part between dots. */
 function firstWrong(text: string, check: (part: string) => string[]): FieldError[] {
   for (const part of text.split('.')) {
     const complaints = check(part);
@@ -31,10 +31,10 @@ function firstWrong(text: string, check: (part: string) => string[]): FieldError
   return [];
 }
 
-/** The cluster's own signers. */
+/** The built-in signers. */
 export const isClusterSigner = (name: string): boolean => /(^|\.)kubernetes\.io$/.test(name.split('/', 1)[0]!);
 
-/** A bundle that belongs to a signer begins with the signer's name, with colons for slashes. */
+/** The name of a signer's bundle starts with the signer's name, with colons instead of slashes. */
 export function trustBundleName(name: string): string[] {
   return dnsSubdomain(name.slice(name.lastIndexOf(':') + 1));
 }

@@ -81,8 +81,8 @@ function searchProblems(domain: string): string[] {
   return complaints;
 }
 
-/** With the policy None, the pod's own configuration is all there is. */
-export function dnsOfItsOwn(dnsPolicy: string | undefined, dnsConfig: PodDNSConfig | undefined): FieldError[] {
+/** The policy None requires nameservers in the pod's own configuration. */
+export function dnsPolicyRules(dnsPolicy: string | undefined, dnsConfig: PodDNSConfig | undefined): FieldError[] {
   if (dnsPolicy !== 'None') return [];
   if (!dnsConfig) return [required('dnsConfig', 'must provide `dnsConfig` when `dnsPolicy` is None')];
   if (dnsConfig.nameservers?.length) return [];

@@ -82,7 +82,7 @@ function comparison(operator: string, values: readonly string[] = []): FieldErro
   return [required('values', "must be specified single value when `operator` is 'Lt' or 'Gt'")];
 }
 
-/** Of a node's fields only the name can be asked for. */
+/** The name is the only field of a node that can be selected by. */
 function field({ key, operator, values = [] }: NodeSelectorRequirement): FieldError[] {
   const found: FieldError[] = [];
   if (operator !== 'In' && operator !== 'NotIn') {

@@ -1,4 +1,4 @@
-/** Annotations that mean something to a pod, most of them older forms of fields. Paths are from the annotations. */
+/** Annotations with a meaning for pods, most of them older forms of fields. Paths are relative to the annotations. */
 import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import { visitContainers } from '../container/container-rules.ts';
 import { descendingPath } from '../meta/paths.ts';
@@ -11,7 +11,7 @@ const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod';
 const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
 const APPARMOR_CONTAINER = 'container.apparmor.security.beta.kubernetes.io/';
 
-/** On the copy of a pod that a node runs by itself. */
+/** Marks a mirror pod: the API object of a static pod. */
 export const MIRROR = 'kubernetes.io/config.mirror';
 
 export function podAnnotations(annotations: Annotations | undefined, spec: PodSpec): FieldError[] {
@@ -33,7 +33,7 @@ export function podAnnotations(annotations: Annotations | undefined, spec: PodSp
   return found;
 }
 
-/** Other than the rest, these cannot be changed once the pod is there. */
+/** Annotations that cannot be changed after creation. */
 export function podAnnotationChanges(annotations: Annotations = {}, old: Annotations = {}): FieldError[] {
   const found: FieldError[] = [];
   for (const key of new Set([...Object.keys(old), ...Object.keys(annotations)])) {
@@ -45,7 +45,7 @@ export function podAnnotationChanges(annotations: Annotations = {}, old: Annotat
   return found;
 }
 
-/** Zeros in front and a plus are not what a cost is written with. */
+/** An integer without leading zeros or plus sign. */
 const isInt32 = (text: string): boolean => /^(0|-?[1-9]\d{0,9})$/.test(text) && (Number(text) | 0) === Number(text);
 
 function seccompProfile(text: string): string[] {
@@ -72,7 +72,7 @@ function appArmor(key: string, profile: string, spec: PodSpec): FieldError[] {
 const isProfile = (key: string): boolean =>
   key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER) || key.startsWith(APPARMOR_CONTAINER);
 
-/** Where a profile is given in both forms, the two agree. Paths are from the spec. */
+/** A profile that is given in both forms must be the same in both. Paths are relative to the spec. */
 export function annotatedProfiles(annotations: Annotations | undefined, spec: PodSpec): FieldError[] {
   if (!annotations || !Object.keys(annotations).some(isProfile)) return [];
   const { seccompProfile: seccomp, appArmorProfile: ofPod } = spec.securityContext;

@@ -1,4 +1,4 @@
-/** What a pod may ask for on its operating system. Paths are from the spec. */
+/** Rules that depend on the operating system of a pod. Paths are relative to the spec. */
 import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import { visitContainers } from '../container/container-rules.ts';
 import type { PodSpec } from './pod-spec.ts';
@@ -16,7 +16,7 @@ export function osRules(spec: PodSpec): FieldError[] {
   return found;
 }
 
-/** On Windows all containers of a pod run on the host, or none; those that do use the host's network. */
+/** On Windows, all containers of a pod are HostProcess containers or none; such pods use the host network. */
 function hostProcesses(spec: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   const ofPod = spec.securityContext.windowsOptions?.hostProcess;

@@ -1,4 +1,4 @@
-/** What the containers of a pod need together, and how that goes with what the pod asks for as a whole. */
+/** The resources of all containers of a pod together, and how they relate to pod-level resources. */
 import {
   addQuantities,
   compareQuantities,
@@ -12,13 +12,12 @@ import { amountIn, type ResourceList } from '../container/resources.ts';
 import type { PodSpec } from './pod-spec.ts';
 import { canOvercommit, isHugePages, isPodLevel } from './resource-names.ts';
 
-/** By resource name. */
+/** Amounts by resource name. */
 export type Amounts = Map<string, Quantity>;
 
 /**
- * The containers run side by side, so their amounts add up. Init containers come before, one by one, each beside the
- * sidecars that were started before it, so of those the largest counts. `listOf` says what a container has, where that is
- * not what its spec says.
+ * The sum over the containers and sidecars, or, if that is larger, the amount of an init container with the sidecars that
+ * run beside it. `listOf` returns the resources of a container, where they are not those of its spec.
  */
 export function containersTogether(
   spec: PodSpec,
@@ -60,7 +59,7 @@ function raise(amounts: Amounts, least: Amounts): void {
   }
 }
 
-/** What a pod leaves out of its own resources: huge pages as its containers limit them, requests as they request. */
+/** Defaults of pod-level resources: huge pages from the containers' limits, requests from their requests. */
 export function fillPodResources(spec: PodSpec): void {
   const { resources } = spec;
   if (!resources?.limits && !resources?.requests) return;
@@ -87,7 +86,7 @@ export function podResourceRules(spec: PodSpec): FieldError[] {
   ];
 }
 
-/** The pod's own amounts are not below those of its containers. */
+/** Pod-level amounts must not be below those of the containers. */
 function covers(spec: PodSpec, part: 'requests' | 'limits', counts: (name: string) => boolean): FieldError[] {
   const own = spec.resources?.[part];
   if (!own) return [];

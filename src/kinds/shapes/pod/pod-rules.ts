@@ -1,7 +1,7 @@
-/** How the parts of a pod spec fit together, besides its containers. Paths are from the spec. */
+/** Rules across the parts of a pod spec, other than its containers. Paths are relative to the spec. */
 import { type FieldError, forbidden, invalid, tooLong } from '../../../schema/field-error.ts';
 import { visitContainers } from '../container/container-rules.ts';
-import { dnsOfItsOwn } from './dns-config.ts';
+import { dnsPolicyRules } from './dns-config.ts';
 import { osRules } from './pod-os-rules.ts';
 import { podResourceRules } from './pod-resources.ts';
 import type { PodSpec } from './pod-spec.ts';
@@ -9,23 +9,23 @@ import type { PodSpec } from './pod-spec.ts';
 export function podRules(spec: PodSpec): FieldError[] {
   return [
     ...podResourceRules(spec),
-    ...(spec.hostNetwork ? onTheNodesNetwork(spec) : []),
-    ...dnsOfItsOwn(spec.dnsPolicy, spec.dnsConfig),
+    ...(spec.hostNetwork ? hostNetworkRules(spec) : []),
+    ...dnsPolicyRules(spec.dnsPolicy, spec.dnsConfig),
     ...sharedNamespaces(spec),
-    ...(spec.hostUsers === false ? withItsOwnUsers(spec) : []),
+    ...(spec.hostUsers === false ? userNamespaceRules(spec) : []),
     ...(spec.hostnameOverride === undefined ? [] : hostnameOverride(spec)),
     ...osRules(spec),
   ];
 }
 
-/** A port of the container is a port of the node. */
-function onTheNodesNetwork({ containers, hostAliases }: PodSpec): FieldError[] {
+/** With hostNetwork, host ports equal container ports, and hostAliases have no effect. */
+function hostNetworkRules({ containers, hostAliases }: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   containers?.forEach(({ ports }, index) => {
-    ports?.forEach(({ hostPort, containerPort }, place) => {
+    ports?.forEach(({ hostPort, containerPort }, position) => {
       if (hostPort === undefined || hostPort === containerPort) return;
       const detail = 'must match `containerPort` when `hostNetwork` is true';
-      found.push(invalid(`containers[${index}].ports[${place}].hostPort`, hostPort, detail));
+      found.push(invalid(`containers[${index}].ports[${position}].hostPort`, hostPort, detail));
     });
   });
   if (hostAliases) found.push(forbidden('hostAliases', 'may not be set when `hostNetwork` is true'));
@@ -53,8 +53,8 @@ function sharedNamespaces({ hostNetwork, hostIPC, hostPID, shareProcessNamespace
   return found;
 }
 
-/** With users of its own a pod cannot look into the node. */
-function withItsOwnUsers(spec: PodSpec): FieldError[] {
+/** A pod with a user namespace cannot share the host's namespaces. */
+function userNamespaceRules(spec: PodSpec): FieldError[] {
   const detail = 'when `hostUsers` is false';
   const found: FieldError[] = [];
   if (spec.hostNetwork) found.push(forbidden('hostNetwork', detail));

@@ -257,7 +257,7 @@ const spec = {
 };
 export type PodSpec = ObjectType<typeof spec>;
 
-/** A write of the status leaves the spec as it was, so it is not checked again. */
+/** Skips rules on a status update, which does not change the spec. */
 export const PodSpec = s.object('PodSpec', spec, {
   description: 'Containers, volumes, placement and security settings of a pod.',
   rules: [

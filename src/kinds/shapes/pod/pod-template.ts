@@ -19,7 +19,7 @@ export const PodTemplateSpec = s.object('PodTemplateSpec', template, {
   rules: [makesPods],
 });
 
-/** Complaints about labels and annotations leave `metadata` out of the path, as they do in Kubernetes. */
+/** The paths of errors about labels and annotations lack `metadata`, as in Kubernetes. */
 function makesPods({ metadata, spec }: PodTemplateSpec, context: RuleContext): FieldError[] {
   if (context.subresource === 'status') return [];
   const found: FieldError[] = [];

@@ -1,4 +1,4 @@
-/** How well a pod is treated when its node runs short, by what it asks for. */
+/** The QoS class of a pod, which decides in which order pods are evicted when a node runs out of resources. */
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import type { ResourceRequirements } from '../container/resources.ts';
 import type { PodSpec } from './pod-spec.ts';
@@ -7,7 +7,7 @@ type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
 const counted = ['cpu', 'memory'] as const;
 
-/** Guaranteed asks for all it may use, BestEffort for nothing. Requests are expected to be filled in already. */
+/** Guaranteed if requests equal limits, BestEffort without either. Default requests must already be set. */
 export function qosClass({ resources, containers = [], initContainers = [] }: PodSpec): QosClass {
   const askers = resources ? [resources] : [...containers, ...initContainers].map((each) => each.resources);
   if (!askers.some(asksForSomething)) return 'BestEffort';

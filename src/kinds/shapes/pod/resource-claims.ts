@@ -52,7 +52,7 @@ function oneSource(value: PodResourceClaim): FieldError | undefined {
   return invalid('', value, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`');
 }
 
-/** What is wrong with the claims that a container names, given those of its pod. */
+/** Errors of a container's references to the claims of its pod. */
 export function claimsOfContainer(
   claims: readonly ResourceClaim[] | undefined,
   podClaims: readonly PodResourceClaim[] = [],

@@ -1,4 +1,4 @@
-/** Which resources there are: those the cluster knows by a plain name, and those that extend it as `example.com/gpu`. */
+/** Resource names: native ones such as `cpu`, and extended ones such as `example.com/gpu`. */
 import { qualifiedName } from '../../../schema/names.ts';
 
 const containerResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
@@ -16,7 +16,7 @@ const countedObjects = new Set([
   'persistentvolumeclaims',
 ]);
 
-/** What a quota knows by a plain name. */
+/** Resources that quotas know by a plain name. */
 const quotaNames = new Set([
   ...containerResources,
   ...['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
@@ -24,45 +24,45 @@ const quotaNames = new Set([
   ...countedObjects,
 ]);
 
-/** What has a plain name and can be counted, here or in a quota. */
+/** All resources with a plain name. */
 const plainNames = new Set([...quotaNames, 'storage']);
 
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
-/** Names without a domain, and those of the cluster's own. */
+/** Whether a name has no domain, or the domain kubernetes.io. */
 export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-/** Names that somebody else than the cluster has given, such as `example.com/gpu`. */
+/** Whether a resource is an extended one, such as `example.com/gpu`. */
 export function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0;
 }
 
-/** Only whole numbers of it can be given out. */
+/** Whether a resource is allocated in integers only. */
 export const isInteger = (name: string): boolean => countedObjects.has(name) || isExtended(name);
 
-/** More of it can be promised than there is: limits may lie above requests. */
+/** Whether a resource can be overcommitted: limits may exceed requests. */
 export const canOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name);
 
 const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.startsWith('requests.hugepages-');
 
-/** Whether a quota knows the resource by its plain name. */
+/** Whether quotas know the resource by its plain name. */
 export const isQuotaName = (name: string): boolean => quotaNames.has(name) || isQuotaHugePages(name);
 
-/** What is wrong with the name of a resource. */
+/** Problems of a resource name. */
 export function resourceName(name: string): string[] {
   const complaints = qualifiedName(name);
   if (complaints.length || name.includes('/')) return complaints;
   return plainNames.has(name) || isQuotaHugePages(name) ? [] : ['must be a standard resource type or fully qualified'];
 }
 
-/** What is wrong with the name of a resource that a quota limits. */
+/** Problems of a resource name in a quota. */
 export function quotaResourceName(name: string): string[] {
   const complaints = resourceName(name);
   if (!name.includes('/') && !isQuotaName(name)) complaints.push('must be a standard resource for quota');
   return complaints;
 }
 
-/** What is wrong with the name of a resource that a container asks for. */
+/** Problems of a resource name in a container. */
 export function containerResourceName(name: string): string[] {
   if (containerResources.has(name)) return [];
   const complaints = resourceName(name);
@@ -74,5 +74,5 @@ export function containerResourceName(name: string): string[] {
   return complaints;
 }
 
-/** Whether a pod as a whole can ask for the resource. */
+/** Whether the resource can be requested at pod level. */
 export const isPodLevel = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name);

@@ -1,4 +1,4 @@
-/** What must hold for a claim for storage, in the claim itself and in the template of an ephemeral volume. */
+/** Rules for the spec of a claim, in the claim itself and in the template of an ephemeral volume. */
 import { deepEqual } from '../../../base/tree.ts';
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';

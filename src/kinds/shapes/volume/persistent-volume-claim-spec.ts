@@ -55,7 +55,7 @@ export const PersistentVolumeClaimSpec = s.object('PersistentVolumeClaimSpec', s
   description: 'Storage that a claim requests.',
 });
 
-/** The claims that are made for pods, each named `<pod>-<volume>`. */
+/** Template of the claims that are created for pods, each named `<pod>-<volume>`. */
 export const PersistentVolumeClaimTemplate = s.object(
   'PersistentVolumeClaimTemplate',
   {

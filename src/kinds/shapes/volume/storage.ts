@@ -1,4 +1,4 @@
-/** What a volume and the claim for one have in common. */
+/** Fields and rules that volumes and claims share. */
 
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import { s } from '../../../schema/builders.ts';
@@ -6,7 +6,7 @@ import { type FieldError, forbidden, invalid, notSupported } from '../../../sche
 
 const modes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
-/** Who may use it at once. The paths of the errors are that of the list. */
+/** On access modes. Errors are reported at the list. */
 export function accessModes(wanted: readonly string[]): FieldError[] {
   const errors = wanted.filter((mode) => !modes.includes(mode)).map((mode) => notSupported('', mode, modes));
   const known = new Set(wanted.filter((mode) => modes.includes(mode)));
@@ -20,7 +20,7 @@ export const volumeModes = ['Block', 'Filesystem'] as const;
 
 const zero = parseQuantity('0');
 
-/** On an amount of storage. */
+/** A rule on an amount of storage. */
 export function positive(amount: string): FieldError[] {
   return compareQuantities(parseQuantity(amount), zero) > 0 ? [] : [invalid('', amount, 'must be greater than zero')];
 }

@@ -62,17 +62,17 @@ export const VolumeDevices = s.listMap(
   { keys: ['devicePath'], description: 'Volumes of the pod that the container uses as raw block devices.' },
 );
 
-/** The parts of a container that matter here. */
+/** The part of a container that uses volumes. */
 interface Mounting {
   readonly volumeMounts?: readonly VolumeMount[];
   readonly volumeDevices?: readonly VolumeDevice[];
   readonly securityContext?: { readonly privileged?: boolean };
 }
 
-/** What the pod knows of a volume: whether it is claimed storage, which can also be used as a device. */
+/** Whether a volume is a claim, which can also be used as a block device. */
 export type KnownVolumes = ReadonlyMap<string, { readonly claimed: boolean }>;
 
-/** What is wrong with the mounts of a container, from the container. */
+/** Errors of the mounts of a container, with paths relative to the container. */
 export function mountProblems(container: Mounting, volumes: KnownVolumes): FieldError[] {
   const { volumeMounts, volumeDevices } = container;
   if (!volumeMounts && !volumeDevices) return [];

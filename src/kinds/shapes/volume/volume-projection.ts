@@ -167,7 +167,7 @@ function oneSource(source: Projection): FieldError | undefined {
   return sources > 1 ? forbidden('', 'may not specify more than 1 volume type per source') : undefined;
 }
 
-/** No two sources write the same file. The complaint shows who came second. Every pod has such a volume: no lists are made. */
+/** No two sources may write the same file. Every pod has such a volume, so this allocates nothing if all is well. */
 function noSharedPaths(sources: readonly Projection[]): FieldError[] {
   const found: FieldError[] = [];
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** What single kinds of storage ask of their fields. */
+/** Rules for single volume sources. */
 import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 
 interface FibreChannel {
@@ -56,7 +56,7 @@ export function quobyteRule({ registry, tenant = '' }: Quobyte): FieldError[] {
     .map(() => invalid('registry', registry, detail));
 }
 
-/** Brackets let a host have colons of its own. */
+/** An IPv6 address is in brackets. */
 const isHostAndPort = (pair: string): boolean => /^(\[[^[\]]*\]|[^:[\]]*):[^:[\]]*$/.test(pair);
 
 interface AzureDisk {
@@ -78,14 +78,14 @@ const iscsiNames: readonly [string, RegExp][] = [
   ['naa', /^naa.[A-Za-z0-9]{32}$/],
 ];
 
-/** What is wrong with the name of an iSCSI target or initiator. */
+/** Problems of the name of an iSCSI target or initiator. */
 export function iscsiName(name: string): string[] {
   const family = iscsiNames.find(([start]) => name.startsWith(start));
   if (!family) return ['must be valid format starting with iqn, eui, or naa'];
   return family[1].test(name) ? [] : ['must be valid format'];
 }
 
-/** Options under the cluster's own domains are for the cluster to pass. */
+/** Options with the domains kubernetes.io and k8s.io are reserved. */
 export function flexOptionsRule(options: Readonly<Record<string, string>>): FieldError[] {
   return Object.keys(options)
     .filter((key) => /\.(kubernetes|k8s)\.io$/.test(`.${key.split('/', 1)[0]!.toLowerCase()}`))

@@ -108,7 +108,7 @@ function oneSource(value: Volume): FieldError[] {
   return rest.map((name) => forbidden(name, 'may not specify more than 1 volume type'));
 }
 
-/** Initiators are told apart by the two together. */
+/** The names together identify the iSCSI interface, whose name has at most 64 characters. */
 function portalFits({ name, iscsi }: Volume): FieldError | undefined {
   if (iscsi?.initiatorName === undefined || `${name}:${iscsi.targetPortal}`.length <= 64) return undefined;
   const detail =

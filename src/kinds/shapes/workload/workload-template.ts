@@ -1,4 +1,4 @@
-/** The pod template of a controller that keeps pods running. */
+/** The pod template of a controller whose pods run indefinitely. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { forbidden, notSupported } from '../../../schema/field-error.ts';
@@ -7,8 +7,8 @@ import { ObjectMeta } from '../meta/object-meta.ts';
 import { PodTemplateSpec } from '../pod/pod-template.ts';
 
 /**
- * Its pods are restarted whenever they end, and no deadline ends them. `metadataRules` check the labels; they come before
- * the checks of the pods themselves.
+ * A pod template with the restart policy Always and without a deadline. `metadataRules` check the labels, before the rules
+ * for pods.
  */
 export function workloadTemplate(
   controller: string,

@@ -1,6 +1,7 @@
 /**
- * Which kinds clients have defined: none, and discovery offers no way to define one. kubectl asks for them all the same,
- * wherever the schemas do not say that a kind can be patched (a review, a binding), and takes no answer for a failure.
+ * The list of custom resource definitions while no backend serves their group: it is empty. kubectl requests it, although
+ * discovery does not list it, wherever the schemas do not say that a kind can be patched (reviews, bindings), and treats a
+ * 404 as a failure.
  */
 export const customKinds = {
   path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',

@@ -12,7 +12,7 @@ import { customKinds } from './custom-kinds.ts';
 import { published, sendPublished } from './published.ts';
 import { SchemaDocuments } from './schema-documents.ts';
 
-/** Something that is the same for everybody as long as the server runs. */
+/** A document that never changes while the server runs. */
 export interface JsonDocument {
   readonly path: string;
   readonly type: string;
@@ -24,7 +24,7 @@ export interface DocumentsOptions {
   readonly discovery: Discovery;
   readonly metrics: Metrics;
   readonly version: VersionInfo;
-  /** What else there is. */
+  /** Further documents. */
   readonly documents: readonly JsonDocument[];
 }
 
@@ -32,11 +32,11 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const NO_FORMS: typeof aggregatedForms = [];
 const AGGREGATED = ['/api', '/apis'];
 
-/** What is no object and needs a user: discovery, the version, the list of paths, the schemas, the metrics. */
+/** Serves everything that is not an object: discovery, the version, the list of paths, schemas, metrics. */
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #schemas: SchemaDocuments;
-  /** By tree: discovery hands out the same one until the backends change. */
+  /** Encoded discovery documents, by tree: discovery returns the same tree until the backends change. */
   readonly #written = new WeakMap<object, PublishedDocument>();
 
   constructor(options: DocumentsOptions) {
@@ -44,30 +44,30 @@ export class Documents {
     this.#schemas = new SchemaDocuments(options.backends);
   }
 
-  /** Answers where there is something at the path; says whether there was. `pretty`: for people to read. */
+  /** Answers the request if there is a document at the path, and returns whether there was. `pretty`: indented. */
   async serve(exchange: Exchange, path: string, pretty: boolean): Promise<boolean> {
     const parts = splitPath(path);
-    const place = parts.length === 2 && parts[1] === '' ? '' : parts.join('/');
+    const plain = parts.length === 2 && parts[1] === '' ? '' : parts.join('/');
     const { discovery, metrics, version } = this.#options;
-    if (place === '/metrics') {
+    if (plain === '/metrics') {
       refuseWrites(exchange);
       exchange.reply(200, METRICS_TYPE, Buffer.from(metrics.text(version)));
       return true;
     }
-    const document = discovery.document(place);
+    const document = discovery.document(plain);
     if (document) {
       refuseWrites(exchange);
-      await this.#sendDiscovery(exchange, { place, document, pretty });
+      await this.#sendDiscovery(exchange, { path: plain, document, pretty });
       return true;
     }
-    if (await this.#schemas.serve(exchange, place)) return true;
-    const other = this.#options.documents.find((each) => each.path === place);
+    if (await this.#schemas.serve(exchange, plain)) return true;
+    const other = this.#options.documents.find((each) => each.path === plain);
     if (other) {
       refuseWrites(exchange);
       exchange.reply(200, other.type, Buffer.from(JSON.stringify(other.content)));
       return true;
     }
-    if (place === customKinds.path) {
+    if (plain === customKinds.path) {
       refuseWrites(exchange);
       const { format, pretty: asked } = negotiate(exchange.headers.accept);
       await sendDocument(exchange, customKinds.list, { format, pretty: asked || pretty, warnings: undefined });
@@ -78,19 +78,19 @@ export class Documents {
     return false;
   }
 
-  /** Writes down what clients ask for first, so that the first of them does not wait for it. */
+  /** Encodes aggregated discovery ahead of time, so that the first client does not wait for it. */
   prepare(): void {
     const [newest] = aggregatedForms;
-    for (const place of AGGREGATED) {
-      const tree = newest && this.#options.discovery.aggregated(place, newest.version);
+    for (const path of AGGREGATED) {
+      const tree = newest && this.#options.discovery.aggregated(path, newest.version);
       if (tree) this.#publish(tree, newest);
     }
   }
 
-  async #sendDiscovery(exchange: Exchange, { place, document, pretty }: Found): Promise<void> {
-    const forms = AGGREGATED.includes(place) ? aggregatedForms : NO_FORMS;
+  async #sendDiscovery(exchange: Exchange, { path, document, pretty }: Found): Promise<void> {
+    const forms = AGGREGATED.includes(path) ? aggregatedForms : NO_FORMS;
     const { form, ...representation } = negotiate(exchange.headers.accept, forms);
-    const tree = (form && this.#options.discovery.aggregated(place, form.version)) ?? document;
+    const tree = (form && this.#options.discovery.aggregated(path, form.version)) ?? document;
     if (representation.format === 'yaml' || representation.pretty || pretty) {
       const { format } = representation;
       return sendDocument(exchange, tree, { format, pretty: representation.pretty || pretty, warnings: undefined });
@@ -110,7 +110,7 @@ export class Documents {
 }
 
 interface Found {
-  readonly place: string;
+  readonly path: string;
   readonly document: object;
   readonly pretty: boolean;
 }

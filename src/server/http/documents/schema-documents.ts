@@ -4,10 +4,10 @@ import type { OpenApi } from '../../openapi/openapi.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { sendPublished } from './published.ts';
 
-/** Where the paths of schemas begin. */
-const ROOT = /^\/(?:openapi|swaggerapi|swagger)(?:[/.-]|$)/;
+/** Paths of schemas. */
+const SCHEMA_PATH = /^\/(?:openapi|swaggerapi|swagger)(?:[/.-]|$)/;
 
-/** Serves the schemas. What writes them is loaded for the first who asks: many a server is never asked. */
+/** Serves the published schemas. The code that builds them is loaded with the first request: many servers never get one. */
 export class SchemaDocuments {
   readonly #backends: BackendRegistry;
   #openApi: Promise<OpenApi> | undefined;
@@ -16,9 +16,9 @@ export class SchemaDocuments {
     this.#backends = backends;
   }
 
-  /** Answers where the path is that of a schema; says whether it was. */
+  /** Answers the request if the path is that of a schema, and returns whether it was. */
   async serve(exchange: Exchange, path: string): Promise<boolean> {
-    if (!ROOT.test(path)) return false;
+    if (!SCHEMA_PATH.test(path)) return false;
     this.#openApi ??= import('../../openapi/openapi.ts').then(({ OpenApi }) => new OpenApi(this.#backends));
     const document = await (await this.#openApi).document(path, exchange.headers.accept);
     if (!document) return false;

@@ -10,8 +10,8 @@ import type { Attributes, Authorizer } from '../../authz/authorizer.ts';
 import { Gate } from '../../authz/gate.ts';
 import type { FlowControl } from '../../fairness/flow-control.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import { PerRoute } from '../../per-route.ts';
 import type { Registry } from '../../registry.ts';
+import { RequestMemos } from '../../request-memos.ts';
 import { RequestBodies } from '../body/request-bodies.ts';
 import { Documents, type DocumentsOptions } from '../documents/documents.ts';
 import { Health, type HealthCheck, healthPath } from '../documents/health.ts';
@@ -87,7 +87,7 @@ export class Pipeline {
     this.#servePath = servePathStage({ routes, documents: this.#documents });
     const deadlines = new Deadlines(clock, limits.requestTimeoutMs);
     const onTimeout: LifecycleOptions['onTimeout'] = (exchange, error) => this.#respondError(exchange, error, NO_QUERY);
-    this.#lifecycle = { audit, flowControl, deadlines, memos: new PerRoute(), onTimeout };
+    this.#lifecycle = { audit, flowControl, deadlines, memos: new RequestMemos(), onTimeout };
   }
 
   /** Serves one request; errors become responses. */
@@ -128,7 +128,7 @@ export class Pipeline {
       const representation = negotiateResponse(request);
       const read = this.#readCall(request);
       const call = read instanceof Promise ? await read : read;
-      lifecycle.record?.brought(call.body);
+      lifecycle.record?.setRequestBody(call.body);
       const reply = await this.#options.handle(call, notes);
       lifecycle.record?.annotateAll(notes.annotations);
       const responding = this.#respond(request, reply, representation);

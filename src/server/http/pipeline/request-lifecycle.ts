@@ -6,7 +6,7 @@ import type { AuditRecord, Outcome } from '../../audit/event.ts';
 import { attributesOfPath } from '../../authz/attributes.ts';
 import type { Attributes } from '../../authz/authorizer.ts';
 import type { FlowControl, Seat } from '../../fairness/flow-control.ts';
-import type { Memo, PerRoute } from '../../per-route.ts';
+import type { Memo, RequestMemos } from '../../request-memos.ts';
 import { Disconnected } from '../errors.ts';
 import { type Exchange, NO_HEADERS } from '../protocol/exchange.ts';
 import { isForeseen, statusOf } from '../respond/respond.ts';
@@ -17,7 +17,7 @@ export interface LifecycleOptions {
   readonly audit: Audit | undefined;
   readonly flowControl: FlowControl | undefined;
   readonly deadlines: Deadlines;
-  readonly memos: PerRoute;
+  readonly memos: RequestMemos;
   /** Answers a request whose time is up. */
   readonly onTimeout: (exchange: Exchange, error: ApiError) => Promise<void>;
 }

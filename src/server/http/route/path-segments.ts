@@ -36,7 +36,7 @@ export class PathSegments {
   }
 }
 
-/** All segments of a path, decoded. */
+/** Splits a path into decoded segments, of which the first is empty; a trailing slash is ignored. */
 export function splitPath(path: string): string[] {
   const segments = new PathSegments(path);
   return Array.from({ length: segments.length }, (_, index) => segments.at(index)!);
@@ -46,7 +46,7 @@ function decodeSegment(segment: string): string {
   const decoded = decodeComponent(segment);
   for (let i = 0; i < decoded.length; i++) {
     const code = decoded.charCodeAt(i);
-    // A slash would make the segment two, and control characters are no part of any name.
+    // An encoded slash would change the meaning of the path, and no name contains control characters.
     if (code < 0x20 || code === 0x7f || code === 0x2f) {
       throw badRequest(`invalid path segment ${JSON.stringify(decoded.slice(0, 100))}`);
     }

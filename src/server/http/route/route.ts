@@ -15,7 +15,7 @@ export interface Route {
   readonly subresource: ServedSubresource | undefined;
   /** What follows a subresource that takes a path, as it was sent: `/healthz`; empty if nothing does. */
   readonly path: string | undefined;
-  /** The path is one of those under `/watch/`. */
+  /** Whether the path is one of those under `/watch/`. */
   readonly watch: boolean;
 }
 
@@ -102,7 +102,7 @@ export class Routes {
   }
 }
 
-/** The verb that a method means at a route. */
+/** The verb of a method at a route. Throws MethodNotAllowed. */
 export function verbOf(method: string, route: Route, watch: boolean): Verb {
   const verb = namedVerb(method, route, watch);
   const { verbs } = route.subresource ?? route.resource;
@@ -112,7 +112,7 @@ export function verbOf(method: string, route: Route, watch: boolean): Verb {
 
 function namedVerb(method: string, route: Route, watch: boolean): Verb | undefined {
   const { name, subresource } = route;
-  // Under /watch/ there is nothing but to watch.
+  // Paths under /watch/ have no other verb.
   if (route.watch) return method === 'GET' ? 'watch' : undefined;
   const onCollection = name === undefined && (route.namespace !== undefined || route.resource.kind.scope === 'Cluster');
   switch (method) {

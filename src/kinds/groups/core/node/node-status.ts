@@ -221,7 +221,7 @@ interface Pins {
   resourceVersion?: string;
 }
 
-/** A spec names an object, a status the very version that is in use. */
+/** In a spec the source names an object; in a status also the version of it that is in use. */
 function pinnedInStatusOnly(
   source: Pins,
   { root, parent }: RuleContext<never, { readonly spec?: { readonly configSource?: object } }>,

@@ -137,7 +137,7 @@ function uniqueTaints(taints: readonly TypeOf<typeof Taint>[]): FieldError[] {
   const seen = new Set<string>();
   return taints.flatMap((taint, index) => {
     const errors: FieldError[] = [];
-    // An empty text counts as absent for the rules of its field.
+    // Rules of a field do not run on an empty string.
     if (!taint.key) errors.push(...qualifiedName('').map((each) => invalid(`[${index}].key`, '', each)));
     if (!taint.effect) errors.push(required(`[${index}].effect`));
     const pair = `${taint.effect} ${taint.key}`;
@@ -150,7 +150,7 @@ function uniqueTaints(taints: readonly TypeOf<typeof Taint>[]): FieldError[] {
   });
 }
 
-/** What is given to a node once stays. */
+/** Fields that cannot be changed once they are set. */
 function fixedFields({ spec }: Node, { oldRoot }: RuleContext<Node, Node>): FieldError[] {
   const old = oldRoot?.spec;
   if (!old) return [];

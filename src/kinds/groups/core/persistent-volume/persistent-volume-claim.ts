@@ -122,8 +122,8 @@ export const PersistentVolumeClaim = defineKind({
 });
 
 /**
- * What a claim is filled from has two forms. The older takes only claims and snapshots and is silently dropped
- * otherwise; the other form follows from whichever is given.
+ * Keeps `dataSource` and `dataSourceRef` in sync: whichever is given sets the other. A `dataSource` that is neither a claim
+ * nor a snapshot is dropped, as in Kubernetes.
  */
 function linkSources(spec: Spec, old: Spec | undefined): void {
   const inUse = old?.dataSource ?? old?.dataSourceRef;
@@ -146,7 +146,7 @@ type ClaimContext = RuleContext<PersistentVolumeClaim, PersistentVolumeClaim>;
 const FIXED =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
-/** A claim stays as it is, but it may be given its volume and its class once, and may grow when it is bound. */
+/** The spec is immutable, except that volume and class can be set once and a bound claim can be enlarged. */
 function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: ClaimContext): FieldError[] {
   if (!old || subresource === 'status') return [];
   const errors: FieldError[] = [];
@@ -167,7 +167,7 @@ function changes(claim: PersistentVolumeClaim, { oldRoot: old, subresource }: Cl
 
 const storage = (spec: Spec) => parseQuantity(spec.resources.requests?.storage ?? '0');
 
-/** The new spec with everything taken back that may change; equal to the old one if nothing else did. */
+/** The new spec with all allowed changes reverted; equal to the old one if there are no others. */
 function withAllowedChanges({ spec, status }: PersistentVolumeClaim, old: PersistentVolumeClaim): Spec {
   const back: Spec = { ...spec };
   if (!old.spec.volumeName) back.volumeName = old.spec.volumeName;
@@ -183,7 +183,7 @@ function withAllowedChanges({ spec, status }: PersistentVolumeClaim, old: Persis
   return back;
 }
 
-/** Once a class is in force there is always one. */
+/** The volume attributes class cannot be removed once it is in effect. */
 function classChange({ spec }: PersistentVolumeClaim, { oldRoot: old }: ClaimContext): FieldError[] {
   const field = 'spec.volumeAttributesClassName';
   if (old?.status.currentVolumeAttributesClassName === undefined) return [];

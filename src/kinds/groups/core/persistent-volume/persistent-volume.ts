@@ -142,7 +142,7 @@ export const PersistentVolume = defineKind({
   ],
 });
 
-/** Since when it has been in its phase, unless the client says so itself. */
+/** Sets the time of the last phase transition, unless the client did. */
 function notePhase(volume: PersistentVolume, { status: old }: PersistentVolume, context?: HookContext): void {
   const { status } = volume;
   const told = status.lastPhaseTransitionTime;
@@ -192,7 +192,7 @@ function attributesClass({ spec }: PersistentVolume, { oldRoot }: VolumeContext)
   return errors;
 }
 
-/** The storage behind a volume stays the same; a secret for growing it may still be added. */
+/** The source of a volume is immutable; a secret for expansion can still be added. */
 function fixedFields({ spec }: PersistentVolume, { oldRoot }: VolumeContext): FieldError[] {
   const old: PersistentVolumeSpec | undefined = oldRoot?.spec;
   if (!old) return [];

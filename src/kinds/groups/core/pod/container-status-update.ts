@@ -1,4 +1,4 @@
-/** What may be said about the containers of a pod. Paths are from the pod's status. */
+/** Rules for updates of container statuses. Paths are relative to the pod's status. */
 import {
   duplicate,
   type FieldError,
@@ -18,7 +18,7 @@ import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
 import type { PodStatus } from '../../../shapes/pod/pod-status.ts';
 import type { Pod } from './pod.ts';
 
-/** Where each list of statuses has its containers. */
+/** The list of containers of each list of statuses. */
 const lists = {
   containerStatuses: 'containers',
   initContainerStatuses: 'initContainers',
@@ -37,7 +37,7 @@ export function containerStatusRules(status: PodStatus, old: Pod): FieldError[] 
   ]);
 }
 
-/** A container that ended and is not to be restarted cannot come back. */
+/** A container that has terminated and is not restarted cannot run again. */
 function stayEnded(list: List, status: PodStatus, { spec, status: old }: Pod): FieldError[] {
   if (list !== 'ephemeralContainerStatuses' && mayRestartAll(spec)) return [];
   return (old[list] ?? []).flatMap(({ name, state: { terminated } }, index) => {

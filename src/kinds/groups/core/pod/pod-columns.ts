@@ -38,7 +38,7 @@ function gates({ spec, status }: Sparse<Pod>): string {
   return `${holding.length}/${wanted.length}`;
 }
 
-/** Whether, and how, a pod has come to its end. */
+/** Whether and how a pod has completed. */
 export function podCompletion({ status }: Sparse<Pod>): Completion | undefined {
   switch (status?.phase) {
     case 'Succeeded':

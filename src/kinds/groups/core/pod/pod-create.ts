@@ -1,4 +1,4 @@
-/** What holds for a pod as a whole object, and at its creation. */
+/** Rules for whole pods, and for their creation. */
 import { type FieldError, forbidden, invalid, required, under } from '../../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../../schema/names.ts';
 import { visitContainers } from '../../../shapes/container/container-rules.ts';
@@ -6,8 +6,8 @@ import { annotatedProfiles, MIRROR, podAnnotations } from '../../../shapes/pod/p
 import type { Pod } from './pod.ts';
 
 /**
- * Unlike in a template, everything is known now: who the pod acts as, and what the claims are called. Of a spec that is right
- * by itself only that is looked at which depends on the pod.
+ * Rules that do not apply to templates, because they depend on the pod's service account or on the names of its claims. Of
+ * a spec that is known to be valid (`checked`), only what depends on the rest of the pod is checked.
  */
 export function podObjectRules({ metadata, spec }: Pod, checked?: object): FieldError[] {
   const found = under('metadata.annotations', podAnnotations(metadata.annotations, spec));
@@ -28,7 +28,7 @@ function images(spec: Pod['spec']): FieldError[] {
   return found;
 }
 
-/** Whether its claim is made for the pod. */
+/** Whether the claim of a volume is created for the pod. */
 function isCalledAfterPod({ ephemeral }: NonNullable<Pod['spec']['volumes']>[number]): boolean {
   return ephemeral !== undefined;
 }

@@ -1,4 +1,4 @@
-/** What a pod gets besides the defaults of its shapes; the template of a controller does not. */
+/** Defaults of pods that do not apply to the templates of controllers. */
 
 import type { Container } from '../../../shapes/container/container.ts';
 import type { ResourceList } from '../../../shapes/container/resources.ts';
@@ -8,7 +8,7 @@ import { fillPodResources } from '../../../shapes/pod/pod-resources.ts';
 import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
 import type { Pod } from './pod.ts';
 
-/** May run again and again. What lies below the containers may be shared, so that it is replaced and never changed. */
+/** Idempotent. Objects below the containers may be shared with other pods: they are replaced, never changed. */
 export function fillPodDefaults(spec: PodSpec): void {
   spec.enableServiceLinks ??= true;
   for (const list of [spec.containers, spec.initContainers]) {
@@ -20,7 +20,7 @@ export function fillPodDefaults(spec: PodSpec): void {
   fillPodResources(spec);
 }
 
-/** What is limited and not requested is requested up to the limit. */
+/** Requests default to limits. */
 function requestLimits(container: Container): void {
   const { limits, requests } = container.resources;
   if (!limits || hasAll(requests, limits)) return;
@@ -46,7 +46,7 @@ type LabelKeys = Pick<PodAffinityTerm, 'labelSelector' | 'matchLabelKeys' | 'mis
 type Labels = Readonly<Record<string, string>>;
 type Terms = NonNullable<NonNullable<PodSpec['affinity']>['podAffinity']>;
 
-/** Label keys become part of the selectors beside them, with the values that this pod has. Once, when it is made. */
+/** Adds `matchLabelKeys` and `mismatchLabelKeys` to their selectors, with the pod's label values. On create only. */
 export function mergeLabelKeys({ spec, metadata: { labels = {} } }: Pod): void {
   const { affinity, topologySpreadConstraints } = spec;
   if (affinity?.podAffinity || affinity?.podAntiAffinity) {

@@ -1,4 +1,4 @@
-/** The subresource `ephemeralcontainers`: containers can be added to look into a pod, and stay as they are. */
+/** The subresource `ephemeralcontainers`: containers can be added for debugging, and cannot be changed or removed. */
 import { clone, deepEqual } from '../../../../base/tree.ts';
 import { type FieldError, forbidden, under } from '../../../../schema/field-error.ts';
 import { MIRROR, podAnnotationChanges } from '../../../shapes/pod/pod-annotations.ts';
@@ -6,7 +6,7 @@ import type { Pod } from './pod.ts';
 import { keepOwnMetadata } from './pod-metadata.ts';
 import { treeDiff } from './tree-diff.ts';
 
-/** Drops every other change. */
+/** Reverts every other change. */
 export function keepAllButEphemeralContainers(pod: Pod, old: Pod): void {
   const { ephemeralContainers } = pod.spec;
   keepOwnMetadata(pod, old);

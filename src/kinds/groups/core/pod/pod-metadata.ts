@@ -3,7 +3,7 @@ import type { Pod } from './pod.ts';
 
 const own = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
-/** Takes back what a write of a part of the pod says about the pod itself. */
+/** Reverts changes of the metadata in a write of a subresource. */
 export function keepOwnMetadata({ metadata }: Pod, old: Pod): void {
   const kept = old.metadata;
   for (const field of own) {

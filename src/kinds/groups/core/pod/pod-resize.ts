@@ -1,4 +1,4 @@
-/** The subresource `resize`: cpu and memory of containers can change while they run. */
+/** The subresource `resize`: changes CPU and memory of running containers. */
 import { clone, deepEqual } from '../../../../base/tree.ts';
 import { type FieldError, forbidden, invalid } from '../../../../schema/field-error.ts';
 import type { Container } from '../../../shapes/container/container.ts';
@@ -11,7 +11,7 @@ import { keepOwnMetadata } from './pod-metadata.ts';
 
 const lists = ['containers', 'initContainers'] as const;
 
-/** Drops every other change. A request that adds, removes or reorders containers is left for the rules to refuse. */
+/** Reverts every other change. Added, removed or reordered containers are left for the rules to reject. */
 export function keepAllButResources(pod: Pod, old: Pod): void {
   const resized: Partial<PodSpec> = {};
   for (const list of lists) {

@@ -1,4 +1,4 @@
-/** A pod in a few words, as its containers' states tell: what people read first when they list pods. */
+/** The state of a pod in a few words, as `kubectl get pods` shows it. */
 
 import type { Sparse } from '../../../columns/column.ts';
 import type { ContainerStatus } from '../../../shapes/container/container-status.ts';
@@ -12,11 +12,11 @@ type Terminated = NonNullable<NonNullable<Container['state']>['terminated']>;
 
 export interface PodState {
   readonly ready: number;
-  /** Those that run beside each other: containers, and init containers that go on. */
+  /** Number of containers and sidecars. */
   readonly containers: number;
   readonly reason: string;
   readonly restarts: number;
-  /** When a container last ended that was started again. */
+  /** When a container that was restarted last terminated. */
   readonly lastRestart: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function podState(pod: ShownPod): PodState {
   const done = init.reason === undefined || conditionHolds(status, 'Initialized');
   const before = init.reason ?? initialReason(status);
   const main = done ? running(pod, before) : undefined;
-  // Of init containers that are through, nobody wants to know how often they had to be started.
+  // Restarts of completed init containers are not shown.
   const counted = main ? [init.sidecars, main.restarts] : [init.all];
   const phase = status?.phase ?? '';
   const reason = main?.reason ?? before;
@@ -52,7 +52,7 @@ function endingReason(status: ShownStatus, phase: string, reason: string): strin
   return phase === 'Succeeded' || phase === 'Failed' ? reason : 'Terminating';
 }
 
-/** Init containers that go on running beside the others. */
+/** The names of the sidecars: init containers with the restart policy Always. */
 function sidecarsOf(spec: ShownPod['spec']): ReadonlySet<string> {
   const containers = spec?.initContainers ?? [];
   return new Set(containers.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name = '' }) => name));
@@ -66,23 +66,23 @@ interface Restarts {
 interface Initialization {
   /** Sidecars that are ready. */
   readonly ready: number;
-  /** What holds the pod up; undefined when nothing does. */
+  /** Why initialization has not completed; undefined when it has. */
   readonly reason: string | undefined;
-  /** The restarts of what was looked at, and of the sidecars among it. */
+  /** Restarts of the init containers up to the current one, and of the sidecars among them. */
   readonly all: Restarts;
   readonly sidecars: Restarts;
 }
 
-/** Init containers run one after the other: the first that is not through decides. */
+/** Init containers run one after the other: the first that has not completed decides. */
 function initialization({ metadata, spec, status }: ShownPod, sidecars: ReadonlySet<string>): Initialization {
   const statuses = status?.initContainerStatuses ?? [];
-  const waiting = statuses.findIndex((each) => !isThrough(each, sidecars));
+  const waiting = statuses.findIndex((each) => !hasCompleted(each, sidecars));
   const seen = waiting < 0 ? statuses : statuses.slice(0, waiting + 1);
   const through = waiting < 0 ? statuses : statuses.slice(0, waiting);
   const total = spec?.initContainers?.length ?? 0;
   return {
-    ready: through.filter((each) => each.ready && sidecars.has(each.name ?? '') && !endedWell(each)).length,
-    reason: waiting < 0 ? undefined : `Init:${holdUp(statuses[waiting]!) ?? `${waiting}/${total}`}`,
+    ready: through.filter((each) => each.ready && sidecars.has(each.name ?? '') && !hasSucceeded(each)).length,
+    reason: waiting < 0 ? undefined : `Init:${waitingReason(statuses[waiting]!) ?? `${waiting}/${total}`}`,
     all: restartsOf(metadata, seen),
     sidecars: restartsOf(
       metadata,
@@ -91,15 +91,15 @@ function initialization({ metadata, spec, status }: ShownPod, sidecars: Readonly
   };
 }
 
-function isThrough(status: Container, sidecars: ReadonlySet<string>): boolean {
-  return endedWell(status) || (sidecars.has(status.name ?? '') && status.started === true);
+function hasCompleted(status: Container, sidecars: ReadonlySet<string>): boolean {
+  return hasSucceeded(status) || (sidecars.has(status.name ?? '') && status.started === true);
 }
 
-function endedWell({ state }: Container): boolean {
+function hasSucceeded({ state }: Container): boolean {
   return state?.terminated !== undefined && !state.terminated.exitCode;
 }
 
-function holdUp({ state }: Container): string | undefined {
+function waitingReason({ state }: Container): string | undefined {
   if (state?.terminated) return terminationReason(state.terminated);
   const reason = state?.waiting?.reason;
   return reason && reason !== 'PodInitializing' ? reason : undefined;
@@ -115,7 +115,7 @@ interface Running {
   readonly restarts: Restarts;
 }
 
-/** The first container that waits or has ended gives the reason; one that still runs outweighs those that are done. */
+/** The first container that is waiting or terminated gives the reason; a running one takes precedence over completed ones. */
 function running({ metadata, status }: ShownPod, before: string): Running {
   const statuses = status?.containerStatuses ?? [];
   const ready = statuses.filter(isReady).length;
@@ -140,7 +140,7 @@ function reasonOf({ state }: Container): string | undefined {
   return state?.terminated ? terminationReason(state.terminated) : undefined;
 }
 
-/** Ready, and not in a state that says otherwise. */
+/** Ready, and in the state running. */
 function isReady(status: Container): boolean {
   return reasonOf(status) === undefined && status.ready === true && Boolean(status.state?.running);
 }
@@ -156,7 +156,7 @@ function restartsOf(metadata: ShownPod['metadata'], statuses: readonly Container
   };
 }
 
-/** Times are all written alike, so that the order of the texts is theirs. */
+/** All times have the same format, so that strings can be compared. */
 function latest(times: readonly (string | undefined)[]): string | undefined {
   let last: string | undefined;
   for (const time of times) if (time && (last === undefined || time > last)) last = time;

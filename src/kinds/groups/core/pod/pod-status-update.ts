@@ -1,4 +1,4 @@
-/** What may be said about a pod in its status. */
+/** Rules for status updates of pods. */
 import { duplicate, type FieldError, forbidden, invalid, under } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, qualifiedName } from '../../../../schema/names.ts';
 import { ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
@@ -8,7 +8,7 @@ import type { PodStatus } from '../../../shapes/pod/pod-status.ts';
 import { containerStatusRules } from './container-status-update.ts';
 import type { Pod } from './pod.ts';
 
-/** What a writer leaves out stays: the class, which never changes, and the generations that were seen. */
+/** Keeps fields that the writer left out: the immutable QoS class, and observed generations. */
 export function keepObserved(pod: Pod, old: Pod): void {
   const { status } = pod;
   if (old.metadata.ownerReferences) pod.metadata.ownerReferences = old.metadata.ownerReferences;
@@ -56,7 +56,7 @@ function generation(field: string, value = 0): FieldError[] {
   return value < 0 ? [invalid(field, value, 'must be a non-negative integer')] : [];
 }
 
-/** The node that the scheduler makes room on. */
+/** On the node that the scheduler preempts pods on. */
 function nomination({ nominatedNodeName: name }: PodStatus, { spec, status }: Pod): FieldError[] {
   if (!name || name === status.nominatedNodeName) return [];
   const found = dnsSubdomain(name).map((complaint) => invalid('nominatedNodeName', name, complaint));
@@ -89,7 +89,7 @@ function resourceClaims({ resourceClaimStatuses = [] }: PodStatus, spec: PodSpec
 
 type Addresses = readonly { readonly ip: string }[];
 
-/** At most one of each family. Addresses that were there are not looked at again. */
+/** At most one address per IP family. Unchanged addresses are not checked again. */
 function addresses(field: 'podIPs' | 'hostIPs', list: Addresses = [], old: Addresses = []): FieldError[] {
   const found = list.flatMap(({ ip }, index) =>
     old.some((before) => before.ip === ip)

@@ -1,4 +1,4 @@
-/** What may change in a pod that is there: little, because a node may run it already. */
+/** Rules for updates of pods. Few fields can be changed, because a node may already run the pod. */
 import { deepEqual } from '../../../../base/tree.ts';
 import { type FieldError, forbidden, invalid, under } from '../../../../schema/field-error.ts';
 import type { Container } from '../../../shapes/container/container.ts';
@@ -37,7 +37,7 @@ function specChanges(spec: PodSpec, old: PodSpec): FieldError[] {
     ...tolerations(spec.tolerations ?? [], old.tolerations ?? []),
     ...schedulingGates(spec, old),
   ];
-  const rest = { ...spec, ...takenBack(spec, old) };
+  const rest = { ...spec, ...mutableFields(spec, old) };
   if (old.schedulingGates) found.push(...whileGated(spec, old, rest));
   if (!deepEqual(rest, old)) {
     const detail = `pod updates may not change fields other than ${updatable}\n${treeDiff(old, rest)}`;
@@ -46,8 +46,8 @@ function specChanges(spec: PodSpec, old: PodSpec): FieldError[] {
   return found;
 }
 
-/** What may change, as it was before. */
-function takenBack(spec: PodSpec, old: PodSpec): Partial<PodSpec> {
+/** The fields that may change, with their old values. */
+function mutableFields(spec: PodSpec, old: PodSpec): Partial<PodSpec> {
   const { activeDeadlineSeconds, tolerations, schedulingGates } = old;
   return {
     containers: oldImages(spec.containers, old.containers),
@@ -72,7 +72,7 @@ function deadline(seconds: number | undefined, old: number | undefined): FieldEr
     : [];
 }
 
-/** All that were there still are, but for how long is open. */
+/** Existing tolerations cannot be removed, but their tolerationSeconds can change. */
 function tolerations(list: readonly Toleration[], old: readonly Toleration[]): FieldError[] {
   const kept = old.every((before) =>
     list.some((each) => deepEqual({ ...before, tolerationSeconds: each.tolerationSeconds }, each)),
@@ -88,7 +88,7 @@ function schedulingGates({ schedulingGates: gates = [] }: PodSpec, { schedulingG
   });
 }
 
-/** Until it is scheduled, a pod may be held to fewer nodes. What that allows is taken back in `rest`. */
+/** Before it is scheduled, a pod can be restricted to fewer nodes. Allowed changes are reverted in `rest`. */
 function whileGated(spec: PodSpec, old: PodSpec, rest: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   const before = old.nodeSelector ?? {};

@@ -1,4 +1,4 @@
-/** A pod, once. How it may change is in pod-update.ts and beside it; what is in it, in the shapes. */
+/** The kind Pod. Its updates are checked in pod-update.ts and the files beside it; its shapes are in ../../../shapes. */
 
 import { s } from '../../../../schema/builders.ts';
 import type { FieldError } from '../../../../schema/field-error.ts';
@@ -118,7 +118,7 @@ function podRules(pod: Pod, { oldRoot: old, subresource, checked }: RuleContext<
   }
 }
 
-/** A pod that no node runs, or that has ended, goes at once. */
+/** A pod that is not scheduled, or that has completed, is deleted at once. */
 function gracePeriod({ spec, status }: Pod, asked: number | undefined): number {
   if (!spec.nodeName || status.phase === 'Succeeded' || status.phase === 'Failed') return 0;
   const seconds = asked ?? spec.terminationGracePeriodSeconds;

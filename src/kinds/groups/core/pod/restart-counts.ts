@@ -1,9 +1,9 @@
 /**
- * How often containers were started again. A status counts to five and stops there; the annotation knows the true number
- * of those that went on. Who counts restarts asks here.
+ * Restart counts of containers. `restartCount` in a status saturates at five; the true count of containers beyond that is
+ * kept in an annotation of the pod.
  */
 const ANNOTATION = 'kubernetes.io/restart-counts';
-const MOST = 5;
+const MAX_SHOWN_RESTARTS = 5;
 
 interface Counted {
   readonly name?: string;
@@ -12,25 +12,25 @@ interface Counted {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** How often each of these containers was really started again, in their order. */
+/** The true restart count of each of these containers. */
 export function trueRestarts(annotations: Annotations | undefined, statuses: readonly Counted[]): number[] {
   const beyond = annotations?.[ANNOTATION];
   const totals = beyond === undefined ? undefined : totalsOf(beyond);
   return statuses.map(({ name = '', restartCount = 0 }) => Math.max(restartCount, totals?.get(name) ?? 0));
 }
 
-/** What a container's status says of so many restarts. */
+/** The restart count to show in a container's status. */
 export function shownRestarts(restarts: number): number {
-  return Math.min(restarts, MOST);
+  return Math.min(restarts, MAX_SHOWN_RESTARTS);
 }
 
-/** What a pod's annotations are to say besides, where some container was started more often than a status can tell. */
+/** The annotation for containers whose restart count exceeds what a status shows; undefined if there are none. */
 export function restartAnnotations(counts: Iterable<readonly [string, number]>): Annotations | undefined {
-  const beyond = [...counts].filter(([, restarts]) => restarts > MOST);
+  const beyond = [...counts].filter(([, restarts]) => restarts > MAX_SHOWN_RESTARTS);
   return beyond.length === 0 ? undefined : { [ANNOTATION]: JSON.stringify(Object.fromEntries(beyond)) };
 }
 
-/** Anybody may write the annotation: what is no number of restarts does not count. */
+/** Clients can write the annotation, so values that are not restart counts are ignored. */
 function totalsOf(text: string): ReadonlyMap<string, number> {
   try {
     const tree: unknown = JSON.parse(text);

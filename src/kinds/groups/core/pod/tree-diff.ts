@@ -1,8 +1,8 @@
-/** Two JSON trees, line by line, for people: a unified diff of what they look like when printed. */
+/** A unified diff of two JSON trees, printed line by line. */
 
-/** Lines around a change that are shown with it. */
+/** Lines of context around a change. */
 const CONTEXT = 3;
-/** Beyond this many comparisons, what differs is shown as one block. */
+/** Beyond this many comparisons, all differences are shown as one block. */
 const MAX_COMPARISONS = 1_000_000;
 
 interface Edit {
@@ -28,13 +28,13 @@ function lines(tree: unknown): string[] {
   return JSON.stringify(tree, sorted, 1).split('\n');
 }
 
-/** Keys in one order, whatever order they came in. */
+/** Sorts keys, so that their order makes no difference. */
 function sorted(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Where the unchanged lines behind a change end, unless the next change is near. */
+/** The end of the context after a change, unless the next change is near. */
 function endOfHunk(edits: readonly Edit[], first: number): number {
   let last = first;
   for (let i = first; i < edits.length && i <= last + 2 * CONTEXT; i++) if (edits[i]!.sign !== ' ') last = i;
@@ -66,7 +66,7 @@ function compare(a: readonly string[], b: readonly string[]): Edit[] {
   ];
 }
 
-/** The longest lines that both have in the same order stay; the others go and come. */
+/** Keeps the longest common subsequence of lines; the others are removed and added. */
 function middle(a: readonly string[], b: readonly string[]): Edit[] {
   if (a.length * b.length > MAX_COMPARISONS) {
     return [...a.map((line): Edit => ({ sign: '-', line })), ...b.map((line): Edit => ({ sign: '+', line }))];

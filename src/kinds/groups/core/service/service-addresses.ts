@@ -1,21 +1,21 @@
 /**
- * Which addresses and ports a Service needs, and how they move when it changes. Pure: giving them out is the server's.
+ * Which addresses and ports a Service needs, and how they change on updates. Pure functions: the server allocates.
  *
- * The order that keeps them stable: on an update `keepAllocated`, `syncClusterIps` and `dropUnneeded` (the kind's hooks
- * do that), then `defaultServiceAddresses`, then what `needsClusterIp`, `portsWithoutNodePort` and
- * `needsHealthCheckNodePort` ask for is allocated; what `allocatedTo` names before and not after is released.
+ * To keep addresses stable, an update calls `keepAllocated`, `syncClusterIps` and `dropUnneeded` (in the kind's hooks), then
+ * `defaultServiceAddresses`; then what `needsClusterIp`, `portsWithoutNodePort` and `needsHealthCheckNodePort` return is
+ * allocated, and what `allocatedTo` returned before the update and not after is released.
  */
 import { type FieldError, invalid } from '../../../../schema/field-error.ts';
 import { type IpFamily, ipFamily } from '../../../shapes/meta/ip-address.ts';
 import type { Service, ServicePort, ServiceSpec } from './service.ts';
-import { clusterIpErrors, hasAddresses, isHeadless, unknownWords } from './service-cluster-ips.ts';
+import { clusterIpErrors, hasAddresses, isHeadless, unknownIpFamilies } from './service-cluster-ips.ts';
 
-/** Whether a virtual address is to be given for every one of its IP families. */
+/** Whether the service needs a cluster IP for each of its IP families. */
 export function needsClusterIp(spec: ServiceSpec): boolean {
   return hasAddresses(spec) && !isHeadless(spec);
 }
 
-/** Whether clients outside the cluster can reach it. */
+/** Whether the service is reachable from outside the cluster. */
 export function isExternallyAccessible(spec: {
   readonly type?: string;
   readonly externalIPs?: readonly string[];
@@ -24,27 +24,27 @@ export function isExternallyAccessible(spec: {
   return spec.type === 'ClusterIP' && (spec.externalIPs?.length ?? 0) > 0;
 }
 
-/** Whether its ports may stand open on the nodes. */
+/** Whether the ports of the service can have node ports. */
 function mayHaveNodePorts(spec: ServiceSpec): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 }
 
-/** Whether every port is to be given a node port. */
+/** Whether every port needs a node port. */
 export function needsNodePorts(spec: ServiceSpec): boolean {
   return mayHaveNodePorts(spec) && !(spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false);
 }
 
-/** The ports that a node port is still to be found for. */
+/** The ports for which a node port has to be allocated. */
 export function portsWithoutNodePort(spec: ServiceSpec): ServicePort[] {
   return needsNodePorts(spec) ? (spec.ports ?? []).filter((port) => !port.nodePort) : [];
 }
 
-/** A load balancer that sends traffic only to nodes with pods asks each node on a port of its own. */
+/** Load balancers that send traffic only to nodes with pods check that on a separate node port. */
 export function needsHealthCheckNodePort(spec: ServiceSpec): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 }
 
-/** What a service holds of the cluster's addresses and ports. */
+/** The cluster IPs and node ports that are allocated to a service. */
 export interface Allocated {
   readonly clusterIPs: readonly string[];
   readonly nodePorts: readonly number[];
@@ -60,7 +60,7 @@ export function allocatedTo(spec: ServiceSpec): Allocated {
   };
 }
 
-/** An update that leaves out what was allocated keeps it, so that a manifest can be sent again as it was written. */
+/** Keeps allocated values that an update leaves out, so that the same manifest can be applied again. */
 export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   if (hasAddresses(old) && hasAddresses(spec)) {
     spec.clusterIP ||= old.clusterIP;
@@ -72,7 +72,7 @@ export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** By the port's name, unless another port asks for the number now. */
+/** Matches ports by name; a node port that another port now requests is not kept. */
 function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
   const asked = new Set(spec.ports?.map((port) => port.nodePort));
   const before = new Map(old.ports?.map((port) => [port.name ?? '', port.nodePort]));
@@ -82,7 +82,7 @@ function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** `clusterIP` is the older, single form of `clusterIPs`: a client that knows only one of them is followed. */
+/** `clusterIP` is the older, single form of `clusterIPs`: a change of only one of them is applied to the other. */
 export function syncClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined): void {
   if (!old) {
     if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
@@ -98,8 +98,8 @@ export function syncClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined):
 }
 
 /**
- * A service that changes its type loses what only the old type used, unless the client changed that, too: then
- * validation will speak.
+ * Drops what only the old type of a service used, unless the client changed it along with the type: then validation
+ * rejects it.
  */
 export function dropUnneeded(service: Service, old: Service): void {
   const { spec } = service;
@@ -147,8 +147,8 @@ function dropIfSame(spec: ServiceSpec, before: ServiceSpec, field: OptionalScala
 }
 
 /**
- * Fills in `ipFamilyPolicy` and `ipFamilies` from the cluster's families (its main one first) and says what cannot be.
- * The service's addresses are already in sync; nothing else of it is expected to be valid yet.
+ * Sets the defaults of `ipFamilyPolicy` and `ipFamilies` from the cluster's IP families (the primary one first), and
+ * returns errors. Cluster IPs must be in sync; the rest of the service need not be valid yet.
  */
 export function defaultServiceAddresses(
   spec: ServiceSpec,
@@ -158,7 +158,7 @@ export function defaultServiceAddresses(
   if (!hasAddresses(spec) || (old && prefersTheSame(spec, old))) return [];
   const bare = isHeadless(spec) && Object.keys(spec.selector ?? {}).length === 0;
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (bare ? 'RequireDualStack' : 'SingleStack');
-  const malformed = [...unknownWords(spec), ...clusterIpErrors(spec, old)];
+  const malformed = [...unknownIpFamilies(spec), ...clusterIpErrors(spec, old)];
   if (malformed.length > 0) return malformed;
   const errors = [...(old ? reduceToSingle(spec, old) : []), ...fitsPolicy(spec), ...inferFamilies(spec, cluster)];
   if (errors.length > 0) return errors;
@@ -168,7 +168,7 @@ export function defaultServiceAddresses(
   }
   const families: IpFamily[] = spec.ipFamilies?.length ? [...spec.ipFamilies] : [cluster[0] ?? 'IPv4'];
   const second = families[0] === 'IPv4' ? 'IPv6' : 'IPv4';
-  // A headless service without a selector says nothing of where it runs: both families, whatever the cluster has.
+  // The endpoints of a headless service without a selector are unknown: both families, whatever the cluster has.
   if (families.length === 1 && spec.ipFamilyPolicy !== 'SingleStack' && (bare || cluster.includes(second))) {
     families.push(second);
   }
@@ -176,7 +176,7 @@ export function defaultServiceAddresses(
   return [];
 }
 
-/** A service that only prefers two families keeps what it has when the cluster's families change. */
+/** A service with PreferDualStack keeps its families when those of the cluster change. */
 function prefersTheSame(spec: ServiceSpec, old: ServiceSpec): boolean {
   return (
     spec.type === old.type &&
@@ -187,7 +187,7 @@ function prefersTheSame(spec: ServiceSpec, old: ServiceSpec): boolean {
   );
 }
 
-/** SingleStack alone is enough to give the second family back; taking it away without saying so is an error. */
+/** A change to SingleStack drops the second family; removing it without that is an error. */
 function reduceToSingle(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (spec.ipFamilyPolicy === 'SingleStack') {
     if (spec.clusterIPs && sameList(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = spec.clusterIPs.slice(0, 1);

@@ -1,9 +1,9 @@
-/** The virtual addresses of a Service: whether it has any, and what is wrong with those that were asked for. */
+/** The cluster IPs of a Service: whether it has any, and the validation of requested ones. */
 import { duplicate, type FieldError, invalid, notSupported, required } from '../../../../schema/field-error.ts';
 import { ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
 import type { ServiceSpec } from './service.ts';
 
-/** The clusterIP of a service without a virtual address: clients find the pods themselves, by DNS. */
+/** The clusterIP of a headless service, whose clients find the pods by DNS. */
 export const HEADLESS = 'None';
 
 export const ipFamilies = ['IPv4', 'IPv6'] as const;
@@ -14,13 +14,13 @@ export function isHeadless(spec: ServiceSpec): boolean {
   return addresses.length === 1 && addresses[0] === HEADLESS;
 }
 
-/** An ExternalName is only an alias: it has no addresses at all. */
+/** A service of type ExternalName has no addresses. */
 export function hasAddresses(spec: ServiceSpec): boolean {
   return spec.type !== 'ExternalName';
 }
 
-/** Words that the description of the fields does not have; who looks before validation must ask. */
-export function unknownWords({ ipFamilies: families = [], ipFamilyPolicy: policy }: ServiceSpec): FieldError[] {
+/** Errors of unknown IP families and policies, which the schema does not check; for use before validation. */
+export function unknownIpFamilies({ ipFamilies: families = [], ipFamilyPolicy: policy }: ServiceSpec): FieldError[] {
   const errors = families.flatMap((family, index) =>
     ipFamilies.includes(family) ? [] : [notSupported(`spec.ipFamilies[${index}]`, family, ipFamilies)],
   );
@@ -30,7 +30,7 @@ export function unknownWords({ ipFamilies: families = [], ipFamilyPolicy: policy
   return errors;
 }
 
-/** Addresses that stood there before are taken as they are: an older release may have let them through. */
+/** Unchanged addresses are not checked again: an older release may have accepted them. */
 export function clusterIpErrors(spec: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
   if (!hasAddresses(spec)) return [];
   const { clusterIPs: addresses = [], ipFamilies: families = [] } = spec;
@@ -47,7 +47,7 @@ export function clusterIpErrors(spec: ServiceSpec, old: ServiceSpec | undefined)
   });
   errors.push(...malformed);
   if (addresses.length > 2) errors.push(wrong(spec, 'may only hold up to 2 values'));
-  // Beside a malformed address, what follows would only confuse.
+  // Further checks make no sense for malformed addresses.
   if (malformed.length > 0) return errors;
   if (addresses.length > 1 && new Set(addresses.map(ipFamily)).size < 2) {
     errors.push(wrong(spec, 'may specify no more than one IP for each IP family'));

@@ -1,4 +1,4 @@
-/** What a Service must look like as a whole; each field's own rules stand in service.ts. */
+/** Rules for whole Services; those of single fields are in service.ts. */
 import { duplicate, type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, portNumber, qualifiedName } from '../../../../schema/names.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';
@@ -7,7 +7,7 @@ import type { Service, ServicePort, ServiceSpec } from './service.ts';
 import { isExternallyAccessible, needsHealthCheckNodePort } from './service-addresses.ts';
 import { clusterIpErrors, HEADLESS, hasAddresses, isHeadless } from './service-cluster-ips.ts';
 
-/** Several ports need names, and neither a name nor a port and protocol may stand twice. */
+/** Several ports must have names; names, and ports with the same protocol, must be unique. */
 export function portList(ports: readonly ServicePort[]): FieldError[] {
   const names = new Set<string>();
   const errors = ports.flatMap(({ name }, index): FieldError[] => {
@@ -48,7 +48,7 @@ function repeated(
   });
 }
 
-/** The message shows the port as Kubernetes compares it: with all its fields, and only two of them set. */
+/** Messages show the port as Kubernetes compares it: with all fields, only two of them set. */
 const asComparedPort = ({ protocol, port }: ServicePort) => ({
   Name: '',
   Protocol: protocol,
@@ -83,7 +83,7 @@ export const serviceRules: readonly ServiceRule[] = [
 
 const oldSpec = (context: ServiceContext): ServiceSpec | undefined => context.oldRoot?.spec;
 
-/** What is wrong with values that were not there before: an older release may have let others through. */
+/** Errors of new values; unchanged ones may have been accepted by an older release. */
 function newOnes(
   values: readonly string[] | undefined,
   known: readonly string[] | undefined,
@@ -95,7 +95,7 @@ function newOnes(
 const complaints = (field: string, value: unknown, words: readonly string[]) =>
   words.map((each) => invalid(field, value, each));
 
-/** Addresses may be added and, with the policy's word, the second may go; the first stays for life. */
+/** A second cluster IP can be added, or removed by a change of ipFamilyPolicy; the first is immutable. */
 function changesOfAddresses({ spec }: Service, context: ServiceContext): FieldError[] {
   const before = oldSpec(context);
   if (!before || !hasAddresses(spec) || !hasAddresses(before)) return [];
@@ -176,7 +176,7 @@ function typeAndAddresses({ spec }: Service): FieldError[] {
   );
 }
 
-/** A dot at the end marks a full name. */
+/** A fully qualified name may end with a dot. */
 function externalName({ spec }: Service): FieldError[] {
   if (spec.type !== 'ExternalName') return [];
   const name = (spec.externalName ?? '').replace(/\.$/, '');
@@ -216,7 +216,7 @@ function loadBalancer(service: Service, context: ServiceContext): FieldError[] {
   return errors;
 }
 
-/** Spaces around a range have always been let through, and an annotation was the field's older form. */
+/** Spaces around a range are accepted; the annotation is the older form of the field. */
 function sourceRanges({ spec, metadata }: Service, context: ServiceContext): FieldError[] {
   const notHere = (field: string) => (spec.type === 'LoadBalancer' ? [] : [forbidden(field, ONLY_LOAD_BALANCER)]);
   if (spec.loadBalancerSourceRanges?.length) {
@@ -252,7 +252,7 @@ function trafficPolicies({ spec }: Service): FieldError[] {
   return errors;
 }
 
-/** Where a load balancer says that it can be reached. */
+/** On the addresses in the status of a load balancer. */
 function ingress({ spec, status }: Service, context: ServiceContext): FieldError[] {
   const points = status?.loadBalancer.ingress ?? [];
   const field = 'status.loadBalancer.ingress';

@@ -288,7 +288,7 @@ export const Service = defineKind({
   columns: serviceColumns,
 });
 
-/** An exported service can be created in another cluster: it takes no address along, but None means something there. */
+/** Removes addresses from an exported service, except None, so that it can be created in another cluster. */
 function forgetAllocated(service: Service): void {
   const { spec } = service;
   service.status = { loadBalancer: {} };

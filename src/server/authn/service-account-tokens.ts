@@ -7,75 +7,75 @@ import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { User } from '../api.ts';
 import { authenticated, type Identified, type TokenSource } from './authenticator.ts';
-import { type Find, Hold, type Wanted } from './existence.ts';
+import { BoundObject, type BoundReference, type Find } from './bound-objects.ts';
 import { type Claims, isSignedBy, millisecondsOf, parseJwt } from './jwt.ts';
-import { Remembered } from './remembered.ts';
+import { RecentCache } from './recent-cache.ts';
 
-/** Whom tokens that are kept in Secrets are from. */
-export const LASTING_ISSUER = 'kubernetes/serviceaccount';
+/** The issuer of legacy tokens, which are kept in Secrets and do not expire. */
+export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
 export interface ServiceAccountTokenOptions {
-  /** Public keys that sign tokens, the one in use first. */
+  /** Public keys of token signers, the current one first. */
   readonly keys: readonly KeyObject[];
-  /** Addresses that tokens bound to a time are from. */
+  /** Accepted issuers of bound tokens. */
   readonly issuers: readonly string[];
-  /** A bound token must name one of these; a lasting one is for them. */
+  /** A bound token must name one of these; a legacy token has all of them. */
   readonly audiences: readonly string[];
   readonly clock: Clock;
-  /** Asked on every use, so that the token of a deleted account or pod ends at once. */
+  /** Called on every use, so that the token of a deleted account or pod is invalid at once. */
   readonly find: Find;
 }
 
 interface Verified {
   readonly user: User;
-  /** Undefined: for the server. */
+  /** Undefined for the server's own. */
   readonly audiences: readonly string[] | undefined;
-  /** Whether it is for the server. */
-  readonly isOurs: boolean;
+  /** Whether it is meant for this server. */
+  readonly isForServer: boolean;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
   readonly expires: number;
-  readonly holds: readonly Hold[];
+  readonly boundTo: readonly BoundObject[];
 }
 
-const REMEMBERED = 10_000;
-/** Another server's clock may be ahead of ours: milliseconds. */
-const LEEWAY = 60_000;
+const TOKEN_CACHE_SIZE = 10_000;
+/** How far the clock of the server that issued a token may be ahead. */
+const CLOCK_LEEWAY_MS = 60_000;
 
-/** Signed tokens of service accounts, in both shapes: kept in a Secret, or bound to a time, an audience and an object. */
+/** Service account tokens: legacy ones, kept in a Secret, and ones bound to a time, an audience and an object. */
 export class ServiceAccountTokens implements TokenSource {
   readonly #options: ServiceAccountTokenOptions;
-  readonly #known = new Remembered<Verified>(REMEMBERED);
+  readonly #verified = new RecentCache<Verified>(TOKEN_CACHE_SIZE);
 
   constructor(options: ServiceAccountTokenOptions) {
     this.#options = options;
   }
 
   userOf(token: string): User | undefined {
-    const verified = this.#good(token);
-    return verified?.isOurs ? verified.user : undefined;
+    const verified = this.#valid(token);
+    return verified?.isForServer ? verified.user : undefined;
   }
 
   review(token: string, wanted: readonly string[]): Identified | undefined {
-    const verified = this.#good(token);
+    const verified = this.#valid(token);
     if (!verified) return undefined;
     const audiences = (verified.audiences ?? this.#options.audiences).filter((each) => wanted.includes(each));
     return audiences.length > 0 ? { user: verified.user, audiences } : undefined;
   }
 
-  #good(token: string): Verified | undefined {
+  #valid(token: string): Verified | undefined {
     if (!token.startsWith('ey')) return undefined;
-    const verified = this.#known.get(token) ?? this.#verify(token);
+    const verified = this.#verified.get(token) ?? this.#verify(token);
     if (!verified) return undefined;
     const now = this.#options.clock.now();
     if (now < verified.notBefore) return undefined;
-    if (now < verified.expires && this.#isHeld(verified, now)) return verified;
-    this.#known.forget(token);
+    if (now < verified.expires && this.#boundObjectsExist(verified, now)) return verified;
+    this.#verified.delete(token);
     return undefined;
   }
 
-  #isHeld({ holds }: Verified, now: number): boolean {
-    for (const hold of holds) if (!hold.isThere(this.#options.find, now)) return false;
+  #boundObjectsExist({ boundTo }: Verified, now: number): boolean {
+    for (const object of boundTo) if (!object.exists(this.#options.find, now)) return false;
     return true;
   }
 
@@ -84,53 +84,53 @@ export class ServiceAccountTokens implements TokenSource {
     const jwt = parseJwt(token);
     if (!jwt) return undefined;
     const { claims } = jwt;
-    const isLasting = claims.iss === LASTING_ISSUER;
-    if (!isLasting && !issuers.includes(claims.iss)) return undefined;
+    const isLegacy = claims.iss === LEGACY_ISSUER;
+    if (!isLegacy && !issuers.includes(claims.iss)) return undefined;
     if (!keys.some((key) => isSignedBy(jwt, key))) return undefined;
-    const subject = isLasting ? lastingSubject(claims, token) : boundSubject(claims);
+    const subject = isLegacy ? legacySubject(claims, token) : boundSubject(claims);
     if (!subject || claims.sub !== subject.user.name) return undefined;
-    const audiences = isLasting ? undefined : audiencesOf(claims);
+    const audiences = isLegacy ? undefined : audiencesOf(claims);
     if (audiences?.length === 0) return undefined;
     const verified: Verified = {
       user: subject.user,
       audiences,
-      isOurs: audiences === undefined || audiences.some((each) => ours.includes(each)),
-      notBefore: (millisecondsOf(claims.nbf) ?? 0) - LEEWAY,
-      expires: millisecondsOf(claims.exp) ?? (isLasting ? Number.POSITIVE_INFINITY : 0),
-      holds: subject.wanted.map((each) => new Hold(each)),
+      isForServer: audiences === undefined || audiences.some((each) => ours.includes(each)),
+      notBefore: (millisecondsOf(claims.nbf) ?? 0) - CLOCK_LEEWAY_MS,
+      expires: millisecondsOf(claims.exp) ?? (isLegacy ? Number.POSITIVE_INFINITY : 0),
+      boundTo: subject.references.map((reference) => new BoundObject(reference)),
     };
-    this.#known.set(token, verified);
+    this.#verified.set(token, verified);
     return verified;
   }
 }
 
 interface Subject {
   readonly user: User;
-  /** What must still exist for the token to be good. */
-  readonly wanted: readonly Wanted[];
+  /** What must still exist for the token to be valid. */
+  readonly references: readonly BoundReference[];
 }
 
-const PREFIX = 'kubernetes.io/serviceaccount/';
+const LEGACY_CLAIM_PREFIX = 'kubernetes.io/serviceaccount/';
 
-function lastingSubject(claims: Claims, token: string): Subject | undefined {
-  const namespace = textOf(claims[`${PREFIX}namespace`]);
-  const name = textOf(claims[`${PREFIX}service-account.name`]);
-  const uid = textOf(claims[`${PREFIX}service-account.uid`]);
-  const secret = textOf(claims[`${PREFIX}secret.name`]);
+function legacySubject(claims: Claims, token: string): Subject | undefined {
+  const namespace = textOf(claims[`${LEGACY_CLAIM_PREFIX}namespace`]);
+  const name = textOf(claims[`${LEGACY_CLAIM_PREFIX}service-account.name`]);
+  const uid = textOf(claims[`${LEGACY_CLAIM_PREFIX}service-account.uid`]);
+  const secret = textOf(claims[`${LEGACY_CLAIM_PREFIX}secret.name`]);
   if (!namespace || !name || !uid || !secret) return undefined;
   const encoded = Buffer.from(token).toString('base64');
   return {
     user: userOf({ namespace, name, uid }),
-    wanted: [
-      { kind: ServiceAccount, namespace, name, is: hasUid(uid) },
-      { kind: Secret, namespace, name: secret, is: (found) => holdsToken(found as Secret, encoded) },
+    references: [
+      { kind: ServiceAccount, namespace, name, isSame: hasUid(uid) },
+      { kind: Secret, namespace, name: secret, isSame: (found) => holdsToken(found as Secret, encoded) },
     ],
   };
 }
 
 const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 
-/** A Secret of the same name that was made later holds another token. */
+/** A Secret of the same name that was created later holds another token. */
 function holdsToken({ data, metadata }: Secret, token: string): boolean {
   return data?.token === token && !metadata.labels?.[INVALID_SINCE] && !metadata.deletionTimestamp;
 }
@@ -140,34 +140,36 @@ function boundSubject(claims: Claims): Subject | undefined {
   const namespace = textOf(bound?.namespace);
   const account = referenceOf(bound?.serviceaccount);
   if (!namespace || !account) return undefined;
-  const wanted: Wanted[] = [{ kind: ServiceAccount, namespace, name: account.name, is: hasUid(account.uid) }];
+  const references: BoundReference[] = [
+    { kind: ServiceAccount, namespace, name: account.name, isSame: hasUid(account.uid) },
+  ];
   const extra: Record<string, string[]> = {};
-  const note = (key: string, value: string) => {
+  const addExtra = (key: string, value: string) => {
     if (value) extra[`authentication.kubernetes.io/${key}`] = [value];
   };
-  if (typeof claims.jti === 'string') note('credential-id', `JTI=${claims.jti}`);
+  if (typeof claims.jti === 'string') addExtra('credential-id', `JTI=${claims.jti}`);
   const { secret, pod, node } = bound;
   if (secret) {
     const found = referenceOf(secret);
     if (!found) return undefined;
-    wanted.push({ kind: Secret, namespace, name: found.name, is: hasUid(found.uid) });
+    references.push({ kind: Secret, namespace, name: found.name, isSame: hasUid(found.uid) });
   }
   if (pod) {
     const found = referenceOf(pod);
     if (!found) return undefined;
-    wanted.push({ kind: Pod, namespace, name: found.name, is: hasUid(found.uid) });
-    note('pod-name', found.name);
-    note('pod-uid', found.uid);
+    references.push({ kind: Pod, namespace, name: found.name, isSame: hasUid(found.uid) });
+    addExtra('pod-name', found.name);
+    addExtra('pod-uid', found.uid);
   }
   if (node) {
     const found = referenceOf(node);
-    // A pod's token names the node for information; the pod is what it is bound to.
+    // A pod's token is bound to the pod; the node is for information only.
     if (!found && !pod) return undefined;
-    if (found && !pod) wanted.push({ kind: Node, namespace: '', name: found.name, is: hasUid(found.uid) });
-    note('node-name', textOf(node.name) ?? '');
-    note('node-uid', textOf(node.uid) ?? '');
+    if (found && !pod) references.push({ kind: Node, namespace: '', name: found.name, isSame: hasUid(found.uid) });
+    addExtra('node-name', textOf(node.name) ?? '');
+    addExtra('node-uid', textOf(node.uid) ?? '');
   }
-  return { user: userOf({ namespace, ...account, extra }), wanted };
+  return { user: userOf({ namespace, ...account, extra }), references };
 }
 
 function hasUid(uid: string): (object: KubeObject) => boolean {

@@ -7,9 +7,9 @@ import { Secret } from '../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { createAuthenticator, createIdentify } from './authenticator.ts';
-import type { Found } from './existence.ts';
+import type { CachedObject } from './bound-objects.ts';
 import { jwtSigner } from './jwt.ts';
-import { ServiceAccountTokens } from './service-account.ts';
+import { ServiceAccountTokens } from './service-account-tokens.ts';
 
 const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -41,7 +41,7 @@ const bound = {
 
 /** Objects as the cache has them; each change has its revision. */
 class World {
-  readonly #objects = new Map<string, Found>();
+  readonly #objects = new Map<string, CachedObject>();
   #revision = 0;
   reads = 0;
 
@@ -81,10 +81,10 @@ beforeEach(() => {
   });
 });
 
-describe('a lasting token', () => {
+describe('a legacy token', () => {
   const token = signed(lasting);
 
-  it('is its account, as long as the Secret holds it', () => {
+  it('authenticates its account as long as the Secret holds it', () => {
     expect(tokens.userOf(token)).toBeUndefined();
     keep(token);
     expect(tokens.userOf(token)).toEqual({
@@ -98,7 +98,7 @@ describe('a lasting token', () => {
     expect(tokens.userOf(token)).toBeUndefined();
   });
 
-  it('ends when its Secret is marked', () => {
+  it('is invalid once its Secret is marked', () => {
     const labels = { 'kubernetes.io/legacy-token-invalid-since': '2029-01-01' };
     world.put(Secret, 'builder-token-x', { data: { token: btoa(token) }, metadata: { labels } });
     expect(tokens.userOf(token)).toBeUndefined();
@@ -112,7 +112,7 @@ describe('a lasting token', () => {
 });
 
 describe('a bound token', () => {
-  it('is its account, with where it was used', () => {
+  it('authenticates its account, with the pod and node it is bound to', () => {
     expect(tokens.userOf(signed(bound, rsa.privateKey))).toMatchObject({
       name: 'system:serviceaccount:default:builder',
       extra: {
@@ -125,7 +125,7 @@ describe('a bound token', () => {
     });
   });
 
-  it('ends with its time', async () => {
+  it('expires', async () => {
     const token = signed(bound);
     expect(tokens.userOf(token)).toBeDefined();
     await clock.advance(3_599_999);
@@ -134,7 +134,7 @@ describe('a bound token', () => {
     expect(tokens.userOf(token)).toBeUndefined();
   });
 
-  it('begins with its time, but for a minute that clocks may differ', async () => {
+  it('is not valid before its time, with a minute of leeway', async () => {
     const token = signed({ ...bound, nbf: NOW + 61 });
     expect(tokens.userOf(token)).toBeUndefined();
     await clock.advance(1_000);
@@ -160,7 +160,7 @@ describe('a bound token', () => {
     expect(tokens.userOf(token)).toBeUndefined();
   });
 
-  it('of a pod that is being deleted is good for a minute more', async () => {
+  it('of a pod that is being deleted is valid for another minute', async () => {
     const token = signed(bound);
     const deletionTimestamp = '2030-01-01T00:00:00Z';
     world.put(Pod, 'p', { metadata: { uid: 'uid-2', deletionTimestamp } });
@@ -174,7 +174,7 @@ describe('a bound token', () => {
     expect(tokens.userOf(signed(bound))).toBeDefined();
   });
 
-  it('is for those it names', () => {
+  it('is valid for the audiences it names', () => {
     const token = signed(bound);
     expect(tokens.review(token, ['other', 'x'])?.audiences).toEqual(['other']);
     expect(tokens.review(token, ['x'])).toBeUndefined();
@@ -183,7 +183,7 @@ describe('a bound token', () => {
     expect(tokens.review(elsewhere, ['vault'])?.user.name).toBe('system:serviceaccount:default:builder');
   });
 
-  it('is looked into again only when an object has changed', () => {
+  it('examines bound objects only when they have changed', () => {
     const token = signed(bound);
     tokens.userOf(token);
     const { reads } = world;
@@ -192,7 +192,7 @@ describe('a bound token', () => {
   });
 });
 
-it('a key that was rotated away is believed while it is listed', () => {
+it('a replaced key is accepted while it is listed', () => {
   const token = signed(bound, other.privateKey);
   expect(tokens.userOf(token)).toBeUndefined();
   const rotated = new ServiceAccountTokens({
@@ -205,7 +205,7 @@ it('a key that was rotated away is believed while it is listed', () => {
   expect(rotated.userOf(token)).toBeDefined();
 });
 
-describe('is not believed', () => {
+describe('rejects', () => {
   const good = signed(lasting);
   const [head, body, signature] = good.split('.') as [string, string, string];
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -236,7 +236,7 @@ describe('is not believed', () => {
   });
 });
 
-it('tokens that name no audience are for the server, in a review', async () => {
+it('tokens without audiences are for the server in a review', async () => {
   const fixed = { userOf: (token: string) => (token === 'fixed' ? { name: 'ann', groups: [] } : undefined) };
   const identify = createIdentify([fixed, tokens], ['api']);
   expect(await identify('fixed', [])).toMatchObject({ user: { name: 'ann' }, audiences: ['api'] });
