@@ -6,7 +6,7 @@ import { splitApiVersion } from '../kinds/kind.ts';
 import type { Call, Handle, Reply, User } from './api.ts';
 import { RequestAttributes } from './authz/attributes.ts';
 import type { Authorizer } from './authz/authorizer.ts';
-import { Gate } from './authz/gate.ts';
+import { requireAccess } from './authz/require-access.ts';
 
 /** A call whose user is already known. */
 export type DirectCall = Omit<Call, 'user'>;
@@ -23,7 +23,6 @@ const NO_OPTIONS = Object.freeze({});
 
 /** Returns the way into the server for each user. Keep what it returns: rights are cached by the user object. */
 export function directCalls({ handle, authorizer }: DirectOptions): (user: User) => DirectHandle {
-  const gate = new Gate(authorizer);
   const versions = new GroupVersions();
   return (user) => async (direct) => {
     const call = { ...direct, user };
@@ -33,7 +32,7 @@ export function directCalls({ handle, authorizer }: DirectOptions): (user: User)
       subresource: subresource ? { name: subresource } : undefined,
       ...{ namespace, name },
     };
-    const pending = gate.pass(new RequestAttributes(call, target, call.options ?? NO_OPTIONS));
+    const pending = requireAccess(authorizer, new RequestAttributes(call, target, call.options ?? NO_OPTIONS));
     if (pending) await pending;
     return handle(call);
   };

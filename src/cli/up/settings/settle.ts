@@ -60,7 +60,8 @@ function checkUnchanged(given: GivenFlags, remembered: Remembered): void {
   for (const flag of upFlags) {
     const name = propertyOf(flag) as keyof Settings;
     const [from, to] = [remembered[name], given[name]];
-    if (flag.fixed && from !== undefined && to !== undefined && from !== to) throw new CliError(flag.fixed(from, to));
+    if (!flag.fixed || from === undefined || from === null || to === undefined || to === null) continue;
+    if (from !== to) throw new CliError(flag.fixed(from, to));
   }
 }
 

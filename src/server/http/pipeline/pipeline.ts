@@ -7,7 +7,8 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Authenticate } from '../../authn/authenticator.ts';
 import { RequestAttributes } from '../../authz/attributes.ts';
 import type { Attributes, Authorizer } from '../../authz/authorizer.ts';
-import { Gate } from '../../authz/gate.ts';
+import { Impersonation } from '../../authz/impersonation/impersonation.ts';
+import { requireAccess } from '../../authz/require-access.ts';
 import type { FlowControl } from '../../fairness/flow-control.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Registry } from '../../registry.ts';
@@ -57,7 +58,6 @@ export class Pipeline {
   readonly #lifecycle: LifecycleOptions;
   readonly #streams = new OpenStreams();
   readonly #documents: Documents;
-  readonly #gate: Gate;
   readonly #authenticate: ReturnType<typeof authenticateStage>;
   readonly #impersonate: ReturnType<typeof impersonateStage>;
   readonly #findRoute: ReturnType<typeof findRouteStage>;
@@ -73,12 +73,12 @@ export class Pipeline {
     this.#options = options;
     this.#counting = { requests: metrics.requests, clock };
     this.#documents = new Documents(options);
-    this.#gate = new Gate(options.authorizer);
-    metrics.add(this.#gate.impersonation);
+    const impersonation = new Impersonation(options.authorizer);
+    metrics.add(impersonation);
     const routes = new Routes(backends);
     const health = new Health({ checks, isReady, isDraining: () => streams.isDraining });
     this.#authenticate = authenticateStage(options);
-    this.#impersonate = impersonateStage({ gate: this.#gate, routes });
+    this.#impersonate = impersonateStage({ impersonation, routes });
     this.#findRoute = findRouteStage({ routes, admit: (lifecycle, attributes) => this.#admit(lifecycle, attributes) });
     this.#readCall = readCallStage({ bodies: new RequestBodies(registry, limits) });
     this.#respond = respondStage({ clock, streams });
@@ -153,7 +153,7 @@ export class Pipeline {
   }
 
   #authorize({ attributes, record }: RequestLifecycle): Promise<void> | undefined {
-    return this.#gate.pass(attributes, record);
+    return requireAccess(this.#options.authorizer, attributes, record);
   }
 
   /** Prepares the documents that clients ask for first; to be called when the server is idle. */
