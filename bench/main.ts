@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { storeArguments } from '../test/support/store/backends.ts';
 import { largePod, smallPod } from './bodies.ts';
 import { latencyOf, measureFirstUse, median, TABLE } from './documents.ts';
 import { measureFlood } from './flood.ts';
@@ -266,7 +267,7 @@ async function measureEtcd(): Promise<void> {
   if (!etcd) return say('etcd is not installed: no figure for it');
   try {
     const qd = await startQd(root, join(work, 'on-etcd'), [
-      ...['--store', 'etcd', '--etcd-servers', etcd.url],
+      ...storeArguments('etcd', { etcdServers: [etcd.url] }),
       ...API_ALONE,
     ]);
     try {

@@ -47,7 +47,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Time that stands still until a test moves it. */
+/** A clock for tests: time advances only when the test says so. */
 export class ControlledClock implements Clock {
   #now: number;
   #timers: { at: number; order: number; task: () => void }[] = [];

@@ -23,7 +23,7 @@ function optionFor({ spec, help, parse, choices, default: value, defaultText, re
   return isLate ? option : option.default(value, shown);
 }
 
-/** Runs a parser of a flag or an argument for commander, which prints the message behind the name of the flag. */
+/** Runs a parser for commander, which prints the message of the error after the name of the flag. */
 export function parsed<T>(parse: () => T): T {
   try {
     return parse();

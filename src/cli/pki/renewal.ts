@@ -1,4 +1,4 @@
-/** Renews the certificates of a running process before they expire, and when it is told to check them. */
+/** Renews the certificates of a running process before they expire, and when they were rotated. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { isSamePki, type Pki } from './pki.ts';

@@ -91,8 +91,8 @@ export class Entry {
   }
 
   /** The object in the stored version. */
-  hub(kind: Kind): KubeObject {
-    return this.#inHub(kind).object;
+  hub<T extends KubeObject>(kind: Kind<T>): T {
+    return this.#inHub(kind).object as T;
   }
 
   /** Why the object cannot be read; undefined where it can. */

@@ -5,7 +5,7 @@ import { deepEqual } from '../../base/tree.ts';
 import { Lease } from '../../kinds/groups/coordination/lease.ts';
 import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Handle } from '../api.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/change-record.ts';
@@ -59,7 +59,12 @@ export class Peers {
   async leave(): Promise<void> {
     this.#isMember = false;
     this.#renewal?.cancel();
-    await remove(this.#options.handle, { ...LEASES, name: this.#name });
+    const { handle, log } = this.#options;
+    try {
+      await remove(handle, { ...LEASES, name: this.#name });
+    } catch (error) {
+      log.warn('the lease of this server could not be removed, and expires', { error });
+    }
     this.#leases.delete(this.#name);
     await this.#reconcile();
     this.stop();
@@ -177,14 +182,9 @@ export class Peers {
 
 const LEASES = { apiVersion: 'coordination.k8s.io/v1', plural: 'leases', namespace: LEASE_NAMESPACE };
 
-function entriesOf<K extends typeof Lease | typeof EndpointSlice>(
-  cache: Pick<Cache, 'table'>,
-  kind: K,
-  namespace: string,
-) {
-  type Object = K extends typeof Lease ? Lease : EndpointSlice;
+function entriesOf<T extends KubeObject>(cache: Pick<Cache, 'table'>, kind: Kind<T>, namespace: string) {
   return cache
     .table(kind)
     .entries(namespace)
-    .map((entry) => ({ at: entry.at, revision: entry.revision, hub: entry.hub(kind) as Object }));
+    .map((entry) => ({ at: entry.at, revision: entry.revision, hub: entry.hub(kind) }));
 }

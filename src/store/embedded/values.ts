@@ -17,11 +17,11 @@ export async function visitValues(directory: string, visit: (stored: StoredValue
     const log = environment.openDB<Buffer, Buffer>('log', binary);
     const transaction = environment.useReadTransaction();
     try {
-      for (const { key: place, value: bytes } of log.getRange({ transaction })) {
+      for (const { key: encoded, value: bytes } of log.getRange({ transaction })) {
         const { key, value } = decodeRecord(bytes);
         if (value === null) continue;
         const entry = index.get(Buffer.from(key), { transaction });
-        const { revision, index: within } = readPosition(place, 0);
+        const { revision, index: within } = readPosition(encoded, 0);
         const newest = entry && decodeEntry(entry);
         visit({ key, value, isNewest: newest?.revision === revision && newest.index === within });
       }

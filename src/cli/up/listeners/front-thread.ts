@@ -10,8 +10,8 @@ import type { Cleanup } from '../../process/cleanup.ts';
 declare const FRONT_NAME: string | undefined;
 
 /**
- * Starts it, for whoever opens listeners later: it loads while the rest of the program does. Undefined where one thread does
- * it all, as on a machine with one processor. An error that nobody catches there ends the program as one here does.
+ * Starts the thread, which loads while the rest of the program does, and returns what opens listeners in it. Undefined when
+ * one thread does everything, as on a machine with one processor. An uncaught error in the thread ends the program.
  */
 export function startFront(cleanup: Cleanup): ((options: ListenersOptions) => Listeners) | undefined {
   if (typeof FRONT_NAME === 'undefined' || availableParallelism() < 2) return undefined;

@@ -6,7 +6,7 @@ import { CliError } from '../../output/cli-error.ts';
 import { type Settings, upFlags } from '../flags.ts';
 import { nextPort, nextServiceRange, type Taken, WELL_KNOWN } from './free.ts';
 
-/** What the command line says. */
+/** Values from the command line. */
 export type GivenFlags = Partial<Settings>;
 
 /** What the data directory keeps, so that the next start is the same cluster at the same address. */
@@ -60,7 +60,8 @@ function checkUnchanged(given: GivenFlags, remembered: Remembered): void {
   for (const flag of upFlags) {
     const name = propertyOf(flag) as keyof Settings;
     const [from, to] = [remembered[name], given[name]];
-    if (flag.fixed && from !== undefined && to !== undefined && from !== to) throw new CliError(flag.fixed(from, to));
+    if (!flag.fixed || from === undefined || from === null || to === undefined || to === null) continue;
+    if (from !== to) throw new CliError(flag.fixed(from, to));
   }
 }
 

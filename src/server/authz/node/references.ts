@@ -1,7 +1,12 @@
-/** Which other objects a pod, or a volume, needs on its node. */
-import type { KubeObject } from '../../../kinds/kind.ts';
+/** The objects that a pod or a volume needs on its node. */
+import type { Sparse } from '../../../kinds/columns/column.ts';
+import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
+import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Container } from '../../../kinds/shapes/container/container.ts';
 
-/** The kinds a pod refers to by name, in its own namespace. */
+type Volume = NonNullable<Pod['spec']['volumes']>[number];
+
+/** The kinds that a pod refers to by name, in its own namespace. */
 export type ReferredKind = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'resourceclaims' | 'serviceaccounts';
 
 export interface Reference {
@@ -9,9 +14,8 @@ export interface Reference {
   readonly name: string;
 }
 
-/** Names may stand several times, and be empty where a pod says nothing. */
-export function referencesOf(pod: KubeObject): Reference[] {
-  const { metadata, spec = {}, status = {} } = pod as any;
+/** What a pod refers to, possibly with duplicates. */
+export function referencesOf({ metadata, spec = {}, status = {} }: Sparse<Pod>): Reference[] {
   const found: Reference[] = [];
   const add = (kind: ReferredKind, name: string | undefined) => {
     if (name) found.push({ kind, name });
@@ -23,11 +27,11 @@ export function referencesOf(pod: KubeObject): Reference[] {
   }
   for (const volume of spec.volumes ?? []) {
     addOfVolume(volume, add);
-    // A claim of its own, named after the pod.
-    if (volume.ephemeral) add('persistentvolumeclaims', `${metadata.name}-${volume.name}`);
+    // The claim of an ephemeral volume is named after the pod.
+    if (volume.ephemeral) add('persistentvolumeclaims', `${metadata?.name}-${volume.name}`);
   }
   for (const { name, resourceClaimName } of spec.resourceClaims ?? []) {
-    const made = status.resourceClaimStatuses?.find((each: any) => each.name === name);
+    const made = status.resourceClaimStatuses?.find((each) => each.name === name);
     add('resourceclaims', resourceClaimName ?? made?.resourceClaimName);
   }
   add('resourceclaims', status.extendedResourceClaimStatus?.resourceClaimName);
@@ -36,7 +40,7 @@ export function referencesOf(pod: KubeObject): Reference[] {
 
 type Add = (kind: ReferredKind, name: string | undefined) => void;
 
-function addOfContainer({ env = [], envFrom = [] }: any, add: Add): void {
+function addOfContainer({ env = [], envFrom = [] }: Sparse<Pick<Container, 'env' | 'envFrom'>>, add: Add): void {
   for (const { valueFrom } of env) {
     add('secrets', valueFrom?.secretKeyRef?.name);
     add('configmaps', valueFrom?.configMapKeyRef?.name);
@@ -47,14 +51,14 @@ function addOfContainer({ env = [], envFrom = [] }: any, add: Add): void {
   }
 }
 
-/** Volumes that name a secret in the field `secretRef`. */
-const WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
+/** Volume types with a field `secretRef`. */
+const TYPES_WITH_SECRET_REF = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
 
-function addOfVolume(volume: any, add: Add): void {
+function addOfVolume(volume: Sparse<Volume>, add: Add): void {
   add('secrets', volume.secret?.secretName);
   add('secrets', volume.azureFile?.secretName);
   add('secrets', volume.csi?.nodePublishSecretRef?.name);
-  for (const sort of WITH_SECRET) add('secrets', volume[sort]?.secretRef?.name);
+  for (const type of TYPES_WITH_SECRET_REF) add('secrets', volume[type]?.secretRef?.name);
   add('configmaps', volume.configMap?.name);
   add('persistentvolumeclaims', volume.persistentVolumeClaim?.claimName);
   for (const { secret, configMap } of volume.projected?.sources ?? []) {
@@ -63,13 +67,14 @@ function addOfVolume(volume: any, add: Add): void {
   }
 }
 
-/** The secrets that a node needs to mount a volume; those for controllers alone are not among them. */
-export function secretsOfVolume(volume: KubeObject): { readonly namespace: string; readonly name: string }[] {
-  const { spec = {} } = volume as any;
+/** The secrets that a node needs to mount a volume; not those that only controllers need. */
+export function secretsOfVolume({
+  spec = {},
+}: Sparse<PersistentVolume>): { readonly namespace: string; readonly name: string }[] {
   const home = spec.claimRef?.namespace ?? '';
   const { csi, azureFile } = spec;
   const named = [
-    ...WITH_SECRET.map((sort) => spec[sort]?.secretRef),
+    ...TYPES_WITH_SECRET_REF.map((type) => spec[type]?.secretRef),
     azureFile && { name: azureFile.secretName, namespace: azureFile.secretNamespace },
     ...[csi?.nodePublishSecretRef, csi?.nodeStageSecretRef, csi?.nodeExpandSecretRef],
   ];

@@ -10,7 +10,7 @@ import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { PodTemplate } from '../../../../kinds/groups/core/pod/pod-template.ts';
 import { ReplicationController } from '../../../../kinds/groups/core/replication-controller.ts';
-import type { Kind } from '../../../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
 import type { Container } from '../../../../kinds/shapes/container/container.ts';
 import { invalidObject } from '../../../objects/check.ts';
 import { objectNamed } from '../../lookup.ts';
@@ -20,12 +20,20 @@ import { violations, violationsText } from './evaluate.ts';
 import { existingPods } from './existing-pods.ts';
 import { compareLevels, isOpen, LABEL_PREFIX, type LevelVersion, levelText, type Policy, policyOf } from './policy.ts';
 
-const templates = new Map<Kind, (object: any) => PodLike | undefined>([
-  [PodTemplate, ({ template }) => template],
-  [CronJob, ({ spec }) => spec.jobTemplate.spec.template],
-  ...[ReplicationController, ReplicaSet, Deployment, DaemonSet, StatefulSet, Job].map(
-    (kind): [Kind, (object: any) => PodLike | undefined] => [kind, ({ spec }) => spec.template],
-  ),
+/** Declared as a method: each function is only called with objects of its kind. */
+type TemplateOf = { template(object: KubeObject): PodLike | undefined }['template'];
+
+interface Workload extends KubeObject {
+  spec: { template: PodLike };
+}
+
+const templates = new Map<Kind, TemplateOf>([
+  [PodTemplate, ({ template }: PodTemplate) => template],
+  [CronJob, ({ spec }: CronJob) => spec.jobTemplate.spec.template],
+  ...[ReplicationController, ReplicaSet, Deployment, DaemonSet, StatefulSet, Job].map((kind): [Kind, TemplateOf] => [
+    kind,
+    ({ spec }: Workload) => spec.template,
+  ]),
 ]);
 
 /** Subresources that change the containers of a pod. */
@@ -86,7 +94,8 @@ function validatePod(request: AdmissionRequest, policy: Policy): void {
 
 function validateTemplate(request: AdmissionRequest, policy: Policy): void {
   if (policy.errors.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return;
-  const template = templates.get(request.kind)?.(request.object);
+  const { kind, object } = request;
+  const template = object && templates.get(kind)?.(object);
   if (!template) return;
   note(request, policy, template);
   warn(request, policy, template);

@@ -1,4 +1,4 @@
-/** Nothing below cli/ reads the clock, chance, the environment or the arguments by itself: all of it is passed in. */
+/** Nothing below cli/ reads the clock, randomness, the environment or the arguments by itself: all of it is passed in. */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
@@ -14,14 +14,14 @@ const FORBIDDEN = [
   /\bprocess\.(?:env|argv)\b/,
 ];
 
-/** Where the passing in begins. */
+/** Where clock and randomness come from. */
 const ORIGINS = ['src/base/clock.ts', 'src/base/random.ts'];
 
 function reads({ path, code }: Source): string[] {
   return FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []).map((what) => `${path}: ${what}`);
 }
 
-test('time, chance and the environment are passed in', () => {
+test('time, randomness and the environment are passed in', () => {
   const sources = sourcesBelow('src').filter(
     ({ path }) => !path.startsWith('src/cli/') && !isTest(path) && !ORIGINS.includes(path),
   );

@@ -1,0 +1,30 @@
+/** Every attack, in the order in which they run; random requests come last. */
+import type { Attack } from './attack.ts';
+import { longPaths, longReviewGroups, longSelectors } from './attacks/access-reviews.ts';
+import { bigRole, oddRoleNames } from './attacks/escalation.ts';
+import { hugeGracePeriod, hugeStatefulSet } from './attacks/huge-numbers.ts';
+import { insertAtFront } from './attacks/json-patch.ts';
+import { longLists } from './attacks/long-lists.ts';
+import { manyContainers } from './attacks/many-containers.ts';
+import { pipelining } from './attacks/pipelining.ts';
+import { randomRequests } from './attacks/random-requests.ts';
+import { servicePorts } from './attacks/service-ports.ts';
+import { stalledWatches } from './attacks/stalled-watches.ts';
+
+export const attacks: readonly Attack[] = [
+  hugeStatefulSet,
+  hugeGracePeriod,
+  servicePorts,
+  longPaths,
+  longSelectors,
+  longReviewGroups,
+  bigRole,
+  oddRoleNames,
+  longLists,
+  manyContainers,
+  insertAtFront,
+  pipelining,
+  stalledWatches,
+];
+
+export { randomRequests };

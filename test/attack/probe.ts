@@ -1,0 +1,114 @@
+/**
+ * Measures from a process of its own how long a small read takes, again and again, and how much memory the server has. The
+ * longest read is the stall that all clients noticed.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+
+interface ProbeOptions {
+  readonly origin: string;
+  readonly ca: string;
+  readonly token: string;
+  readonly pid: number;
+}
+
+export interface Measured {
+  readonly longestStallMs: number;
+  readonly peakMemoryMb: number;
+  /** Reads that were not answered with 200. */
+  readonly failed: number;
+}
+
+const PROBE_INTERVAL_MS = 10;
+const PATH = '/api/v1/namespaces/default';
+/** Argument that tells the process of the probe from the one that loads this file. */
+const MARK = 'probe-process';
+
+export class Probe {
+  readonly #child: ChildProcess;
+
+  constructor(options: ProbeOptions) {
+    this.#child = fork(import.meta.filename, [MARK]);
+    this.#child.send(options);
+  }
+
+  /** Returns what was measured since the last call. */
+  async read(): Promise<Measured> {
+    this.#child.send('read');
+    const [measured] = await once(this.#child, 'message');
+    return measured as Measured;
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill();
+    await once(this.#child, 'exit');
+  }
+}
+
+/** A read that is under way counts with the time it has taken so far: a server that hangs must not look well. */
+class Prober {
+  readonly #options: ProbeOptions;
+  readonly #agent: Agent;
+  #longest = 0;
+  #memory = 0;
+  #failed = 0;
+  #since: number | undefined;
+
+  constructor(options: ProbeOptions) {
+    this.#options = options;
+    this.#agent = new Agent({ ca: options.ca, keepAlive: true });
+    this.#next();
+  }
+
+  read(): Measured {
+    const waiting = this.#since === undefined ? 0 : performance.now() - this.#since;
+    const measured = {
+      longestStallMs: Math.max(this.#longest, waiting),
+      peakMemoryMb: this.#memory,
+      failed: this.#failed,
+    };
+    this.#longest = 0;
+    this.#memory = 0;
+    this.#failed = 0;
+    return measured;
+  }
+
+  #next(): void {
+    this.#sampleMemory();
+    this.#since = performance.now();
+    const headers = { authorization: `Bearer ${this.#options.token}` };
+    const call = request(this.#options.origin + PATH, { agent: this.#agent, headers }, (response) => {
+      response.resume();
+      response.on('end', () => this.#done(response.statusCode === 200));
+    });
+    call.on('error', () => this.#done(false));
+    call.end();
+  }
+
+  #done(succeeded: boolean): void {
+    this.#longest = Math.max(this.#longest, performance.now() - (this.#since ?? 0));
+    this.#since = undefined;
+    if (!succeeded) this.#failed++;
+    setTimeout(() => this.#next(), PROBE_INTERVAL_MS);
+  }
+
+  #sampleMemory(): void {
+    try {
+      const status = readFileSync(`/proc/${this.#options.pid}/status`, 'utf8');
+      const resident = /^RssAnon:\s+(\d+) kB/m.exec(status);
+      this.#memory = Math.max(this.#memory, Number(resident?.[1] ?? 0) / 1024);
+    } catch {
+      // The process is gone; the target notices and says so.
+    }
+  }
+}
+
+if (process.argv.includes(MARK)) {
+  let prober: Prober | undefined;
+  process.on('message', (message: ProbeOptions | 'read') => {
+    if (message === 'read') process.send?.(prober?.read());
+    else prober = new Prober(message);
+  });
+}
