@@ -15,7 +15,7 @@ describe('backoffDelay', () => {
     expect(delays).toEqual([100, 200, 400, 500, 500]);
   });
 
-  it('lets chance take off no more than the jitter', () => {
+  it('randomizes by no more than the jitter', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2000 }),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Heap } from './heap.ts';
 
-it('gives out the least first, whatever the order of coming', () => {
+it('returns the smallest item first, whatever the order of insertion', () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), (numbers) => {
       const heap = new Heap<number>((a, b) => a < b);

@@ -12,7 +12,7 @@ import {
   subtractQuantities,
 } from './quantity.ts';
 
-describe('thousandths at the finest', () => {
+describe('with thousandths as the smallest unit', () => {
   it.each([
     ['0.0001', '1m'],
     ['100u', '1m'],
@@ -63,13 +63,13 @@ describe('the canonical form', () => {
     expect(canonicalQuantity(canonical)).toBe(canonical);
   });
 
-  it('leaves text in order as it was written, decimals and all', () => {
+  it('keeps canonical text as it was written, decimals included', () => {
     expect(canonicalQuantity('1.500')).toBe('1.500');
     expect(canonicalQuantity('+5')).toBe('+5');
   });
 });
 
-describe('a text that is no quantity', () => {
+describe('a text that is not a quantity', () => {
   const words = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
   it.each(['', 'x', '1 Mi', '1.2.3', '1Mi!', 'lots'])('%j does not have the shape', (text) => {
@@ -80,7 +80,7 @@ describe('a text that is no quantity', () => {
     expect(() => parseQuantity(text)).toThrow(QuantityError);
   });
 
-  it('is also one with an exponent that nothing could be written out with', () => {
+  it('includes one with an exponent that is too large', () => {
     expect(() => parseQuantity('1e999999999')).toThrow('unable to parse numeric part of quantity');
     expect(() => parseQuantity('1e-999999999')).toThrow('unable to parse numeric part of quantity');
   });
@@ -90,7 +90,7 @@ describe('arithmetic', () => {
   const add = (a: string, b: string) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
   const subtract = (a: string, b: string) => formatQuantity(subtractQuantities(parseQuantity(a), parseQuantity(b)));
 
-  it('is exact across suffixes and keeps the family of the first', () => {
+  it('is exact across suffixes and keeps the format of the first', () => {
     expect(add('100m', '0.9')).toBe('1');
     expect(add('1Gi', '1M')).toBe('1074741824');
     expect(add('0', '1Gi')).toBe('1Gi');
@@ -145,7 +145,7 @@ describe('for every quantity', () => {
     );
   });
 
-  it('what was added can be taken away', () => {
+  it('subtraction undoes addition', () => {
     fc.assert(
       fc.property(written, written, (a, b) => {
         const left = parseQuantity(a);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { ShortLivedMap } from './short-lived-map.ts';
 
-it('holds what a Map holds, whatever comes and goes', () => {
+it('behaves like a Map', () => {
   const step = fc.tuple(fc.constantFrom('set', 'set', 'delete'), fc.nat(400), fc.nat());
   fc.assert(
     fc.property(fc.array(step, { maxLength: 3000, size: 'max' }), (steps) => {
@@ -27,7 +27,7 @@ it('holds what a Map holds, whatever comes and goes', () => {
   );
 });
 
-it('does not move what stays with everything that comes', () => {
+it('does not copy long-lived entries with every insertion', () => {
   const passing = new ShortLivedMap<number, number>();
   for (let i = 0; i < 10_000; i++) passing.set(i, i);
   const moved = vi.spyOn(Map.prototype, 'set');

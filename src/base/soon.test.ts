@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { soon } from './soon.ts';
 
-test('a task that is asked for several times runs once, and again when it is asked for later', async () => {
+test('runs once for several calls, and again for a later call', async () => {
   let runs = 0;
   const ask = soon(() => {
     runs++;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { microTimestamp, timestamp } from './timestamp.ts';
 
-test('a timestamp is the second that has begun, whatever was asked before', () => {
+test('a timestamp is rounded down to the second', () => {
   const time = Date.parse('2030-01-01T12:34:56.999Z');
   expect(timestamp(time)).toBe('2030-01-01T12:34:56Z');
   expect(timestamp(time + 1)).toBe('2030-01-01T12:34:57Z');

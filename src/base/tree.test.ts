@@ -14,7 +14,7 @@ describe('clone', () => {
     expect(tree.a[0].b).toBe(null);
   });
 
-  it('is equal to the original, and stops being so with any change', () => {
+  it('equals the original, until either changes', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), (tree, key) => {
         const copy = clone(tree);
@@ -26,13 +26,13 @@ describe('clone', () => {
 });
 
 describe('deepEqual', () => {
-  it('does not take an inherited thing for a key', () => {
+  it('ignores inherited properties', () => {
     expect(deepEqual(JSON.parse('{"__proto__":{}}'), { x: {} })).toBe(false);
     expect(deepEqual({ x: {} }, JSON.parse('{"__proto__":{}}'))).toBe(false);
     expect(deepEqual(hostile(), hostile())).toBe(true);
   });
 
-  it('tells lists from objects, and does not see keys that are undefined', () => {
+  it('distinguishes lists from objects, and ignores undefined values', () => {
     expect(deepEqual([], {})).toBe(false);
     expect(deepEqual({}, [])).toBe(false);
     expect(deepEqual({ a: undefined }, {})).toBe(true);
@@ -42,13 +42,13 @@ describe('deepEqual', () => {
 });
 
 describe('paths', () => {
-  it('reads what is there and only that', () => {
+  it('reads own properties only', () => {
     expect(getPath({ spec: { replicas: 3 } }, 'spec.replicas')).toBe(3);
     expect(getPath({ spec: 1 }, 'spec.replicas.more')).toBe(undefined);
     expect(getPath({}, 'constructor.name')).toBe(undefined);
   });
 
-  it('sets a copy that shares what lies beside', () => {
+  it('sets a value in a copy that shares the rest', () => {
     const before = deepFreeze({ spec: { replicas: 3, template: { x: 1 } }, status: {} });
     const after = setPath(before, 'spec.replicas', 5);
     expect(after).toEqual({ spec: { replicas: 5, template: { x: 1 } }, status: {} });
@@ -56,7 +56,7 @@ describe('paths', () => {
     expect(before.spec.replicas).toBe(3);
   });
 
-  it('takes a field away with undefined, and makes the way where there is none', () => {
+  it('removes a field with undefined, and creates missing parents', () => {
     expect(setPath({ a: { b: 1, c: 2 } }, 'a.b', undefined)).toEqual({ a: { c: 2 } });
     expect(setPath({} as object, 'a.b.c', 1)).toEqual({ a: { b: { c: 1 } } });
     const after = setPath({} as object, '__proto__.polluted', true);

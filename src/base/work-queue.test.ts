@@ -25,7 +25,7 @@ function gated() {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('WorkQueue', () => {
-  it('hands out a key once, however often it was added', async () => {
+  it('processes a key once, however often it was added', async () => {
     const { queue } = setUp();
     const done: string[] = [];
     for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
@@ -35,7 +35,7 @@ describe('WorkQueue', () => {
     expect(done).toEqual(['a', 'b']);
   });
 
-  it('does a key again that was added while it was worked on, and never twice at once', async () => {
+  it('processes a key again that was added while it was processed, and never concurrently', async () => {
     const { queue } = setUp();
     const { started, work, finish } = gated();
     const running = queue.run(work, { workers: 3 });
@@ -54,7 +54,7 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['a', 'a']);
   });
 
-  it('works on several keys at once', async () => {
+  it('processes several keys at the same time', async () => {
     const { queue } = setUp();
     const { started, work, finish } = gated();
     const running = queue.run(work, { workers: 2 });
@@ -85,7 +85,7 @@ describe('WorkQueue', () => {
     await running;
   });
 
-  it('forgets a delay when the key is added before it', async () => {
+  it('drops a delay when the key is added before', async () => {
     const { clock, queue } = setUp();
     let count = 0;
     const running = queue.run(async () => void count++);
@@ -97,7 +97,7 @@ describe('WorkQueue', () => {
     await running;
   });
 
-  it('waits longer after every failure, until it is forgotten', async () => {
+  it('waits longer after every failure, until forget()', async () => {
     const { clock, queue } = setUp();
     const at: number[] = [];
     const running = queue.run(async (key) => {
@@ -114,7 +114,7 @@ describe('WorkQueue', () => {
     await running;
   });
 
-  it('drops what waits when it is closed by a signal, and lets the running work finish', async () => {
+  it('drops queued keys when it is closed by a signal, and lets running work finish', async () => {
     const { clock, queue } = setUp();
     const { started, work, finish } = gated();
     const stop = new AbortController();
@@ -132,7 +132,7 @@ describe('WorkQueue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('finishes what it was given before a drain, a repeated key included', async () => {
+  it('finishes keys that were added before drain(), including repeated ones', async () => {
     const { queue } = setUp();
     const { started, work, finish } = gated();
     const running = queue.run(work);
@@ -165,7 +165,7 @@ describe('WorkQueue', () => {
     await outcome;
   });
 
-  it('works on the newest state of every key, whatever the order of adds', async () => {
+  it('processes the newest state of every key, whatever the order of adds', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), delay: fc.constantFrom(0, 0, 5, 20) }), {

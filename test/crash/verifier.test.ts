@@ -50,7 +50,7 @@ function story(): { ledger: Ledger; evidence: Evidence } {
 }
 
 describe('the verifier', () => {
-  it('has nothing to say about a store that kept its word', () => {
+  it('finds no problem in a correct store', () => {
     const { ledger, evidence } = story();
     expect(verify(ledger, evidence)).toEqual([]);
   });

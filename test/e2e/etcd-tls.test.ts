@@ -54,7 +54,7 @@ test.skipIf(missing)(`is a store like any other, and remembered${missing ? ` (${
   expect(await second.stop()).toBe(0);
 });
 
-test.skipIf(missing)(`lets nobody in without a certificate${missing ? ` (${missing})` : ''}`, async () => {
+test.skipIf(missing)(`refuses clients without a certificate${missing ? ` (${missing})` : ''}`, async () => {
   const where = ['--data-dir', join(directory, 'other'), '--port', '0', '--kubeconfig', join(directory, 'config')];
   const flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint];
   const stranger = await runQd(['up', ...where, ...flags, '--etcd-cafile', files.ca]);

@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('a start is shown step by step and ends with what to do next', async () => {
+test('a start prints its steps and what to do next', async () => {
   const qd = await start();
   const said = qd.output();
   for (const step of ['directory', 'certificates', 'store', 'API', 'HTTPS', 'controllers', 'kubeconfig']) {
@@ -52,7 +52,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it with code 0, open watches
   expect(qd.output()).toContain('Stopped.');
 });
 
-test('a second start on the same directory goes on where the first one was', async () => {
+test('a second start on the same directory continues the cluster', async () => {
   const first = await start();
   expect((await first.request('POST', MAPS, map('one'))).code).toBe(200);
   const { resourceVersion } = (await first.request('GET', MAPS)).body.metadata;
@@ -88,7 +88,7 @@ test('SIGKILL loses nothing that was acknowledged', async () => {
   expect(items.map(({ metadata }: any) => metadata.name)).toEqual(expect.arrayContaining(['a', 'b', 'c']));
 });
 
-test('keys and data are readable by their owner alone', async () => {
+test('keys and data are readable only by their owner', async () => {
   await start();
   for (const path of ['data', 'data/pki', 'data/pki/ca.key', 'data/cluster.json', 'kubeconfig']) {
     expect((await stat(join(directory, path))).mode & 0o077, path).toBe(0);
@@ -104,14 +104,14 @@ test('no signal opens a debugger', async () => {
   await qd.stop();
 });
 
-test('plain HTTP is served on loopback when it is asked for', async () => {
+test('plain HTTP is served on loopback with --insecure-port', async () => {
   const port = await unusedPort();
   await start(['--insecure-port', String(port)]);
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1/namespaces/default`);
   expect(answer.status).toBe(200);
 });
 
-test('tokens, passwords and anonymous requests come in by the flags that allow them', async () => {
+test('tokens, passwords and anonymous requests are accepted with their flags', async () => {
   await writeFile(join(directory, 'tokens'), 'secret-token,ann,1,"dev,system:masters"\nidle-token,joe,3\n');
   await writeFile(join(directory, 'passwords'), 'secret-word,bob,2,system:masters\n');
   const qd = await start([
@@ -139,7 +139,7 @@ test('tokens, passwords and anonymous requests come in by the flags that allow t
   expect(await code()).toBe(403);
 });
 
-test('where everybody may do everything, so may nobody in particular', async () => {
+test('with AlwaysAllow, anonymous users may do everything', async () => {
   const qd = await start(['--anonymous-auth', '--authorization-mode', 'AlwaysAllow']);
   const ca = await readFile(join(directory, 'data', 'pki', 'ca.crt'));
   const code = await new Promise((resolve, reject) => {
@@ -151,7 +151,7 @@ test('where everybody may do everything, so may nobody in particular', async () 
   expect(code).toBe(200);
 });
 
-describe('what cannot be done is said in one line, with code 1', () => {
+describe('errors are one line, with code 1', () => {
   const up = (...flags: string[]) => [
     ...['up', '--data-dir', join(directory, 'data'), '--kubeconfig', join(directory, 'kubeconfig')],
     ...flags,
@@ -172,7 +172,7 @@ describe('what cannot be done is said in one line, with code 1', () => {
     other.close();
   });
 
-  test('a directory that another program has', async () => {
+  test('a directory that another process uses', async () => {
     const qd = await start();
     await expectLine(up('--port', '0'), new RegExp(`is in use by process ${qd.child.pid}`));
     expect((await qd.request('GET', MAPS)).code).toBe(200);
@@ -184,7 +184,7 @@ describe('what cannot be done is said in one line, with code 1', () => {
     await expectLine(up('--port', '0'), /format 99, and this qd supports 1/);
   });
 
-  test('a directory that may not be written', async () => {
+  test('a directory without permission to write', async () => {
     const closed = join(directory, 'closed');
     await mkdir(closed);
     await chmod(closed, 0o500);
@@ -217,7 +217,7 @@ describe('what cannot be done is said in one line, with code 1', () => {
   });
 });
 
-describe('without a kubeconfig of its own choice', () => {
+describe('without --kubeconfig', () => {
   const env = () => ({ HOME: directory, KUBECONFIG: '' });
   const up = (...flags: string[]) => runUntilReady(['up', '--log-level', 'warn', ...flags], env());
 
@@ -260,7 +260,7 @@ test('a directory that is copied while it is in use can be started beside the fi
 });
 
 describe.skipIf(missing)('on etcd', () => {
-  test('objects outlive the program and its directory, given the key of its secrets', async () => {
+  test('objects survive the process and its directory, given the encryption key', async () => {
     const etcd = await TestEtcd.start();
     try {
       const key = ['--encryption-key-file', join(directory, 'encryption.key')];
@@ -277,7 +277,7 @@ describe.skipIf(missing)('on etcd', () => {
     }
   });
 
-  test('that is not there, a start ends with one line', async () => {
+  test('that is not there, a start fails with one line', async () => {
     const args = ['up', '--data-dir', join(directory, 'data'), '--port', '0', '--store', 'etcd'];
     const { code, stderr } = await runQd([...args, '--etcd-servers', 'http://127.0.0.1:1']);
     expect(stderr).toMatch(/^qd: etcd [^\n]+\n$/);
@@ -285,7 +285,7 @@ describe.skipIf(missing)('on etcd', () => {
   });
 });
 
-test('both programs tell their version', async () => {
+test('both programs print their version', async () => {
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'));
   expect(await runQd(['version'])).toMatchObject({ code: 0, stdout: `qd ${version}\n` });
   expect(await runQd(['--version'])).toMatchObject({ code: 0, stdout: `qd ${version}\n` });

@@ -30,7 +30,7 @@ const onDisk = async () => (await readFile(join(data(), 'store', 'data.mdb'))).t
 const run = (...args: string[]) => runQd([...args, '--data-dir', data()]);
 
 describe('secrets at rest', () => {
-  test('nothing of a secret stands in the store, and only the owner may read its files', async () => {
+  test('no secret is readable in the store, and only the owner can read its files', async () => {
     const qd = await start();
     expect((await qd.request('POST', SECRETS, secret('one'))).code).toBe(200);
     await qd.stop();
@@ -66,7 +66,7 @@ describe('secrets at rest', () => {
     expect((await qd.request('GET', `${SECRETS}/one`)).body.data).toEqual(before.data);
   });
 
-  test('a key that was rotated away goes when nothing needs it any more, and not before', async () => {
+  test('a replaced key is removed when nothing needs it any more, and not before', async () => {
     const qd = await start();
     await qd.request('POST', SECRETS, secret('one'));
     await qd.stop();
@@ -94,7 +94,7 @@ describe('secrets at rest', () => {
     for (const name of ['one', 'two']) expect((await last.request('GET', `${SECRETS}/${name}`)).code).toBe(200);
   });
 
-  test('a key goes while a cluster takes a new one into use, and nothing is lost', async () => {
+  test('a key is removed while a cluster re-encrypts, and nothing is lost', async () => {
     const qd = await start();
     await Promise.all(Array.from({ length: 200 }, (_, i) => qd.request('POST', SECRETS, secret(`s-${i}`))));
     for (let round = 0; round < 3; round++) {
@@ -109,7 +109,7 @@ describe('secrets at rest', () => {
     expect((await again.request('GET', SECRETS)).body.items.length).toBeGreaterThanOrEqual(203);
   });
 
-  test.skipIf(etcdMissing() !== undefined)('on etcd, a key goes in the same order', async () => {
+  test.skipIf(etcdMissing() !== undefined)('on etcd, a key is removed in the same order', async () => {
     const etcd = await TestEtcd.start();
     try {
       const flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint, '--log-level', 'info'];
@@ -131,7 +131,7 @@ describe('secrets at rest', () => {
     }
   });
 
-  test('without its key file, or with one that others can read, a cluster does not start and loses nothing', async () => {
+  test('without its key file, or with one that other users can read, a cluster does not start and loses nothing', async () => {
     const qd = await start();
     await qd.request('POST', SECRETS, secret('one'));
     await qd.stop();
@@ -171,7 +171,7 @@ describe('secrets at rest', () => {
 describe('snapshots', () => {
   const file = () => join(directory, 'snapshot.qd');
 
-  test('are taken while writes go on, show one moment, and start a cluster that goes on', async () => {
+  test('are taken during writes, are consistent, and start a cluster that continues', async () => {
     const qd = await start();
     await qd.request('POST', SECRETS, secret('one'));
     let writing = true;
@@ -227,7 +227,7 @@ describe('snapshots', () => {
     }
   });
 
-  test('that are damaged, cut off or no snapshots are refused; a running cluster is not restored', async () => {
+  test('that are damaged, truncated or no snapshots are refused; a running cluster is not restored', async () => {
     const qd = await start();
     await run('snapshot', 'save', file());
     expect((await run('snapshot', 'save', file())).stderr).toContain('already exists');

@@ -204,7 +204,7 @@ describe('a unary call', () => {
 });
 
 describe('a stream', () => {
-  it('carries messages both ways, however they are cut', async () => {
+  it('carries messages both ways, however they are split', async () => {
     const { url } = await grpcServer((stream) => {
       stream.respond(open, { waitForTrailers: true });
       stream.on('data', (chunk: Buffer) => {
@@ -225,7 +225,7 @@ describe('a stream', () => {
     expect(found).toEqual(Array.from({ length: 100 }, (_, i) => `message ${i}`));
   });
 
-  it('ends when the server ends it, though this side has not', async () => {
+  it('ends when the server ends it, even if the client has not', async () => {
     const reset = deferred();
     const { url } = await grpcServer((stream) => {
       stream.on('close', reset.resolve);
@@ -248,7 +248,7 @@ describe('a stream', () => {
 });
 
 describe('a connection', () => {
-  it('that goes away finishes what it has, and takes nothing more', async () => {
+  it('that goes away finishes its calls, and accepts no more', async () => {
     const first = deferred<ServerHttp2Stream>();
     const { url, sessions } = await grpcServer((stream) => first.resolve(stream));
     const client = await connect(url);
@@ -272,7 +272,7 @@ describe('a connection', () => {
     expect(client.isClosed).toBe(true);
   });
 
-  it('goes to a socket in the file system too', async () => {
+  it('can be a Unix socket', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'grpc-'));
     closing.push(() => rm(directory, { recursive: true }));
     const server = createHttp2();
@@ -283,14 +283,14 @@ describe('a connection', () => {
     expect(String(await call(client, Buffer.from('x')))).toBe('x');
   });
 
-  it('to nobody, or to who speaks something else, says so', async () => {
+  it('to a closed port, or to another protocol, fails', async () => {
     const { url } = await listening(createPlain((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     await expect(connect(url)).rejects.toMatchObject({ code: GrpcStatus.UNAVAILABLE });
     await expect(connect(new URL('http://127.0.0.1:1'))).rejects.toThrow('ECONNREFUSED');
     await expect(connect(new URL('ftp://127.0.0.1:1'))).rejects.toThrow(RangeError);
   });
 
-  it('to who says nothing is given up when nobody waits any more', async () => {
+  it('to a silent server is cancelled by the signal', async () => {
     const { url } = await listening(createPlain());
     const giveUp = new AbortController();
     const connecting = connect(url, { signal: giveUp.signal });
@@ -298,7 +298,7 @@ describe('a connection', () => {
     await expect(connecting).rejects.toThrow('enough');
   });
 
-  it('that is silent for long is asked, and ends without an answer', async () => {
+  it('that is silent for long is pinged, and ends without an answer', async () => {
     const { url } = await mute();
     const clock = new ControlledClock();
     const client = await connect(url, { clock });
@@ -310,7 +310,7 @@ describe('a connection', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('that is asked and answers goes on', async () => {
+  it('that answers a ping stays open', async () => {
     const { url } = await grpcServer(() => {});
     const clock = new ControlledClock();
     const client = await connect(url, { clock });

@@ -6,7 +6,7 @@ import { encodeHeaders, HeaderDecoder } from './hpack.ts';
 const decode = (hex: string) => [...new HeaderDecoder().decode(Buffer.from(hex.replaceAll(' ', ''), 'hex'))];
 
 describe('headers as bytes', () => {
-  it('are read as they were written', () => {
+  it('are decoded as they were encoded', () => {
     const text = fc.string({ unit: 'grapheme-ascii', maxLength: 400 });
     fc.assert(
       fc.property(fc.uniqueArray(fc.tuple(text, text), { selector: ([name]) => name }), (headers) => {
@@ -39,7 +39,7 @@ describe('headers as bytes', () => {
     expect(() => decode(hex)).toThrow(Http2Error);
   });
 
-  it('that are no headers end in an error, never in anything else', () => {
+  it('that are malformed cause an Http2Error, and nothing else', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
@@ -51,7 +51,7 @@ describe('headers as bytes', () => {
     );
   });
 
-  it('are remembered, but not without end', () => {
+  it('are cached, with a limit', () => {
     const decoder = new HeaderDecoder();
     const block = encodeHeaders([['grpc-status', '0']]);
     const first = decoder.decode(block);

@@ -67,7 +67,7 @@ function readValue(reader: ProtoReader, { type, value }: Value, skips: (index: n
 describe('protobuf', () => {
   const out = new ProtoWriter(64);
 
-  it('is read as it was written, by whoever skips what', () => {
+  it('is decoded as it was encoded, with any fields skipped', () => {
     fc.assert(
       fc.property(message, fc.nat(7), (fields, skipped) => {
         write(out, fields);
@@ -78,7 +78,7 @@ describe('protobuf', () => {
     );
   });
 
-  it('of one message stays when the writer goes on', () => {
+  it('of one message is not overwritten by the next', () => {
     write(out, [[1, { type: 'string', value: 'first' }]]);
     const first = out.finish();
     write(out, [[1, { type: 'bytes', value: Buffer.alloc(1000, 1) }]]);
@@ -89,7 +89,7 @@ describe('protobuf', () => {
     expect(second.subarray(3)).toEqual(Buffer.alloc(1000, 1));
   });
 
-  it('that is none is refused, whatever the bytes are', () => {
+  it('that is malformed is rejected, whatever the bytes are', () => {
     const anything = (reader: ProtoReader, depth: number): void => {
       for (let field = reader.next(); field; field = reader.next()) {
         if (field % 2 === 0 && depth < 5) reader.message((inner) => anything(inner, depth + 1));

@@ -4,7 +4,7 @@ import { newKey } from './certificate.ts';
 import { newRequest } from './new-request.ts';
 import { parseRequest } from './request.ts';
 
-it('is a request that OpenSSL verifies and that says what it was made for', async () => {
+it('is verified by OpenSSL, and has the given content', async () => {
   const { privateKey } = await newKey();
   const subject = { commonName: 'system:node:a', organization: 'system:nodes' };
   const pem = newRequest({ subject, names: ['a', '10.0.0.1'] }, privateKey);

@@ -11,7 +11,7 @@ it('finds blocks between other text', () => {
   ]);
 });
 
-it('knows headers', () => {
+it('recognises headers', () => {
   expect([...pemBlocks(block('A', 'Proc-Type: 4\n\nAAEC'))]).toEqual([
     { type: 'A', hasHeaders: true, bytes: Buffer.from([0, 1, 2]) },
   ]);
@@ -27,7 +27,7 @@ it.each([
   expect([...pemBlocks(broken + block('Z', ''))]).toEqual([{ type: 'Z', hasHeaders: false, bytes: Buffer.alloc(0) }]);
 });
 
-it('takes its time from the length of the text alone', () => {
+it('takes linear time', () => {
   const text = '-----BEGIN A-----\n'.repeat(50_000) + '-----END A-----\n'.repeat(50_000);
   expect([...pemBlocks(text)]).toHaveLength(1);
 });

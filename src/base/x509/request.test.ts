@@ -19,7 +19,7 @@ function openssl(subject: string, names: string | undefined): string {
   });
 }
 
-it('reads the subject and all sorts of names of a request that OpenSSL made', () => {
+it('reads the subject and all types of names of a request made by OpenSSL', () => {
   const pem = openssl(
     '/O=system:nodes/O=extra/CN=system:node:a',
     'DNS:a.example,DNS:b.example,IP:10.0.0.1,IP:fd00:0:0:0:0:0:0:1,email:a@b.example,URI:spiffe://x/y',
@@ -35,7 +35,7 @@ it('reads the subject and all sorts of names of a request that OpenSSL made', ()
   });
 });
 
-it('reads a request that asks for no names', () => {
+it('reads a request without names', () => {
   expect(parseRequest(openssl('/CN=ann', undefined))).toMatchObject({
     commonName: 'ann',
     organizations: [],
@@ -43,13 +43,13 @@ it('reads a request that asks for no names', () => {
   });
 });
 
-it('names what is no request', () => {
+it('rejects what is not a request', () => {
   expect(() => parseRequest('hello')).toThrow('PEM block type must be CERTIFICATE REQUEST');
   const cut = `-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----\n`;
   expect(() => parseRequest(cut)).toThrow(DerError);
 });
 
-describe('what can be read in more than one way is refused', () => {
+describe('ambiguous requests are rejected', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const part = (type: string, tag: number, value: Buffer) => set(sequence(oid(type), element(tag, value)));
@@ -60,7 +60,7 @@ describe('what can be read in more than one way is refused', () => {
     );
   const cn = (text: string, tag = 0x0c) => part('2.5.4.3', tag, Buffer.from(text));
 
-  it('one name, in each of the three sorts of text, is read', () => {
+  it('one name, in each of the three text types, is read', () => {
     for (const tag of [0x0c, 0x13, 0x16]) expect(parseRequest(request(cn('ann', tag))).commonName).toBe('ann');
   });
 
@@ -77,7 +77,7 @@ describe('what can be read in more than one way is refused', () => {
   });
 });
 
-it('a broken request is refused, or read as others read the certificate that is made of it', () => {
+it('a corrupted request is rejected, or read as other programs read the certificate made from it', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const subject = { commonName: 'system:node:a', organization: 'system:nodes' };
   const der = pemBlocks(newRequest({ subject, names: ['a', '10.0.0.1', 'fd00::1'] }, privateKey)).next().value!.bytes;

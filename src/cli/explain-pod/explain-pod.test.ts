@@ -20,7 +20,7 @@ const good = {
 };
 const bad = { name: 'node-20', fits: false, filters: [refused, passed] };
 
-it('shows scores of nodes that fit, and who refused the others', () => {
+it('shows the scores of nodes that fit, and which plugins rejected the others', () => {
   expect(report('shop/web', { nodeName: 'node-1', message: '1/2 nodes fit', nodes: [good, bad] }, false)).toEqual([
     'shop/web: on node-1',
     '1/2 nodes fit.',
@@ -31,12 +31,12 @@ it('shows scores of nodes that fit, and who refused the others', () => {
   ]);
 });
 
-it('shows the other rules when asked', () => {
+it('shows accepting plugins with --all', () => {
   const lines = report('shop/web', { message: '0/1 nodes fit', nodes: [bad] }, true);
   expect(lines.at(-1)).toContain('NodeResourcesFit: Insufficient cpu; NodePorts passed');
 });
 
-it('says what becomes of a pod that waits', () => {
+it('shows the state of a pending pod', () => {
   const queue = { state: 'unschedulable', attempts: 1, refusedBy: ['NodeResourcesFit'] };
   const said = { queue, nominatedNodeName: 'node-1', message: '0/0 nodes fit', nodes: [] };
   expect(report('shop/web', said, false)).toEqual([

@@ -30,7 +30,7 @@ test('an error keeps its stack and its causes', () => {
   expect(entries()[0].error.stack).toContain('logger.test.ts');
 });
 
-test('fields given with `with` stand on every line', () => {
+test('fields of `with` are on every line', () => {
   const { log, entries } = capture('debug');
   log.with({ controller: 'namespace' }).debug('synced', { key: 'a' });
   expect(entries()[0]).toMatchObject({ controller: 'namespace', key: 'a', level: 'debug' });

@@ -14,7 +14,7 @@ function screen(isTTY: boolean) {
   return { steps, text: () => text };
 }
 
-test('elsewhere than on a terminal, each step is one plain line', async () => {
+test('without a terminal, each step is one plain line', async () => {
   const { steps, text } = screen(false);
   const found = await steps.run('store', async (say) => {
     say('looking');
@@ -33,7 +33,7 @@ test('on a terminal, a step is announced and its line rewritten', async () => {
   expect(text()).toMatch(/\r.*✓.* store +embedded .*7 ms/);
 });
 
-test.each([true, false])('a step that fails says so, and passes its error on', async (isTTY) => {
+test.each([true, false])('a step that fails is shown as failed, and its error is passed on', async (isTTY) => {
   const { steps, text } = screen(isTTY);
   await expect(steps.run('store', () => Promise.reject(new Error('locked')))).rejects.toThrow('locked');
   expect(text()).toMatch(/store +failed\n$|✗.* store\n$/);

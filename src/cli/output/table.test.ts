@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { table } from './table.ts';
 
-test('columns are as wide as they must be, and no line ends with spaces', () => {
+test('columns are aligned, and lines have no trailing spaces', () => {
   expect(
     table([
       ['NAME', 'WHY'],

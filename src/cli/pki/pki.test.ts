@@ -22,7 +22,7 @@ afterEach(() => rm(directory, { recursive: true }));
 const open = (names = NAMES, clock: ControlledClock | typeof systemClock = systemClock) =>
   openPki({ directory, names, clock, random: systemRandom });
 
-test('a first start makes an authority and what it signs, readable by the owner only', async () => {
+test('a first start creates an authority and certificates, readable only by the owner', async () => {
   const pki = await open();
   expect([...pki.created].sort()).toEqual([
     'admin certificate',
@@ -43,7 +43,7 @@ test('a first start makes an authority and what it signs, readable by the owner 
   for (const file of await readdir(directory)) expect((await stat(join(directory, file))).mode & 0o077).toBe(0);
 });
 
-test('a second start reads the same files and makes nothing', async () => {
+test('a second start reads the same files and creates nothing', async () => {
   const first = await open();
   const second = await open();
   const told = ({ signing, ...rest }: Pki) => ({ ...rest, certificate: signing.certificate });
@@ -66,7 +66,7 @@ test('a further name renews the serving certificate alone', async () => {
   expect(second.admin).toEqual(first.admin);
 });
 
-test('certificates near their end are renewed, the authority stays', async () => {
+test('certificates that expire soon are renewed, the authority stays', async () => {
   const clock = new ControlledClock();
   await open(NAMES, clock);
   await clock.advance(300 * DAY);
@@ -75,13 +75,13 @@ test('certificates near their end are renewed, the authority stays', async () =>
   expect([...(await open(NAMES, clock)).created].sort()).toEqual(['admin certificate', 'serving certificate']);
 });
 
-test('a lost authority takes what it signed with it', async () => {
+test('certificates of a lost authority are created again', async () => {
   await open();
   await rm(join(directory, 'ca.crt'));
   expect([...(await open()).created].sort()).toEqual(['admin certificate', 'authority', 'serving certificate']);
 });
 
-test('a broken file is named', async () => {
+test('an invalid file is named in the error', async () => {
   await open();
   await writeFile(join(directory, 'ca.key'), 'not a key');
   await expect(open()).rejects.toThrow(CliError);

@@ -71,7 +71,7 @@ test.each([
   expect(await meet(after, before)).toEqual({ client: true, server: true });
 });
 
-test('a rotated key for tokens leaves its public half behind', async () => {
+test('the public half of a rotated token key is kept', async () => {
   const before = await open();
   await turn('service-account-key');
   await turn('service-account-key');
@@ -84,7 +84,7 @@ test('a rotated key for tokens leaves its public half behind', async () => {
   expect((await open()).formerServiceAccountKeys).toEqual([]);
 });
 
-test('after a rotated authority, old and new clients and servers know each other until the old one is forgotten', async () => {
+test('after the authority was rotated, old and new clients and servers trust each other until the old one is forgotten', async () => {
   const before = await open();
   await turn('authority');
   const after = await open();
@@ -134,7 +134,7 @@ test('a directory without an authority says so', async () => {
   await expect(turn('authority')).rejects.toThrow(CliError);
 });
 
-test('a running program renews before the end, and again before the next', async () => {
+test('a running process renews before each expiry', async () => {
   const clock = new ControlledClock();
   const pki = await open(clock);
   const applied: Pki[] = [];
@@ -160,7 +160,7 @@ test('a running program renews before the end, and again before the next', async
   expect(clock.waiting).toBe(0);
 });
 
-test('a failure to renew is tried again', async () => {
+test('a failed renewal is retried', async () => {
   const clock = new ControlledClock();
   const pki = await open(clock);
   let tries = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cleanup } from './cleanup.ts';
 
-test('what was opened last is closed first, whatever fails', async () => {
+test('closes in reverse order, also after failures', async () => {
   const closed: string[] = [];
   const cleanup = new Cleanup();
   for (const name of ['directory', 'store', 'server']) {

@@ -99,7 +99,7 @@ describe('the proxy', () => {
     return { code: response.statusCode, headers: response.headers, text };
   }
 
-  it('passes a request on with credentials, and the answer back', async () => {
+  it('forwards a request with credentials, and returns the response', async () => {
     const { code, headers, text } = await ask('/api/v1?x=1', { 'x-mine': '1', connection: 'close' }, 'body');
     expect({ code, text, own: headers['x-own'] }).toEqual({ code: 201, text: 'body', own: 'yes' });
     const [request] = seen;
@@ -108,12 +108,12 @@ describe('the proxy', () => {
     expect(request?.headers.host).toBe(`127.0.0.1:${portOf(upstream)}`);
   });
 
-  it('leaves credentials alone that somebody brings', async () => {
+  it('keeps the credentials of the client', async () => {
     await ask('/api', { authorization: 'Bearer own' });
     expect(seen[0]?.headers.authorization).toBe('Bearer own');
   });
 
-  it('brings events as they come, and ends with the client', async () => {
+  it('streams events, and ends with the client', async () => {
     const call = get({ port: portOf(proxy), path: '/watch' });
     const [response] = (await once(call, 'response')) as [IncomingMessage];
     const [chunk] = await once(response, 'data');
@@ -123,7 +123,7 @@ describe('the proxy', () => {
     await gone;
   });
 
-  it('joins connections that change their protocol', async () => {
+  it('forwards upgraded connections', async () => {
     const socket = connect(portOf(proxy), '127.0.0.1');
     socket.write('GET /exec HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
     let text = '';
@@ -137,7 +137,7 @@ describe('the proxy', () => {
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret', upgrade: 'echo' });
   });
 
-  it('refuses what the filter does not accept, upgrades too', async () => {
+  it('rejects what the filter does not accept, including upgrades', async () => {
     expect(await ask('/api', { host: 'evil.example' })).toMatchObject({ code: 403, text: 'Forbidden\n' });
     const socket = connect(portOf(proxy), '127.0.0.1');
     socket.write('GET /api/v1/x/pods/p/exec HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
@@ -147,7 +147,7 @@ describe('the proxy', () => {
     expect(seen).toEqual([]);
   });
 
-  it('serves files, and none but those of the directory', async () => {
+  it('serves files of the directory, and no others', async () => {
     await writeFile(join(files, 'a.html'), '<p>');
     await mkdir(join(files, 'sub'));
     await writeFile(join(files, 'sub', 'index.html'), 'index');
@@ -158,7 +158,7 @@ describe('the proxy', () => {
       expect((await ask(path)).code).toBe(404);
   });
 
-  it('takes its prefix off, and knows nothing outside of it', async () => {
+  it('removes its prefix, and serves nothing outside of it', async () => {
     await new Promise((resolve) => proxy.close(resolve));
     await start({ apiPrefix: '/cluster/' });
     expect((await ask('/cluster/api/v1?x')).code).toBe(201);
@@ -173,7 +173,7 @@ describe('the proxy', () => {
     expect(seen[0]?.url).toBe('/base/api');
   });
 
-  it('says that the server is away', async () => {
+  it('answers 502 when the server cannot be reached', async () => {
     upstream.closeAllConnections();
     await new Promise((resolve) => upstream.close(resolve));
     expect(await ask('/api')).toMatchObject({ code: 502, text: 'the server cannot be reached: ECONNREFUSED\n' });

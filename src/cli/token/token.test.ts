@@ -7,7 +7,7 @@ import { authorityHash, joinLine, newToken, secretOf, tokenTable } from './token
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const flags = { ttl: 3_600_000, groups: ['system:bootstrappers:a'], usages: ['signing', 'authentication'] };
 
-test('tokens are of their shape, and never the same', () => {
+test('tokens have the right format, and differ', () => {
   const made = Array.from({ length: 100 }, () => newToken(systemRandom));
   for (const token of made) expect(token).toMatch(/^[a-z0-9]{6}\.[a-z0-9]{16}$/);
   expect(new Set(made).size).toBe(100);
@@ -30,7 +30,7 @@ test('a token becomes the Secret that the server knows', () => {
   expect(secretOf('abcdef.0123456789abcdef', { ...flags, ttl: 0 }, NOW).stringData).not.toHaveProperty('expiration');
 });
 
-test('the line for the other machine pins the authority by its key', async () => {
+test('the join command pins the authority by its key', async () => {
   const { ca } = await testAuthority();
   const key = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' });
   const hash = `sha256:${createHash('sha256').update(key).digest('hex')}`;
@@ -41,7 +41,7 @@ test('the line for the other machine pins the authority by its key', async () =>
   expect(joinLine('t', { server: 'https://h:1' })).toBe('qd agent --server https://h:1 --token t');
 });
 
-test('a list shows what there is, without secrets', () => {
+test('a list shows tokens without their secrets', () => {
   const data = (given: Record<string, string>) =>
     Object.fromEntries(Object.entries(given).map(([key, value]) => [key, btoa(value)]));
   const secret = (given: Record<string, string>) => ({ metadata: { name: 'x' }, data: data(given) }) as never;

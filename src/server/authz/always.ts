@@ -11,10 +11,10 @@ export const alwaysAllow: Authorizer = {
   rulesFor: () => EVERYTHING,
 };
 
-const REFUSED: Decision = Object.freeze({ verdict: 'noOpinion', reason: 'Everything is forbidden.' });
+const NOTHING_ALLOWED: Decision = Object.freeze({ verdict: 'noOpinion', reason: 'Everything is forbidden.' });
 
-/** Without an opinion, so that others may still allow something. */
+/** Has no opinion rather than denying, so that other authorizers may still allow something. */
 export const alwaysDeny: Authorizer = {
-  authorize: () => REFUSED,
+  authorize: () => NOTHING_ALLOWED,
   rulesFor: () => NO_RULES,
 };

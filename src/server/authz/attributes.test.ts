@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
 import { BackendRegistry } from '../backends/backend-registry.ts';
+import { splitPath } from '../http/route/path-segments.ts';
 import { parseQuery } from '../http/route/query.ts';
-import { findRoute, splitPath, verbOf } from '../http/route/route.ts';
+import { findRoute, verbOf } from '../http/route/route.ts';
 import { attributesOfPath, RequestAttributes } from './attributes.ts';
-import { refusal } from './forbidden.ts';
+import { forbiddenError } from './forbidden-error.ts';
 
 const user = { name: 'ann', groups: [] };
 const backends = new BackendRegistry(smallRegistry());
@@ -63,12 +64,12 @@ it.each(['/', '/api', '/api/v1', '/apis/apps', '/apis/apps/v1', '/metrics', '/ve
   expect(unrouted('GET', path)).toEqual({ user, verb: 'get', path });
 });
 
-it('sees a path as what it leads to, however it is written', () => {
+it('decodes a percent-encoded path', () => {
   expect(unrouted('GET', '/%6detrics')).toEqual({ user, verb: 'get', path: '/metrics' });
   expect(words(unrouted('GET', '/%61pi/v1/%70ods'))).toBe('list  v1 pods   ');
 });
 
-it('knows the one object that a list selects by its name', () => {
+it('names the single object that a list selects', () => {
   const selecting = (selector: string, verb = 'GET') =>
     routed(verb, '/api/v1/namespaces/a/pods', `fieldSelector=${encodeURIComponent(selector)}`);
   expect(selecting('metadata.name=b').name).toBe('b');
@@ -79,7 +80,7 @@ it('knows the one object that a list selects by its name', () => {
   expect(selecting('spec.nodeName').fieldSelector).toBeUndefined();
 });
 
-it('carries label selectors as reviews spell them', () => {
+it('has label selectors as in a review', () => {
   const search = `labelSelector=${encodeURIComponent('a=b,c!=d,e in (f,g),h,!i,j>1')}`;
   expect(routed('GET', '/api/v1/pods', search).labelSelector).toEqual([
     { key: 'a', operator: 'In', values: ['b'] },
@@ -90,8 +91,8 @@ it('carries label selectors as reviews spell them', () => {
   ]);
 });
 
-it('is refused in the words of Kubernetes', () => {
-  const said = (...asked: Parameters<typeof unrouted>) => refusal(unrouted(...asked), '').toStatus();
+it('is rejected with the messages of Kubernetes', () => {
+  const said = (...asked: Parameters<typeof unrouted>) => forbiddenError(unrouted(...asked), '').toStatus();
   expect(said('GET', '/api/v1/namespaces/default/pods')).toMatchObject({
     code: 403,
     message: 'pods is forbidden: User "ann" cannot list resource "pods" in API group "" in the namespace "default"',
@@ -107,5 +108,7 @@ it('is refused in the words of Kubernetes', () => {
   );
   expect(said('GET', '/')).toMatchObject({ message: 'forbidden: User "ann" cannot get path "/"', details: {} });
   expect(said('GET', '/<script>').message).toBe('forbidden: User "ann" cannot get path "/&lt;script&gt;"');
-  expect(refusal(unrouted('GET', '/'), 'because').message).toBe('forbidden: User "ann" cannot get path "/": because');
+  expect(forbiddenError(unrouted('GET', '/'), 'because').message).toBe(
+    'forbidden: User "ann" cannot get path "/": because',
+  );
 });

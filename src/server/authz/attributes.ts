@@ -1,12 +1,13 @@
-/** What a request wants to do, in the words of rights. */
+/** The authorization attributes of requests. */
+import { isNamespaceSubresource } from '../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { parseFieldSelector, SelectorError } from '../../schema/selector.ts';
 import { parseRequirements } from '../../schema/selector-parser.ts';
 import type { CallOptions, User } from '../api.ts';
 import type { Attributes, ResourceAttributes, SelectorRequirement } from './authorizer.ts';
 
-/** What a route says of the objects that a request is about. */
-interface Named {
+/** The objects that a route names. */
+interface RouteTarget {
   readonly resource: {
     readonly version: { readonly group: string; readonly version: string };
     readonly kind: { readonly plural: string };
@@ -16,7 +17,7 @@ interface Named {
   readonly subresource: { readonly name: string } | undefined;
 }
 
-/** A request for objects. Made for every request: it does what can be done without looking closer. */
+/** The attributes of a request for objects. Created for every request, so selectors are parsed only on demand. */
 export class RequestAttributes implements ResourceAttributes {
   readonly user: User;
   readonly verb: Verb;
@@ -28,7 +29,7 @@ export class RequestAttributes implements ResourceAttributes {
   readonly name: string;
   readonly #options: CallOptions;
 
-  constructor({ user, verb }: { readonly user: User; readonly verb: Verb }, route: Named, options: CallOptions) {
+  constructor({ user, verb }: { readonly user: User; readonly verb: Verb }, route: RouteTarget, options: CallOptions) {
     this.user = user;
     this.verb = verb;
     const { version, kind } = route.resource;
@@ -38,18 +39,18 @@ export class RequestAttributes implements ResourceAttributes {
     this.subresource = route.subresource?.name ?? '';
     this.#options = options;
     this.name = route.name ?? (options.fieldSelector === undefined ? '' : nameIn(options.fieldSelector, verb));
-    // A namespace is in itself: who may read everything in it may also read it.
+    // A Namespace counts as an object in itself: permissions inside it cover it, too.
     this.namespace = route.namespace ?? (kind.plural === 'namespaces' ? (route.name ?? '') : '');
   }
 
   get fieldSelector(): readonly SelectorRequirement[] | undefined {
     const { fieldSelector } = this.#options;
-    return fieldSelector && selects(this.verb) ? understood(fieldSelector, fieldRequirements) : undefined;
+    return fieldSelector && selects(this.verb) ? parsedOrUndefined(fieldSelector, fieldRequirements) : undefined;
   }
 
   get labelSelector(): readonly SelectorRequirement[] | undefined {
     const { labelSelector } = this.#options;
-    return labelSelector && selects(this.verb) ? understood(labelSelector, labelRequirements) : undefined;
+    return labelSelector && selects(this.verb) ? parsedOrUndefined(labelSelector, labelRequirements) : undefined;
   }
 }
 
@@ -57,15 +58,15 @@ function selects(verb: string): boolean {
   return verb === 'list' || verb === 'watch' || verb === 'deletecollection';
 }
 
-/** A list of the one object with a name asks for that object alone. */
+/** A list that selects one name is a request for that object. */
 function nameIn(fieldSelector: string, verb: string): string {
   if (verb !== 'list' && verb !== 'watch') return '';
-  const found = understood(fieldSelector, fieldRequirements)?.find(({ key }) => key === 'metadata.name');
+  const found = parsedOrUndefined(fieldSelector, fieldRequirements)?.find(({ key }) => key === 'metadata.name');
   return found?.operator === 'In' ? (found.values?.[0] ?? '') : '';
 }
 
-/** A selector that makes no sense is refused later, and until then it selects nothing in particular. */
-function understood(
+/** An invalid selector is rejected later; until then it does not restrict the request. */
+function parsedOrUndefined(
   text: string,
   parse: (text: string) => readonly SelectorRequirement[],
 ): readonly SelectorRequirement[] | undefined {
@@ -85,7 +86,7 @@ export function fieldRequirements(text: string): readonly SelectorRequirement[] 
   }));
 }
 
-/** Conditions that a review has no words for are left out: then more is asked for than was meant, not less. */
+/** Requirements that a review cannot express are left out, so the check is stricter than necessary, not laxer. */
 export function labelRequirements(text: string): readonly SelectorRequirement[] {
   return parseRequirements(text).flatMap(({ key, operator, values }) => {
     switch (operator) {
@@ -118,20 +119,20 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** What a request that leads to no object would be about: whether there is something is not for everybody to know. */
+/** The attributes of a path that names no known object: that it does not exist must not be revealed to everyone. */
 export function attributesOfPath(request: UnknownRequest): Attributes {
   const { user, method, path, parts, watch } = request;
   const [, root = '', ...rest] = parts;
   const head = root === 'api' ? 1 : root === 'apis' ? 2 : 0;
-  // Written in another way, a path is still what it leads to.
-  const meant = path.includes('%') ? parts.join('/') : path;
-  if (head === 0 || rest.length <= head) return { user, verb: method.toLowerCase(), path: meant };
+  // A percent-encoded path is authorized as what it decodes to.
+  const decoded = path.includes('%') ? parts.join('/') : path;
+  if (head === 0 || rest.length <= head) return { user, verb: method.toLowerCase(), path: decoded };
   const isWatch = rest[head] === 'watch' && rest.length > head + 1;
   let at = isWatch ? head + 1 : head;
   let namespace = '';
   if (rest[at] === 'namespaces') {
     namespace = rest[at + 1] ?? '';
-    if (rest.length > at + 2 && rest[at + 2] !== 'status' && rest[at + 2] !== 'finalize') at += 2;
+    if (rest.length > at + 2 && !isNamespaceSubresource(rest[at + 2]!)) at += 2;
   }
   const [resource = '', name = '', subresource = ''] = rest.slice(at);
   const [group, version] = head === 1 ? ['', rest[0] ?? ''] : [rest[0] ?? '', rest[1] ?? ''];
@@ -145,7 +146,7 @@ interface UnknownRequest {
   readonly user: User;
   readonly method: string;
   readonly path: string;
-  /** Of the path, the first being empty. */
+  /** The segments of the path; the first one is empty. */
   readonly parts: readonly string[];
   readonly watch: boolean;
 }

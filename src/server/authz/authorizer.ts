@@ -1,42 +1,36 @@
-/**
- * Who may do what. An authorizer looks at what somebody wants to do and says yes, no, or nothing; a union asks several in
- * turn (union.ts). One folder a sort: rbac/ (roles and bindings in the store), node/ (what a node's own pods need),
- * webhook/ (somebody else decides). The HTTP front end asks before it reads a body; calls inside the process are trusted.
- * Who somebody is does not belong here (authn/), nor what a cluster says about the content of a write (admission/).
- */
 import type { User } from '../api.ts';
 
-/** What somebody wants to do. */
+/** What a request wants to do. */
 export type Attributes = ResourceAttributes | PathAttributes;
 
 export interface ResourceAttributes {
   readonly path?: undefined;
   readonly user: User;
-  /** A verb of the API, or a word that only rights know: `impersonate`, `bind`, `escalate`, `approve`. */
+  /** A verb of the API, or one that exists only for authorization: `impersonate`, `bind`, `escalate`, `approve`. */
   readonly verb: string;
-  /** As the request names it: a Deployment can be one of `apps` or of `extensions`. */
+  /** As in the request: a Deployment can be requested in `apps` or `extensions`. */
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   /** Empty for the object itself. */
   readonly subresource: string;
-  /** Empty for what lives in none, and for all namespaces together. */
+  /** Empty for cluster-scoped resources and for all namespaces. */
   readonly namespace: string;
-  /** Empty for all objects, and for one that is still to be named. */
+  /** Empty for collections and for creates. */
   readonly name: string;
   readonly fieldSelector?: readonly SelectorRequirement[] | undefined;
   readonly labelSelector?: readonly SelectorRequirement[] | undefined;
 }
 
 interface PathAttributes {
-  /** A path that is no object's. */
+  /** A non-resource path. */
   readonly path: string;
   readonly user: User;
-  /** The HTTP method in small letters. */
+  /** The HTTP method in lower case. */
   readonly verb: string;
 }
 
-/** A part of a selector, as reviews spell it. */
+/** A requirement of a selector, as in a SubjectAccessReview. */
 export interface SelectorRequirement {
   readonly key: string;
   readonly operator: string;
@@ -45,17 +39,17 @@ export interface SelectorRequirement {
 
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'noOpinion';
-  /** Empty where there is nothing to say. */
+  /** May be empty. */
   readonly reason: string;
-  /** What went wrong on the way to the decision. */
+  /** An error that occurred while deciding. */
   readonly error?: string;
 }
 
-/** What somebody may do in a namespace, for showing. */
+/** The rules of a user in a namespace, as a SelfSubjectRulesReview shows them. */
 export interface Rules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** Whether there may be more. */
+  /** Whether the user may have further rules. */
   readonly incomplete: boolean;
   readonly error?: string;
 }
@@ -73,7 +67,7 @@ interface NonResourceRule {
 }
 
 export interface Authorizer {
-  /** Answers at once where it can: it runs for every request. Never rejects. */
+  /** Synchronous if possible, since it runs for every request. Never rejects. */
   authorize(attributes: Attributes): Decision | Promise<Decision>;
   rulesFor(user: User, namespace: string): Rules;
 }

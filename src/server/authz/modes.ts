@@ -1,34 +1,33 @@
-/** The authorizers by their names: the one list. */
-
+/** The list of authorizers. */
 import { alwaysAllow, alwaysDeny } from './always.ts';
 import type { Authorizer } from './authorizer.ts';
 import { Union } from './union.ts';
 
-/** As `--authorization-mode` names them. */
+/** The values of `--authorization-mode`. */
 export const authorizationModes = ['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const;
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
-/** Made when a mode wants it. */
-export interface Sorts {
+/** Creates the authorizers that a mode needs. */
+export interface AuthorizerFactories {
   readonly node: () => Authorizer;
   readonly rbac: () => Authorizer;
   readonly webhook: () => Authorizer;
 }
 
-/** Asks them in the order in which they are named. */
-export function createAuthorizer(modes: readonly AuthorizationMode[], sorts: Sorts): Authorizer {
+/** An authorizer that asks those of the modes in their order. */
+export function createAuthorizer(modes: readonly AuthorizationMode[], factories: AuthorizerFactories): Authorizer {
   if (modes.length === 1 && modes[0] === 'AlwaysAllow') return alwaysAllow;
-  return new Union(modes.map((mode) => authorizerOf(mode, sorts)));
+  return new Union(modes.map((mode) => authorizerOf(mode, factories)));
 }
 
-function authorizerOf(mode: AuthorizationMode, sorts: Sorts): Authorizer {
+function authorizerOf(mode: AuthorizationMode, factories: AuthorizerFactories): Authorizer {
   switch (mode) {
     case 'Node':
-      return sorts.node();
+      return factories.node();
     case 'RBAC':
-      return sorts.rbac();
+      return factories.rbac();
     case 'Webhook':
-      return sorts.webhook();
+      return factories.webhook();
     case 'AlwaysAllow':
       return alwaysAllow;
     case 'AlwaysDeny':

@@ -13,14 +13,14 @@ const silent = saying({ verdict: 'noOpinion', reason: '' });
 const no = saying({ verdict: 'deny', reason: 'never' });
 const later = (decision: Decision) => saying(Promise.resolve(decision));
 
-it('lets the first who has an opinion decide', async () => {
+it('the first authorizer with an opinion decides', async () => {
   expect(new Union([silent, no, alwaysAllow]).authorize(asked)).toEqual({ verdict: 'deny', reason: 'never' });
   expect(new Union([silent, alwaysAllow, no]).authorize(asked)).toMatchObject({ verdict: 'allow' });
   const waiting = new Union([later({ verdict: 'noOpinion', reason: 'a' }), no]).authorize(asked);
   expect(await waiting).toEqual({ verdict: 'deny', reason: 'never' });
 });
 
-it('tells all reasons when nobody decides', async () => {
+it('combines all reasons when nobody decides', async () => {
   const union = new Union([
     saying({ verdict: 'noOpinion', reason: 'a' }),
     later({ verdict: 'noOpinion', reason: '', error: 'gone' }),
@@ -29,12 +29,12 @@ it('tells all reasons when nobody decides', async () => {
   expect(await union.authorize(asked)).toEqual({ verdict: 'noOpinion', reason: 'a\nb', error: 'gone' });
 });
 
-it('allows masters everything, whoever says no', () => {
+it('allows masters everything, even if an authorizer denies it', () => {
   const user = { name: 'root', groups: ['system:masters'] };
   expect(new Union([no]).authorize({ ...asked, user })).toMatchObject({ verdict: 'allow' });
 });
 
-it('is made of modes, in their order', () => {
+it('is created from modes, in their order', () => {
   const sorts = { node: () => silent, rbac: () => silent, webhook: () => no };
   expect(createAuthorizer(['AlwaysAllow'], sorts)).toBe(alwaysAllow);
   expect(createAuthorizer(['RBAC', 'AlwaysDeny'], sorts).authorize(asked)).toEqual(alwaysDeny.authorize(asked));

@@ -3,17 +3,17 @@ import { ALLOW, type Attributes, type Authorizer, type Decision, NO_OPINION, typ
 
 const MASTERS = 'system:masters';
 
-/** Members may do everything, whatever roles say: who locked himself out still has a way in. */
+/** Members of this group may do everything, whatever the roles say, so that nobody can lock all administrators out. */
 export function isMaster({ groups }: User): boolean {
   return groups.includes(MASTERS);
 }
 
-/** The first who has an opinion decides. Members of `system:masters` are not asked about. */
+/** Several authorizers: the first with an opinion decides. Members of `system:masters` are always allowed. */
 export class Union implements Authorizer {
-  readonly #members: readonly Authorizer[];
+  readonly #authorizers: readonly Authorizer[];
 
-  constructor(members: readonly Authorizer[]) {
-    this.#members = members;
+  constructor(authorizers: readonly Authorizer[]) {
+    this.#authorizers = authorizers;
   }
 
   authorize(attributes: Attributes): Decision | Promise<Decision> {
@@ -21,25 +21,25 @@ export class Union implements Authorizer {
     return this.#ask(attributes, 0, NO_OPINION);
   }
 
-  /** `said`: what those in front have said, none of whom decided. */
-  #ask(attributes: Attributes, from: number, said: Decision): Decision | Promise<Decision> {
-    let undecided = said;
-    for (let at = from; at < this.#members.length; at++) {
-      const found = this.#members[at]!.authorize(attributes);
+  /** Asks from this index on. `before` combines the reasons of those without an opinion so far. */
+  #ask(attributes: Attributes, from: number, before: Decision): Decision | Promise<Decision> {
+    let undecided = before;
+    for (let at = from; at < this.#authorizers.length; at++) {
+      const found = this.#authorizers[at]!.authorize(attributes);
       if (found instanceof Promise) {
-        const before = undecided;
+        const soFar = undecided;
         return found.then((decision) =>
-          decision.verdict === 'noOpinion' ? this.#ask(attributes, at + 1, together(before, decision)) : decision,
+          decision.verdict === 'noOpinion' ? this.#ask(attributes, at + 1, combined(soFar, decision)) : decision,
         );
       }
       if (found.verdict !== 'noOpinion') return found;
-      undecided = together(undecided, found);
+      undecided = combined(undecided, found);
     }
     return undecided;
   }
 
   rulesFor(user: User, namespace: string): Rules {
-    const all = this.#members.map((member) => member.rulesFor(user, namespace));
+    const all = this.#authorizers.map((authorizer) => authorizer.rulesFor(user, namespace));
     const errors = all.flatMap(({ error }) => error ?? []);
     return {
       resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
@@ -50,8 +50,8 @@ export class Union implements Authorizer {
   }
 }
 
-/** Reasons and errors of all who did not decide, a line each. Mostly nobody says anything: then nothing is made. */
-function together(a: Decision, b: Decision): Decision {
+/** Combines the reasons and errors of two undecided answers. Mostly there are none; then nothing is allocated. */
+function combined(a: Decision, b: Decision): Decision {
   if (!b.reason && !b.error) return a;
   if (!a.reason && !a.error) return b;
   const error = [a.error, b.error].filter((text) => text).join(', ');

@@ -1,7 +1,7 @@
 import { badRequest } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectReply } from '../api.ts';
-import { refusal } from '../authz/forbidden.ts';
+import { forbiddenError } from '../authz/forbidden-error.ts';
 import { toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
@@ -53,5 +53,5 @@ async function checkMayCreate(core: Core, { resource: { kind, version }, call }:
   const object = { group, version: named, resource: kind.plural, subresource: '', namespace, name };
   const asked = { user, verb: 'create', ...object };
   const { verdict, reason } = await core.authorizer.authorize(asked);
-  if (verdict !== 'allow') throw refusal(asked, reason);
+  if (verdict !== 'allow') throw forbiddenError(asked, reason);
 }

@@ -13,7 +13,7 @@ const directory = await scratchDirectories();
 const clock = systemClock;
 
 describe('a copy of an open directory', () => {
-  it('opens beside the original when nothing was written meanwhile', async () => {
+  it('opens while the original is open, if nothing was written meanwhile', async () => {
     const path = directory();
     const original = await openEmbeddedStore({ directory: path, clock });
     await fill(original, 300);
@@ -29,7 +29,7 @@ describe('a copy of an open directory', () => {
     expect((await readdir(target)).sort()).toEqual(['data.mdb', 'data.mdb-lock', 'format']);
   });
 
-  it('opens as one state of the original, or says that it is torn', async () => {
+  it('opens as one state of the original, or is refused', async () => {
     const path = directory();
     const original = await openEmbeddedStore({ directory: path, clock, historyBytes: 2 ** 20 });
     await fill(original, 1000);
@@ -106,7 +106,7 @@ describe('a copy of an open directory', () => {
     await original.close();
   });
 
-  it('that is cut off is refused, whether it was open or not', async () => {
+  it('that is truncated is refused, whether it was open or not', async () => {
     const path = directory();
     const original = await openEmbeddedStore({ directory: path, clock });
     await fill(original, 300);
@@ -118,7 +118,7 @@ describe('a copy of an open directory', () => {
     await expect(openEmbeddedStore({ directory: path, clock })).rejects.toBeInstanceOf(StoreTorn);
   });
 
-  it('made by backup() is whole while work goes on, and can be opened', async () => {
+  it('made by backup() during writes is consistent, and can be opened', async () => {
     const store = await openEmbeddedStore({ directory: directory(), clock });
     await fill(store, 300);
     let writing = true;

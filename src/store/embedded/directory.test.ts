@@ -12,7 +12,7 @@ const directory = await scratchDirectories();
 const clock = systemClock;
 
 describe('the directory of a store', () => {
-  it('is for its owner alone, and so are its files', async () => {
+  it('is readable only by its owner, like its files', async () => {
     const path = join(directory(), 'deep', 'er');
     const store = await openEmbeddedStore({ directory: path, clock });
     await put(store, '/a', '1');
@@ -22,7 +22,7 @@ describe('the directory of a store', () => {
     expect((await readdir(path)).sort()).toEqual(['data.mdb', 'data.mdb-lock', 'format']);
   });
 
-  it('is refused when a newer release wrote it', async () => {
+  it('is refused when it was written by a newer release', async () => {
     const path = directory();
     await mkdir(path);
     await writeFile(join(path, 'format'), '7\n');
@@ -51,7 +51,7 @@ describe('the directory of a store', () => {
     });
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is refused with one sentence when the user has no right to it', async () => {
+  it.skipIf(process.getuid?.() !== 0)('is refused with one sentence without permission', async () => {
     const path = directory();
     await mkdir(path, { mode: 0o700 });
     await chmod(join(path, '..'), 0o755);
@@ -139,7 +139,7 @@ describe('the lock of a directory', () => {
     await store.close();
   });
 
-  it('is lost to whoever claims the file later', async () => {
+  it('cannot be written to after another process has claimed it', async () => {
     const path = directory();
     const first = await openEmbeddedStore({ directory: path, clock });
     await put(first, '/a', '1');

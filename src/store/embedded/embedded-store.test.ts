@@ -12,7 +12,7 @@ const directory = await scratchDirectories();
 describeStore('embedded', () => openEmbeddedStore({ directory: directory(), clock: systemClock }));
 
 describe('the embedded store', () => {
-  it('goes on where it was when it is opened again', async () => {
+  it('continues when it is opened again', async () => {
     const options = { directory: directory(), clock: systemClock };
     let store = await openEmbeddedStore(options);
     const start = store.revision();
@@ -48,7 +48,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('gives watchers the very buffer that was written, because its writer knows what is in it', async () => {
+  it('delivers the same buffer that was written', async () => {
     const store = await openEmbeddedStore({ directory: directory(), clock: systemClock });
     const watch = watching(store, store.revision());
     const value = Buffer.from('it');
@@ -57,7 +57,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('forgets changes that are older than its history, and remembers that it has', async () => {
+  it('discards changes that are older than its history, durably', async () => {
     const clock = new ControlledClock();
     const options = { directory: directory(), clock, historyMilliseconds: 1000 };
     let store = await openEmbeddedStore(options);
@@ -79,7 +79,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('forgets the oldest changes when replaced values take too much', async () => {
+  it('discards the oldest changes when history is too large', async () => {
     const store = await openEmbeddedStore({ directory: directory(), clock: systemClock, historyBytes: 20_000 });
     const revisions: number[] = [];
     for (let i = 0; i < 100; i++) revisions.push(await put(store, '/a', 'x'.repeat(1000)));
@@ -111,7 +111,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('has no timer, also while there is history to forget', async () => {
+  it('has no timer, even with history to discard', async () => {
     const clock = new ControlledClock();
     const store = await openEmbeddedStore({ directory: directory(), clock });
     for (let i = 0; i < 5; i++) await put(store, '/a', `${i}`);
@@ -119,7 +119,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('refuses a key that LMDB cannot take', async () => {
+  it('rejects a key that is too long for LMDB', async () => {
     const store = await openEmbeddedStore({ directory: directory(), clock: systemClock });
     await expect(put(store, `/${'é'.repeat(1000)}`, '1')).rejects.toThrow(
       'has 2001 bytes, more than the maximum of 1978',
@@ -128,7 +128,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('lists more rows than it reads in one turn, from one state', async () => {
+  it('lists more rows than it reads in one turn of the event loop, from one state', async () => {
     const store = await openEmbeddedStore({ directory: directory(), clock: systemClock });
     const keys = Array.from({ length: 2500 }, (_, i) => `/k${i}`);
     await Promise.all(keys.map((key) => put(store, key, 'old')));

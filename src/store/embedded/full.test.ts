@@ -20,7 +20,7 @@ afterAll(() => {
 });
 
 describe('a full disk', () => {
-  it.skipIf(!mounted)('refuses writes, loses nothing, and is forgotten when there is room again', async () => {
+  it.skipIf(!mounted)('rejects writes, loses nothing, and accepts writes when there is space again', async () => {
     const path = join(disk, 'store');
     const store = await openEmbeddedStore({ directory: path, clock: systemClock });
     const watch = watching(store, store.revision());
@@ -65,7 +65,7 @@ describe('a full disk', () => {
     await again.close();
   });
 
-  it.skipIf(!mounted)('that others have filled refuses a new store', async () => {
+  it.skipIf(!mounted)('cannot have a new store', async () => {
     await rm(join(disk, 'store'), { recursive: true });
     const filler = join(disk, 'filler');
     await expect(writeFile(filler, Buffer.alloc(32 * 2 ** 20))).rejects.toMatchObject({ code: 'ENOSPC' });
@@ -78,7 +78,7 @@ describe('a full disk', () => {
 });
 
 describe('a disk that is full in the middle of a flush', () => {
-  it.skipIf(!mounted)('is told of by that flush, and by nothing else', async () => {
+  it.skipIf(!mounted)('fails that flush, and nothing else', async () => {
     const unheard: unknown[] = [];
     const hear = (reason: unknown) => unheard.push(reason);
     process.on('unhandledRejection', hear);

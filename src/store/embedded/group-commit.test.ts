@@ -99,7 +99,7 @@ describe('group commit', () => {
     expect(published.at(-1)?.previous?.revision).toBe(before);
   });
 
-  it('passes over the revisions of failed commits when it trims', async () => {
+  it('skips the revisions of failed commits when it trims', async () => {
     await put('/a', '1');
     room[1] = () => Promise.reject(new StoreFull('no room'));
     await expect(Promise.all([put('/a', '2'), put('/b', '2')])).rejects.toBeInstanceOf(StoreFull);
@@ -125,7 +125,7 @@ describe('group commit', () => {
     expect(database.state().historyBytes).toBe(0);
   });
 
-  it('takes nothing more after an error that LMDB does not recover from', async () => {
+  it('accepts no commits after an error that LMDB does not recover from', async () => {
     database.probe = () => {
       throw new Error('MDB_PANIC');
     };

@@ -21,7 +21,7 @@ async function valuesIn(): Promise<string[]> {
   return found.sort();
 }
 
-it('tells of what is stored and of what history holds, while another has the store open', async () => {
+it('visits current values and those in history, while another process has the store open', async () => {
   const store = await openEmbeddedStore({ directory, clock: systemClock });
   try {
     await put(store, '/a', 'one');

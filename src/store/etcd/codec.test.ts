@@ -146,7 +146,7 @@ function bare(value: any): any {
   return Object.fromEntries(kept.filter(([, each]) => each && each !== '' && !(Array.isArray(each) && !each.length)));
 }
 
-describe('requests are read by others as they were meant', () => {
+describe('a protobuf library decodes the requests', () => {
   const cases: [name: string, encode: (request: any) => Buffer, requests: fc.Arbitrary<any>][] = [
     ['Range', encodeRangeRequest, range],
     [
@@ -178,7 +178,7 @@ describe('requests are read by others as they were meant', () => {
     );
   });
 
-  it('a comparison with zero says so', () => {
+  it('a comparison with zero is encoded', () => {
     const request = {
       compare: [{ target: 2 as const, key: Buffer.from('a'), modRevision: 0 }],
       success: [],
@@ -189,7 +189,7 @@ describe('requests are read by others as they were meant', () => {
   });
 });
 
-describe('responses are read as others wrote them', () => {
+describe('decodes responses of a protobuf library', () => {
   const cases: [
     name: string,
     decode: (bytes: Buffer) => any,
@@ -250,7 +250,7 @@ describe('responses are read as others wrote them', () => {
     );
   });
 
-  it('what is left out is empty', () => {
+  it('missing fields are empty', () => {
     const nothing = Buffer.alloc(0);
     expect(decodeRangeResponse(nothing)).toEqual({ header: { revision: 0 }, kvs: [], more: false });
     expect(decodeTxnResponse(nothing)).toEqual({ header: { revision: 0 }, succeeded: false, responses: [] });

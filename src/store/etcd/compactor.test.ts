@@ -39,7 +39,7 @@ describe('the compaction of etcd', () => {
     return started;
   }
 
-  it('goes to what was the newest revision an interval ago', async () => {
+  it('compacts to the newest revision of an interval ago', async () => {
     const clock = new ControlledClock();
     const etcd = fakeEtcd();
     const only = compactor(etcd, clock);

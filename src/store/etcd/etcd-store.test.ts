@@ -53,7 +53,7 @@ describe.skipIf(missing)('on a real etcd', () => {
       expect(watch.changes.map((change) => change.revision)).toEqual([first, second]);
     });
 
-    it('keeps keys as they are, and keeps apart what has different prefixes', async () => {
+    it('keeps keys unchanged, and separates different prefixes', async () => {
       const plain = await open();
       const other = await open({ prefix: '/elsewhere' });
       await put(plain, '/registry/pods/default/a', 'plain');
@@ -63,7 +63,7 @@ describe.skipIf(missing)('on a real etcd', () => {
       expect(await contents(plain, '/elsewhere')).toEqual({ '/elsewhere/registry/pods/default/a': 'other' });
     });
 
-    it('puts long lists together from pages of one revision', async () => {
+    it('assembles long lists from pages of one revision', async () => {
       const store = await open({ prefix: '/long' });
       for (let i = 0; i < 45; i++) {
         await store.commit(
@@ -82,7 +82,7 @@ describe.skipIf(missing)('on a real etcd', () => {
       expect(most.more).toBe(true);
     });
 
-    it('forgets by age, and does not show the key by which servers take turns', async () => {
+    it('discards history by age, and hides the compaction key', async () => {
       const store = await open({ historyMilliseconds: 100 });
       const watch = watching(store, await store.revision());
       const first = await put(store, '/aged', '1');
@@ -94,13 +94,13 @@ describe.skipIf(missing)('on a real etcd', () => {
       expect(watch.changes.map((change) => change.key)).toEqual(['/aged', '/aged']);
     });
 
-    it('goes to an endpoint that answers', async () => {
+    it('uses an endpoint that answers', async () => {
       const store = await open({ endpoints: ['http://127.0.0.1:1', etcd.endpoint], timeoutMilliseconds: 3000 });
       await put(store, '/endpoint', '1');
       expect((await store.get('/endpoint'))?.value.toString()).toBe('1');
     });
 
-    it('says so in time when no endpoint answers', async () => {
+    it('fails in time when no endpoint answers', async () => {
       const nobody = open({ endpoints: ['http://127.0.0.1:1'], timeoutMilliseconds: 200 });
       await expect(nobody).rejects.toBeInstanceOf(StoreUnavailable);
       await expect(open({ endpoints: [] })).rejects.toThrow('needs at least one endpoint');
@@ -110,7 +110,7 @@ describe.skipIf(missing)('on a real etcd', () => {
 });
 
 describe.skipIf(missing)('an etcd that fails', () => {
-  it('that is killed and comes back: requests fail in time, watches go on without a gap', async () => {
+  it('that is killed and restarted: requests fail in time, watches resume without a gap', async () => {
     const etcd = await TestEtcd.start();
     const options = { endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 500 };
     const store = await EtcdStore.open(options);
@@ -142,7 +142,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('that is gone for good: the store can be closed all the same', async () => {
+  it('that is gone for good: the store can still be closed', async () => {
     const etcd = await TestEtcd.start();
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 300 });
     const watch = watching(store, await store.revision());
@@ -168,7 +168,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('that cannot be reached for a while: a watch goes on, or says that its place is gone', async () => {
+  it('that cannot be reached for a while: a watch resumes, or ends because its revision was compacted', async () => {
     const etcd = await TestEtcd.start();
     const wire = await Wire.to(etcd.endpoint);
     const options = { clock: systemClock, timeoutMilliseconds: 1000 };
@@ -196,7 +196,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('with several endpoints: the others are used when one goes', async () => {
+  it('with several endpoints: the others are used when one fails', async () => {
     const etcd = await TestEtcd.start();
     const wires = [await Wire.to(etcd.endpoint), await Wire.to(etcd.endpoint)] as const;
     const endpoints = wires.map((wire) => wire.endpoint);
@@ -220,7 +220,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('that is out of room: writes say so, reads go on', async () => {
+  it('that is out of space: writes fail, reads still work', async () => {
     const etcd = await TestEtcd.start([`--quota-backend-bytes=${2 ** 20}`]);
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock });
     const fill = async () => {

@@ -24,7 +24,7 @@ describe('the memory store', () => {
     await watch.through(third);
   });
 
-  it('forgets the oldest changes when replaced values take too much', async () => {
+  it('discards the oldest changes when history is too large', async () => {
     const store = new MemoryStore({ clock: new ControlledClock(), historyBytes: 10_000 });
     const revisions: number[] = [];
     for (let i = 0; i < 100; i++) revisions.push(await put(store, '/a', 'x'.repeat(1000)));

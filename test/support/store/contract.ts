@@ -65,7 +65,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.revision()).toBe(revision);
       });
 
-      it('deletes, and forgets the revision of what it deleted', async () => {
+      it('deletes, and drops the revision of the deleted key', async () => {
         const created = await put(store, '/a', 'one');
         const deleted = await store.commit([{ key: '/a', value: null, expect: created }]);
         expect(deleted).toBeGreaterThan(created);
@@ -74,7 +74,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(plain(await store.get('/a'))).toEqual({ key: '/a', value: 'two', revision: again });
       });
 
-      it('changes nothing when it deletes what is not there, or writes nothing', async () => {
+      it('changes nothing when it deletes a missing key, or has no writes', async () => {
         const before = await put(store, '/a', 'one');
         expect(await store.commit([{ key: '/none', value: null }])).toBe(before);
         expect(await store.commit([{ key: '/none', value: null, expect: 0 }])).toBe(before);
@@ -93,7 +93,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await contents(store)).toEqual({});
       });
 
-      it('takes the longest keys the API can make', async () => {
+      it('accepts the longest keys of the API', async () => {
         const label = 'n'.repeat(253);
         const key = `/registry/${label}.${label}/${'n'.repeat(63)}/${label}`;
         const revision = await put(store, key, 'long');
@@ -103,7 +103,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     });
 
     describe('compare-and-set', () => {
-      it('names the key and its real revision when it fails', async () => {
+      it('names the key and its actual revision when it fails', async () => {
         const revision = await put(store, '/a', 'one');
         const conflict = (write: Parameters<Store['commit']>[0][number]) => store.commit([write]).catch((e) => e);
         const exists = await conflict({ key: '/a', value: Buffer.from('x'), expect: 0 });
@@ -113,7 +113,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await conflict({ key: '/b', value: null, expect: revision })).toMatchObject({ key: '/b', revision: 0 });
       });
 
-      it('happens only while other keys are as they were', async () => {
+      it('fails when a condition on another key is not met', async () => {
         const first = await put(store, '/guard', 'one');
         const key = '/guarded';
         await store.commit([{ key, value: Buffer.from('a') }], [{ key: '/guard', revision: first }]);
@@ -128,7 +128,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(plain(await store.get('/guard'))).toEqual({ key: '/guard', value: 'two', revision: second });
       });
 
-      it('sees of other keys what is under way', async () => {
+      it('sees pending writes of other keys', async () => {
         const revision = await put(store, '/guard', 'one');
         const changing = put(store, '/guard', 'two');
         const late = store.commit([{ key: '/late', value: Buffer.from('x') }], [{ key: '/guard', revision }]);
@@ -171,7 +171,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     });
 
     describe('list', () => {
-      it('gives the keys with a prefix in the order of their bytes', async () => {
+      it('returns the keys with a prefix in byte order', async () => {
         const keys = ['/p/\u{1f600}', '/p/\uff5e', '/p/b', '/p/a/z', '/p/a', '/p/a-', '/p/é', '/p/'];
         for (const key of [...keys, '/o', '/p', '/q', '/pa']) await put(store, key, key);
         const list = await store.list('/p/');
@@ -184,7 +184,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect((await store.list('/none')).rows).toEqual([]);
       });
 
-      it('gives pages of one state, while the store moves on', async () => {
+      it('returns pages of one state during writes', async () => {
         for (const name of 'abcdefg') await put(store, `/p/${name}`, name);
         const first = await store.list('/p/', { limit: 3 });
         expect(first).toMatchObject({ more: true });
@@ -201,7 +201,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await contents(store, '/p/')).toMatchObject({ '/p/ca': 'new', '/p/e': 'changed' });
       });
 
-      it('starts behind a key that is not there, or that lies outside of the prefix', async () => {
+      it('starts after a key that does not exist, or is outside of the prefix', async () => {
         for (const key of ['/a/1', '/b/1', '/b/3']) await put(store, key, key);
         expect((await store.list('/b/', { after: '/b/2' })).rows.map((row) => row.key)).toEqual(['/b/3']);
         expect((await store.list('/b/', { after: '/a/9' })).rows).toHaveLength(2);
@@ -239,7 +239,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         ]);
       });
 
-      it('rejects a revision that has not happened', async () => {
+      it('rejects a future revision', async () => {
         const revision = await put(store, '/a', '1');
         const error = await store.list('/', { revision: revision + 5 }).catch((e) => e);
         expect(error).toBeInstanceOf(StoreAhead);
@@ -248,7 +248,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     });
 
     describe('watch', () => {
-      it('tells what happens from now on, with the rows before', async () => {
+      it('delivers changes from now on, with the previous rows', async () => {
         const old = await put(store, '/a', '1');
         const watch = watching(store, old);
         const updated = await put(store, '/a', '2');
@@ -265,7 +265,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         watch.stop();
       });
 
-      it('tells the same from history', async () => {
+      it('delivers the same from history', async () => {
         const start = await store.revision();
         const old = await put(store, '/a', '1');
         const live = watching(store, start);
@@ -285,7 +285,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(later.changes.map(plainChange)).toEqual(live.changes.slice(1).map(plainChange));
       });
 
-      it('passes from history to the present without a gap or a repetition', async () => {
+      it('continues from history to live changes without gaps or duplicates', async () => {
         const start = await store.revision();
         const writes = Array.from({ length: 1500 }, (_, i) => put(store, `/k${i % 40}`, `${i}`));
         await writes[700];
@@ -319,7 +319,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         }
       });
 
-      it('tells nothing after stop()', async () => {
+      it('delivers nothing after stop()', async () => {
         const watch = watching(store, await store.revision());
         const first = await put(store, '/a', '1');
         await watch.through(first);
@@ -341,7 +341,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         }
       });
 
-      it('ends a watch from a revision that has not happened', async () => {
+      it('ends a watch from a future revision', async () => {
         const revision = await put(store, '/a', '1');
         const error = await watching(store, revision + 7).closed;
         expect(error).toBeInstanceOf(StoreAhead);
@@ -349,7 +349,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     });
 
     describe('compact', () => {
-      it('forgets history, and keeps the state', async () => {
+      it('discards history, and keeps the state', async () => {
         const start = await store.revision();
         const first = await put(store, '/a', '1');
         await put(store, '/b', '1');
@@ -373,7 +373,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         ]);
       });
 
-      it('does not go back, and does not mind being asked twice', async () => {
+      it('is idempotent, and does not go back', async () => {
         const first = await put(store, '/a', '1');
         const second = await put(store, '/a', '2');
         await store.compact(second);
@@ -383,13 +383,13 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await contents(store, '/', second)).toEqual({ '/a': '2' });
       });
 
-      it('refuses a revision that has not happened', async () => {
+      it('rejects a future revision', async () => {
         const revision = await put(store, '/a', '1');
         await expect(store.compact(revision + 10)).rejects.toBeInstanceOf(StoreAhead);
         expect(await contents(store, '/', revision)).toEqual({ '/a': '1' });
       });
 
-      it('goes on with what was deleted and created again around it', async () => {
+      it('handles keys that were deleted and created again around it', async () => {
         await put(store, '/a', '1');
         const deleted = await store.commit([{ key: '/a', value: null }]);
         await store.compact(deleted);
@@ -417,7 +417,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     });
 
     describe('many writers at once', () => {
-      it('gives each commit its own revision, and tells them in order', async () => {
+      it('gives each commit its own revision, and delivers them in order', async () => {
         const watch = watching(store, await store.revision());
         const revisions = await Promise.all(Array.from({ length: 300 }, (_, i) => put(store, `/k${i}`, `${i}`)));
         const last = Math.max(...revisions);
@@ -479,7 +479,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         ]);
       });
 
-      it('lets a watcher that is told of a change read it', async () => {
+      it('lets a watcher read a change that was delivered', async () => {
         const found: Promise<Row | undefined>[] = [];
         const expected: Change[] = [];
         let told = () => {};
@@ -504,14 +504,14 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     });
 
     describe('close', () => {
-      it('finishes what is under way', async () => {
+      it('completes commits in progress', async () => {
         const commits = Array.from({ length: 50 }, (_, i) => put(store, `/k${i}`, `${i}`));
         await store.close();
         const revisions = await Promise.all(commits);
         expect(new Set(revisions).size).toBe(50);
       });
 
-      it('ends watches, and refuses what is asked afterwards', async () => {
+      it('ends watches, and rejects later requests', async () => {
         const watch = watching(store, await store.revision());
         await watch.through(await put(store, '/a', '1'));
         await store.close();

@@ -20,12 +20,12 @@ function withNodes(modes: readonly AuthorizationMode[]): readonly AuthorizationM
 }
 
 async function createPost(file: string): Promise<PostReview> {
-  const [{ connectionOf, loadKubeconfig }, { reviewPoster }] = await Promise.all([
+  const [{ connectionOf, loadKubeconfig }, { createPostReview }] = await Promise.all([
     import('../../../client/kubeconfig/kubeconfig.ts'),
     import('../../../server/authz/webhook/post.ts'),
   ]);
   try {
-    return reviewPoster(await connectionOf(await loadKubeconfig([file])));
+    return createPostReview(await connectionOf(await loadKubeconfig([file])));
   } catch (cause) {
     const why = (cause as Error).message;
     throw new CliError(`--authorization-webhook-config-file ${file} cannot be used: ${why}`, { cause });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-test('a new directory belongs to its owner alone and remembers what it is told', async () => {
+test('only its owner can read a new directory, which remembers settings', async () => {
   const path = join(home, 'one');
   const first = await openDirectory(path);
   expect(first).toMatchObject({ isNew: true, remembered: {} });
@@ -30,7 +30,7 @@ test('a new directory belongs to its owner alone and remembers what it is told',
   await second.release();
 });
 
-test('a directory that was made for it becomes its owner’s alone, and one with something else in it stays', async () => {
+test('a directory created for the cluster becomes private, and one with other files is left alone', async () => {
   for (const [path, more, mode] of [
     [join(home, 'empty'), undefined, 0o700],
     [join(home, 'shared'), 'notes.txt', 0o755],
@@ -61,7 +61,7 @@ test.each([
   await expect(openDirectory(home)).rejects.toThrow(message);
 });
 
-test('the other clusters of a home are seen, whatever else lies there', async () => {
+test('finds the other clusters of a home, and ignores other files', async () => {
   const one = await openDirectory(join(home, 'one'));
   await one.remember(settings);
   await writeFile(join(home, 'note.txt'), 'hello');

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-test('a second holder is refused, and told who has it', async () => {
+test('a second holder is refused with the process id of the first', async () => {
   const lock = await takeLock(directory);
   await expect(takeLock(directory)).rejects.toThrow(`${directory} is in use by process ${process.pid}`);
   await lock.release();
@@ -50,12 +50,12 @@ test('a copy of a locked directory is not locked', async () => {
   await rm(copy, { recursive: true });
 });
 
-test('what is not a lock holds nobody out', async () => {
+test('a file that is not a lock is ignored', async () => {
   await writeFile(join(directory, 'lock'), '');
   expect(await heldByUs()).toMatchObject({ pid: process.pid });
 });
 
-test('of many who find a stale lock exactly one gets it', async () => {
+test('exactly one of many processes takes over a stale lock', async () => {
   await writeFile(join(directory, 'lock'), JSON.stringify({ pid: 2 ** 30 }));
   const script = `
     const { takeLock } = await import(${JSON.stringify(join(import.meta.dirname, 'lock.ts'))});

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-test('the file names the cluster, its authority and the admin, for the owner alone', async () => {
+test('the file has the cluster, its authority and the administrator, and only its owner can read it', async () => {
   expect(parse(await readFile(file, 'utf8'))).toMatchObject({
     kind: 'Config',
     'current-context': 'quarterdeck',
@@ -49,7 +49,7 @@ test.each([
   expect(serverUrl(host, 6443)).toBe(server);
 });
 
-test('a file that says it already is not written again', async () => {
+test('a file that is up to date is not written again', async () => {
   const { ino } = await stat(file);
   await write();
   expect((await stat(file)).ino).toBe(ino);
@@ -68,7 +68,7 @@ current-context: work
 users: null
 `;
 
-test('what is there stays, comments included, and a new cluster becomes the current one', async () => {
+test('existing content stays, comments included, and a new cluster becomes the current context', async () => {
   await writeFile(file, OTHERS);
   await write();
   const text = await readFile(file, 'utf8');
@@ -87,7 +87,7 @@ test('a merged file is recognised, so that a further start leaves it alone', asy
   expect((await stat(file)).ino).toBe(ino);
 });
 
-test('a cluster that was there is replaced, and the current context stays', async () => {
+test('a cluster that is already in the file is replaced, and the current context stays', async () => {
   await writeFile(file, OTHERS);
   await write();
   await writeFile(file, (await readFile(file, 'utf8')).replace(/current-context: .*/, 'current-context: work'));

@@ -23,16 +23,16 @@ function userOf(token: string, key = pem) {
   return source.userOf(token);
 }
 
-test('a lasting token is known again as its account', async () => {
+test('a token from a Secret is authenticated as its account', async () => {
   const token = await tokenSigner(pem)(account);
   expect(userOf(token)).toMatchObject({ name: 'system:serviceaccount:shop:web', uid: 'u-1' });
 });
 
-test('a token of another key is nobody', async () => {
+test('a token signed with another key is rejected', async () => {
   expect(userOf(await tokenSigner(pem)(account), pemOf())).toBeUndefined();
 });
 
-test('bound tokens are from the first issuer, for the audiences given, and of any key that was in use', () => {
+test('bound tokens have the first issuer and the configured audiences, and are accepted with any key that was in use', () => {
   const former = newKey();
   const formerPem = createPublicKey(former).export({ type: 'spki', format: 'pem' }) as string;
   const settings = tokenSettings(

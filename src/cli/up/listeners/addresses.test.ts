@@ -17,7 +17,7 @@ test('the certificate names the bound address, the loopback ones and the service
   expect(new Set(names).size).toBe(names.length);
 });
 
-test('a server on every address is named by each of them', () => {
+test('a server on all addresses has each of them in its certificate', () => {
   expect(servingNames('0.0.0.0', RANGE)).not.toContain('0.0.0.0');
 });
 

@@ -15,7 +15,7 @@ test('the default cluster has the well-known port and range', async () => {
   });
 });
 
-test('what is given stands before what is remembered, and that before the defaults', async () => {
+test('given values take precedence over remembered ones, and those over defaults', async () => {
   const remembered: Remembered = {
     port: 7000,
     bindAddress: '127.0.0.2',
@@ -24,7 +24,7 @@ test('what is given stands before what is remembered, and that before the defaul
   expect(await settle({ port: 7001 }, remembered, none)).toMatchObject({ ...remembered, port: 7001 });
 });
 
-test('another name takes the next port and range that no cluster remembers and nobody listens on', async () => {
+test('a cluster of another name gets the next port and range that no cluster remembers and nobody listens on', async () => {
   const others: Remembered[] = [{ port: 6444, serviceClusterIpRange: '10.97.0.0/16' }];
   const listener = createServer().listen(6445, '127.0.0.1');
   await once(listener, 'listening').catch(() => undefined);
@@ -34,7 +34,7 @@ test('another name takes the next port and range that no cluster remembers and n
   expect(serviceClusterIpRange).toBe('10.98.0.0/16');
 });
 
-test('a directory keeps its store and its service addresses', async () => {
+test('the store and the service range of a directory cannot change', async () => {
   const remembered: Remembered = { store: 'embedded', serviceClusterIpRange: '10.96.0.0/16' };
   await expect(settle({ store: 'etcd' }, remembered, none)).rejects.toThrow(
     'stored in embedded: --store etcd needs another --data-dir',
@@ -51,7 +51,7 @@ test('etcd and its addresses must be given together', async () => {
   });
 });
 
-test('the certificates for etcd go with it, are remembered, and a certificate goes with its key', async () => {
+test('certificates for etcd need --store etcd, are remembered, and a certificate needs its key', async () => {
   const tls = { etcdCafile: '/ca', etcdCertfile: '/cert', etcdKeyfile: '/key' };
   await expect(settle({ etcdCafile: '/ca' }, {}, none)).rejects.toThrow('--etcd-cafile needs --store etcd');
   const half = { store: 'etcd', etcdServers: ['https://a:1'], etcdCertfile: '/cert' } as const;
@@ -69,7 +69,7 @@ test('settings that are not remembered come from the command line or their defau
   });
 });
 
-test('objects that are gone with the process fix nothing', async () => {
+test('a store that does not outlive the process can be changed', async () => {
   const remembered: Remembered = { store: 'memory', serviceClusterIpRange: '10.96.0.0/16' };
   const given = { store: 'embedded', serviceClusterIpRange: '10.9.0.0/16' } as const;
   expect(await settle(given, remembered, none)).toMatchObject(given);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { User } from '../../api.ts';
 import type { Attributes, Authorizer } from '../authorizer.ts';
 import { constraintOn, Impersonation } from './impersonation.ts';
-import { wantedUser } from './wanted.ts';
+import { requestedUser } from './requested-user.ts';
 
 const ann: User = { name: 'ann', groups: ['dev'] };
 const agent: User = {
@@ -36,20 +36,20 @@ function having(...rights: string[]) {
   };
   const impersonation = new Impersonation(authorizer);
   const as = (headers: Record<string, string>, user = ann, request: object = listing) =>
-    impersonation.userFor(wantedUser(headers)!, { ...request, user } as Attributes);
+    impersonation.userFor(requestedUser(headers)!, { ...request, user } as Attributes);
   return { as, asked, users, impersonation };
 }
 
 const ID = 'authentication.k8s.io';
 const joe = { 'impersonate-user': 'joe' };
 
-it('is wanted where a header says so', () => {
-  expect(wantedUser({ accept: '*/*', 'if-match': 'x' })).toBeUndefined();
-  expect(wantedUser({ 'impersonate-user': '' })).toBeUndefined();
+it('is requested by headers', () => {
+  expect(requestedUser({ accept: '*/*', 'if-match': 'x' })).toBeUndefined();
+  expect(requestedUser({ 'impersonate-user': '' })).toBeUndefined();
 });
 
-describe('with the older right', () => {
-  it('asks about every part of the other', async () => {
+describe('in legacy mode', () => {
+  it('checks every part of the requested user', async () => {
     const { as, asked } = having(
       'impersonate users joe',
       'impersonate groups a',
@@ -103,15 +103,15 @@ describe('with the older right', () => {
     expect((await as(headers)).groups).toEqual(groups);
   });
 
-  it('takes for accounts only those whose names can be', async () => {
+  it('treats only valid names as service accounts', async () => {
     const { as, asked } = having('impersonate users system:serviceaccount:Ns:robot');
     await as({ 'impersonate-user': 'system:serviceaccount:Ns:robot' });
     expect(asked).toContain('impersonate users system:serviceaccount:Ns:robot');
   });
 });
 
-describe('in a constrained way', () => {
-  it('acts as a person where the sender may both be him and do this as him', async () => {
+describe('in a constrained mode', () => {
+  it('impersonates a user if the sender may impersonate them and perform the request as them', async () => {
     const { as, asked } = having(
       'impersonate-on:user-info:list pods default/',
       `impersonate:user-info ${ID}/users joe`,
@@ -127,7 +127,7 @@ describe('in a constrained way', () => {
     });
   });
 
-  it('acts as an account, whose groups are known', async () => {
+  it('impersonates a service account, with its groups', async () => {
     const { as } = having(
       'impersonate-on:serviceaccount:list pods default/',
       `impersonate:serviceaccount ${ID}/serviceaccounts ns/robot`,
@@ -137,7 +137,7 @@ describe('in a constrained way', () => {
     expect(constraintOn(user)).toBe('impersonate:serviceaccount');
   });
 
-  it('acts as a node', async () => {
+  it('impersonates a node', async () => {
     const { as } = having(
       'impersonate-on:arbitrary-node:list pods default/',
       `impersonate:arbitrary-node ${ID}/nodes n1`,
@@ -151,7 +151,7 @@ describe('in a constrained way', () => {
     });
   });
 
-  it('acts as the node that the sender runs on, with a right that names none', async () => {
+  it('impersonates the node that the sender runs on, with a permission that names none', async () => {
     const rights = ['impersonate-on:associated-node:list pods default/', `impersonate:associated-node ${ID}/nodes *`];
     const { as, users } = having(...rights);
     const user = await as({ 'impersonate-user': 'system:node:n1' }, agent);
@@ -207,7 +207,7 @@ describe('in a constrained way', () => {
     });
   });
 
-  it('says what is wrong with a key', async () => {
+  it('reports what is wrong with a key', async () => {
     await expect(having(doing, being).as({ ...joe, 'impersonate-extra-scopes': 'x' })).rejects.toMatchObject({
       message: expect.stringContaining(
         'impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")',
@@ -215,7 +215,7 @@ describe('in a constrained way', () => {
     });
   });
 
-  it('asks for the right to all groups, and to all of what is extra, where there are many', async () => {
+  it('checks the permission for all groups and all extra values first if there are many', async () => {
     const many = { ...joe, 'impersonate-group': 'a, b, c, d', 'impersonate-extra-acme.io%2fs': 'a, b, c, d' };
     const star = having(
       doing,
@@ -236,7 +236,7 @@ describe('in a constrained way', () => {
     expect(each.asked).toHaveLength(12);
   });
 
-  it('asks whether a path may be read', async () => {
+  it('checks non-resource paths', async () => {
     const { as } = having('impersonate-on:user-info:get /metrics', being);
     expect((await as(joe, ann, { verb: 'get', path: '/metrics' })).name).toBe('joe');
     await expect(as(joe, ann, { verb: 'get', path: '/logs' })).rejects.toMatchObject({
@@ -245,7 +245,7 @@ describe('in a constrained way', () => {
   });
 });
 
-it('is refused in the words of the way that was tried first, which is the one that went well last', async () => {
+it('fails with the error of the mode tried first, which is the one that succeeded last', async () => {
   const { as, impersonation } = having('impersonate users joe');
   const refusedAt = async (headers: Record<string, string>) => {
     const outcome = await as(headers).catch((error: Error) => error);
@@ -272,7 +272,7 @@ it.each<[Record<string, string>, string]>([
   [{ 'impersonate-uid': '7' }, 'UID:"7", Groups:[]string(nil), Extra:map[string][]string(nil)'],
   [{ 'impersonate-extra-x': 'y' }, 'UID:"", Groups:[]string(nil), Extra:map[string][]string{"x":{"y"}}'],
 ])('without a user is no request: %j', (headers, words) => {
-  expect(() => wantedUser(headers)).toThrow(
+  expect(() => requestedUser(headers)).toThrow(
     `requested &user.DefaultInfo{Name:"", ${words}} without impersonating a user name`,
   );
 });

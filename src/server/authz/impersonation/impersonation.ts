@@ -1,55 +1,55 @@
-/** Acting as somebody else, for those who may: whom a request is made as, and by which right. */
+/** Impersonation: decides whether a sender may act as another user, and by which permission. */
 import { ApiError } from '../../../base/errors.ts';
 import type { User } from '../../api.ts';
 import { head, labelsOf } from '../../metrics/text.ts';
 import type { Attributes, Authorizer, ResourceAttributes } from '../authorizer.ts';
-import { refusal } from '../forbidden.ts';
+import { forbiddenError } from '../forbidden-error.ts';
 import { type Mode, modes, onAnyNode } from './modes.ts';
-import { type Part, partsOf } from './parts.ts';
-import { accountOf, nodeOf, type Wanted } from './wanted.ts';
+import { type PermissionCheck, permissionChecks } from './permission-checks.ts';
+import { accountOf, nodeOf, type RequestedUser } from './requested-user.ts';
 
 const ANONYMOUS = 'system:anonymous';
 const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
 
-/** Senders whose way is remembered. */
-const REMEMBERED = 10_000;
+/** Senders whose last mode is remembered. */
+const MAX_REMEMBERED_SENDERS = 10_000;
 
 const constraints = new WeakMap<User, string>();
 
-/** The right by which somebody is acted as, where that is one for a few things only. */
+/** The constrained permission by which a user is impersonated; undefined for other users. */
 export function constraintOn(user: User): string | undefined {
   return constraints.get(user);
 }
 
 export class Impersonation {
   readonly #authorizer: Authorizer;
-  /** The way that a sender went last: it is tried first, since he mostly goes the same. */
-  readonly #last = new Map<string, Mode>();
+  /** By sender: the mode that succeeded last is tried first. */
+  readonly #lastModes = new Map<string, Mode>();
   readonly #attempts = new Counts();
-  readonly #questions = new Counts();
+  readonly #checks = new Counts();
 
   constructor(authorizer: Authorizer) {
     this.#authorizer = authorizer;
   }
 
   /**
-   * The user to act as, when the sender of `asked` may. Rejects with the Forbidden of the first way that was tried.
-   * @param asked what the request wants, as its sender's
+   * The user to act as, if the sender may. Rejects with the Forbidden of the first mode that was tried. `attributes` are
+   * those of the request with the sender as its user.
    */
-  async userFor(wanted: Wanted, asked: Attributes): Promise<User> {
-    const { user: sender } = asked;
-    const last = this.#last.get(sender.name);
+  async userFor(requested: RequestedUser, attributes: Attributes): Promise<User> {
+    const { user: sender } = attributes;
+    const last = this.#lastModes.get(sender.name);
     let first: ApiError | undefined;
     for (const mode of last ? [last, ...modes.filter((other) => other !== last)] : modes) {
-      if (!mode.applies(sender, wanted)) continue;
-      const refused = await this.#refusal(mode, wanted, asked);
-      if (!refused) {
+      if (!mode.applies(sender, requested)) continue;
+      const error = await this.#check(mode, requested, attributes);
+      if (!error) {
         this.#remember(sender, mode);
         this.#attempts.count(mode.name, true);
-        return userOf(wanted, mode);
+        return userOf(requested, mode);
       }
-      first ??= refused;
+      first ??= error;
     }
     this.#attempts.count('', false);
     throw first ?? new ApiError('InternalError', 'all impersonation modes failed');
@@ -58,87 +58,96 @@ export class Impersonation {
   *lines(): Generator<string> {
     yield* this.#attempts.lines(
       'apiserver_impersonation_attempts_total',
-      'Requests that were to be made as somebody else.',
+      'Number of requests that ask for impersonation.',
     );
-    yield* this.#questions.lines(
+    yield* this.#checks.lines(
       'apiserver_impersonation_authorization_attempts_total',
-      'Questions about rights for them.',
+      'Number of permission checks for impersonation.',
     );
   }
 
-  /** Undefined when the sender may. */
-  async #refusal(mode: Mode, wanted: Wanted, asked: Attributes): Promise<ApiError | undefined> {
+  /** Returns why the sender may not impersonate the user in this mode; undefined if it may. */
+  async #check(mode: Mode, requested: RequestedUser, attributes: Attributes): Promise<ApiError | undefined> {
     if (mode.isConstrained) {
-      const refused = await this.#ask(doing(asked, mode), mode);
-      if (refused) return refused;
+      const error = await this.#authorize(whileImpersonating(attributes, mode), mode);
+      if (error) return error;
     }
-    for (const part of partsOf(asked.user, wanted, mode)) {
-      const refused = await this.#refusalOf(part, mode);
-      if (refused) return refused;
+    for (const check of permissionChecks(attributes.user, requested, mode)) {
+      const error = await this.#perform(check, mode);
+      if (error) return error;
     }
     return undefined;
   }
 
-  async #refusalOf({ any, all, refused }: Part, mode: Mode): Promise<ApiError | undefined> {
-    if (refused) return refused;
-    if (any && !(await this.#ask(any, mode))) return undefined;
+  async #perform({ any, all, error }: PermissionCheck, mode: Mode): Promise<ApiError | undefined> {
+    if (error) return error;
+    if (any && !(await this.#authorize(any, mode))) return undefined;
     for (const each of all) {
-      const found = await this.#ask(each, mode);
+      const found = await this.#authorize(each, mode);
       if (found) return found;
     }
     return undefined;
   }
 
-  async #ask(asked: Attributes, { name }: Mode): Promise<ApiError | undefined> {
-    const { verdict, reason, error } = await this.#authorizer.authorize(asked);
-    this.#questions.count(name, verdict === 'allow');
-    return verdict === 'allow' ? undefined : refusal(asked, [error, reason].filter(Boolean).join(': '));
+  async #authorize(attributes: Attributes, { name }: Mode): Promise<ApiError | undefined> {
+    const { verdict, reason, error } = await this.#authorizer.authorize(attributes);
+    this.#checks.count(name, verdict === 'allow');
+    return verdict === 'allow' ? undefined : forbiddenError(attributes, [error, reason].filter(Boolean).join(': '));
   }
 
   #remember({ name }: User, mode: Mode): void {
-    if (this.#last.get(name) === mode) return;
-    if (this.#last.size >= REMEMBERED) this.#last.delete(this.#last.keys().next().value!);
-    this.#last.set(name, mode);
+    if (this.#lastModes.get(name) === mode) return;
+    if (this.#lastModes.size >= MAX_REMEMBERED_SENDERS) this.#lastModes.delete(this.#lastModes.keys().next().value!);
+    this.#lastModes.set(name, mode);
   }
 }
 
-/** What the request wants, as the right to do it while acting as somebody. */
-function doing(asked: Attributes, { name }: Mode): Attributes {
-  const user = name === 'associated-node' ? onAnyNode(asked.user) : asked.user;
-  const verb = `impersonate-on:${name}:${asked.verb}`;
-  if (asked.path !== undefined) return { path: asked.path, user, verb };
-  const { group, version, resource, subresource, namespace, fieldSelector, labelSelector } = asked;
-  const rest: ResourceAttributes = { user, verb, group, version, resource, subresource, namespace, name: asked.name };
+/** The permission to do what the request wants while impersonating somebody. */
+function whileImpersonating(attributes: Attributes, { name }: Mode): Attributes {
+  const user = name === 'associated-node' ? onAnyNode(attributes.user) : attributes.user;
+  const verb = `impersonate-on:${name}:${attributes.verb}`;
+  if (attributes.path !== undefined) return { path: attributes.path, user, verb };
+  const { group, version, resource, subresource, namespace, fieldSelector, labelSelector } = attributes;
+  const rest: ResourceAttributes = {
+    user,
+    verb,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name: attributes.name,
+  };
   return { ...rest, fieldSelector, labelSelector };
 }
 
-function userOf(wanted: Wanted, mode: Mode): User {
-  const { name, uid, extra } = wanted;
+function userOf(requested: RequestedUser, mode: Mode): User {
+  const { name, uid, extra } = requested;
   const user: User = Object.freeze({
     name,
     ...(uid ? { uid } : {}),
-    groups: Object.freeze(withEverybody(name, groupsOf(wanted, mode))),
+    groups: Object.freeze(withAuthenticated(name, groupsOf(requested, mode))),
     ...(Object.keys(extra).length > 0 ? { extra } : {}),
   });
   if (mode.isConstrained) constraints.set(user, mode.verb);
   return user;
 }
 
-/** Those of accounts are known, and, where a way is constrained, those of nodes; named groups are all there are. */
-function groupsOf({ name, groups }: Wanted, { isConstrained }: Mode): readonly string[] {
+/** The requested groups, or those that follow from the name of a service account or, in a constrained mode, a node. */
+function groupsOf({ name, groups }: RequestedUser, { isConstrained }: Mode): readonly string[] {
   if (groups.length > 0) return groups;
   const account = accountOf(name);
   if (account) return ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`];
   return isConstrained && nodeOf(name) !== undefined ? ['system:nodes'] : [];
 }
 
-/** Who is somebody is authenticated, unless the groups say otherwise. */
-function withEverybody(name: string, groups: readonly string[]): string[] {
-  const everybody = name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;
-  return groups.includes(everybody) || groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, everybody];
+/** Adds `system:authenticated`, or `system:unauthenticated` for the anonymous user, unless the groups have either. */
+function withAuthenticated(name: string, groups: readonly string[]): string[] {
+  const own = name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;
+  return groups.includes(own) || groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, own];
 }
 
-/** By the way that was tried, and how it ended. */
+/** Counters by mode and decision. */
 class Counts {
   readonly #counts = new Map<string, number>();
 

@@ -1,23 +1,23 @@
 /**
- * The ways of acting as somebody else. The older one asks whether the sender may `impersonate` each part of the other, and
- * then lets him do whatever the other may. The constrained ones ask besides whether the sender may do just this while
- * acting as somebody of that sort, and leave alone what is too much for them.
+ * The modes of impersonation. The legacy mode checks whether the sender may `impersonate` each part of the requested user,
+ * and then allows whatever that user may do. The constrained modes also check whether the sender may perform the request
+ * while impersonating a user of that sort, and reject some users altogether.
  */
 import type { User } from '../../api.ts';
-import { accountOf, hasOnlyName, nodeOf, type Wanted } from './wanted.ts';
+import { accountOf, hasOnlyName, nodeOf, type RequestedUser } from './requested-user.ts';
 
 type ModeName = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info' | 'legacy';
 
 export interface Mode {
   readonly name: ModeName;
-  /** What the sender needs for each part of the other. */
+  /** The permission that the sender needs for each part of the requested user. */
   readonly verb: string;
   readonly isConstrained: boolean;
-  /** Whether this is the way for such a user at all. */
-  applies(sender: User, wanted: Wanted): boolean;
+  /** Whether this mode is for such users. */
+  applies(sender: User, requested: RequestedUser): boolean;
 }
 
-const NODE_NAME = 'authentication.kubernetes.io/node-name';
+const NODE_NAME_KEY = 'authentication.kubernetes.io/node-name';
 
 function constrained(name: ModeName, applies: Mode['applies']): Mode {
   return { name, verb: `impersonate:${name}`, isConstrained: true, applies };
@@ -25,25 +25,25 @@ function constrained(name: ModeName, applies: Mode['applies']): Mode {
 
 /** In the order in which they are tried. */
 export const modes: readonly Mode[] = [
-  constrained('associated-node', (sender, wanted) => {
-    const node = nodeOf(wanted.name);
-    return node !== undefined && hasOnlyName(wanted) && accountOf(sender.name) !== undefined && runsOn(sender, node);
+  constrained('associated-node', (sender, requested) => {
+    const node = nodeOf(requested.name);
+    return node !== undefined && hasOnlyName(requested) && accountOf(sender.name) !== undefined && runsOn(sender, node);
   }),
-  constrained('arbitrary-node', (_, wanted) => hasOnlyName(wanted) && nodeOf(wanted.name) !== undefined),
-  constrained('serviceaccount', (_, wanted) => hasOnlyName(wanted) && accountOf(wanted.name) !== undefined),
+  constrained('arbitrary-node', (_, requested) => hasOnlyName(requested) && nodeOf(requested.name) !== undefined),
+  constrained('serviceaccount', (_, requested) => hasOnlyName(requested) && accountOf(requested.name) !== undefined),
   constrained('user-info', (_, { name }) => nodeOf(name) === undefined && accountOf(name) === undefined),
   { name: 'legacy', verb: 'impersonate', isConstrained: false, applies: () => true },
 ];
 
-/** Its token was made for a pod of that node, or for the node itself. */
+/** Whether the sender's token was issued for a pod on that node, or for the node itself. */
 function runsOn({ extra }: User, node: string): boolean {
-  const names = extra?.[NODE_NAME] ?? [];
+  const names = extra?.[NODE_NAME_KEY] ?? [];
   return names.length === 1 && names[0] === node;
 }
 
 /**
- * How a sender looks to authorizers where the node does not matter: rights are given for the node that he is on, whichever
- * that is. What else is known of him names it, or changes with it.
+ * The sender without what identifies its node: permissions are granted for the node it is on, whichever that is. Its other
+ * extra values name the node or change with it, so only their keys are kept.
  */
 export function onAnyNode(sender: User): User {
   return {

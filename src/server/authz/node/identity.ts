@@ -1,9 +1,9 @@
 import type { User } from '../../api.ts';
 
-const PREFIX = 'system:node:';
+const NODE_USER_PREFIX = 'system:node:';
 
-/** The node that a user is; undefined for who is none. A node without a name is an empty one. */
+/** The name of the node that a user is, possibly empty; undefined for other users. */
 export function nodeOf({ name, groups }: User): string | undefined {
-  if (!name.startsWith(PREFIX) || !groups.includes('system:nodes')) return undefined;
-  return name.slice(PREFIX.length);
+  if (!name.startsWith(NODE_USER_PREFIX) || !groups.includes('system:nodes')) return undefined;
+  return name.slice(NODE_USER_PREFIX.length);
 }

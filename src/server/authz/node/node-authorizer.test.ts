@@ -36,7 +36,7 @@ const pod = (name: string, spec: object, metadata: object = {}) => ({
 });
 
 describe('a node reads what its pods need', () => {
-  it('and no other node does, nor anything else', async () => {
+  it('and no other node, nor anything else', async () => {
     const volumes = [
       { name: 'a', secret: { secretName: 'in-volume' } },
       { name: 'b', configMap: { name: 'in-volume' } },
@@ -88,7 +88,7 @@ describe('a node reads what its pods need', () => {
     expect(may(node('n1'), 'patch', 'persistentvolumeclaims/status', { name: 'claim' })).toBe(true);
   });
 
-  it('as long as they are there', async () => {
+  it('as long as the pods exist', async () => {
     const volumes = [{ name: 'a', secret: { secretName: 's' } }];
     await api.create('pods', pod('p', { volumes, nodeName: undefined }));
     expect(may(node('n1'), 'get', 'secrets', { name: 's' })).toBe(false);
@@ -103,7 +103,7 @@ describe('a node reads what its pods need', () => {
     expect(may(node('n1'), 'get', 'secrets', { name: 's' })).toBe(false);
   });
 
-  it('but nothing through a pod that it made up itself', async () => {
+  it('but nothing through a mirror pod', async () => {
     const annotations = { 'kubernetes.io/config.mirror': 'x' };
     await api.create('pods', pod('p', { volumes: [{ name: 'a', secret: { secretName: 's' } }] }, { annotations }));
     expect(may(node('n1'), 'get', 'secrets', { name: 's' })).toBe(false);
@@ -176,7 +176,7 @@ describe('a node by its name', () => {
     expect(may(node('n1'), verb, what, more)).toBe(allowed);
   });
 
-  it('must be one, and must have one', () => {
+  it('must be in the group of nodes and have a name', () => {
     const asked = (user: User) => decide(user, 'list', 'services', { name: '', namespace: '' });
     expect(asked({ name: 'system:node:n1', groups: [] }).verdict).toBe('noOpinion');
     expect(asked({ name: 'n1', groups: ['system:nodes'] }).verdict).toBe('noOpinion');

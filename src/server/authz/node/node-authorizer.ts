@@ -1,4 +1,4 @@
-/** What a node may do: report itself and its pods, and read what those pods need. All else is left to others. */
+/** What a node may do: report on itself and its pods, and read what those pods need. It has no opinion on anything else. */
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -25,10 +25,10 @@ import { nodeOf } from './identity.ts';
 import { NodePods } from './node-pods.ts';
 import { type ReferredKind, secretsOfVolume } from './references.ts';
 
-const NODE_LEASES = 'kube-node-lease';
+const NODE_LEASE_NAMESPACE = 'kube-node-lease';
 const SAME_NAME_VERBS = ['get', 'create', 'update', 'patch', 'delete'];
 
-const not = (reason: string): Decision => ({ verdict: 'noOpinion', reason });
+const noOpinion = (reason: string): Decision => ({ verdict: 'noOpinion', reason });
 
 /** An object whose spec names its node. */
 type WithNode = KubeObject & { readonly spec: { readonly nodeName?: string } };
@@ -45,9 +45,9 @@ export class NodeAuthorizer implements Authorizer {
   authorize(attributes: Attributes): Decision {
     const node = nodeOf(attributes.user);
     if (node === undefined) return NO_OPINION;
-    if (node === '') return not(`unknown node for user ${JSON.stringify(attributes.user.name)}`);
-    const divided = attributes.path === undefined ? this.#divided(node, attributes) : undefined;
-    if (divided) return divided;
+    if (node === '') return noOpinion(`unknown node for user ${JSON.stringify(attributes.user.name)}`);
+    const decision = attributes.path === undefined ? this.#decideByObject(node, attributes) : undefined;
+    if (decision) return decision;
     return systemRules.node?.some((rule) => ruleAllows(rule, attributes)) ? ALLOW : NO_OPINION;
   }
 
@@ -56,8 +56,8 @@ export class NodeAuthorizer implements Authorizer {
     return { ...NO_RULES, incomplete: true, error: 'node authorizer does not support user rule resolution' };
   }
 
-  /** What is given object by object; undefined for everything else. */
-  #divided(node: string, attributes: ResourceAttributes): Decision | undefined {
+  /** Decides about resources that a node may use object by object; undefined for all others. */
+  #decideByObject(node: string, attributes: ResourceAttributes): Decision | undefined {
     const { group, resource, subresource } = attributes;
     switch (group ? `${resource}.${group}` : resource) {
       case 'secrets':
@@ -84,7 +84,7 @@ export class NodeAuthorizer implements Authorizer {
       case 'resourceslices.resource.k8s.io':
         return this.#slice(node, attributes);
       case 'nodes':
-        return itself(node, attributes);
+        return ownNode(node, attributes);
       case 'pods':
         return this.#pod(node, attributes);
       default:
@@ -93,11 +93,11 @@ export class NodeAuthorizer implements Authorizer {
   }
 
   #needed(node: string, kind: ReferredKind, { namespace, name }: ResourceAttributes): Decision {
-    if (name === '') return not('No Object name found');
+    if (name === '') return noOpinion('No Object name found');
     return this.#pods.needs(node, kind, { namespace, name }) ? ALLOW : unrelated(node);
   }
 
-  /** Through a pod, or through a volume that one of its pods has. */
+  /** A node may read a secret that one of its pods refers to, or one of their volumes. */
   #secret(node: string, attributes: ResourceAttributes): Decision {
     const decision = this.#needed(node, 'secrets', attributes);
     if (decision === ALLOW || attributes.name === '') return decision;
@@ -111,7 +111,7 @@ export class NodeAuthorizer implements Authorizer {
     return decision;
   }
 
-  /** Both must name each other: a claim alone can ask for any volume. */
+  /** The volume of a claim. Both must name each other, since a claim alone could name any volume. */
   #volumeOf({ namespace, name }: { namespace: string; name: string }): PersistentVolume | undefined {
     const claim = this.#read(PersistentVolumeClaim, namespace, name);
     const volume = claim && this.#read(PersistentVolume, '', claim.spec?.volumeName ?? '');
@@ -126,7 +126,7 @@ export class NodeAuthorizer implements Authorizer {
     return this.#pods.needs(node, 'persistentvolumeclaims', at) ? ALLOW : unrelated(node);
   }
 
-  /** Volumes that are directories of the node: it finds them by label, and writes when their data is gone. */
+  /** Volumes that are directories on the node: it finds them by label, and reports when their data is deleted. */
   #directory(node: string, attributes: ResourceAttributes): Decision | undefined {
     const { verb, name, labelSelector = [] } = attributes;
     if ((verb === 'list' || verb === 'watch') && isOnly(labelSelector, DIRECTORY_NODE, node)) return ALLOW;
@@ -135,9 +135,9 @@ export class NodeAuthorizer implements Authorizer {
     return volume && nodeDirectory(volume)?.node === node ? ALLOW : undefined;
   }
 
-  /** An object that says in its spec which node it is for. */
+  /** An object whose spec names the node it is for. */
   #own(node: string, kind: Kind<WithNode>, { namespace, name }: ResourceAttributes): Decision {
-    if (name === '') return not('No Object name found');
+    if (name === '') return noOpinion('No Object name found');
     return this.#read(kind, namespace, name)?.spec?.nodeName === node ? ALLOW : unrelated(node);
   }
 
@@ -146,14 +146,14 @@ export class NodeAuthorizer implements Authorizer {
     if (verb === 'get' && subresource === '') {
       return reading(attributes) ?? this.#needed(node, 'serviceaccounts', attributes);
     }
-    if (verb !== 'create' || name === '') return not('can only create tokens for individual service accounts');
-    if (subresource !== 'token') return not('can only create token subresource of serviceaccount');
+    if (verb !== 'create' || name === '') return noOpinion('can only create tokens for individual service accounts');
+    if (subresource !== 'token') return noOpinion('can only create token subresource of serviceaccount');
     return this.#needed(node, 'serviceaccounts', attributes);
   }
 
   #slice(node: string, attributes: ResourceAttributes): Decision {
     const { verb, subresource } = attributes;
-    if (subresource !== '') return not('cannot authorize ResourceSlice subresources');
+    if (subresource !== '') return noOpinion('cannot authorize ResourceSlice subresources');
     switch (verb) {
       case 'create':
         return ALLOW;
@@ -166,9 +166,9 @@ export class NodeAuthorizer implements Authorizer {
       case 'watch':
       case 'deletecollection':
         if (selectsNode(attributes, 'spec.nodeName', node)) return ALLOW;
-        return not('can only list/watch/deletecollection resourceslices with nodeName field selector');
+        return noOpinion('can only list/watch/deletecollection resourceslices with nodeName field selector');
       default:
-        return not(
+        return noOpinion(
           'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection',
         );
     }
@@ -183,13 +183,13 @@ export class NodeAuthorizer implements Authorizer {
       case 'watch ':
         if (selectsNode(attributes, 'spec.nodeName', node)) return ALLOW;
         if (attributes.name !== '') return this.#own(node, Pod, attributes);
-        return not('can only list/watch pods with spec.nodeName field selector');
+        return noOpinion('can only list/watch pods with spec.nodeName field selector');
       case 'create ':
       case 'delete ':
       case 'update status':
       case 'patch status':
       case 'create eviction':
-        // Which pods, is for node restriction to see.
+        // Node restriction checks which pods.
         return ALLOW;
       default:
         return NO_OPINION;
@@ -202,43 +202,44 @@ export class NodeAuthorizer implements Authorizer {
 }
 
 function unrelated(node: string): Decision {
-  return not(`no relationship found between node '${node}' and this object`);
+  return noOpinion(`no relationship found between node '${node}' and this object`);
 }
 
-/** Why it is no read of one object; undefined where it is one. */
+/** Returns why the request is not a read of a namespaced object; undefined if it is. */
 function reading({ verb, subresource, namespace }: ResourceAttributes): Decision | undefined {
-  if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return not('can only read resources of this type');
-  if (subresource !== '') return not('cannot read subresource');
-  if (namespace === '') return not('can only read namespaced object of this type');
+  if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return noOpinion('can only read resources of this type');
+  if (subresource !== '') return noOpinion('cannot read subresource');
+  if (namespace === '') return noOpinion('can only read namespaced object of this type');
   return undefined;
 }
 
 function getting({ verb, subresource }: ResourceAttributes): Decision | undefined {
-  if (verb !== 'get') return not('can only get individual resources of this type');
-  return subresource === '' ? undefined : not('cannot get subresource');
+  if (verb !== 'get') return noOpinion('can only get individual resources of this type');
+  return subresource === '' ? undefined : noOpinion('cannot get subresource');
 }
 
 function updatingStatus({ verb }: ResourceAttributes): Decision | undefined {
-  return verb === 'update' || verb === 'patch' ? undefined : not('can only get/update/patch this type');
+  return verb === 'update' || verb === 'patch' ? undefined : noOpinion('can only get/update/patch this type');
 }
 
-/** The name in a create is seen by node restriction: here there is none yet. */
+/** A create has no name yet; node restriction checks it. */
 function lease(node: string, { verb, namespace, name }: ResourceAttributes): Decision {
-  if (!SAME_NAME_VERBS.includes(verb)) return not('can only get, create, update, patch, or delete a node lease');
-  if (namespace !== NODE_LEASES) return not(`can only access leases in the "${NODE_LEASES}" system namespace`);
+  if (!SAME_NAME_VERBS.includes(verb)) return noOpinion('can only get, create, update, patch, or delete a node lease');
+  if (namespace !== NODE_LEASE_NAMESPACE)
+    return noOpinion(`can only access leases in the "${NODE_LEASE_NAMESPACE}" system namespace`);
   if (verb === 'create' || name === node) return ALLOW;
-  return not('can only access node lease with the same name as the requesting node');
+  return noOpinion('can only access node lease with the same name as the requesting node');
 }
 
 function csiNode(node: string, { verb, subresource, name }: ResourceAttributes): Decision {
-  if (!SAME_NAME_VERBS.includes(verb)) return not('can only get, create, update, patch, or delete a CSINode');
-  if (subresource !== '') return not('cannot authorize CSINode subresources');
+  if (!SAME_NAME_VERBS.includes(verb)) return noOpinion('can only get, create, update, patch, or delete a CSINode');
+  if (subresource !== '') return noOpinion('cannot authorize CSINode subresources');
   if (verb === 'create' || name === node) return ALLOW;
-  return not('can only access CSINode with the same name as the requesting node');
+  return noOpinion('can only access CSINode with the same name as the requesting node');
 }
 
-/** A node may look for itself before it is there. */
-function itself(node: string, { verb, subresource, name }: ResourceAttributes): Decision {
+/** A node may read and write its own Node object, also before that exists. */
+function ownNode(node: string, { verb, subresource, name }: ResourceAttributes): Decision {
   switch (`${verb} ${subresource}`) {
     case 'create ':
     case 'update ':
@@ -250,7 +251,9 @@ function itself(node: string, { verb, subresource, name }: ResourceAttributes): 
     case 'list ':
     case 'watch ':
       if (name === node) return ALLOW;
-      return not(`node '${node}' cannot read ${name === '' ? 'all nodes' : `'${name}'`}, only its own Node object`);
+      return noOpinion(
+        `node '${node}' cannot read ${name === '' ? 'all nodes' : `'${name}'`}, only its own Node object`,
+      );
     default:
       return NO_OPINION;
   }
@@ -260,7 +263,7 @@ function selectsNode({ fieldSelector = [] }: ResourceAttributes, field: string, 
   return isOnly(fieldSelector, field, node);
 }
 
-/** Whether a selector lets only objects through that have this value. */
+/** Whether a selector matches only objects with this value. */
 function isOnly(selector: readonly SelectorRequirement[], name: string, value: string): boolean {
   return selector.some(
     ({ key, operator, values = [] }) => key === name && operator === 'In' && values.length === 1 && values[0] === value,

@@ -1,4 +1,4 @@
-/** Checks the labels that a node puts on itself: not those by which others steer pods to trusted nodes. */
+/** Checks the labels that a node sets on itself: not those by which pods are kept on trusted nodes. */
 import { isNodeOwnLabel } from '../../../kinds/groups/core/node/own-labels.ts';
 import type { AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';

@@ -1,4 +1,4 @@
-/** Which other objects a pod, or a volume, needs on its node. */
+/** The objects that a pod or a volume needs on its node. */
 import type { Sparse } from '../../../kinds/columns/column.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -6,7 +6,7 @@ import type { Container } from '../../../kinds/shapes/container/container.ts';
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
 
-/** The kinds a pod refers to by name, in its own namespace. */
+/** The kinds that a pod refers to by name, in its own namespace. */
 export type ReferredKind = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'resourceclaims' | 'serviceaccounts';
 
 export interface Reference {
@@ -14,7 +14,7 @@ export interface Reference {
   readonly name: string;
 }
 
-/** Names may stand several times, and be empty where a pod says nothing. */
+/** What a pod refers to, possibly with duplicates. */
 export function referencesOf({ metadata, spec = {}, status = {} }: Sparse<Pod>): Reference[] {
   const found: Reference[] = [];
   const add = (kind: ReferredKind, name: string | undefined) => {
@@ -27,7 +27,7 @@ export function referencesOf({ metadata, spec = {}, status = {} }: Sparse<Pod>):
   }
   for (const volume of spec.volumes ?? []) {
     addOfVolume(volume, add);
-    // A claim of its own, named after the pod.
+    // The claim of an ephemeral volume is named after the pod.
     if (volume.ephemeral) add('persistentvolumeclaims', `${metadata?.name}-${volume.name}`);
   }
   for (const { name, resourceClaimName } of spec.resourceClaims ?? []) {
@@ -51,14 +51,14 @@ function addOfContainer({ env = [], envFrom = [] }: Sparse<Pick<Container, 'env'
   }
 }
 
-/** Volumes that name a secret in the field `secretRef`. */
-const WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
+/** Volume types with a field `secretRef`. */
+const TYPES_WITH_SECRET_REF = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
 
 function addOfVolume(volume: Sparse<Volume>, add: Add): void {
   add('secrets', volume.secret?.secretName);
   add('secrets', volume.azureFile?.secretName);
   add('secrets', volume.csi?.nodePublishSecretRef?.name);
-  for (const sort of WITH_SECRET) add('secrets', volume[sort]?.secretRef?.name);
+  for (const type of TYPES_WITH_SECRET_REF) add('secrets', volume[type]?.secretRef?.name);
   add('configmaps', volume.configMap?.name);
   add('persistentvolumeclaims', volume.persistentVolumeClaim?.claimName);
   for (const { secret, configMap } of volume.projected?.sources ?? []) {
@@ -67,14 +67,14 @@ function addOfVolume(volume: Sparse<Volume>, add: Add): void {
   }
 }
 
-/** The secrets that a node needs to mount a volume; those for controllers alone are not among them. */
+/** The secrets that a node needs to mount a volume; not those that only controllers need. */
 export function secretsOfVolume({
   spec = {},
 }: Sparse<PersistentVolume>): { readonly namespace: string; readonly name: string }[] {
   const home = spec.claimRef?.namespace ?? '';
   const { csi, azureFile } = spec;
   const named = [
-    ...WITH_SECRET.map((sort) => spec[sort]?.secretRef),
+    ...TYPES_WITH_SECRET_REF.map((type) => spec[type]?.secretRef),
     azureFile && { name: azureFile.secretName, namespace: azureFile.secretNamespace },
     ...[csi?.nodePublishSecretRef, csi?.nodeStageSecretRef, csi?.nodeExpandSecretRef],
   ];

@@ -28,14 +28,14 @@ describe('a pod', () => {
     ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid, controller: true, ...owner }],
   });
 
-  it('can be made by a node as a mirror of its own', async () => {
+  it('can be created by a node as its mirror pod', async () => {
     const made = await api.create('pods', pod('n1', mirror()), asNode);
     expect(made.spec.nodeName).toBe('n1');
     await api.delete('pods', 'p', asNode);
     expect((await api.get('pods', 'p')).metadata.deletionTimestamp).toBeDefined();
   });
 
-  it('is refused as any other', async () => {
+  it('is rejected otherwise', async () => {
     const make = (made: object) => api.create('pods', made, asNode);
     await expect(make(pod('n1'))).rejects.toMatchObject(forbidden('can only create mirror pods'));
     await expect(make(pod('n2', mirror()))).rejects.toMatchObject(forbidden('spec.nodeName set to itself'));
@@ -46,7 +46,7 @@ describe('a pod', () => {
     await expect(make(pod('n1', mirror(), { volumes }))).rejects.toMatchObject(forbidden('reference secrets'));
   });
 
-  it('of another node is left alone', async () => {
+  it('of another node cannot be written', async () => {
     await api.create('pods', pod('n2'));
     const status = { status: { phase: 'Failed' } };
     await expect(api.patch('pods', 'p', status, { ...asNode, subresource: 'status' })).rejects.toMatchObject(
@@ -61,7 +61,7 @@ describe('a pod', () => {
     );
   });
 
-  it('of the node gets its status, and no labels with it', async () => {
+  it('of the node can get a status, but no labels with it', async () => {
     await api.create('pods', pod('n1'));
     const at = { ...asNode, subresource: 'status' };
     await api.patch('pods', 'p', { status: { phase: 'Running' } }, at);
@@ -74,7 +74,7 @@ describe('a pod', () => {
 describe('a node', () => {
   const change = (name: string, body: object) => api.patch('nodes', name, body, cluster);
 
-  it('writes about itself alone', async () => {
+  it('can write only itself', async () => {
     await change('n1', { metadata: { labels: { mine: 'x', 'kubernetes.io/hostname': 'h' } } });
     await expect(change('n2', { metadata: { labels: { mine: 'x' } } })).rejects.toMatchObject(
       forbidden('node "n1" is not allowed to modify node "n2"'),
@@ -133,7 +133,7 @@ describe('a volume that is a directory of the node', () => {
   const released = { metadata: { finalizers: null } };
   const refused = forbidden('can only remove the finalizer');
 
-  it('is released by the node when it is to go, and changed in no other way', async () => {
+  it('can be released by the node when it is deleted, and not be changed otherwise', async () => {
     await api.create('persistentvolumes', volume('n1'), master);
     await expect(change(released)).rejects.toMatchObject(refused);
     await api.delete('persistentvolumes', 'v', master);
@@ -145,14 +145,14 @@ describe('a volume that is a directory of the node', () => {
     await expect(api.get('persistentvolumes', 'v', master)).rejects.toMatchObject({ code: 404 });
   });
 
-  it('of another node is the authorizer’s business', async () => {
+  it('of another node is left to the authorizer', async () => {
     await api.create('persistentvolumes', volume('n2'), master);
     const changed = await change({ metadata: { labels: { a: 'b' } } });
     expect(changed.metadata.labels).toMatchObject({ a: 'b' });
   });
 });
 
-it('holds leases and CSI nodes of its own name', async () => {
+it('a node writes only the Lease and CSINode of its own name', async () => {
   const at = { user, apiVersion: 'coordination.k8s.io/v1', namespace: 'kube-node-lease' };
   await api.create('leases', { metadata: { name: 'n1' } }, at);
   await expect(api.create('leases', { metadata: { name: 'n2' } }, at)).rejects.toMatchObject({ code: 403 });
@@ -163,7 +163,7 @@ it('holds leases and CSI nodes of its own name', async () => {
   });
 });
 
-it('is for nodes alone', async () => {
+it('applies to nodes only', async () => {
   const somebody = { user: { name: 'ann', groups: [] } };
   await api.create('pods', pod('n2'), somebody);
   const nameless = { user: { name: 'system:node:', groups: ['system:nodes'] } };

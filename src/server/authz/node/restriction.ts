@@ -1,6 +1,6 @@
 /**
- * Node restriction: a node writes about itself and its own pods alone. The authorizer has seen which paths a node may
- * write to; this sees what it writes there.
+ * The admission plugin NodeRestriction: a node may write only about itself and its own pods. The node authorizer checks which
+ * objects a node may write; this plugin checks what it writes.
  */
 import { notFound } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/tree.ts';
@@ -16,19 +16,19 @@ import { isToRemove, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-
 import type { AdmissionPlugin, AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';
 import type { Core } from '../../core.ts';
-import { checkAudience } from './audience.ts';
 import { nodeOf } from './identity.ts';
 import { checkLabels } from './node-labels.ts';
-import { MIRROR } from './node-pods.ts';
+import { MIRROR_ANNOTATION } from './node-pods.ts';
 import { referencesOf } from './references.ts';
+import { checkAudience } from './token-audience.ts';
 
 type Check = (core: Core, request: AdmissionRequest, node: string) => void | Promise<void>;
 
-const SERVING = 'kubernetes.io/kubelet-serving';
-const CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet';
-const NODE_LEASES = 'kube-node-lease';
+const SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
+const NODE_LEASE_NAMESPACE = 'kube-node-lease';
 
-/** By resource, with its group where it has one. */
+/** By resource, with its group unless that is the core group. */
 const CHECKS: Readonly<Record<string, Check>> = {
   pods: checkPod,
   nodes: checkNode,
@@ -96,30 +96,30 @@ function checkWholePod(core: Core, request: AdmissionRequest, node: string): voi
   }
 }
 
-/** A pod that the node runs by itself, shown to the cluster: it belongs to the node and refers to nothing. */
+/** A mirror pod shows a static pod of the node to the cluster: it is owned by the node and refers to nothing. */
 function checkMirrorPod(core: Core, request: AdmissionRequest, node: string): void {
   const pod = request.object as Pod;
-  const no = (why: string) => refused(request, why);
+  const refuse = (why: string) => refused(request, why);
   const { annotations, ownerReferences = [] } = pod.metadata;
-  if (annotations?.[MIRROR] === undefined) {
-    throw no(`pod does not have "${MIRROR}" annotation, node "${node}" can only create mirror pods`);
+  if (annotations?.[MIRROR_ANNOTATION] === undefined) {
+    throw refuse(`pod does not have "${MIRROR_ANNOTATION}" annotation, node "${node}" can only create mirror pods`);
   }
-  if (pod.spec.nodeName !== node) throw no(`node "${node}" can only create pods with spec.nodeName set to itself`);
+  if (pod.spec.nodeName !== node) throw refuse(`node "${node}" can only create pods with spec.nodeName set to itself`);
   const [owner, second] = ownerReferences;
-  if (second) throw no(`node "${node}" can only create pods with a single owner reference set to itself`);
+  if (second) throw refuse(`node "${node}" can only create pods with a single owner reference set to itself`);
   if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) {
-    throw no(`node "${node}" can only create pods with an owner reference set to itself`);
+    throw refuse(`node "${node}" can only create pods with an owner reference set to itself`);
   }
   if (!owner.controller) {
-    throw no(`node "${node}" can only create pods with a controller owner reference set to itself`);
+    throw refuse(`node "${node}" can only create pods with a controller owner reference set to itself`);
   }
-  if (owner.blockOwnerDeletion) throw no(`node "${node}" must not set blockOwnerDeletion on an owner reference`);
+  if (owner.blockOwnerDeletion) throw refuse(`node "${node}" must not set blockOwnerDeletion on an owner reference`);
   const entry = core.cache.table(Node).get('', node);
   if (!entry) throw notFound(Node, node);
   const { uid } = entry.hub(Node).metadata;
-  if (owner.uid !== uid) throw no(`node ${node} UID mismatch: expected ${owner.uid} got ${uid}`);
+  if (owner.uid !== uid) throw refuse(`node ${node} UID mismatch: expected ${owner.uid} got ${uid}`);
   const [reference] = referencesOf(pod);
-  if (reference) throw no(`node "${node}" can not create pods that reference ${reference.kind}`);
+  if (reference) throw refuse(`node "${node}" can not create pods that reference ${reference.kind}`);
 }
 
 function checkPodStatus(request: AdmissionRequest, node: string): void {
@@ -142,8 +142,8 @@ function checkPodStatus(request: AdmissionRequest, node: string): void {
 
 function checkNode(_core: Core, request: AdmissionRequest, node: string): void {
   const { operation, name } = request;
-  const asked = name || (request.object?.metadata.name ?? '');
-  if (asked !== node) throw refused(request, `node "${node}" is not allowed to modify node "${asked}"`);
+  const target = name || (request.object?.metadata.name ?? '');
+  if (target !== node) throw refused(request, `node "${node}" is not allowed to modify node "${target}"`);
   if (operation === 'DELETE') return;
   const object = request.object as Node;
   const old = request.old as Node | undefined;
@@ -163,15 +163,15 @@ function checkNode(_core: Core, request: AdmissionRequest, node: string): void {
   }
 }
 
-const GROWTH = ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses'];
+const RESIZE_STATUS_FIELDS = ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses'];
 
-/** How far a volume has grown, and nothing else. */
+/** A node may only report the progress of resizing a volume. */
 function checkClaim(_core: Core, request: AdmissionRequest, node: string): void {
   if (request.subresource !== 'status') throw refused(request, 'may only update PVC status');
   if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
   const rest = (claim: PersistentVolumeClaim) => {
     const { resourceVersion: _, selfLink: __, managedFields: ___, ...metadata } = claim.metadata;
-    const status = Object.entries(claim.status ?? {}).filter(([field]) => !GROWTH.includes(field));
+    const status = Object.entries(claim.status ?? {}).filter(([field]) => !RESIZE_STATUS_FIELDS.includes(field));
     return { ...claim, metadata, status };
   };
   if (deepEqual(rest(request.object as PersistentVolumeClaim), rest(request.old as PersistentVolumeClaim))) return;
@@ -181,11 +181,11 @@ function checkClaim(_core: Core, request: AdmissionRequest, node: string): void 
   );
 }
 
-const REMOVAL_FAILURE = ['phase', 'message', 'reason'];
+const REMOVAL_STATUS_FIELDS = ['phase', 'message', 'reason'];
 
 /**
- * A node reports of a volume that is a directory of its own whether the data is gone: by taking the finalizer away, or by a
- * failure in the status. Rights to other volumes, which Kubernetes' node authorizer does not give, are not looked at here.
+ * For a volume that is a directory on the node, the node reports whether its data was deleted: by removing the finalizer, or by
+ * a failure in the status. Other volumes are not checked here, since the node authorizer does not let a node write them.
  */
 function checkDirectory(_core: Core, request: AdmissionRequest, node: string): void {
   const object = request.object as PersistentVolume;
@@ -196,11 +196,11 @@ function checkDirectory(_core: Core, request: AdmissionRequest, node: string): v
     const { resourceVersion: _, selfLink: __, managedFields: ___, finalizers = [], ...metadata } = volume.metadata;
     const kept = isStatus ? finalizers : finalizers.filter((each) => each !== REMOVAL);
     const status = Object.entries(volume.status ?? {}).filter(
-      ([field]) => !isStatus || !REMOVAL_FAILURE.includes(field),
+      ([field]) => !isStatus || !REMOVAL_STATUS_FIELDS.includes(field),
     );
     return { ...volume, metadata: { ...metadata, finalizers: kept }, status };
   };
-  const isAllowed = isStatus ? object.status?.phase === 'Failed' : !isHeld(object);
+  const isAllowed = isStatus ? object.status?.phase === 'Failed' : !hasRemovalFinalizer(object);
   if (isToRemove(old) && isAllowed && deepEqual(rest(object), rest(old))) return;
   throw refused(
     request,
@@ -208,9 +208,9 @@ function checkDirectory(_core: Core, request: AdmissionRequest, node: string): v
   );
 }
 
-const isHeld = ({ metadata }: KubeObject) => metadata.finalizers?.includes(REMOVAL) ?? false;
+const hasRemovalFinalizer = ({ metadata }: KubeObject) => metadata.finalizers?.includes(REMOVAL) ?? false;
 
-/** Tokens for pods that run here, bound to them. */
+/** A node may request tokens only for its own pods, bound to them. */
 async function checkToken(core: Core, request: AdmissionRequest, node: string): Promise<void> {
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return;
   const { spec } = request.object as TokenRequest;
@@ -233,8 +233,8 @@ async function checkToken(core: Core, request: AdmissionRequest, node: string): 
 }
 
 function checkLease(_core: Core, request: AdmissionRequest, node: string): void {
-  if (request.namespace !== NODE_LEASES) {
-    throw refused(request, `can only access leases in the "${NODE_LEASES}" system namespace`);
+  if (request.namespace !== NODE_LEASE_NAMESPACE) {
+    throw refused(request, `can only access leases in the "${NODE_LEASE_NAMESPACE}" system namespace`);
   }
   checkOwnName(request, node, 'can only access node lease with the same name as the requesting node');
 }
@@ -258,7 +258,7 @@ function checkSlice(_core: Core, request: AdmissionRequest, node: string): void 
 function checkCertificateRequest(_core: Core, request: AdmissionRequest, node: string): void {
   if (request.operation !== 'CREATE') return;
   const { spec } = request.object as KubeObject & { spec: { signerName?: string; request?: string } };
-  if (spec.signerName !== SERVING && spec.signerName !== CLIENT) return;
+  if (spec.signerName !== SERVING_SIGNER && spec.signerName !== CLIENT_SIGNER) return;
   const commonName = commonNameOf(request, spec.request ?? '');
   if (commonName !== `system:node:${node}`) {
     throw refused(request, `can only create a node CSR with CN=system:node:${node}`);

@@ -1,8 +1,7 @@
 /**
- * Which bindings speak of whom: every ClusterRoleBinding and RoleBinding by the users and groups it names. Follows the
- * cache, change by change, so that a binding counts as soon as it can be read.
+ * An index of ClusterRoleBindings and RoleBindings by the users and groups they name. It follows the cache change by change,
+ * so a binding takes effect as soon as it can be read.
  */
-
 import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
 import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
 import type { RoleRef } from '../../../kinds/groups/rbac/role-ref.ts';
@@ -13,7 +12,7 @@ import type { Cache } from '../../cache/cache.ts';
 import type { ChangeRecord } from '../../cache/change-record.ts';
 import type { Entry } from '../../cache/entry.ts';
 
-/** A binding, as far as it matters to one of its subjects. */
+/** What a binding grants to one of its subjects. */
 export interface Grant {
   readonly binding: string;
   /** Empty for a ClusterRoleBinding. */
@@ -22,9 +21,9 @@ export interface Grant {
   readonly subject: Subject;
 }
 
-/** Everything that names one user or one group. */
-interface Place {
-  readonly among: Map<string, Map<string, Grant>>;
+/** Where the index has the grants of a user or group. */
+interface IndexPosition {
+  readonly index: Map<string, Map<string, Grant>>;
   readonly name: string;
 }
 
@@ -34,33 +33,33 @@ const KINDS = [ClusterRoleBinding, RoleBinding] as const;
 
 export class Bindings {
   readonly #cache: Cache;
-  /** By the user's name, then by the binding's key; the same for groups. */
+  /** By user name, then by the binding's key; the same for groups. */
   readonly #users = new Map<string, Map<string, Grant>>();
   readonly #groups = new Map<string, Map<string, Grant>>();
-  /** Whom each binding names, so that it can be taken out again. */
-  readonly #named = new Map<string, readonly Place[]>();
+  /** By the binding's key: where its grants are, so that they can be removed. */
+  readonly #positions = new Map<string, readonly IndexPosition[]>();
   #isFilled = false;
 
   constructor(cache: Cache) {
     this.#cache = cache;
   }
 
-  /** Those that name the user or one of its groups; each binding once. */
+  /** The grants for a user and its groups; each binding once. */
   of({ name, groups }: User): readonly Grant[] {
     if (!this.#isFilled) this.#fill();
     const found = new Map<string, Grant>();
-    const take = (grants: Map<string, Grant> | undefined) => {
+    const addAll = (grants: Map<string, Grant> | undefined) => {
       for (const [key, grant] of grants ?? []) if (!found.has(key)) found.set(key, grant);
     };
-    take(this.#users.get(name));
-    for (const group of groups) take(this.#groups.get(group));
-    // In the order in which bindings are listed, those of the whole cluster first.
+    addAll(this.#users.get(name));
+    for (const group of groups) addAll(this.#groups.get(group));
+    // In the order in which bindings are listed, ClusterRoleBindings first.
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, grant]) => grant);
   }
 
-  /** A change of one binding, in the order of the cache. */
+  /** To be called for every change of a binding, in order. */
   changed(record: ChangeRecord, kind: (typeof KINDS)[number]): void {
-    // What nobody has asked for yet is read when somebody does.
+    // The index is built on first use.
     if (!this.#isFilled) return;
     this.#remove(record.at.key);
     if (record.entry) this.#add(record.entry, kind);
@@ -72,42 +71,42 @@ export class Bindings {
   }
 
   #add(entry: Entry, kind: (typeof KINDS)[number]): void {
-    // What cannot be read grants nothing.
+    // A binding that cannot be decoded grants nothing.
     if (entry.failure(kind)) return;
     const { roleRef, subjects = [], metadata } = entry.hub(kind) as Binding;
     const { name = '', namespace = '' } = metadata;
     const { key } = entry.at;
-    const places: Place[] = [];
+    const positions: IndexPosition[] = [];
     for (const subject of subjects) {
-      const place = this.#placeOf(subject, namespace);
-      if (!place) continue;
-      const grants = place.among.get(place.name) ?? new Map<string, Grant>();
+      const position = this.#positionOf(subject, namespace);
+      if (!position) continue;
+      const grants = position.index.get(position.name) ?? new Map<string, Grant>();
       if (grants.has(key)) continue;
-      place.among.set(place.name, grants.set(key, { binding: name, namespace, roleRef, subject }));
-      places.push(place);
+      position.index.set(position.name, grants.set(key, { binding: name, namespace, roleRef, subject }));
+      positions.push(position);
     }
-    if (places.length > 0) this.#named.set(key, places);
+    if (positions.length > 0) this.#positions.set(key, positions);
   }
 
   #remove(key: string): void {
-    for (const { among, name } of this.#named.get(key) ?? []) {
-      const grants = among.get(name);
+    for (const { index, name } of this.#positions.get(key) ?? []) {
+      const grants = index.get(name);
       grants?.delete(key);
-      if (grants?.size === 0) among.delete(name);
+      if (grants?.size === 0) index.delete(name);
     }
-    this.#named.delete(key);
+    this.#positions.delete(key);
   }
 
-  /** A service account is the user that its tokens name. */
-  #placeOf(subject: Subject, namespace: string): Place | undefined {
+  /** A service account is indexed as the user that its tokens authenticate. */
+  #positionOf(subject: Subject, namespace: string): IndexPosition | undefined {
     switch (subject.kind) {
       case 'User':
-        return { among: this.#users, name: subject.name };
+        return { index: this.#users, name: subject.name };
       case 'Group':
-        return { among: this.#groups, name: subject.name };
+        return { index: this.#groups, name: subject.name };
       case 'ServiceAccount': {
         const home = subject.namespace || namespace;
-        return home ? { among: this.#users, name: `system:serviceaccount:${home}:${subject.name}` } : undefined;
+        return home ? { index: this.#users, name: `system:serviceaccount:${home}:${subject.name}` } : undefined;
       }
       default:
         return undefined;

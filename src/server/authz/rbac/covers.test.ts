@@ -45,7 +45,7 @@ const allows = (held: readonly PolicyRule[], asked: (typeof questions)[number]) 
   held.some((each) => ruleAllows(each, asked));
 
 describe('uncovered', () => {
-  it('is empty only when everything that is wanted is held', () => {
+  it('is empty only if everything wanted is held', () => {
     fc.assert(
       fc.property(rules, rules, (held, wanted) => {
         if (uncovered(held, wanted).length > 0) return;
@@ -55,7 +55,7 @@ describe('uncovered', () => {
     );
   });
 
-  it('is empty for what is held itself, and for nothing', () => {
+  it('is empty for the held rules themselves and for no rules', () => {
     fc.assert(
       fc.property(rules, rules, (held, others) => {
         expect(uncovered([...others, ...held], held)).toEqual([]);
@@ -65,7 +65,7 @@ describe('uncovered', () => {
   });
 });
 
-it('tells rules with the verbs of a resource together', () => {
+it('describes rules with the verbs of a resource combined', () => {
   const wanted: PolicyRule[] = [
     { verbs: ['list', 'get'], apiGroups: [''], resources: ['pods', 'nodes'] },
     { verbs: ['get'], apiGroups: ['apps'], resources: ['deployments'], resourceNames: ['a'] },

@@ -1,25 +1,25 @@
-/** Whether rules allow everything that other rules allow: nobody gives away what he has not got. */
+/** Whether rules cover other rules, so that nobody can grant permissions they do not have. */
 import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
 import { coversPath } from './rule.ts';
 
-/** What `wanted` allows and `held` does not, in its smallest parts: one verb on one resource, or on one path. */
+/** What `wanted` allows and `held` does not, split into single permissions: one verb on one resource or path. */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
-  return wanted.flatMap(parts).filter((part) => !held.some((rule) => covers(rule, part)));
+  return wanted.flatMap(split).filter((part) => !held.some((rule) => covers(rule, part)));
 }
 
-/** The same again with the verbs of one resource together, and as people are told. */
+/** Describes rules for an error message, with the verbs of one resource combined. */
 export function describeRules(rules: readonly PolicyRule[]): string[] {
-  const together = new Map<string, PolicyRule>();
+  const combined = new Map<string, PolicyRule>();
   for (const rule of rules) {
     const key = JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs]);
-    const known = rule.nonResourceURLs ? undefined : together.get(key);
+    const known = rule.nonResourceURLs ? undefined : combined.get(key);
     if (known) known.verbs = [...known.verbs, ...rule.verbs];
-    else together.set(rule.nonResourceURLs ? `${key}${rule.verbs}` : key, { ...rule });
+    else combined.set(rule.nonResourceURLs ? `${key}${rule.verbs}` : key, { ...rule });
   }
-  return [...new Set([...together.values()].map(describe))].sort();
+  return [...new Set([...combined.values()].map(describe))].sort();
 }
 
-function parts({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): PolicyRule[] {
+function split({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): PolicyRule[] {
   const found: PolicyRule[] = [];
   const names = resourceNames?.length ? resourceNames.map((name) => ({ resourceNames: [name] })) : [{}];
   for (const group of apiGroups ?? []) {
@@ -35,7 +35,7 @@ function parts({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: 
   return found;
 }
 
-/** `part` has one of everything at most. */
+/** `part` is one that `split` returned. */
 function covers(rule: PolicyRule, part: PolicyRule): boolean {
   return (
     has(rule.verbs, part.verbs) &&
@@ -73,7 +73,7 @@ function describe({ apiGroups, resources, nonResourceURLs, resourceNames, verbs 
   return `{${shown.join(', ')}}`;
 }
 
-/** A list as Go quotes one: `["a" "b"]`. */
+/** A list in Go's `%q` format: `["a" "b"]`. */
 export function quoted(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 describe('a role', () => {
-  it('can be written with what the writer may do, and with nothing more', async () => {
+  it('can be written with permissions that the writer has, and no others', async () => {
     await api.create('roles', { ...named('fine'), rules: [rule('pods', 'get')] }, local);
     await expect(
       api.create('roles', { ...named('bad'), rules: [rule('pods', 'get', 'delete'), rule('secrets', 'get')] }, local),
@@ -55,7 +55,7 @@ describe('a role', () => {
     ).rejects.toMatchObject(forbidden('Verbs:["*"]'));
   });
 
-  it('of the cluster needs rights everywhere', async () => {
+  it('of the cluster needs permissions everywhere', async () => {
     await expect(
       api.create('clusterroles', { ...named('c'), rules: [rule('pods', 'get')] }, cluster),
     ).rejects.toMatchObject(forbidden('not currently held'));
@@ -63,13 +63,13 @@ describe('a role', () => {
     await api.create('clusterroles', { ...named('c'), rules: [rule('pods', 'get')] }, cluster);
   });
 
-  it('can be written by who may escalate it', async () => {
+  it('can be written by a user who may escalate it', async () => {
     await give('escalator', [{ verbs: ['escalate'], apiGroups: [GROUP], resources: ['roles'] }]);
     const role = await api.create('roles', { ...named('big'), rules: [rule('*', '*')] }, local);
     expect(role.rules).toEqual([rule('*', '*')]);
   });
 
-  it('gathers rules only for who may do everything', async () => {
+  it('can be aggregated only by a user who may do everything', async () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
     await expect(api.create('clusterroles', { ...named('g'), aggregationRule }, cluster)).rejects.toMatchObject(
       forbidden('must have cluster-admin privileges to use the aggregationRule'),
@@ -91,7 +91,7 @@ describe('a role', () => {
 });
 
 describe('a binding', () => {
-  it('can be made of a role whose rights the maker has', async () => {
+  it('can be created for a role whose permissions the user has', async () => {
     await api.create('rolebindings', { ...named('b'), roleRef: roleRef('ClusterRole', 'reader'), subjects }, local);
     await api.create('clusterroles', { ...named('strong'), rules: [rule('secrets', '*')] }, clusterMaster);
     const body = { ...named('c'), roleRef: roleRef('ClusterRole', 'strong'), subjects };
@@ -101,7 +101,7 @@ describe('a binding', () => {
     ).rejects.toMatchObject(forbidden('not currently held'));
   });
 
-  it('cannot be put in place by an update either, nor given to more', async () => {
+  it('cannot be introduced by an update either, nor get more subjects', async () => {
     await api.create('clusterroles', { ...named('strong'), rules: [rule('secrets', '*')] }, clusterMaster);
     const body = { ...named('c'), roleRef: roleRef('ClusterRole', 'strong') };
     await expect(api.update('rolebindings', { ...body, subjects }, local)).rejects.toMatchObject(
@@ -115,7 +115,7 @@ describe('a binding', () => {
     await expect(api.patch('rolebindings', 'c', { subjects }, local)).rejects.toMatchObject({ code: 403 });
   });
 
-  it('can be made by who may bind the role, and only of that one', async () => {
+  it('can be created by a user who may bind the role, and only for that role', async () => {
     await api.create('clusterroles', { ...named('strong'), rules: [rule('secrets', '*')] }, clusterMaster);
     await api.create('clusterroles', { ...named('other'), rules: [rule('secrets', '*')] }, clusterMaster);
     const bind = { verbs: ['bind'], apiGroups: [GROUP], resources: ['clusterroles'], resourceNames: ['strong'] };
@@ -131,7 +131,7 @@ describe('a binding', () => {
     ).rejects.toMatchObject({ code: 403 });
   });
 
-  it('of a role that is not there cannot be made by who has not everything', async () => {
+  it('of a role that does not exist needs all permissions', async () => {
     const body = { ...named('b'), roleRef: roleRef('Role', 'gone'), subjects };
     await expect(api.create('rolebindings', body, local)).rejects.toMatchObject({
       code: 404,
@@ -140,7 +140,7 @@ describe('a binding', () => {
     await api.create('rolebindings', body, master);
   });
 
-  it('keeps its role', async () => {
+  it('cannot change its role', async () => {
     await api.create('rolebindings', { ...named('b'), roleRef: roleRef('ClusterRole', 'reader') }, master);
     await expect(
       api.patch('rolebindings', 'b', { roleRef: roleRef('ClusterRole', 'other') }, master),
@@ -148,7 +148,7 @@ describe('a binding', () => {
   });
 });
 
-it('is no matter where everybody may do everything', async () => {
+it('does not apply with AlwaysAllow', async () => {
   const open = await testServer(kinds);
   const role = await open.create('roles', { ...named('big'), rules: [rule('*', '*')] }, local);
   expect(role.rules).toEqual([rule('*', '*')]);

@@ -1,6 +1,6 @@
 /**
- * Nobody gives rights that he has not got: who writes a role must hold all its rules (or may `escalate` it), and who
- * binds a role must hold them, too (or may `bind` it). Members of `system:masters` may do both.
+ * Prevents privilege escalation: to write a role, a user must have all of its permissions, or the permission to `escalate` it;
+ * to bind a role likewise, or the permission to `bind` it. Members of `system:masters` may do both.
  */
 import { deepEqual } from '../../../base/tree.ts';
 import { isAggregated } from '../../../kinds/groups/rbac/aggregation.ts';
@@ -17,7 +17,7 @@ import type { User } from '../../api.ts';
 import type { Core } from '../../core.ts';
 import { isMaster } from '../union.ts';
 import { describeRules, quoted, uncovered } from './covers.ts';
-import { oneText } from './rights.ts';
+import { joinErrors } from './user-permissions.ts';
 
 type AnyRole = KubeObject & { readonly rules?: readonly PolicyRule[] };
 
@@ -29,7 +29,7 @@ const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-/** Not one of those that can be switched off: without it, who may write roles may do everything. */
+/** Cannot be disabled: without it, everyone who may write roles could do anything. */
 export const escalationCheck: AdmissionPlugin = {
   name: 'RBACEscalation',
   keepsDefaults: true,
@@ -39,13 +39,13 @@ export const escalationCheck: AdmissionPlugin = {
   },
 
   admit(core, request) {
-    if (isMaster(request.user) || isHousekeeping(request)) return undefined;
+    if (isMaster(request.user) || isGarbageCollection(request)) return undefined;
     return ROLES.includes(request.kind) ? checkRole(core, request) : checkBinding(core, request);
   },
 };
 
-/** Only what a garbage collector changes: it must not need the rights of what it collects. */
-function isHousekeeping({ object, old }: AdmissionRequest): boolean {
+/** Whether only owner references and finalizers change: the garbage collector must not need the role's permissions. */
+function isGarbageCollection({ object, old }: AdmissionRequest): boolean {
   if (!object || !old) return false;
   const { ownerReferences, finalizers } = old.metadata;
   const comparable = ({ metadata, ...rest }: KubeObject) => {
@@ -57,15 +57,15 @@ function isHousekeeping({ object, old }: AdmissionRequest): boolean {
 
 async function checkRole(core: Core, request: AdmissionRequest): Promise<void> {
   const { user, kind, namespace, name } = request;
-  const asked = { user, group: kind.group, version: '*', resource: kind.plural, subresource: '', namespace, name };
-  const decision = await core.authorizer.authorize({ ...asked, verb: 'escalate' });
+  const attributes = { user, group: kind.group, version: '*', resource: kind.plural, subresource: '', namespace, name };
+  const decision = await core.authorizer.authorize({ ...attributes, verb: 'escalate' });
   if (decision.verdict === 'allow') return;
   const role = request.object as AnyRole;
-  const missing = whatIsMissing(core, request, role.rules ?? []);
+  const missing = missingPermissions(core, request, role.rules ?? []);
   if (missing) throw refused(request, missing);
-  // It can gather anything, and keep others from tightening what it gathers.
+  // An aggregated role can gather any rules, and keeps others from restricting what it gathers.
   if (!isAggregated(role) && !(request.old && isAggregated(request.old))) return;
-  if (whatIsMissing(core, request, EVERYTHING)) {
+  if (missingPermissions(core, request, EVERYTHING)) {
     throw refused(request, 'must have cluster-admin privileges to use the aggregationRule');
   }
 }
@@ -75,7 +75,7 @@ async function checkBinding(core: Core, request: AdmissionRequest): Promise<void
   const { roleRef } = request.object as KubeObject & { readonly roleRef: RoleRef };
   if (await mayBind(core, user, { roleRef, namespace })) return;
   const rules = core.rbac.rulesOfRole(roleRef, namespace);
-  const missing = whatIsMissing(core, request, rules);
+  const missing = missingPermissions(core, request, rules);
   if (missing) throw refused(request, missing);
 }
 
@@ -87,18 +87,18 @@ async function mayBind(
   const { kind, apiGroup = '', name } = roleRef;
   if (kind !== 'Role' && kind !== 'ClusterRole') return false;
   const resource = kind === 'Role' ? 'roles' : 'clusterroles';
-  const asked = { user, verb: 'bind', group: apiGroup, version: '*', resource, subresource: '', namespace, name };
-  return (await core.authorizer.authorize(asked)).verdict === 'allow';
+  const attributes = { user, verb: 'bind', group: apiGroup, version: '*', resource, subresource: '', namespace, name };
+  return (await core.authorizer.authorize(attributes)).verdict === 'allow';
 }
 
-/** In words, with every right that the user lacks; undefined when there is none. */
-function whatIsMissing(core: Core, request: AdmissionRequest, wanted: readonly PolicyRule[]): string | undefined {
+/** An error message with every permission that the user lacks; undefined if there is none. */
+function missingPermissions(core: Core, request: AdmissionRequest, wanted: readonly PolicyRule[]): string | undefined {
   const { user, namespace } = request;
   const { rules, errors } = core.rbac.policyFor(user, namespace);
   const missing = uncovered(rules, wanted);
   if (missing.length === 0) return undefined;
   const who = `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)})`;
   const lines = describeRules(missing).join('\n');
-  const trouble = errors.length > 0 ? `; resolution errors: [${oneText(errors)}]` : '';
-  return `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${trouble}`;
+  const problems = errors.length > 0 ? `; resolution errors: [${joinErrors(errors)}]` : '';
+  return `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${problems}`;
 }

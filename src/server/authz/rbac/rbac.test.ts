@@ -38,7 +38,7 @@ const pods: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: [
 describe('a binding', () => {
   beforeEach(() => api.create('roles', { metadata: { name: 'reader' }, rules: [pods] }, rbac));
 
-  it('grants nothing where it cannot be read, and leaves the others alone', async () => {
+  it('that cannot be decoded grants nothing and does not affect others', async () => {
     const bind = (name: string, user: string) => {
       const subjects = [{ kind: 'User', name: user }];
       return api.create('rolebindings', { metadata: { name }, roleRef: roleRef('Role', 'reader'), subjects }, rbac);
@@ -54,7 +54,7 @@ describe('a binding', () => {
     expect(((await again.server.authorizer.authorize(joe)) as Decision).verdict).toBe('allow');
   });
 
-  it('counts as soon as it is written, and no longer when it is gone', async () => {
+  it('takes effect when it is written, and ends when it is deleted', async () => {
     expect(may(ann, 'get', 'pods')).toBe(false);
     const subjects = [{ kind: 'User', name: 'ann' }];
     await api.create('rolebindings', { metadata: { name: 'b' }, roleRef: roleRef('Role', 'reader'), subjects }, rbac);
@@ -68,7 +68,7 @@ describe('a binding', () => {
     expect(may({ name: 'joe', groups: [] }, 'get', 'pods')).toBe(false);
   });
 
-  it('counts for a group, and for a service account of its own namespace', async () => {
+  it('applies to groups, and to service accounts of its own namespace', async () => {
     const subjects = [
       { kind: 'Group', name: 'dev' },
       { kind: 'ServiceAccount', name: 'robot' },
@@ -86,7 +86,7 @@ describe('a binding', () => {
     expect(decide(asks(account('default:robot'), 'get', 'pods')).reason).toContain('to ServiceAccount "robot/default"');
   });
 
-  it('of a role that is not there allows nothing and says so; the role counts when it comes', async () => {
+  it('of a missing role allows nothing and reports it; the role takes effect once it exists', async () => {
     const subjects = [{ kind: 'User', name: 'ann' }];
     const body = { metadata: { name: 'b' }, roleRef: roleRef('ClusterRole', 'late'), subjects };
     await api.create('clusterrolebindings', body, cluster);
@@ -102,7 +102,7 @@ describe('a binding', () => {
   });
 });
 
-it('tells all rules that count in a namespace', async () => {
+it('lists all rules that apply in a namespace', async () => {
   const subjects = [{ kind: 'User', name: 'ann' }];
   await api.create('roles', { metadata: { name: 'reader' }, rules: [pods] }, rbac);
   await api.create('rolebindings', { metadata: { name: 'b' }, roleRef: roleRef('Role', 'reader'), subjects }, rbac);
@@ -223,7 +223,7 @@ const question = fc.oneof(
 );
 
 describe('decisions', () => {
-  it('are those of an evaluator that looks at every rule, before and after changes', { timeout: 60_000 }, async () => {
+  it('equal those of a naive evaluator, before and after changes', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         roles,

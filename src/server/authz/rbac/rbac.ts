@@ -1,4 +1,4 @@
-/** Rights from roles and bindings in the store. */
+/** Role-based access control: permissions from roles and bindings in the store. */
 import { notFound } from '../../../base/errors.ts';
 import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
 import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
@@ -11,17 +11,17 @@ import type { User } from '../../api.ts';
 import type { Cache } from '../../cache/cache.ts';
 import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';
 import { Bindings } from './bindings.ts';
-import { oneText, Rights } from './rights.ts';
+import { joinErrors, UserPermissions } from './user-permissions.ts';
 
-/** How many users' rights are kept: whoever may impersonate can be anybody. */
-const KEPT = 4096;
+/** How many users' permissions are cached. With impersonation, a client can appear as any number of users. */
+const MAX_CACHED_USERS = 4096;
 
 export class Rbac implements Authorizer {
   readonly #cache: Cache;
   readonly #bindings: Bindings;
-  /** By the very user object where it is known, which most requests bring; else by who it is. */
-  #byUser = new WeakMap<User, Rights>();
-  #byIdentity = new Map<string, Rights>();
+  /** By user object, which is the same for most requests of a user, and else by name and groups. */
+  #byUser = new WeakMap<User, UserPermissions>();
+  #byIdentity = new Map<string, UserPermissions>();
 
   constructor(cache: Cache) {
     this.#cache = cache;
@@ -29,14 +29,14 @@ export class Rbac implements Authorizer {
     for (const kind of [ClusterRoleBinding, RoleBinding]) {
       cache.table(kind).listeners.add((record) => {
         this.#bindings.changed(record, kind);
-        this.#forget();
+        this.#invalidate();
       });
     }
-    for (const kind of [ClusterRole, Role]) cache.table(kind).listeners.add(() => this.#forget());
+    for (const kind of [ClusterRole, Role]) cache.table(kind).listeners.add(() => this.#invalidate());
   }
 
   authorize(attributes: Attributes): Decision {
-    return this.#rightsOf(attributes.user).decide(attributes);
+    return this.#permissionsOf(attributes.user).decide(attributes);
   }
 
   rulesFor(user: User, namespace: string): Rules {
@@ -49,16 +49,16 @@ export class Rbac implements Authorizer {
         nonResourceURLs?.length ? [{ verbs, nonResourceURLs }] : [],
       ),
       incomplete: false,
-      ...(errors.length > 0 ? { error: oneText(errors) } : {}),
+      ...(errors.length > 0 ? { error: joinErrors(errors) } : {}),
     };
   }
 
-  /** Every rule that counts for the user in the namespace, and what went wrong when they were gathered. */
+  /** Every rule that applies to the user in the namespace, and errors that occurred while collecting them. */
   policyFor(user: User, namespace: string): { rules: readonly PolicyRule[]; errors: readonly string[] } {
-    return this.#rightsOf(user).rulesIn(namespace);
+    return this.#permissionsOf(user).rulesIn(namespace);
   }
 
-  /** The rules of the role that a binding in the namespace names. Throws a NotFound. */
+  /** The rules of the role that a binding in the namespace refers to. Throws a NotFound. */
   rulesOfRole({ kind, name }: RoleRef, namespace: string): readonly PolicyRule[] {
     const role = kind === 'Role' ? this.#find(Role, namespace, name) : this.#find(ClusterRole, '', name);
     return role.rules ?? [];
@@ -70,23 +70,25 @@ export class Rbac implements Authorizer {
     return entry.hub(kind) as T;
   }
 
-  #rightsOf(user: User): Rights {
+  #permissionsOf(user: User): UserPermissions {
     return this.#byUser.get(user) ?? this.#compile(user);
   }
 
-  #compile(user: User): Rights {
+  #compile(user: User): UserPermissions {
     const identity = JSON.stringify([user.name, ...user.groups]);
-    let rights = this.#byIdentity.get(identity);
-    if (!rights) {
-      rights = new Rights(this.#bindings.of(user), ({ roleRef, namespace }) => this.#rulesOrReason(roleRef, namespace));
-      if (this.#byIdentity.size >= KEPT) this.#byIdentity.clear();
-      this.#byIdentity.set(identity, rights);
+    let permissions = this.#byIdentity.get(identity);
+    if (!permissions) {
+      permissions = new UserPermissions(this.#bindings.of(user), ({ roleRef, namespace }) =>
+        this.#rulesOrError(roleRef, namespace),
+      );
+      if (this.#byIdentity.size >= MAX_CACHED_USERS) this.#byIdentity.clear();
+      this.#byIdentity.set(identity, permissions);
     }
-    this.#byUser.set(user, rights);
-    return rights;
+    this.#byUser.set(user, permissions);
+    return permissions;
   }
 
-  #rulesOrReason(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | string {
+  #rulesOrError(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | string {
     try {
       return this.rulesOfRole(roleRef, namespace);
     } catch (error) {
@@ -94,7 +96,7 @@ export class Rbac implements Authorizer {
     }
   }
 
-  #forget(): void {
+  #invalidate(): void {
     this.#byUser = new WeakMap();
     this.#byIdentity.clear();
   }

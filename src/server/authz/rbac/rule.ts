@@ -1,4 +1,4 @@
-/** Whether a rule of a role allows something. Nothing is allocated here. */
+/** Whether a role's rule allows a request. Allocates nothing. */
 import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
 import type { Attributes, ResourceAttributes } from '../authorizer.ts';
 
@@ -13,7 +13,7 @@ export function allowsVerb({ verbs }: PolicyRule, verb: string): boolean {
   return false;
 }
 
-/** Whatever the object is named. */
+/** Regardless of the object's name. */
 export function allowsResource(
   { apiGroups = [], resources = [] }: PolicyRule,
   { group, resource, subresource }: Pick<ResourceAttributes, 'group' | 'resource' | 'subresource'>,
@@ -25,7 +25,7 @@ export function allowsResource(
       if (each === resource) return true;
       continue;
     }
-    // `pods/log`, or `*/log` for the logs of everything that has them.
+    // `pods/log`, or `*/log` for this subresource of every resource.
     if (each.length < subresource.length + 2 || !each.endsWith(subresource)) continue;
     const slash = each.length - subresource.length - 1;
     if (each[slash] !== '/') continue;
@@ -35,7 +35,7 @@ export function allowsResource(
   return false;
 }
 
-/** A rule that names objects does not allow what has no name: lists, and creates. */
+/** A rule with resource names does not allow requests without a name: lists and creates. */
 function allowsName({ resourceNames }: PolicyRule, name: string): boolean {
   return !resourceNames?.length || resourceNames.includes(name);
 }
@@ -45,7 +45,7 @@ export function allowsPath({ nonResourceURLs = [] }: PolicyRule, path: string): 
   return false;
 }
 
-/** `/healthz/*` is every path that starts with `/healthz/`. */
+/** `/healthz/*` matches every path that starts with `/healthz/`. */
 export function coversPath(pattern: string, path: string): boolean {
   if (!pattern.endsWith('*')) return pattern === path;
   let end = pattern.length - 1;

@@ -1,16 +1,16 @@
 import { createPost, type Endpoint } from '../../webhooks/post.ts';
 import type { PostReview, ReviewStatus } from './webhook.ts';
 
-/** Posts reviews to a server, which must be one of https: its answers give rights. */
-export function reviewPoster(endpoint: Endpoint): PostReview {
+/** Posts SubjectAccessReviews to a webhook. It must use https, since its answers grant permissions. */
+export function createPostReview(endpoint: Endpoint): PostReview {
   const { server } = endpoint;
-  if (new URL(server).protocol !== 'https:') throw new Error(`${server} is not an https address`);
+  if (new URL(server).protocol !== 'https:') throw new Error(`${server} is not an https URL`);
   const post = createPost(endpoint);
   return async (review, signal) => statusOf(await post(JSON.stringify(review), signal));
 }
 
 function statusOf(text: string): ReviewStatus {
   const { status } = JSON.parse(text) as { status?: ReviewStatus };
-  if (typeof status !== 'object' || status === null) throw new Error('the answer has no status');
+  if (typeof status !== 'object' || status === null) throw new Error('the response has no status');
   return status;
 }

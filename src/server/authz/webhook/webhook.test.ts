@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type TestAuthority, testAuthority } from '../../../../test/support/tls.ts';
 import { ControlledClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
-import { reviewPoster } from './post.ts';
+import { createPostReview } from './post.ts';
 import { type PostReview, type ReviewStatus, Webhook } from './webhook.ts';
 
 const user = { name: 'ann', uid: '7', groups: ['dev'], extra: { scope: ['a'] } };
@@ -24,7 +24,7 @@ describe('a webhook', () => {
     webhook = new Webhook({ post, clock, log: silent });
   });
 
-  it('is asked in a review', async () => {
+  it('gets a SubjectAccessReview', async () => {
     await webhook.authorize({ ...asked, labelSelector: [{ key: 'a', operator: 'Exists' }] });
     expect(post.mock.calls[0]?.[0]).toEqual({
       apiVersion: 'authorization.k8s.io/v1',
@@ -70,7 +70,7 @@ describe('a webhook', () => {
     expect(await webhook.authorize(asked)).toMatchObject(decision);
   });
 
-  it('is asked again when its answer has grown old, a no sooner than a yes', async () => {
+  it('is asked again when its answer has expired, a denial sooner than an allow', async () => {
     await webhook.authorize(asked);
     expect(webhook.authorize(asked)).toMatchObject({ verdict: 'allow' });
     await clock.advance(299_000);
@@ -84,12 +84,12 @@ describe('a webhook', () => {
     expect(post).toHaveBeenCalledTimes(3);
   });
 
-  it('is asked once by all who want to know the same', async () => {
+  it('is asked once for concurrent equal requests', async () => {
     await Promise.all([webhook.authorize(asked), webhook.authorize(asked)]);
     expect(post).toHaveBeenCalledTimes(1);
   });
 
-  it('that does not answer has no opinion, and is asked again next time', async () => {
+  it('that does not answer has no opinion, and is asked again for the next request', async () => {
     post.mockImplementation(
       (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     );
@@ -128,11 +128,11 @@ describe('a review', () => {
 
   const send = (ca: string) => {
     const { port } = server.address() as AddressInfo;
-    const post = reviewPoster({ server: `https://127.0.0.1:${port}/authorize`, ca, token: 't' });
+    const post = createPostReview({ server: `https://127.0.0.1:${port}/authorize`, ca, token: 't' });
     return post({ kind: 'SubjectAccessReview' }, new AbortController().signal);
   };
 
-  it('is posted over TLS, with what proves who sends it', async () => {
+  it('is posted over TLS with credentials', async () => {
     answer = { code: 200, body: '{"status":{"allowed":true}}' };
     expect(await send(authority.ca)).toEqual({ allowed: true });
     expect(seen.at(-1)).toEqual({ authorization: 'Bearer t', body: { kind: 'SubjectAccessReview' } });
@@ -147,11 +147,11 @@ describe('a review', () => {
     await expect(send(authority.ca)).rejects.toThrow(message);
   });
 
-  it('goes to nobody whose certificate is another’s', async () => {
+  it('is not sent to a server with an untrusted certificate', async () => {
     await expect(send((await testAuthority('other')).ca)).rejects.toThrow();
   });
 
-  it('goes over nothing but TLS', () => {
-    expect(() => reviewPoster({ server: 'http://127.0.0.1/' })).toThrow('not an https address');
+  it('is sent over TLS only', () => {
+    expect(() => createPostReview({ server: 'http://127.0.0.1/' })).toThrow('not an https URL');
   });
 });

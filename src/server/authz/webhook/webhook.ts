@@ -1,9 +1,9 @@
-/** Rights that somebody else knows: each question is a SubjectAccessReview that is posted to him. */
+/** Asks another program to authorize requests, by posting SubjectAccessReviews. */
 import { type Clock, sleep } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';
 
-/** The spec of a review out, its status back. Rejects when there is no answer in time, or none that makes sense. */
+/** Posts a review and returns its status. Rejects if there is no valid answer in time. */
 export type PostReview = (review: object, signal: AbortSignal) => Promise<ReviewStatus>;
 
 export interface ReviewStatus {
@@ -17,31 +17,35 @@ export interface WebhookOptions {
   readonly post: PostReview;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds for which a yes is remembered. Default: five minutes. */
-  readonly allowedTtl?: number;
-  /** The same for everything else. Default: half a minute. */
-  readonly deniedTtl?: number;
-  /** Milliseconds for one try. Default: ten seconds. */
-  readonly timeout?: number;
+  /** How long an `allow` is cached. */
+  readonly allowedTtlMs?: number;
+  /** How long any other decision is cached. */
+  readonly deniedTtlMs?: number;
+  /** For one attempt. */
+  readonly timeoutMs?: number;
 }
 
-interface Remembered {
+interface CachedDecision {
   readonly decision: Decision;
-  readonly until: number;
+  readonly expires: number;
 }
 
-/** How many answers are remembered, and how long a question may be for that. */
-const KEPT = 8192;
-const LONGEST = 10_000;
-/** Milliseconds before the second try; each further one waits half as long again. */
-const FIRST_PAUSE = 500;
-const TRIES = 4;
+const MAX_CACHED_DECISIONS = 8192;
+/** Decisions about longer reviews are not cached. */
+const MAX_KEY_LENGTH = 10_000;
+const ALLOWED_TTL_MS = 300_000;
+const DENIED_TTL_MS = 30_000;
+const TIMEOUT_MS = 10_000;
+/** Before the second attempt; each further delay is half as long again. */
+const INITIAL_BACKOFF_MS = 500;
+const BACKOFF_FACTOR = 1.5;
+const MAX_ATTEMPTS = 4;
 
 export class Webhook implements Authorizer {
   readonly #options: WebhookOptions;
-  readonly #known = new Map<string, Remembered>();
-  /** Questions under way: who asks the same meanwhile waits for the same answer. */
-  readonly #asking = new Map<string, Promise<Decision>>();
+  readonly #cache = new Map<string, CachedDecision>();
+  /** Reviews in progress, shared by concurrent requests that need the same one. */
+  readonly #pending = new Map<string, Promise<Decision>>();
 
   constructor(options: WebhookOptions) {
     this.#options = options;
@@ -50,14 +54,14 @@ export class Webhook implements Authorizer {
   authorize(attributes: Attributes): Decision | Promise<Decision> {
     const spec = specOf(attributes);
     const key = JSON.stringify(spec);
-    const known = this.#known.get(key);
-    if (known && this.#options.clock.now() < known.until) return known.decision;
-    let asking = this.#asking.get(key);
-    if (!asking) {
-      asking = this.#ask(key, spec).finally(() => this.#asking.delete(key));
-      this.#asking.set(key, asking);
+    const cached = this.#cache.get(key);
+    if (cached && this.#options.clock.now() < cached.expires) return cached.decision;
+    let pending = this.#pending.get(key);
+    if (!pending) {
+      pending = this.#review(key, spec).finally(() => this.#pending.delete(key));
+      this.#pending.set(key, pending);
     }
-    return asking;
+    return pending;
   }
 
   rulesFor(): Rules {
@@ -65,52 +69,52 @@ export class Webhook implements Authorizer {
     return { resourceRules: [], nonResourceRules: [], incomplete: true, error };
   }
 
-  async #ask(key: string, spec: object): Promise<Decision> {
+  async #review(key: string, spec: object): Promise<Decision> {
     try {
       const status = await this.#post(spec);
       const decision = decisionOf(status);
-      this.#remember(key, decision, status.allowed === true);
+      this.#store(key, decision, status.allowed === true);
       return decision;
     } catch (error) {
-      this.#options.log.error('the authorization webhook gave no answer', { error });
+      this.#options.log.error('the authorization webhook did not answer', { error });
       return { verdict: 'noOpinion', reason: '', error: error instanceof Error ? error.message : String(error) };
     }
   }
 
   async #post(spec: object): Promise<ReviewStatus> {
-    const { clock, post, timeout = 10_000 } = this.#options;
+    const { clock, post, timeoutMs = TIMEOUT_MS } = this.#options;
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec };
-    for (let tries = 1, pause = FIRST_PAUSE; ; tries++, pause *= 1.5) {
-      const tooLate = new AbortController();
-      const timer = clock.timer(timeout, () => tooLate.abort(new Error(`no answer in ${timeout} ms`)));
+    for (let attempt = 1, backoffMs = INITIAL_BACKOFF_MS; ; attempt++, backoffMs *= BACKOFF_FACTOR) {
+      const timeout = new AbortController();
+      const timer = clock.timer(timeoutMs, () => timeout.abort(new Error(`no answer in ${timeoutMs} ms`)));
       try {
-        return await post(review, tooLate.signal);
+        return await post(review, timeout.signal);
       } catch (error) {
-        if (tries === TRIES) throw error;
+        if (attempt === MAX_ATTEMPTS) throw error;
       } finally {
         timer.cancel();
       }
-      await sleep(clock, pause);
+      await sleep(clock, backoffMs);
     }
   }
 
-  #remember(key: string, decision: Decision, isAllowed: boolean): void {
-    const { clock, allowedTtl = 300_000, deniedTtl = 30_000 } = this.#options;
-    if (key.length > LONGEST) return;
-    this.#known.delete(key);
-    if (this.#known.size >= KEPT) this.#known.delete(this.#known.keys().next().value!);
-    this.#known.set(key, { decision, until: clock.now() + (isAllowed ? allowedTtl : deniedTtl) });
+  #store(key: string, decision: Decision, isAllowed: boolean): void {
+    const { clock, allowedTtlMs = ALLOWED_TTL_MS, deniedTtlMs = DENIED_TTL_MS } = this.#options;
+    if (key.length > MAX_KEY_LENGTH) return;
+    this.#cache.delete(key);
+    if (this.#cache.size >= MAX_CACHED_DECISIONS) this.#cache.delete(this.#cache.keys().next().value!);
+    this.#cache.set(key, { decision, expires: clock.now() + (isAllowed ? allowedTtlMs : deniedTtlMs) });
   }
 }
 
 function specOf(attributes: Attributes): object {
   const { name, uid, groups, extra } = attributes.user;
-  const who = { user: name, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
+  const subject = { user: name, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
   if (attributes.path !== undefined) {
-    return { nonResourceAttributes: { path: attributes.path, verb: attributes.verb }, ...who };
+    return { nonResourceAttributes: { path: attributes.path, verb: attributes.verb }, ...subject };
   }
   const { fieldSelector, labelSelector } = attributes;
-  const words = {
+  const fields = {
     namespace: attributes.namespace,
     verb: attributes.verb,
     group: attributes.group,
@@ -120,11 +124,11 @@ function specOf(attributes: Attributes): object {
     name: attributes.name,
   };
   const resourceAttributes = {
-    ...Object.fromEntries(Object.entries(words).filter(([, value]) => value !== '')),
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '')),
     ...(fieldSelector?.length ? { fieldSelector: { requirements: fieldSelector } } : {}),
     ...(labelSelector?.length ? { labelSelector: { requirements: labelSelector } } : {}),
   };
-  return { resourceAttributes, ...who };
+  return { resourceAttributes, ...subject };
 }
 
 function decisionOf({ allowed, denied, reason = '', evaluationError }: ReviewStatus): Decision {

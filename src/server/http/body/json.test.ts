@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeJson } from './json.ts';
-import { explainJson } from './json-syntax.ts';
+import { describeSyntaxError } from './json-syntax.ts';
 
 const decode = (text: string, depth = 500) => decodeJson(Buffer.from(text), depth);
 
@@ -33,7 +33,7 @@ describe('what is no JSON is explained', () => {
     ['1e+x', "invalid character 'x' in exponent of numeric literal"],
     ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
   ])('%s', (text, message) => {
-    expect(explainJson(Buffer.from(text))).toBe(message);
+    expect(describeSyntaxError(Buffer.from(text))).toBe(message);
     expect(() => decode(text)).toThrow(`json parse error: ${message}`);
   });
 
@@ -49,7 +49,7 @@ describe('what is no JSON is explained', () => {
         } catch {
           valid = false;
         }
-        const words = explainJson(Buffer.from(text));
+        const words = describeSyntaxError(Buffer.from(text));
         expect(words === 'invalid JSON').toBe(valid);
       }),
       { numRuns: 2000 },

@@ -2,22 +2,23 @@ import { ApiError } from '../../../base/errors.ts';
 import type { User } from '../../api.ts';
 import { attributesOfPath, RequestAttributes } from '../../authz/attributes.ts';
 import type { Attributes } from '../../authz/authorizer.ts';
-import type { Gate } from '../../authz/gate.ts';
-import { wantedUser } from '../../authz/impersonation/wanted.ts';
+import type { Impersonation } from '../../authz/impersonation/impersonation.ts';
+import { requestedUser } from '../../authz/impersonation/requested-user.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import { type Routes, splitPath, verbOf } from '../route/route.ts';
+import { splitPath } from '../route/path-segments.ts';
+import { type Routes, verbOf } from '../route/route.ts';
 import type { RequestTarget } from './request-target.ts';
 
 export interface ImpersonateOptions {
-  readonly gate: Gate;
+  readonly impersonation: Impersonation;
   readonly routes: Routes;
 }
 
 /** Who a request is made as: its sender, unless its headers name somebody else whom the sender may impersonate. */
-export function impersonateStage({ gate, routes }: ImpersonateOptions) {
+export function impersonateStage({ impersonation, routes }: ImpersonateOptions) {
   return (exchange: Exchange, target: RequestTarget, sender: User): User | Promise<User> => {
-    const wanted = wantedUser(exchange.headers);
-    return wanted ? gate.actingAs(wanted, attributesOf(exchange, target, sender)) : sender;
+    const requested = requestedUser(exchange.headers);
+    return requested ? impersonation.userFor(requested, attributesOf(exchange, target, sender)) : sender;
   };
 
   /** What the request wants to do, as if its sender did it. */

@@ -24,7 +24,7 @@ const PARAMETERS = {
 type LogOptions = ParameterValues<typeof PARAMETERS>;
 
 /** The output of a container, as the agent of its node reads it. */
-export const log: Subresource = {
+export const log: Subresource<'log'> = {
   name: 'log',
   operations: { get: read },
   content: { type: 'text' },

@@ -1,4 +1,4 @@
-/** What each controller may do, by the name of its service account in `kube-system`. */
+/** The roles of controllers, by the name of their service account in `kube-system`. */
 import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { EVENTS, on, READ, READ_UPDATE } from './rule.ts';
 
@@ -17,7 +17,7 @@ export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = 
     on('certificates.k8s.io', 'certificatesigningrequests', 'delete get list watch'),
     on('certificates.k8s.io', 'certificatesigningrequests/approval certificatesigningrequests/status', 'update'),
     on('certificates.k8s.io', 'signers', 'approve', 'kubernetes.io/kube-apiserver-client-kubelet'),
-    // Not in Kubernetes, which leaves serving certificates to people: a node gets one for its own name.
+    // Not in Kubernetes, where an administrator approves serving certificates: a node gets one for its own name.
     on('certificates.k8s.io', 'signers', 'approve', 'kubernetes.io/kubelet-serving'),
     on(
       'certificates.k8s.io',

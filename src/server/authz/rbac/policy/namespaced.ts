@@ -1,4 +1,4 @@
-/** Roles that count in one namespace. */
+/** Roles of single namespaces. */
 import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { EVENTS, on, READ } from './rule.ts';
 

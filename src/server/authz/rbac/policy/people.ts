@@ -1,6 +1,6 @@
 /**
- * What people get: view reads, edit writes too, admin also gives roles away, each in a namespace or everywhere. The three
- * gather their rules from these by label, as they gather those of others who want to be part of them.
+ * The roles for people: view reads, edit also writes, admin also manages roles, each in a namespace or everywhere. The three
+ * aggregate their rules from these roles by label, and from others that have the labels.
  */
 import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { ALL, on, READ, WRITE } from './rule.ts';
@@ -71,5 +71,5 @@ export const peoplesRules: Readonly<Record<'admin' | 'edit' | 'view', readonly P
   ],
 };
 
-/** Part of all three: what pods and nodes use. Where a cluster gets its measurements from elsewhere, they bring this role. */
+/** Aggregated into all three: resource metrics. In Kubernetes the metrics server brings this role. */
 export const metricsReader: readonly PolicyRule[] = [on('metrics.k8s.io', 'nodes pods', READ)];

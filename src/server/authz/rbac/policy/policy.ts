@@ -1,4 +1,4 @@
-/** The roles and bindings that every cluster has, put together as objects. What they allow is written in the files beside. */
+/** The default roles and bindings of a cluster, as objects. What they allow is in the other files of this folder. */
 import { gatheredRules } from '../../../../kinds/groups/rbac/aggregation.ts';
 import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import type { Subject } from '../../../../kinds/groups/rbac/subject.ts';
@@ -35,10 +35,10 @@ export interface Policy {
   readonly roleBindings: readonly DefaultBinding[];
 }
 
-/** `false` on an object keeps it from being put in order at the next start. */
+/** With the value `false`, an object is not reconciled at the next start. */
 export const AUTOUPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
-/** Made anew every time: it is needed at the start, and then no more. */
+/** Built on every call, since it is needed only at startup. */
 export function defaultPolicy(): Policy {
   return {
     clusterRoles: clusterRoles(),
@@ -71,7 +71,7 @@ function clusterRoles(): DefaultRole[] {
       rules: metricsReader,
     },
   ];
-  // Each with the rules it gathers, so that nobody has to wait for the controller that keeps them so.
+  // Aggregated roles already have their rules, so that nobody has to wait for the aggregation controller.
   const all = [...plain];
   for (const [name, labels] of [
     ['view', partOf('edit')],
@@ -93,7 +93,7 @@ const user = (name: string): Subject => ({ kind: 'User', apiGroup: GROUP, name }
 const group = (name: string): Subject => ({ kind: 'Group', apiGroup: GROUP, name });
 const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' });
 
-/** Whom cluster roles are given, by the name of the role. */
+/** The subjects of ClusterRoleBindings, by the name of the role. */
 const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'cluster-admin': [group('system:masters')],
   'system:basic-user': [group('system:authenticated')],
@@ -102,7 +102,7 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:kube-dns': [account('kube-dns')],
   'system:kube-scheduler': [user('system:kube-scheduler')],
   'system:monitoring': [group('system:monitoring')],
-  // Nodes have the node authorizer, which knows their pods; this is for who wants them to have more.
+  // Empty: nodes are authorized by the node authorizer. Administrators may add subjects.
   'system:node': [],
   'system:node-proxier': [user('system:kube-proxy')],
   'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
@@ -111,7 +111,7 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:volume-scheduler': [user('system:kube-scheduler')],
 };
 
-/** Whom the roles of a namespace are given; the role has the name of its binding where it is not named. */
+/** The subjects of RoleBindings. Without a role, the binding's name is also that of the role. */
 const LOCAL_SUBJECTS: Readonly<Record<string, { readonly role?: string; readonly subjects: readonly Subject[] }>> = {
   'kube-public/system:controller:bootstrap-signer': { subjects: [account('bootstrap-signer')] },
   'kube-system/system::extension-apiserver-authentication-reader': {

@@ -1,4 +1,4 @@
-/** How the default roles are written down: a rule a line. */
+/** A compact notation for rules, one per line. */
 import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 
 export const READ = 'get list watch';
@@ -6,7 +6,7 @@ export const WRITE = 'create delete deletecollection patch update';
 export const READ_UPDATE = 'get list patch update watch';
 export const ALL = 'create delete deletecollection get list patch update watch';
 
-/** Words with spaces between; `core` is the group without a name. */
+/** Takes lists separated by spaces; `core` is the core group. */
 export function on(groups: string, resources: string, verbs: string, names?: string): PolicyRule {
   return {
     verbs: verbs.split(' '),
@@ -20,5 +20,5 @@ export function onPaths(paths: string, verbs: string): PolicyRule {
   return { verbs: verbs.split(' '), nonResourceURLs: paths.split(' ') };
 }
 
-/** Everybody who works in a cluster tells what happened. */
+/** Components of a cluster record events. */
 export const EVENTS = on('core events.k8s.io', 'events', 'create patch update');

@@ -1,4 +1,4 @@
-/** The roles that parts of a cluster, and everybody in it, have: without the `system:` in front of their names. */
+/** The roles of the cluster's components and of all users, by name without the prefix `system:`. */
 import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
 import { ALL, EVENTS, on, onPaths, READ, READ_UPDATE } from './rule.ts';
 
@@ -137,7 +137,7 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
       'get',
     ),
   ],
-  // Not in Kubernetes: what simulated nodes do together. Each of them writes as itself, under the node authorizer.
+  // Not in Kubernetes: what all simulated nodes share. Each one writes as itself, under the node authorizer.
   'simulated-nodes': [on('core', 'nodes persistentvolumes pods', 'list watch'), on('core', 'nodes', 'patch')],
   'volume-scheduler': [
     on('core', 'persistentvolumes', READ_UPDATE),

@@ -1,4 +1,4 @@
-/** For whom a node may ask tokens: for those that the pod itself, or a driver of its volumes, wants one for. */
+/** The audiences for which a node may request tokens: those that the pod, or a CSI driver of its volumes, asks for. */
 import type { TokenRequest } from '../../../kinds/groups/authentication/token-request.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -11,14 +11,14 @@ import type { Core } from '../../core.ts';
 
 export async function checkAudience(core: Core, request: AdmissionRequest, pod: Pod): Promise<void> {
   const { user, namespace, name } = request;
-  const asked: readonly string[] = (request.object as TokenRequest).spec.audiences ?? [];
+  const requested: readonly string[] = (request.object as TokenRequest).spec.audiences ?? [];
   const own = core.tokenIssuer?.audiences ?? [];
-  // By now the usual audiences stand where the node named none.
-  const isUsual = asked.length === own.length && asked.every((audience) => own.includes(audience));
-  if (asked.length > 1 && !isUsual) throw refused(request, 'node may only request 0 or 1 audiences');
-  const [named = ''] = asked;
-  if (wanted(core, pod).some((audience) => audience === named || (isUsual && audience === ''))) return;
-  const audience = isUsual ? '' : named;
+  // The server's own audiences have been filled in if the node requested none.
+  const isDefault = requested.length === own.length && requested.every((audience) => own.includes(audience));
+  if (requested.length > 1 && !isDefault) throw refused(request, 'node may only request 0 or 1 audiences');
+  const [named = ''] = requested;
+  if (audiencesOf(core, pod).some((audience) => audience === named || (isDefault && audience === ''))) return;
+  const audience = isDefault ? '' : named;
   const decision = await core.authorizer.authorize({
     ...{ user, verb: 'request-serviceaccounts-token-audience', group: '', version: 'v1', resource: audience },
     ...{ subresource: '', namespace, name },
@@ -30,8 +30,8 @@ export async function checkAudience(core: Core, request: AdmissionRequest, pod: 
   );
 }
 
-/** The audiences that volumes of the pod name; the empty one is the server itself. */
-function wanted(core: Core, pod: Pod): string[] {
+/** The audiences that volumes of the pod name; the empty one stands for the server. */
+function audiencesOf(core: Core, pod: Pod): string[] {
   return (pod.spec.volumes ?? []).flatMap((volume) => {
     const projected = (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken }) =>
       serviceAccountToken ? [serviceAccountToken.audience ?? ''] : [],

@@ -1,50 +1,55 @@
-/** Whom a request asks to act as, by its headers. */
+/** The user that a request wants to impersonate, by its headers. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { badRequest } from '../../../base/errors.ts';
 import { put } from '../../../base/tree.ts';
 import { dnsLabel, dnsSubdomain } from '../../../schema/names.ts';
 
-const USER = 'impersonate-user';
-const GROUP = 'impersonate-group';
-const UID = 'impersonate-uid';
-const EXTRA = 'impersonate-extra-';
+const USER_HEADER = 'impersonate-user';
+const GROUP_HEADER = 'impersonate-group';
+const UID_HEADER = 'impersonate-uid';
+const EXTRA_PREFIX = 'impersonate-extra-';
 
-export interface Wanted {
+export interface RequestedUser {
   readonly name: string;
-  /** Empty where none was asked for. */
+  /** Empty if none is requested. */
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Undefined where the headers ask for nothing of the sort. Throws a BadRequest. */
-export function wantedUser(headers: IncomingHttpHeaders): Wanted | undefined {
-  // That is most requests, and is found out without making anything.
-  if (!isWanted(headers)) return undefined;
+/** Undefined if the headers do not ask for impersonation. Throws a BadRequest. */
+export function requestedUser(headers: IncomingHttpHeaders): RequestedUser | undefined {
+  // Most requests have none of the headers, which is found out without allocating anything.
+  if (!hasImpersonationHeaders(headers)) return undefined;
   const extra: Record<string, string[]> = {};
   for (const [header, value] of Object.entries(headers)) {
-    if (header.startsWith(EXTRA)) put(extra, unescaped(header.slice(EXTRA.length)), valuesOf(value));
+    if (header.startsWith(EXTRA_PREFIX)) put(extra, unescaped(header.slice(EXTRA_PREFIX.length)), valuesOf(value));
   }
-  const wanted = { name: textOf(headers[USER]), uid: textOf(headers[UID]), groups: valuesOf(headers[GROUP]), extra };
-  if (wanted.name) return wanted;
-  if (!wanted.uid && headers[GROUP] === undefined && Object.keys(extra).length === 0) return undefined;
-  throw badRequest(`requested ${printed(wanted)} without impersonating a user name`);
+  const requested = {
+    name: textOf(headers[USER_HEADER]),
+    uid: textOf(headers[UID_HEADER]),
+    groups: valuesOf(headers[GROUP_HEADER]),
+    extra,
+  };
+  if (requested.name) return requested;
+  if (!requested.uid && headers[GROUP_HEADER] === undefined && Object.keys(extra).length === 0) return undefined;
+  throw badRequest(`requested ${printed(requested)} without impersonating a user name`);
 }
 
-/** The service account that a name is of; undefined for who is none. */
+/** Parses the user name of a service account; undefined for other users. */
 export function accountOf(name: string): { readonly namespace: string; readonly name: string } | undefined {
   const [, namespace, account] = /^system:serviceaccount:([^:]*):([^:]*)$/.exec(name) ?? [];
   if (namespace === undefined || account === undefined) return undefined;
   return isName(namespace, dnsLabel) && isName(account, dnsSubdomain) ? { namespace, name: account } : undefined;
 }
 
-/** The node that a name is of; undefined for who is none. */
+/** Parses the user name of a node; undefined for other users. */
 export function nodeOf(name: string): string | undefined {
   const [, node] = /^system:node:(.*)$/s.exec(name) ?? [];
   return node !== undefined && isName(node, dnsSubdomain) ? node : undefined;
 }
 
-export function hasOnlyName({ uid, groups, extra }: Wanted): boolean {
+export function hasOnlyName({ uid, groups, extra }: RequestedUser): boolean {
   return uid === '' && groups.length === 0 && Object.keys(extra).length === 0;
 }
 
@@ -52,15 +57,16 @@ function isName(text: string, check: (text: string) => readonly string[]): boole
   return check(text).length === 0;
 }
 
-function isWanted(headers: IncomingHttpHeaders): boolean {
+function hasImpersonationHeaders(headers: IncomingHttpHeaders): boolean {
   for (const header in headers) {
     if (header.charCodeAt(0) !== 0x69 || !header.startsWith('impersonate-')) continue;
-    if (header === USER || header === GROUP || header === UID || header.startsWith(EXTRA)) return true;
+    if (header === USER_HEADER || header === GROUP_HEADER || header === UID_HEADER || header.startsWith(EXTRA_PREFIX))
+      return true;
   }
   return false;
 }
 
-/** A header that came several times arrives as one text with `, ` between; each part is asked about by itself. */
+/** Node joins repeated headers with `, `; each value is checked by itself. */
 function valuesOf(value: string | string[] | undefined): string[] {
   if (value === undefined) return [];
   return (Array.isArray(value) ? value : [value]).flatMap((text) => text.split(', '));
@@ -78,8 +84,8 @@ function unescaped(key: string): string {
   }
 }
 
-/** In the words of Kubernetes, which are Go's. */
-function printed({ name, uid, groups, extra }: Wanted): string {
+/** As Go prints the struct, which Kubernetes' error message contains. */
+function printed({ name, uid, groups, extra }: RequestedUser): string {
   const list = (texts: readonly string[]) => `[]string{${texts.map((text) => JSON.stringify(text)).join(', ')}}`;
   const entries = Object.keys(extra)
     .sort()

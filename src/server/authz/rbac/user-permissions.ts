@@ -1,36 +1,36 @@
-/** What one user may do, put together from its bindings. Made when first asked for, thrown away when a role changes. */
+/** The permissions of one user, from its bindings. Created on first use, discarded when a role or binding changes. */
 import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
 import { type Attributes, type Decision, NO_OPINION, type ResourceAttributes } from '../authorizer.ts';
 import type { Grant } from './bindings.ts';
 import { allowsPath, allowsResource, allowsVerb } from './rule.ts';
 
-/** How many different questions are remembered: everybody may ask about anything, so that it has to end somewhere. */
-const REMEMBERED = 2048;
+/** How many different checks are cached per user and scope. */
+const MAX_CACHED_CHECKS = 2048;
 
-/** The rules of a role; a text says why there are none. */
+/** The rules of a grant's role, or an error message if there are none. */
 export type RulesOf = (grant: Grant) => readonly PolicyRule[] | string;
 
-/** The rules of one binding, with the words for a decision that rests on it. */
+/** The rules of one binding, and the decision that is based on them. */
 interface Source {
   readonly grant: Grant;
   readonly rules: readonly PolicyRule[];
   decision: Decision | undefined;
 }
 
-/** What is known about a verb on a resource: whether all objects are allowed, and which by their names. */
-interface Known {
+/** Decisions about a verb on a resource: for all objects, and for those that rules name. */
+interface ResourceDecisions {
   readonly all: Decision | undefined;
   readonly byName: ReadonlyMap<string, Decision> | undefined;
 }
 
-const NOTHING: Known = Object.freeze({ all: undefined, byName: undefined });
+const NONE: ResourceDecisions = Object.freeze({ all: undefined, byName: undefined });
 
-/** Answers from rules of one scope: the whole cluster, or one namespace. */
+/** The rules of one scope: the whole cluster, or one namespace. */
 class Scope {
   readonly #sources: Source[] = [];
-  /** By resource, subresource, group and verb: strings that exist already, so that asking makes none. */
-  #known = new Map<string, Map<string, Map<string, Map<string, Known>>>>();
-  #paths = new Map<string, Map<string, Decision | undefined>>();
+  /** By resource, subresource, group and verb: existing strings, so that a lookup allocates none. */
+  #byResource = new Map<string, Map<string, Map<string, Map<string, ResourceDecisions>>>>();
+  #byPath = new Map<string, Map<string, Decision | undefined>>();
   #count = 0;
   readonly errors: string[] = [];
 
@@ -45,29 +45,30 @@ class Scope {
 
   onResource(attributes: ResourceAttributes): Decision | undefined {
     const { resource, subresource, group, verb } = attributes;
-    const known = this.#known.get(resource)?.get(subresource)?.get(group)?.get(verb) ?? this.#learn(attributes);
+    const known =
+      this.#byResource.get(resource)?.get(subresource)?.get(group)?.get(verb) ?? this.#cacheDecisions(attributes);
     return known.all ?? known.byName?.get(attributes.name);
   }
 
   onPath(verb: string, path: string): Decision | undefined {
-    const known = this.#paths.get(path);
+    const known = this.#byPath.get(path);
     if (known?.has(verb)) return known.get(verb);
     const found = this.#find((rule) => allowsVerb(rule, verb) && allowsPath(rule, path));
-    this.#makeRoom();
+    this.#limitCache();
     const byVerb = known ?? new Map<string, Decision | undefined>();
-    this.#paths.set(path, byVerb.set(verb, found));
+    this.#byPath.set(path, byVerb.set(verb, found));
     return found;
   }
 
-  #learn(attributes: ResourceAttributes): Known {
-    const known = this.#look(attributes);
-    this.#makeRoom();
+  #cacheDecisions(attributes: ResourceAttributes): ResourceDecisions {
+    const known = this.#decide(attributes);
+    this.#limitCache();
     const { resource, subresource, group, verb } = attributes;
-    within(within(within(this.#known, resource), subresource), group).set(verb, known);
+    getOrCreate(getOrCreate(getOrCreate(this.#byResource, resource), subresource), group).set(verb, known);
     return known;
   }
 
-  #look(attributes: ResourceAttributes): Known {
+  #decide(attributes: ResourceAttributes): ResourceDecisions {
     const fits = (rule: PolicyRule) => allowsVerb(rule, attributes.verb) && allowsResource(rule, attributes);
     const all = this.#find((rule) => !rule.resourceNames?.length && fits(rule));
     if (all) return { all, byName: undefined };
@@ -79,7 +80,7 @@ class Scope {
         for (const name of rule.resourceNames) if (!byName.has(name)) byName.set(name, decisionOf(source));
       }
     }
-    return byName ? { all: undefined, byName } : NOTHING;
+    return byName ? { all: undefined, byName } : NONE;
   }
 
   #find(fits: (rule: PolicyRule) => boolean): Decision | undefined {
@@ -87,17 +88,17 @@ class Scope {
     return source && decisionOf(source);
   }
 
-  #makeRoom(): void {
-    if (++this.#count <= REMEMBERED) return;
-    this.#known = new Map();
-    this.#paths = new Map();
+  #limitCache(): void {
+    if (++this.#count <= MAX_CACHED_CHECKS) return;
+    this.#byResource = new Map();
+    this.#byPath = new Map();
     this.#count = 1;
   }
 }
 
-export class Rights {
+export class UserPermissions {
   readonly #cluster = new Scope();
-  /** Only namespaces in which a RoleBinding names the user. */
+  /** Namespaces in which a RoleBinding names the user. */
   readonly #namespaces = new Map<string, Scope>();
 
   constructor(grants: readonly Grant[], rulesOf: RulesOf) {
@@ -106,17 +107,17 @@ export class Rights {
 
   decide(attributes: Attributes): Decision {
     if (attributes.path !== undefined) {
-      return this.#cluster.onPath(attributes.verb, attributes.path) ?? this.#refusal('');
+      return this.#cluster.onPath(attributes.verb, attributes.path) ?? this.#noOpinion('');
     }
     const { namespace } = attributes;
     return (
       this.#cluster.onResource(attributes) ??
       (namespace ? this.#namespaces.get(namespace)?.onResource(attributes) : undefined) ??
-      this.#refusal(namespace)
+      this.#noOpinion(namespace)
     );
   }
 
-  /** Every rule that counts in the namespace, and what went wrong when they were gathered. */
+  /** Every rule that applies in the namespace, and errors that occurred while collecting them. */
   rulesIn(namespace: string): { readonly rules: readonly PolicyRule[]; readonly errors: readonly string[] } {
     const local = this.#namespaces.get(namespace);
     if (!local) return this.#cluster;
@@ -133,15 +134,15 @@ export class Rights {
     return scope;
   }
 
-  #refusal(namespace: string): Decision {
+  #noOpinion(namespace: string): Decision {
     const { errors } = this.#cluster;
     const local = this.#namespaces.get(namespace)?.errors;
     if (errors.length === 0 && !local?.length) return NO_OPINION;
-    return { verdict: 'noOpinion', reason: `RBAC: ${oneText([...errors, ...(local ?? [])])}` };
+    return { verdict: 'noOpinion', reason: `RBAC: ${joinErrors([...errors, ...(local ?? [])])}` };
   }
 }
 
-function within<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
+function getOrCreate<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
   let inner = map.get(key);
   if (!inner) {
     inner = new Map();
@@ -158,12 +159,13 @@ function decisionOf(source: Source): Decision {
 function describe({ binding, namespace, roleRef, subject }: Grant): string {
   const kind = namespace ? 'RoleBinding' : 'ClusterRoleBinding';
   const name = namespace ? `${binding}/${namespace}` : binding;
-  const whom = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || namespace}` : subject.name;
-  return `${kind} "${name}" of ${roleRef.kind} "${roleRef.name}" to ${subject.kind} "${whom}"`;
+  const subjectName =
+    subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || namespace}` : subject.name;
+  return `${kind} "${name}" of ${roleRef.kind} "${roleRef.name}" to ${subject.kind} "${subjectName}"`;
 }
 
-/** Several are written as Go writes a list of errors: each once. */
-export function oneText(errors: readonly string[]): string {
+/** Joins errors as Go's aggregate error does: each once, in brackets if there are several. */
+export function joinErrors(errors: readonly string[]): string {
   const different = [...new Set(errors)];
   return different.length === 1 ? different[0]! : `[${different.join(', ')}]`;
 }

@@ -1,9 +1,9 @@
-/** How a refusal is put, in Kubernetes' words. */
+/** The Forbidden error, in Kubernetes' words. */
 import { ApiError, forbidden } from '../../base/errors.ts';
 import type { Attributes } from './authorizer.ts';
 
-export function refusal(attributes: Attributes, reason: string): ApiError {
-  const why = `${harmless(cannot(attributes))}${reason ? `: ${reason}` : ''}`;
+export function forbiddenError(attributes: Attributes, reason: string): ApiError {
+  const why = `${escapeHtml(cannot(attributes))}${reason ? `: ${reason}` : ''}`;
   if (attributes.path !== undefined) return new ApiError('Forbidden', `forbidden: ${why}`, { details: {} });
   const { group, resource: plural, name } = attributes;
   return forbidden({ group, plural }, name, why);
@@ -19,7 +19,7 @@ function cannot(attributes: Attributes): string {
   return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
 }
 
-/** A browser must not take for a page what somebody wrote into a path. */
-function harmless(text: string): string {
+/** A browser must not interpret text from a request's path as HTML. */
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
