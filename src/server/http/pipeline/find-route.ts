@@ -1,6 +1,7 @@
 import type { Verb } from '../../../kinds/kind.ts';
 import { attributesOfPath } from '../../authz/attributes.ts';
-import { type Route, type Routes, splitPath, verbOf } from '../route/route.ts';
+import { splitPath } from '../route/path-segments.ts';
+import { type Route, type Routes, verbOf } from '../route/route.ts';
 import type { Admit } from './admit.ts';
 import type { ApiRequest } from './api-request.ts';
 
