@@ -1,4 +1,4 @@
-/** Starts what is measured and asks the system about it. */
+/** Starts the measured programs and reads their memory and processor time. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -16,9 +16,9 @@ export interface Program extends Target {
 }
 
 const TOKEN = 'bench-token';
-/** Of a user who has the rights that somebody gives him. */
+/** The token of a user without permissions of its own. */
 export const READER_TOKEN = 'reader-token';
-/** Of another one. */
+/** The token of another such user. */
 export const VISITOR_TOKEN = 'visitor-token';
 
 /** The built `qd up` in a directory. */

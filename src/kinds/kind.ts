@@ -10,7 +10,6 @@
 import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
-import type { AsyncConversion } from './async-conversion.ts';
 import { type Column, type ColumnList, columnsOf, type Sparse } from './columns/column.ts';
 import { ObjectMeta } from './shapes/meta/object-meta.ts';
 import type { KindSubresources, SubresourceName } from './subresources.ts';
@@ -156,6 +155,19 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
     /** The order of a list, where it is not by namespace and name. */
     order?(a: Sparse<T>, b: Sparse<T>): number;
   };
+}
+
+/**
+ * Converts the objects of a kind between its versions by asking somebody else, such as a webhook. A kind that has it
+ * declares no `toHub` and `fromHub`. Kinds that have none are converted synchronously, and nothing waits for them.
+ */
+export interface AsyncConversion {
+  /**
+   * Converts objects of one version to another. `objects` are decoded, with the defaults of their version, and may be
+   * taken over. Resolves with as many objects in the same order, which fit the schema of `target`; a conversion changes
+   * neither names nor other metadata but labels and annotations. Rejects with an ApiError, which fails the request.
+   */
+  convert(objects: readonly KubeObject[], target: Version): Promise<readonly KubeObject[]>;
 }
 
 /** How an object that runs to completion has ended: a reason for programs, a message for people. */

@@ -56,6 +56,8 @@ export interface Call {
   readonly duplicates?: readonly string[];
   readonly patchType?: PatchType;
   readonly options?: CallOptions;
+  /** What follows the subresource in the path, where it takes a path: `/healthz`. */
+  readonly path?: string;
   /** Query parameters that the subresource declares. */
   readonly parameters?: ParameterValues;
   readonly user: User;

@@ -3,7 +3,6 @@ import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { timestamp } from '../base/timestamp.ts';
 import type { HookContext } from '../kinds/kind.ts';
-import type { SubresourceName } from '../kinds/subresources.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionChain } from './admission/chain.ts';
 import type { Allocation } from './allocation/allocation.ts';
@@ -15,6 +14,7 @@ import type { Rbac } from './authz/rbac/rbac.ts';
 import type { Cache } from './cache/cache.ts';
 import type { NodeConnection } from './nodes/connection.ts';
 import type { SpecInterner } from './objects/spec-interner.ts';
+import { declaredSubresource } from './operation.ts';
 import type { ListBodies } from './reads/list-bodies.ts';
 import type { Watches } from './reads/watches.ts';
 import type { Registry } from './registry.ts';
@@ -56,8 +56,8 @@ export interface Core {
 }
 
 /** What a kind's hooks may know about the call they run in. */
-export function hookContext(core: Core, { apiVersion, subresource, user }: Call): HookContext {
-  // A call for a subresource that its kind does not declare has been rejected.
-  const declared = subresource as SubresourceName | undefined;
-  return { now: timestamp(core.clock.now()), uuid: core.random.uuid, apiVersion, subresource: declared, user };
+export function hookContext(core: Core, call: Call): HookContext {
+  const { apiVersion, user } = call;
+  const subresource = declaredSubresource(call);
+  return { now: timestamp(core.clock.now()), uuid: core.random.uuid, apiVersion, subresource, user };
 }

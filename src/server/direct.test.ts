@@ -49,10 +49,12 @@ describe('a direct call', () => {
     await expect(call({ verb: 'get', ...pods, namespace: 'x', name: 'a' })).rejects.toMatchObject({ code: 403 });
   });
 
-  it('to a kind that does not exist is not found', async () => {
+  it('to a kind that does not exist is denied first, as over HTTP, and then not found', async () => {
+    const unicorns = { verb: 'list', apiVersion: 'example.com/v1', plural: 'unicorns' } as const;
     const { asked, call } = await deciding(() => refuse);
-    await expect(call({ verb: 'list', apiVersion: 'v1', plural: 'unicorns' })).rejects.toMatchObject({ code: 404 });
-    expect(asked).toEqual([]);
+    await expect(call(unicorns)).rejects.toMatchObject({ code: 403 });
+    expect(asked[0]).toMatchObject({ group: 'example.com', version: 'v1', resource: 'unicorns' });
+    await expect((await deciding(() => allow)).call(unicorns)).rejects.toMatchObject({ code: 404 });
   });
 
   it('is allowed to everybody where no authorizer is set', async () => {

@@ -2,11 +2,11 @@
  * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it is
  * made as a user, and needs the same rights as the same request over HTTP.
  */
+import { splitApiVersion } from '../kinds/kind.ts';
 import type { Call, Handle, Reply, User } from './api.ts';
 import { RequestAttributes } from './authz/attributes.ts';
 import type { Authorizer } from './authz/authorizer.ts';
 import { requireAccess } from './authz/require-access.ts';
-import type { Registry } from './registry.ts';
 
 /** A call whose user is already known. */
 export type DirectCall = Omit<Call, 'user'>;
@@ -16,23 +16,39 @@ export type DirectHandle = (call: DirectCall) => Promise<Reply>;
 
 interface DirectOptions {
   readonly handle: Handle;
-  readonly registry: Registry;
   readonly authorizer: Authorizer;
 }
 
 const NO_OPTIONS = Object.freeze({});
 
 /** Returns the way into the server for each user. Keep what it returns: rights are cached by the user object. */
-export function directCalls({ handle, registry, authorizer }: DirectOptions): (user: User) => DirectHandle {
+export function directCalls({ handle, authorizer }: DirectOptions): (user: User) => DirectHandle {
+  const versions = new GroupVersions();
   return (user) => async (direct) => {
     const call = { ...direct, user };
-    const resource = registry.resource(call.apiVersion, call.plural);
-    if (resource) {
-      const { namespace, name, subresource } = call;
-      const target = { resource, namespace, name, subresource: subresource ? { name: subresource } : undefined };
-      const pending = requireAccess(authorizer, new RequestAttributes(call, target, call.options ?? NO_OPTIONS));
-      if (pending) await pending;
-    }
+    const { apiVersion, plural, namespace, name, subresource } = call;
+    const target = {
+      resource: { version: versions.of(apiVersion), kind: { plural } },
+      subresource: subresource ? { name: subresource } : undefined,
+      ...{ namespace, name },
+    };
+    const pending = requireAccess(authorizer, new RequestAttributes(call, target, call.options ?? NO_OPTIONS));
+    if (pending) await pending;
     return handle(call);
   };
+}
+
+/** API versions as group and version. Components use few, again and again. */
+class GroupVersions {
+  readonly #known = new Map<string, { readonly group: string; readonly version: string }>();
+
+  of(apiVersion: string): { readonly group: string; readonly version: string } {
+    let known = this.#known.get(apiVersion);
+    if (!known) {
+      const [group, version] = splitApiVersion(apiVersion);
+      known = { group, version };
+      this.#known.set(apiVersion, known);
+    }
+    return known;
+  }
 }

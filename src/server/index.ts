@@ -176,7 +176,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   keepBootstrapped(core, () => bootstrap(handle, first));
   return {
     handle,
-    direct: directCalls({ handle, registry, authorizer: core.authorizer }),
+    direct: directCalls({ handle, authorizer: core.authorizer }),
     registry,
     backends: new BackendRegistry(registry),
     authorizer: core.authorizer,

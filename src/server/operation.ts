@@ -1,3 +1,4 @@
+import type { SubresourceName } from '../kinds/subresources.ts';
 import type { Call, Reply } from './api.ts';
 import type { Core } from './core.ts';
 import type { Resource } from './registry.ts';
@@ -20,4 +21,9 @@ export type Operation<R extends Reply = Reply> = (core: Core, request: ApiReques
 /** The part of the object that an update at the path of the request changes. */
 export function updatedPart({ subresource }: ApiRequest): UpdatedPart {
   return subresource?.descriptor.updates ?? 'object';
+}
+
+/** The subresource of a call that has been dispatched: one that its kind does not declare has been rejected. */
+export function declaredSubresource({ subresource }: Call): SubresourceName | undefined {
+  return subresource as SubresourceName | undefined;
 }

@@ -1,10 +1,11 @@
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import type { SubresourceName } from '../../kinds/subresources.ts';
 import { decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Condition } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import type { Core } from '../core.ts';
-import type { ApiRequest } from '../operation.ts';
+import { type ApiRequest, declaredSubresource } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import type { RequestNotes } from '../request-notes.ts';
 import type { AdditionalUpdate, AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.ts';
@@ -38,11 +39,11 @@ export class AdmissionChain {
 
   /** Begins the admission of a request; undefined when no plugin handles it. */
   open(core: Core, request: ApiRequest, subject: AdmissionSubject): Admission | undefined {
-    const stages = this.#stagesOf(request.resource.kind, subject.operation, request.call.subresource);
+    const stages = this.#stagesOf(request.resource.kind, subject.operation, declaredSubresource(request.call));
     return stages && new Admission(core, stages, request, subject);
   }
 
-  #stagesOf(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): Stages | undefined {
+  #stagesOf(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): Stages | undefined {
     let known = this.#stages.get(kind);
     if (!known) {
       known = new Map();
@@ -56,7 +57,7 @@ export class AdmissionChain {
     return found;
   }
 
-  #find(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): Stages | undefined {
+  #find(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): Stages | undefined {
     const handling = this.#plugins.filter((plugin) => plugin.handles(kind, operation, subresource));
     if (handling.length === 0) return undefined;
     return {
@@ -103,8 +104,8 @@ export class Admission implements AdmissionRequest {
     return this.resource.kind;
   }
 
-  get subresource(): string | undefined {
-    return this.#call.subresource;
+  get subresource(): SubresourceName | undefined {
+    return declaredSubresource(this.#call);
   }
 
   get namespace(): string {

@@ -16,6 +16,7 @@
  * second round of the others (`reinvoke`).
  */
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
+import type { SubresourceName } from '../../kinds/subresources.ts';
 import type { Condition } from '../../store/store.ts';
 import type { CallOptions, User } from '../api.ts';
 import type { Entry } from '../cache/entry.ts';
@@ -29,7 +30,7 @@ export interface AdmissionPlugin {
   /** The name for `--enable-admission-plugins`. */
   readonly name: string;
   /** Whether the plugin is asked. Called once for each kind, operation and subresource, and remembered. */
-  handles(kind: Kind, operation: AdmissionOperation, subresource: string | undefined): boolean;
+  handles(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): boolean;
   /**
    * May change `request.object` or replace it. Parts that the object shares with `request.old` must be replaced, not changed.
    * Runs twice in an attempt when a plugin asks for reinvocation, so that running it again must change nothing more.
@@ -49,7 +50,7 @@ export interface AdmissionRequest {
   readonly kind: Kind;
   /** The kind in the version of the call. */
   readonly resource: Resource;
-  readonly subresource: string | undefined;
+  readonly subresource: SubresourceName | undefined;
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   /** Empty in `admit` when the server generates the name. */

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { allKinds } from '../../kinds/all.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
+import { Registry } from '../registry.ts';
 import { Memo } from '../request-memos.ts';
+import { allSubresources } from '../subresources/all.ts';
 import { defaultPolicy } from './default-policy.ts';
 import { Evaluator } from './evaluator.ts';
 import type { Policy, PolicyRule } from './policy.ts';
@@ -123,6 +126,18 @@ describe('without a policy file', () => {
     ['secrets that a node watches', { user: node, verb: 'watch', resource: 'secrets' }, 'None'],
   ])('%s is noted as far as it should be', (_what, more, level) => {
     expect(levelOf(defaultPolicy, asked(more))).toBe(level);
+  });
+
+  it('every subresource that opens a connection is recorded, whatever its method', () => {
+    const registry = new Registry(allKinds, allSubresources);
+    const resources = [...registry.apiVersions].flatMap((apiVersion) => registry.resourcesOf(apiVersion));
+    const connections = resources.flatMap(({ kind, version, subresources }) =>
+      [...subresources.values()]
+        .filter(({ descriptor }) => descriptor.content.type === 'connection')
+        .map(({ name }) => ({ group: version.group, resource: kind.plural, subresource: name })),
+    );
+    expect(connections).toContainEqual({ group: '', resource: 'pods', subresource: 'exec' });
+    for (const each of connections) expect(levelOf(defaultPolicy, asked(each)), each.subresource).toBe('Metadata');
   });
 
   it('health checks are not recorded', () => {

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
 import { BackendRegistry } from '../backends/backend-registry.ts';
+import { splitPath } from '../http/route/path-segments.ts';
 import { parseQuery } from '../http/route/query.ts';
-import { findRoute, splitPath, verbOf } from '../http/route/route.ts';
+import { findRoute, verbOf } from '../http/route/route.ts';
 import { attributesOfPath, RequestAttributes } from './attributes.ts';
 import { forbiddenError } from './forbidden-error.ts';
 

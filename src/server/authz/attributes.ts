@@ -1,4 +1,5 @@
 /** The authorization attributes of requests. */
+import { isNamespaceSubresource } from '../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { parseFieldSelector, SelectorError } from '../../schema/selector.ts';
 import { parseRequirements } from '../../schema/selector-parser.ts';
@@ -131,7 +132,7 @@ export function attributesOfPath(request: UnknownRequest): Attributes {
   let namespace = '';
   if (rest[at] === 'namespaces') {
     namespace = rest[at + 1] ?? '';
-    if (rest.length > at + 2 && rest[at + 2] !== 'status' && rest[at + 2] !== 'finalize') at += 2;
+    if (rest.length > at + 2 && !isNamespaceSubresource(rest[at + 2]!)) at += 2;
   }
   const [resource = '', name = '', subresource = ''] = rest.slice(at);
   const [group, version] = head === 1 ? ['', rest[0] ?? ''] : [rest[0] ?? '', rest[1] ?? ''];

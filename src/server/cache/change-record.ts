@@ -1,7 +1,8 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchEvent } from '../api.ts';
 import type { Resource } from '../registry.ts';
-import type { Entry, ObjectKey } from './entry.ts';
+import type { Entry } from './entry.ts';
+import type { ObjectKey } from './keys.ts';
 
 /** A change of one object at one revision. Its events are encoded once for all watches. */
 export class ChangeRecord {

@@ -3,17 +3,11 @@ import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import { fromHub, toHub } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';
 import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
+import type { ObjectKey } from './keys.ts';
 import type { Origin } from './origin.ts';
 import { decodeStored, type StoredObject } from './stored-object.ts';
 import { UnreadableObject } from './unreadable.ts';
 import { View } from './view.ts';
-
-/** The key of an object in the store, and its parts. */
-export interface ObjectKey {
-  readonly key: string;
-  readonly namespace: string;
-  readonly name: string;
-}
 
 export interface Content {
   readonly stored: Buffer;

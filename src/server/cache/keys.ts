@@ -12,6 +12,13 @@ export function keyOf(kind: Pick<Kind, 'group' | 'plural'>, namespace: string, n
   return namespace ? `${ROOT}${tableName(kind)}/${namespace}/${name}` : `${ROOT}${tableName(kind)}/${name}`;
 }
 
+/** The key of an object in the store, and its parts. */
+export interface ObjectKey {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
 export interface KeyParts {
   readonly table: string;
   readonly namespace: string;

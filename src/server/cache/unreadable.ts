@@ -1,7 +1,7 @@
 /** Stored bytes that cannot be shown as an object, in the words and shapes of Kubernetes. */
 import { ApiError, qualified, type StatusDetails } from '../../base/errors.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import type { Entry, ObjectKey } from './entry.ts';
+import type { ObjectKey } from './keys.ts';
 
 /** A list names so many of the objects that it cannot read. */
 const MAX_CAUSES = 100;
@@ -34,8 +34,13 @@ function causeOf({ text, at }: UnreadableObject): Cause {
   return { reason: 'UnexpectedServerResponse', message: text, field: at.key };
 }
 
+/** An entry of the cache. */
+interface Readable {
+  failure(kind: Kind): UnreadableObject | undefined;
+}
+
 /** The error of a list in which some objects cannot be read: it names those among `entries`. `first` was met first. */
-export function unreadableList(kind: Kind, entries: readonly Entry[], first: UnreadableObject): ApiError {
+export function unreadableList(kind: Kind, entries: readonly Readable[], first: UnreadableObject): ApiError {
   const causes: Cause[] = [];
   for (const entry of entries) {
     const error = entry.failure(kind);

@@ -1,7 +1,7 @@
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Item } from '../api.ts';
 import { encode, encodeLasting, headOf, selfLinkOf, splice } from './encoding.ts';
-import type { Entry } from './entry.ts';
+import type { ObjectKey } from './keys.ts';
 
 /** What a view is made from: an object, or a function that reads it when it is first needed. */
 export interface ViewContent {
@@ -9,6 +9,13 @@ export interface ViewContent {
   readonly read?: () => KubeObject;
   /** The bytes in the store, where they are what is served but for the splice. */
   readonly stored?: Buffer;
+}
+
+/** The entry that a view shows. */
+interface ViewedEntry {
+  readonly at: ObjectKey;
+  readonly revision: number;
+  hub(kind: Kind): KubeObject;
 }
 
 /** An entry as one version serves it. */
@@ -22,7 +29,7 @@ export class View implements Item {
   row: { readonly columns: object; readonly texts: readonly string[] } | undefined;
 
   constructor(
-    readonly entry: Entry,
+    readonly entry: ViewedEntry,
     readonly kind: Kind,
     readonly version: Version,
     content: ViewContent,

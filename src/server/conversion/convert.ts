@@ -1,7 +1,6 @@
 import { ApiError } from '../../base/errors.ts';
 import { clone } from '../../base/tree.ts';
-import type { AsyncConversion } from '../../kinds/async-conversion.ts';
-import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
+import type { AsyncConversion, Kind, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Resource } from '../registry.ts';
 
 /** A value, or a promise of it where the kind is converted asynchronously. */

@@ -1,6 +1,5 @@
 import { clone } from '../../base/tree.ts';
-import type { AsyncConversion } from '../../kinds/async-conversion.ts';
-import type { KubeObject, Version } from '../../kinds/kind.ts';
+import type { AsyncConversion, KubeObject, Version } from '../../kinds/kind.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Resource } from '../registry.ts';
 import { convertAll } from './convert.ts';

@@ -2,8 +2,8 @@ import { soon } from '../../base/soon.ts';
 import { FlowSchema } from '../../kinds/groups/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import type { Core } from '../core.ts';
+import { ensureDefaultObjects } from './default-objects.ts';
 import type { FlowControl } from './flow-control.ts';
-import { keepDefaults } from './keep.ts';
 import { MaxInFlight } from './max-in-flight.ts';
 import { PriorityAndFairness } from './priority-and-fairness.ts';
 
@@ -22,7 +22,7 @@ export async function createFlowControl(core: Core, settings: FlowControlSetting
   const { priorityAndFairness, maxReading, maxMutating, requestTimeoutMs } = settings;
   if (!priorityAndFairness) return new MaxInFlight({ maxReading, maxMutating });
   const { cache, clock } = core;
-  await keepDefaults(core);
+  await ensureDefaultObjects(core);
   reconcileDefaults(core);
   return new PriorityAndFairness({
     ...{ cache, clock, seats: maxReading + maxMutating, maxWaitMs: requestTimeoutMs / 4 },
@@ -33,7 +33,7 @@ export async function createFlowControl(core: Core, settings: FlowControlSetting
 function reconcileDefaults(core: Core): void {
   const { cache, log } = core;
   const reconcile = soon(() => {
-    keepDefaults(core).catch((error: unknown) => {
+    ensureDefaultObjects(core).catch((error: unknown) => {
       log.warn('the default flow schemas and priority levels could not be updated', { error });
     });
   });

@@ -3,7 +3,7 @@ import type { Verb } from '../../kinds/kind.ts';
 import { DeleteOptions } from '../../kinds/shapes/meta/delete-options.ts';
 import { Status } from '../../kinds/shapes/meta/status.ts';
 import type { ServedResource } from '../registry.ts';
-import type { ServedSubresource } from '../subresources/served.ts';
+import { type ServedSubresource, takesPath } from '../subresources/served.ts';
 import { type GroupVersionKind, kindOf } from './definitions.ts';
 import { capitalized, definitionName, META, operationInfix, operationTag, SCALARS } from './names.ts';
 import {
@@ -253,10 +253,6 @@ class Paths {
   #scoped(): string {
     return this.#namespaced ? `Namespaced${this.#resource.kind.kind}` : this.#resource.kind.kind;
   }
-}
-
-function takesPath({ descriptor: { content } }: ServedSubresource): boolean {
-  return content.type === 'connection' && content.takesPath === true;
 }
 
 /** The first words of descriptions. */

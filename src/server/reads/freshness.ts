@@ -1,6 +1,7 @@
+import type { Clock } from '../../base/clock.ts';
 import { ApiError, badRequest } from '../../base/errors.ts';
 import type { Call } from '../api.ts';
-import type { Core } from '../core.ts';
+import type { Cache } from '../cache/cache.ts';
 
 /** How long a read waits for a version that the cache has not seen yet. */
 const MAX_WAIT_MS = 3000;
@@ -23,14 +24,18 @@ export function parseRevision(text: string | undefined): number | undefined {
 }
 
 /** Waits until the cache is at least as new as `revision`. Rejects with a Timeout when that takes too long. */
-export async function waitForRevision(core: Core, revision: number, call: Call): Promise<void> {
+export async function waitForRevision(
+  { cache, clock }: { readonly cache: Cache; readonly clock: Clock },
+  revision: number,
+  call: Pick<Call, 'options' | 'signal'>,
+): Promise<void> {
   const { signal } = call;
   const limit = Math.min(MAX_WAIT_MS, (call.options?.timeoutSeconds || Number.POSITIVE_INFINITY) * 1000);
-  const waiter = core.cache.waiter(revision);
+  const waiter = cache.waiter(revision);
   if (!waiter) return;
   let settle = () => {};
   const late = new Promise<never>((_, reject) => {
-    const timer = core.clock.timer(limit, () => reject(tooLarge(revision, core.cache.revision)));
+    const timer = clock.timer(limit, () => reject(tooLarge(revision, cache.revision)));
     const onAbort = () => reject(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     settle = () => {

@@ -52,3 +52,12 @@ export function checkForm({ kind }: ObjectForm, verb: Verb, { kind: asked }: Res
 function notAcceptable(message: string): ApiError {
   return new ApiError('NotAcceptable', message);
 }
+
+/** How a client wants to see objects. */
+export interface Shaping {
+  readonly form: ObjectForm;
+  readonly include: IncludeObject;
+  readonly resource: Resource;
+  /** The present time in milliseconds since the epoch; ages are relative to it. */
+  readonly now: () => number;
+}

@@ -1,19 +1,9 @@
 import type { Item, ListReply, ObjectReply, Reply } from '../api.ts';
-import type { Resource } from '../registry.ts';
-import type { IncludeObject, ObjectForm } from './forms.ts';
+import type { Shaping } from './forms.ts';
 import { partialJson, partialListJson } from './metadata.ts';
 import { sourceOf } from './source.ts';
 import { type TableOptions, tableJson } from './table.ts';
 import { shapeWatch } from './watch.ts';
-
-/** How a client wants to see objects. */
-export interface Shaping {
-  readonly form: ObjectForm;
-  readonly include: IncludeObject;
-  readonly resource: Resource;
-  /** The present time in milliseconds since the epoch; ages are relative to it. */
-  readonly now: () => number;
-}
 
 /** Turns a reply into another form. A Status or a stream stays what it is. */
 export function shapeReply(reply: Reply, shaping: Shaping): Reply {

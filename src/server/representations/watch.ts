@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
 import { batchOf } from '../reads/watch-channel.ts';
+import type { Shaping } from './forms.ts';
 import { partialJson } from './metadata.ts';
-import type { Shaping } from './reply.ts';
 import { sourceOfEvent } from './source.ts';
 import { tableJson } from './table.ts';
 

@@ -1,4 +1,4 @@
-/** Every subresource that the server serves: the one list. The compiler checks that none is missing. */
+/** Every subresource that the server serves: the one list. The compiler checks that each name has its descriptor. */
 import type { SubresourceName } from '../../kinds/subresources.ts';
 import { approval } from './approval.ts';
 import { finalize } from './finalize.ts';
@@ -17,7 +17,7 @@ import { status } from './status.ts';
 import type { Subresource } from './subresource.ts';
 import { token } from './token.ts';
 
-const byName: Readonly<Record<SubresourceName, Subresource>> = {
+const byName: { readonly [N in SubresourceName]: Subresource<N> } = {
   approval,
   attach,
   binding,

@@ -9,8 +9,8 @@ import type { UpdatedPart } from '../transaction/updated-part.ts';
 import type { QueryParameters } from './parameters.ts';
 
 /** `Op` performs a verb. It is opaque to everything but the dispatcher. */
-export interface SubresourceDescriptor<Op = unknown> {
-  readonly name: SubresourceName;
+export interface SubresourceDescriptor<Op = unknown, Name extends SubresourceName = SubresourceName> {
+  readonly name: Name;
   /** Performs each verb that the subresource has. A request needs the right to that verb on `<plural>/<name>`. */
   readonly operations: Readonly<Partial<Record<Verb, Op>>>;
   readonly content: SubresourceContent;

@@ -7,7 +7,7 @@ import { replyOf } from '../verbs/reply.ts';
 import type { Subresource } from './subresource.ts';
 
 /** Replaces the finalizers in the spec of a namespace. A deleted namespace is removed when none is left. */
-export const finalize: Subresource = {
+export const finalize: Subresource<'finalize'> = {
   name: 'finalize',
   operations: {
     async update(core, request) {

@@ -12,7 +12,7 @@ import type { Subresource } from './subresource.ts';
  * A subresource at which clients read the whole object and write a part of it. What `updates` does not tell apart is up to
  * the hooks of the kind, which put back what this subresource may not change.
  */
-export function objectPart(name: SubresourceName, updates: UpdatedPart): Subresource {
+export function objectPart<N extends SubresourceName>(name: N, updates: UpdatedPart): Subresource<N> {
   const linked = (operation: Operation<ObjectReply>): Operation<ObjectReply> => {
     return async (core, request) => ({ type: 'object', item: withLink((await operation(core, request)).item, name) });
   };

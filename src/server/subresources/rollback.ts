@@ -14,7 +14,7 @@ import type { Subresource } from './subresource.ts';
 const KIND = 'DeploymentRollback';
 
 /** Annotates a Deployment with an earlier revision; its controller rolls back to it and removes the annotation. */
-export const rollback: Subresource = {
+export const rollback: Subresource<'rollback'> = {
   name: 'rollback',
   operations: {
     async create(core, request) {

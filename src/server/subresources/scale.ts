@@ -20,7 +20,7 @@ import type { Subresource } from './subresource.ts';
 const KIND = 'Scale';
 
 /** The number of replicas of an object, in a form that all kinds with replicas share. */
-export const scale: Subresource = {
+export const scale: Subresource<'scale'> = {
   name: 'scale',
   operations: {
     async get(core, request) {

@@ -46,3 +46,8 @@ function bodyOf({ content }: SubresourceDescriptor, kind: Kind, version: Version
       return { kind: content.optionsKind(kind), apiVersion };
   }
 }
+
+/** Whether a path may follow the name of the subresource. */
+export function takesPath({ descriptor: { content } }: ServedSubresource): boolean {
+  return content.type === 'connection' && content.takesPath === true;
+}

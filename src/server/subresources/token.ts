@@ -28,7 +28,7 @@ const POD_TOKEN_LIFETIME_SECONDS = 3607;
 const EXTENDED_LIFETIME_SECONDS = 365 * 24 * 3600;
 
 /** Issues a token of a service account. Tokens are not stored. */
-export const token: Subresource = {
+export const token: Subresource<'token'> = {
   name: 'token',
   operations: {
     async create(core, request) {

@@ -2,10 +2,12 @@
  * The real server, client and controllers in this process, on a store in memory and with a controlled clock. Every
  * component acts as its own user with the default roles; `stop` fails when one of them was denied a call.
  */
+import { generateKeyPairSync } from 'node:crypto';
 import { ControlledClock } from '../../../src/base/clock.ts';
 import { ApiError } from '../../../src/base/errors.ts';
 import { type LogFields, silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import { issue, newIssuer } from '../../../src/base/x509/certificate.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { CONTROLLER_MANAGER, controllerUser } from '../../../src/client/component-users.ts';
 import { InformerFactory } from '../../../src/client/informer/informer-factory.ts';
@@ -17,8 +19,8 @@ import type { User, WatchConsumer, WatchReply } from '../../../src/server/api.ts
 import type { DirectHandle } from '../../../src/server/direct.ts';
 import { createServer, type Server, type ServerOptions } from '../../../src/server/index.ts';
 import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
-import { testAuthority } from '../tls.ts';
 
+const DAY_MS = 86_400_000;
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
 
 export const AUTHORITY = '-----BEGIN CERTIFICATE-----\nthe cluster\n-----END CERTIFICATE-----\n';
@@ -70,7 +72,7 @@ export async function startCluster(options: Pick<ServerOptions, 'admission'> = {
     authority: AUTHORITY,
     reservedNames: ['kubernetes.default.svc'],
     server: 'https://192.0.2.1:6443',
-    signCertificate: () => anyCertificate(clock.now()),
+    signCertificate: async () => anyCertificate(clock.now()),
     mintToken: async ({ namespace, name, uid, secretName }) => `token ${namespace}/${name} ${uid} ${secretName}`,
   });
   const running = runControllers(controllers, { ...common, clientOf, informers });
@@ -100,10 +102,12 @@ export async function startCluster(options: Pick<ServerOptions, 'admission'> = {
   };
 }
 
-/** A certificate that is valid for a day; its content does not matter. */
-async function anyCertificate(now: number): Promise<string> {
-  const authority = await testAuthority();
-  return (await authority.client('any', undefined, { notAfter: now + 86_400_000 })).cert;
+/** A certificate that is valid for a day; its content does not matter. Made at once: the clock does not wait for threads. */
+function anyCertificate(now: number): string {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const subject = { commonName: 'any' };
+  const validity = { notBefore: now - DAY_MS, notAfter: now + DAY_MS };
+  return issue({ subject, publicKey, usage: 'client', ...validity }, newIssuer(subject, privateKey), systemRandom);
 }
 
 /** How the authorizer, node restriction, certificate approval, owner references and escalation deny for lack of rights. */

@@ -27,7 +27,7 @@ export function loadContract(startServer: StartServer): void {
     await running.server.close();
   });
 
-  /** A client that writes what it likes. */
+  /** A raw TLS connection. */
   async function raw(protocol = 'http/1.1'): Promise<TLSSocket> {
     const socket = connect({
       port: running.port,
@@ -41,7 +41,7 @@ export function loadContract(startServer: StartServer): void {
     return socket;
   }
 
-  /** Everything that comes until the connection ends. */
+  /** Everything received until the connection is closed. */
   async function rest(socket: TLSSocket): Promise<string> {
     let text = '';
     socket.on('data', (chunk) => {
@@ -57,31 +57,32 @@ export function loadContract(startServer: StartServer): void {
   const head = (method: string, ...headers: string[]) =>
     `${[`${method} ${PODS} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${TOKEN}`, ...headers].join('\r\n')}\r\n`;
 
-  const hurried = { headersTimeoutMs: 150, bodyTimeoutMs: 150, timeoutCheckIntervalMs: 25 };
+  const shortTimeouts = { headersTimeoutMs: 150, bodyTimeoutMs: 150, timeoutCheckIntervalMs: 25 };
 
-  describe('a client that is slow', () => {
-    it('with its headers is told so, and closed', async () => {
-      await start(hurried);
+  describe('a client that is too slow', () => {
+    it('to send its headers gets 408 and is disconnected', async () => {
+      await start(shortTimeouts);
       const socket = await raw();
       socket.write(head('GET'));
       expect(await rest(socket)).toMatch(/^HTTP\/1\.1 408 /);
       expect(running.core.calls).toEqual([]);
     });
 
-    it('with saying anything at all is closed', async () => {
-      await start(hurried);
+    it('to send anything is disconnected', async () => {
+      await start(shortTimeouts);
       await rest(await raw());
+      expect(running.core.calls).toEqual([]);
     });
 
-    it('with its body is told so, and closed', async () => {
-      await start(hurried);
+    it('to send its body gets 408 and is disconnected', async () => {
+      await start(shortTimeouts);
       const socket = await raw();
       socket.write(`${head('POST', 'Content-Type: application/json', 'Content-Length: 100')}\r\n{"metadata":`);
       expect(await rest(socket)).toMatch(/^HTTP\/1\.1 408 /);
     });
 
-    it('with its body is told so on HTTP/2, and the connection stays', async () => {
-      await start(hurried);
+    it('to send its body over HTTP/2 gets 408, and the connection stays open', async () => {
+      await start(shortTimeouts);
       const session = connectHttp2(`https://127.0.0.1:${running.port}`, { ca: running.authority.ca });
       const slow = session.request({
         ':method': 'POST',
@@ -98,7 +99,7 @@ export function loadContract(startServer: StartServer): void {
       session.destroy();
     });
 
-    it('with a large body gets 504, and holds nobody up when it has left', async () => {
+    it('to send a large body gets 504, and delays nobody when it has disconnected', async () => {
       await start({ requestTimeoutMs: 100 }, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
       const socket = await raw();
       socket.write(`${head('POST', 'Content-Type: application/json', 'Content-Length: 100000')}\r\n{"metadata":`);
@@ -129,7 +130,7 @@ export function loadContract(startServer: StartServer): void {
     });
   });
 
-  it('a client that resets its request, before what it sent was read, does no harm', async () => {
+  it('a client may reset its request before its body was read', async () => {
     const open: ((decision: Decision) => void)[] = [];
     const authorize = ({ path }: Attributes) =>
       path === undefined ? new Promise<Decision>((decide) => open.push(decide)) : ALLOW;
@@ -152,65 +153,68 @@ export function loadContract(startServer: StartServer): void {
     expect((await ask('/healthz')).code).toBe(200);
   });
 
-  it.each(['http/1.1', 'h2'])('a stranger in a crowd gets no answer, and others do: %s', async (protocol) => {
-    const flowControl = new MaxInFlight({ maxReading: 100, maxMutating: 100 });
-    flowControl.isOverloadedBy = () => true;
-    await start({}, { flowControl });
-    const socket = await raw(protocol);
-    const asking = `GET ${PODS} HTTP/1.1\r\nHost: x\r\n\r\n`;
-    socket.write(protocol === 'h2' ? greedyStream('wrong') : asking);
-    let got = Buffer.alloc(0);
-    socket.on('data', (chunk: Buffer) => {
-      got = Buffer.concat([got, chunk]);
-    });
-    if (protocol === 'h2') await expect.poll(() => got.includes(RESET)).toBe(true);
-    else await once(socket, 'close');
-    expect(got.toString('latin1')).not.toContain('Unauthorized');
-    expect((await ask(PODS)).code).toBe(200);
-  });
+  it.each(['http/1.1', 'h2'])(
+    'an unauthenticated client gets no response while too many wait, and others do: %s',
+    async (protocol) => {
+      const flowControl = new MaxInFlight({ maxReading: 100, maxMutating: 100 });
+      flowControl.isOverloadedBy = () => true;
+      await start({}, { flowControl });
+      const socket = await raw(protocol);
+      const asking = `GET ${PODS} HTTP/1.1\r\nHost: x\r\n\r\n`;
+      socket.write(protocol === 'h2' ? greedyStream('wrong') : asking);
+      let got = Buffer.alloc(0);
+      socket.on('data', (chunk: Buffer) => {
+        got = Buffer.concat([got, chunk]);
+      });
+      if (protocol === 'h2') await expect.poll(() => got.includes(RESET)).toBe(true);
+      else await once(socket, 'close');
+      expect(got.toString('latin1')).not.toContain('Unauthorized');
+      expect((await ask(PODS)).code).toBe(200);
+    },
+  );
 
-  /** The frame that resets the first stream, with the code for being given up. */
+  /** The frame that resets the first stream with CANCEL. */
   const RESET = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 8]);
 
-  describe('clients that ask and do not read', () => {
+  describe('clients that do not read or finish', () => {
     const SIZE = 4_000_000;
     const large = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x'.repeat(SIZE) } } as unknown as KubeObject;
 
-    it.each(['http/1.1', 'h2'])('are closed when replies fill the memory: %s', async (protocol) => {
+    it.each(['http/1.1', 'h2'])('are disconnected when their responses fill the memory: %s', async (protocol) => {
       await start({ maxUnsentBytes: 20_000_000 });
       running.core.answer = () => ({ type: 'object', item: itemOf(large) });
-      const silentOnes = await Promise.all(Array.from({ length: 12 }, () => raw(protocol)));
-      for (const socket of silentOnes) {
+      const silentClients = await Promise.all(Array.from({ length: 12 }, () => raw(protocol)));
+      for (const socket of silentClients) {
         socket.pause();
         socket.write(protocol === 'h2' ? greedyStream() : `${head('GET')}\r\n`);
       }
       await expect.poll(() => running.core.calls.length).toBe(12);
-      // A reply that somebody takes, behind all others.
+      // A response that is read, after all others.
       expect((await ask(PODS)).code).toBe(200);
-      const sizes = await Promise.all(silentOnes.map((socket) => takenBy(socket)));
-      // As many stay as may wait; the newest, who have not waited for long.
+      const sizes = await Promise.all(silentClients.map((socket) => bytesReadBy(socket)));
+      // Those that fit into the limit stay: the newest ones.
       expect(sizes.filter((size) => size >= SIZE).length).toBeLessThanOrEqual(5);
       expect(sizes.at(-1)).toBeGreaterThanOrEqual(SIZE);
     });
 
-    it('are closed when bodies that they do not finish fill the memory, whoever they are', async () => {
+    it('are disconnected when their incomplete bodies fill the memory', async () => {
       await start({ maxUnreadBytes: 200_000 });
       const half = `${head('POST', 'Content-Length: 60000', 'Expect: 100-continue')}\r\n{`;
-      const slowOnes = await Promise.all(Array.from({ length: 5 }, () => raw()));
-      const first = once(slowOnes[0]!, 'close');
-      for (const socket of slowOnes) {
+      const slowClients = await Promise.all(Array.from({ length: 5 }, () => raw()));
+      const first = once(slowClients[0]!, 'close');
+      for (const socket of slowClients) {
         socket.write(half);
         // The server asks for the rest of the body, so it has counted it: the first one is the oldest.
         const [answer] = await once(socket, 'data');
         expect(String(answer)).toMatch(/^HTTP\/1\.1 100 /);
       }
       await first;
-      expect(slowOnes.at(-1)?.destroyed).toBe(false);
+      expect(slowClients.at(-1)?.destroyed).toBe(false);
       expect((await ask(PODS)).code).toBe(200);
     });
 
-    /** Bytes that still come. */
-    async function takenBy(socket: TLSSocket): Promise<number> {
+    /** Number of bytes still received. */
+    async function bytesReadBy(socket: TLSSocket): Promise<number> {
       let size = 0;
       return new Promise((resolve) => {
         socket.on('data', (chunk: Buffer) => {
@@ -223,7 +227,7 @@ export function loadContract(startServer: StartServer): void {
     }
   });
 
-  /** HTTP/2 with windows as large as they can be, and a request. */
+  /** An HTTP/2 client with maximal flow-control windows, and a request. */
   function greedyStream(token = TOKEN): Buffer {
     const frame = (type: number, flags: number, stream: number, payload: Buffer) => {
       const front = Buffer.alloc(9);
@@ -255,7 +259,7 @@ export function loadContract(startServer: StartServer): void {
     ]);
   }
 
-  describe('a client that wants too much', () => {
+  describe('a client that exceeds a limit', () => {
     it('of headers gets 431', async () => {
       await start();
       const socket = await raw();
@@ -263,7 +267,7 @@ export function loadContract(startServer: StartServer): void {
       expect(await rest(socket)).toMatch(/^HTTP\/1\.1 431 /);
     });
 
-    it('of headers is refused on HTTP/2', async () => {
+    it('of headers is rejected over HTTP/2', async () => {
       await start();
       const session = connectHttp2(`https://127.0.0.1:${running.port}`, {
         ca: running.authority.ca,
@@ -277,7 +281,7 @@ export function loadContract(startServer: StartServer): void {
       session.destroy();
     });
 
-    it('of a body that nobody reads gets its answer, and is closed when it goes on', async () => {
+    it('of a body that is not read gets its response, and is disconnected if it continues', async () => {
       await start({ maxBodyBytes: 100_000 });
       const socket = await raw();
       socket.write(
@@ -295,7 +299,7 @@ export function loadContract(startServer: StartServer): void {
       expect(socket.bytesWritten).toBeLessThan(50_000_000);
     });
 
-    it('is served on the same connection, where the body was small', async () => {
+    it('is served on the same connection if the body was small', async () => {
       await start({ maxBodyBytes: 100_000 });
       const socket = await raw();
       const post = `POST ${PODS} HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`;
@@ -303,7 +307,7 @@ export function loadContract(startServer: StartServer): void {
       expect(await rest(socket)).toMatch(/^HTTP\/1\.1 401 [\s\S]*HTTP\/1\.1 200 /);
     });
 
-    it('of streams has them refused, and those within the limit are served', async () => {
+    it('of streams has them refused; those within the limit are served', async () => {
       await start({ maxStreams: 10 });
       let open: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => {
@@ -314,7 +318,7 @@ export function loadContract(startServer: StartServer): void {
         return running.core.ordinary(call);
       };
       const session = connectHttp2(`https://127.0.0.1:${running.port}`, { ca: running.authority.ca });
-      // Before the server's settings are here, a client may open as many as it likes.
+      // Until it has received the server's settings, a client may open any number.
       const streams = Array.from({ length: 50 }, () => session.request({ ':path': `${PODS}/a`, ...HEADERS }));
       const codes = streams.map(
         (stream) =>
@@ -333,7 +337,7 @@ export function loadContract(startServer: StartServer): void {
       session.destroy();
     });
 
-    it('of connections has them closed, and others are served when one is free', async () => {
+    it('of connections has them closed; others are served when one is free', async () => {
       await start({ maxConnectionsPerAddress: 3 });
       const first = [await raw(), await raw(), await raw()];
       await expect(raw()).rejects.toThrow();
@@ -357,7 +361,7 @@ export function loadContract(startServer: StartServer): void {
       });
     });
 
-    it('of everything gets 429, and is told when to come back', async () => {
+    it('of concurrent requests gets 429 with Retry-After', async () => {
       await start({}, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
       let release: () => void = () => undefined;
       const held = new Promise<void>((resolve) => {
@@ -383,7 +387,7 @@ export function loadContract(startServer: StartServer): void {
     });
   });
 
-  it('a watch may take longer than a request, and holds nobody else up', async () => {
+  it('a watch may outlast the request timeout, and holds no seat', async () => {
     const clock = new ControlledClock();
     const flowControl = new MaxInFlight({ maxReading: 1, maxMutating: 1 });
     await start({ requestTimeoutMs: 1000 }, { clock, flowControl });

@@ -41,14 +41,14 @@ export function pipeliningContract(startServer: StartServer): void {
   const upgrade = (protocol: string) => `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\n`;
   const webSocket = `${upgrade('websocket')}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n`;
 
-  /** The codes of the answers, as soon as there are so many of them. */
+  /** The status codes of the responses, as soon as there are this many. */
   async function codes(count: number): Promise<number[]> {
     const found = () => [...received.matchAll(/HTTP\/1\.1 (\d+) .*?\r\n\r\n/gs)].map(([, code]) => Number(code));
     while (found().length < count) await once(socket, 'data');
     return found();
   }
 
-  /** Lets requests for one object wait; the result answers them. */
+  /** Makes gets wait until the result is called. */
   function holdGets(): () => void {
     let go = () => {};
     const held = new Promise<void>((resolve) => {
@@ -85,7 +85,7 @@ export function pipeliningContract(startServer: StartServer): void {
     expect(await codes(2)).toEqual([200, 200]);
   });
 
-  it('what changes something waits for those who came before, and is waited for', async () => {
+  it('a write waits for the requests before it, and those after it wait for the write', async () => {
     const go = holdGets();
     const asked = () => running.core.calls.map(({ verb }) => verb);
     socket.write(get(PODS) + get(`${PODS}/a`) + post('{"metadata":{"name":"b"}}') + get(PODS));
@@ -97,7 +97,7 @@ export function pipeliningContract(startServer: StartServer): void {
     expect(asked()).toEqual(['list', 'get', 'create', 'list']);
   });
 
-  it('what is not HTTP is told so behind the answers to what was', async () => {
+  it('malformed input is answered after the requests before it', async () => {
     const go = holdGets();
     socket.write(`${get(`${PODS}/a`)}${get(PODS)}nonsense\r\n\r\n`);
     while (running.core.calls.length < 2) await new Promise((resolve) => setImmediate(resolve));
@@ -107,7 +107,7 @@ export function pipeliningContract(startServer: StartServer): void {
     await once(socket, 'close');
   });
 
-  it('a watch ends when its client sends what is not HTTP', async () => {
+  it('a watch ends when its client sends malformed input', async () => {
     socket.write(get(WATCH));
     await codes(1);
     socket.write('nonsense\r\n\r\n');
@@ -115,7 +115,7 @@ export function pipeliningContract(startServer: StartServer): void {
     expect(received).not.toContain('400');
   });
 
-  it('a watch hears that its client has left, whatever that has sent besides', async () => {
+  it('a watch notices that its client has disconnected, whatever else that has sent', async () => {
     const asked = [
       get(WATCH, 'Content-Length: 70000\r\n') + ' '.repeat(40_000),
       get(WATCH) + get(PODS, upgrade('h2c')),
@@ -129,36 +129,38 @@ export function pipeliningContract(startServer: StartServer): void {
       await watch.whenAttached;
       socket.destroy();
       await watch.whenStopped;
+      expect(watch.stopped).toBe(true);
     }
   });
 
-  it('a watch hears that its client has left before its turn came', async () => {
+  it('a queued watch notices that its client has disconnected', async () => {
     holdGets();
     socket.write(get(`${PODS}/a`) + get(WATCH) + get(WATCH));
     while (running.core.watches.length < 2) await new Promise((resolve) => setImmediate(resolve));
     socket.destroy();
     for (const watch of running.core.watches) await watch.whenStopped;
+    expect(running.core.watches).toHaveLength(2);
   });
 
-  it('a WebSocket for what is no watch is closed with its answer', async () => {
+  it('a WebSocket request that is not a watch is closed with its response', async () => {
     socket.write(`${get(PODS, webSocket)}and more`);
     expect(await codes(1)).toEqual([200]);
     await once(socket, 'close');
   });
 
-  it('a body that is a little too large leaves the connection as it was', async () => {
+  it('a body that is slightly too large leaves the connection open', async () => {
     socket.write(post(' '.repeat(3 * 1024 * 1024 + 1)));
     expect(await codes(1)).toEqual([413]);
     socket.write(get(PODS));
     expect(await codes(2)).toEqual([413, 200]);
   });
 
-  it('the server may be named before the path', async () => {
+  it('the request target may be an absolute URL of this server', async () => {
     socket.write(get(`http://localhost${PODS}/a?pretty=true`) + get(`HTTPS://elsewhere${PODS}/a`));
     expect(await codes(2)).toEqual([200, 404]);
   });
 
-  it('a request of HTTP/1.1 must say whom it is for', async () => {
+  it('an HTTP/1.1 request must have a Host header', async () => {
     socket.write(`GET ${PODS} HTTP/1.1\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
     expect(await codes(1)).toEqual([400]);
     await once(socket, 'close');

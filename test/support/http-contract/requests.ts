@@ -60,7 +60,7 @@ export function requestsContract(startServer: StartServer): void {
       expect(answer.text).toBe('');
     });
 
-    it('hands over the body of a create and answers with 200', async () => {
+    it('passes the body of a create on and answers with 200', async () => {
       const answer = await send({ path: PODS, method: 'POST', body: JSON.stringify(objectNamed('b')) });
       expect(answer.code).toBe(200);
       expect(answer.json()).toEqual(objectNamed('b'));
@@ -68,7 +68,7 @@ export function requestsContract(startServer: StartServer): void {
       expect(running.core.lastCall.name).toBeUndefined();
     });
 
-    it('takes YAML', async () => {
+    it('accepts YAML', async () => {
       const headers = { 'content-type': 'application/yaml; charset=utf-8' };
       const answer = await send({
         path: PODS,
@@ -80,13 +80,13 @@ export function requestsContract(startServer: StartServer): void {
       expect(running.core.lastCall.body).toEqual({ kind: 'Pod', metadata: { name: 'from-yaml' } });
     });
 
-    it('gives YAML to who prefers it', async () => {
+    it('answers with YAML if the client prefers it', async () => {
       const answer = await send({ path: `${PODS}/a`, headers: { accept: 'application/yaml' } });
       expect(answer.headers['content-type']).toBe('application/yaml');
       expect(answer.text).toBe('apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n');
     });
 
-    it('hands over a patch with its type', async () => {
+    it('passes a patch on with its type', async () => {
       const headers = { 'content-type': 'application/merge-patch+json' };
       await send({ path: `${PODS}/a`, method: 'PATCH', headers, body: '{"metadata":{"labels":{"a":"b"}}}' });
       expect(running.core.lastCall).toMatchObject({
@@ -97,7 +97,7 @@ export function requestsContract(startServer: StartServer): void {
       });
     });
 
-    it('refuses apply patches with the types it takes', async () => {
+    it('rejects apply patches with the accepted types', async () => {
       const headers = { 'content-type': 'application/apply-patch+yaml' };
       const answer = await send({ path: `${PODS}/a`, method: 'PATCH', headers, body: 'a: b' });
       expect(answer.code).toBe(415);
@@ -121,19 +121,19 @@ export function requestsContract(startServer: StartServer): void {
       );
     });
 
-    it('says that no client has defined a kind, to who asks for them', async () => {
+    it('answers a list of custom resource definitions with an empty one', async () => {
       const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
       const answer = await send({ path });
       expect([answer.code, answer.json().kind, answer.json().items]).toEqual([200, 'CustomResourceDefinitionList', []]);
       expect((await send({ path, method: 'POST', body: '{}' })).code).toBe(405);
     });
 
-    it('refuses a compressed body', async () => {
+    it('rejects a compressed body', async () => {
       const headers = { 'content-encoding': 'gzip' };
       expect((await send({ path: PODS, method: 'POST', headers, body: 'x' })).code).toBe(415);
     });
 
-    it('says what is wrong with an empty body', async () => {
+    it('reports an empty body', async () => {
       const answer = await send({ path: PODS, method: 'POST', body: '' });
       expect(answer.code).toBe(400);
       expect(answer.json()).toEqual({
@@ -149,7 +149,7 @@ export function requestsContract(startServer: StartServer): void {
       });
     });
 
-    it('refuses a body that is too large, whether it says so or not', async () => {
+    it('rejects a body that is too large, with or without Content-Length', async () => {
       const body = Buffer.alloc(3 * 1024 * 1024 + 1, ' ');
       const answer = await send({ path: PODS, method: 'POST', body });
       expect(answer.code).toBe(413);
@@ -161,7 +161,7 @@ export function requestsContract(startServer: StartServer): void {
       expect((await send({ path: PODS, method: 'POST', headers, body })).code).toBe(413);
     });
 
-    it('takes options of a delete from the query', async () => {
+    it('reads options of a delete from the query', async () => {
       await send({ path: `${PODS}/a?gracePeriodSeconds=0&propagationPolicy=Orphan`, method: 'DELETE' });
       expect(running.core.lastCall).toMatchObject({
         verb: 'delete',
@@ -177,7 +177,7 @@ export function requestsContract(startServer: StartServer): void {
       expect(running.core.lastCall.options).toEqual({ labelSelector: 'a=b' });
     });
 
-    it('answers failures as a Status', async () => {
+    it('answers errors with a Status', async () => {
       const answer = await send({ path: `${PODS}/missing` });
       expect(answer.code).toBe(404);
       expect(answer.headers['content-type']).toBe('application/json');
@@ -193,7 +193,7 @@ export function requestsContract(startServer: StartServer): void {
       });
     });
 
-    it('says when to come back', async () => {
+    it('sends Retry-After', async () => {
       running.core.answer = () => {
         throw new ApiError('TooManyRequests', 'later', { details: { retryAfterSeconds: 7 } });
       };
@@ -204,7 +204,7 @@ export function requestsContract(startServer: StartServer): void {
       expect((await send({ path: PODS })).headers['retry-after']).toBe('1');
     });
 
-    it('hides what breaks inside', async () => {
+    it('hides the message of an unexpected error', async () => {
       running.core.answer = () => {
         throw new Error('secret detail');
       };
@@ -214,7 +214,7 @@ export function requestsContract(startServer: StartServer): void {
       expect(answer.text).not.toContain('secret');
     });
 
-    it('passes warnings on, with an error too', async () => {
+    it('sends warnings, also with an error', async () => {
       running.core.answer = (call, notes) => {
         for (const text of ['use "v1" instead\n', 'two']) notes?.warn(text);
         if (call.name === 'gone') throw notFound({ group: '', plural: 'pods' }, 'gone');
@@ -225,7 +225,7 @@ export function requestsContract(startServer: StartServer): void {
       for (const answer of answers) expect(answer.headers.warning).toBe('299 - "use \\"v1\\" instead ", 299 - "two"');
     });
 
-    it('cuts warnings short when there are too many', async () => {
+    it('truncates warnings if there are too many', async () => {
       const warnings = Array.from({ length: 100 }, (_, i) => `${i} ${'x'.repeat(1000)}`);
       running.core.answer = (_, notes) => {
         for (const text of warnings) notes?.warn(text);
@@ -264,7 +264,7 @@ export function requestsContract(startServer: StartServer): void {
       expect(answer.json().items).toHaveLength(2);
     });
 
-    it('compresses large replies for those who take it', async () => {
+    it('compresses large responses if the client accepts it', async () => {
       const large = { ...objectNamed('large'), data: 'x'.repeat(200_000) } as KubeObject;
       running.core.answer = (call) => (call.verb === 'get' ? { type: 'object', item: itemOf(large) } : listOf([large]));
       for (const path of [`${PODS}/large`, PODS, `${PODS}?pretty=true`]) {
@@ -278,7 +278,7 @@ export function requestsContract(startServer: StartServer): void {
       }
     });
 
-    it('answers 406 when nothing on offer is wanted', async () => {
+    it('answers 406 if the client accepts nothing on offer', async () => {
       const answer = await send({ path: `${PODS}/a`, headers: { accept: 'application/vnd.kubernetes.protobuf' } });
       expect(answer.code).toBe(406);
       expect(answer.json()).toMatchObject({
@@ -343,7 +343,7 @@ export function requestsContract(startServer: StartServer): void {
       },
     );
 
-    it('answers 401 to no and to wrong credentials', async () => {
+    it('answers 401 without credentials and with wrong ones', async () => {
       for (const authorization of ['', 'Bearer wrong', 'Bearer', 'Basic YTpi', 'nonsense']) {
         const answer = await send({ path: PODS, headers: { authorization } });
         expect(answer.code).toBe(401);
@@ -359,20 +359,20 @@ export function requestsContract(startServer: StartServer): void {
       }
     });
 
-    it('knows users by their client certificates', async () => {
+    it('authenticates users by their client certificates', async () => {
       const certificate = await running.authority.client('admin', 'system:masters');
       await send({ path: PODS, headers: { authorization: '' }, ...certificate });
       expect(running.core.lastCall.user).toEqual({ name: 'admin', groups: ['system:masters', 'system:authenticated'] });
     });
 
-    it('does not believe certificates of another authority', async () => {
+    it('rejects certificates of another authority', async () => {
       const { testAuthority } = await import('../tls.ts');
       const certificate = await (await testAuthority('other')).client('admin', 'system:masters');
       expect((await send({ path: PODS, headers: { authorization: '' }, ...certificate })).code).toBe(401);
       expect((await send({ path: PODS, ...certificate })).code).toBe(200);
     });
 
-    it('serves health and the version to everyone but who comes with wrong credentials', async () => {
+    it('serves health and version without credentials, but not with wrong ones', async () => {
       for (const path of ['/healthz', '/livez', '/readyz']) {
         expect(await send({ path, headers: { authorization: '' } })).toMatchObject({ code: 200, text: 'ok' });
       }
@@ -387,7 +387,7 @@ export function requestsContract(startServer: StartServer): void {
       expect((await send({ path: '/version' })).json().gitVersion).toBe('v1.36.4+quarterdeck');
     });
 
-    it('counts what it answers', async () => {
+    it('counts its responses', async () => {
       await send({ path: `${PODS}/missing` });
       const { text, headers } = await send({ path: '/metrics' });
       expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -395,7 +395,7 @@ export function requestsContract(startServer: StartServer): void {
       expect(text).toContain('\napiserver_current_inflight_requests{request_kind="readOnly"} 0\n');
     });
 
-    it('serves discovery, also to clients that would rather have newer forms of it', async () => {
+    it('serves discovery, also to clients that prefer newer forms', async () => {
       const accept =
         'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,' +
         'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
@@ -427,7 +427,7 @@ export function requestsContract(startServer: StartServer): void {
       expect((await send({ path: '/' })).json().paths).toContain('/apis/apps/v1');
     });
 
-    it('refuses URLs that are too long and escapes that mean nothing', async () => {
+    it('rejects URLs that are too long and invalid escapes', async () => {
       const long = await send({ path: `${PODS}?labelSelector=${'x'.repeat(33_000)}` });
       expect(long.code).toBe(414);
       expect(long.json()).toMatchObject({ kind: 'Status', reason: 'RequestURITooLong', code: 414 });
@@ -437,7 +437,7 @@ export function requestsContract(startServer: StartServer): void {
     });
   });
 
-  it('still knows a client certificate when its TLS session is resumed', async () => {
+  it('knows the client certificate of a resumed TLS session', async () => {
     const { port, authority, core } = running;
     const certificate = await authority.client('admin', 'system:masters');
     const ask = (session?: Buffer) =>
@@ -484,7 +484,7 @@ export function requestsContract(startServer: StartServer): void {
     await server.close();
   });
 
-  it('says when a port is taken', async () => {
+  it('reports that a port is in use', async () => {
     const { server, port } = await startServer();
     await expect(server.listen(port, '127.0.0.1')).rejects.toThrow('EADDRINUSE');
     await server.close();

@@ -23,7 +23,10 @@ export function shutdownContract(startServer: StartServer): void {
       ).end();
     });
     await connected;
+    const ended = new Promise((resolve) => session.once('close', resolve));
     await server.close();
+    await ended;
+    expect(session.destroyed).toBe(true);
     agent.destroy();
   });
 
@@ -64,7 +67,7 @@ export function shutdownContract(startServer: StartServer): void {
     agent.destroy();
   });
 
-  it('breaks off what does not finish in time', async () => {
+  it('aborts requests that do not finish in time', async () => {
     const clock = new ControlledClock();
     const { server, core, port, authority } = await startServer({ clock, limits: { drainTimeoutMs: 1000 } });
     const reached = new Promise<void>((resolve) => {
@@ -85,7 +88,7 @@ export function shutdownContract(startServer: StartServer): void {
     expect(await broken).toBeInstanceOf(Error);
   });
 
-  it('closes connections that are idle, and no others', async () => {
+  it('closes idle connections and no others', async () => {
     const { server, core, port, authority } = await startServer({ limits: { idleTimeoutMs: 50 } });
     const open = () => connect(`https://127.0.0.1:${port}`, { ca: authority.ca });
     const idleClosed = new Promise((resolve) => open().once('close', resolve));
@@ -100,7 +103,7 @@ export function shutdownContract(startServer: StartServer): void {
     await server.close();
   });
 
-  it('closes an HTTP/2 connection whose client broke the protocol, whatever is open on it', async () => {
+  it('closes an HTTP/2 connection whose client violated the protocol, also with open streams', async () => {
     const { server, core, port, authority } = await startServer({ limits: { idleTimeoutMs: 50 } });
     const socket = connectTls({ host: '127.0.0.1', port, ca: authority.ca, ALPNProtocols: ['h2'] });
     socket.on('error', () => undefined).resume();
@@ -136,6 +139,7 @@ export function shutdownContract(startServer: StartServer): void {
     socket.write(frame(0, 0, 0, Buffer.alloc(4)));
     await core.watches[0]!.whenStopped;
     await closed;
+    expect(core.watches).toHaveLength(1);
     await server.close();
   });
 }

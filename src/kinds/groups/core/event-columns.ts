@@ -1,6 +1,6 @@
 import { type ColumnList, name, type Sparse, wide } from '../../columns/column.ts';
 import { elapsed } from '../../columns/elapsed.ts';
-import type { Event } from './event.ts';
+import type { StoredEvent as Event } from '../events/event.ts';
 
 export const eventColumns: ColumnList<Event> = ({ text }) => [
   text('Last Seen', 'Time since the most recent occurrence.', lastSeen),

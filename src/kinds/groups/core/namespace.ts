@@ -81,6 +81,11 @@ export const Namespace = defineKind({
   columns: ({ text }) => [name, text('Status', 'Active or Terminating.', ({ status }) => status?.phase ?? ''), age],
 });
 
+/** Whether a segment behind a namespace's name is a subresource of the namespace, and not a resource inside it. */
+export function isNamespaceSubresource(segment: string): boolean {
+  return Object.hasOwn(Namespace.hub.subresources, segment);
+}
+
 function labelWithName({ metadata }: Namespace): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name };
 }

@@ -1,7 +1,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import type { Secret } from './secret.ts';
 
 const BEGIN = /-----BEGIN [A-Z0-9 ]+-----/;
+
+interface Secret {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
 
 /** Warns of a certificate and a key that do not match. */
 export function secretWarnings({ type, data = {} }: Secret): string[] {

@@ -6,7 +6,7 @@ import type { Device } from './device.ts';
 import { driverName, named, poolName } from './device-names.ts';
 import { counterRules, deviceRules, listedValues } from './device-rules.ts';
 import { eachDistinct } from './list-rules.ts';
-import type { ResourceSliceSpec } from './resource-slice.ts';
+import type { ResourceSliceSpec } from './resource-slice-spec.ts';
 
 const MAX_DEVICES = 128;
 /** Limit for slices in which a device has taints, counters or lists of values. */

@@ -2,68 +2,12 @@ import { s } from '../../../schema/builders.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../kind.ts';
-import { NodeSelector } from '../../shapes/pod/node-selector.ts';
-import { Counters, Device } from './device.ts';
+import type { Device } from './device.ts';
 import { sliceRules } from './resource-slice-rules.ts';
-
-const spec = {
-  driver: s.string({
-    zero: true,
-    description:
-      'Name of the driver that offers the devices, a DNS subdomain in lower case. Required; cannot be changed.',
-  }),
-  pool: s.object(
-    'ResourcePool',
-    {
-      name: s.string({
-        zero: true,
-        description: 'Name of the pool, often that of the node. Required; cannot be changed.',
-      }),
-      generation: s.int64({
-        zero: true,
-        description:
-          "Version of the pool's contents. The driver increases it with each change that spans several slices; slices with a lower number are outdated.",
-      }),
-      resourceSliceCount: s.int64({
-        zero: true,
-        description:
-          'Number of slices the pool consists of in this generation. The pool is incomplete until all of them exist. At least 1.',
-      }),
-    },
-    { zero: true, description: 'The pool the devices belong to.' },
-  ),
-  nodeName: s.string({
-    description:
-      'Name of the node that offers the devices. Exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection must be set. Cannot be changed.',
-  }),
-  nodeSelector: s.use(NodeSelector, {
-    description: 'Selects the nodes that can use the devices, with exactly one term.',
-  }),
-  allNodes: s.boolean({ description: 'Whether all nodes can use the devices.' }),
-  devices: s.list(Device, {
-    description:
-      'Devices of the pool: at most 128, or 64 if any has taints or consumes counters. Cannot be combined with sharedCounters.',
-  }),
-  perDeviceNodeSelection: s.boolean({ description: 'Whether each device says for itself which nodes can use it.' }),
-  sharedCounters: s.list(
-    s.object(
-      'CounterSet',
-      {
-        name: s.string({
-          zero: true,
-          description: 'Name of the counter set, unique in the pool. Must be a DNS label.',
-        }),
-        counters: s.use(Counters, { zero: true, description: 'The counters and their amounts, by name. At most 32.' }),
-      },
-      { description: 'Counters that devices of the pool consume together, for devices that can be partitioned.' },
-    ),
-    { description: 'Counter sets that devices of the pool consume from. At most 8. Cannot be combined with devices.' },
-  ),
-};
-export type ResourceSliceSpec = ObjectType<typeof spec>;
+import { resourceSliceSpec } from './resource-slice-spec.ts';
 
 const fields = {
-  spec: s.object('ResourceSliceSpec', spec, {
+  spec: s.object('ResourceSliceSpec', resourceSliceSpec, {
     zero: true,
     rules: [sliceRules],
     description: 'The devices, their driver and pool, and the nodes that can use them.',

@@ -9,7 +9,7 @@ import {
   required,
   under,
 } from '../../../schema/field-error.ts';
-import type { PodSpec } from '../pod/pod-spec.ts';
+import type { PodSpecFields as PodSpec } from '../pod/pod-spec-fields.ts';
 import { claimsOfContainer } from '../pod/resource-claims.ts';
 import { type KnownVolumes, mountProblems } from '../volume/volume-mounts.ts';
 import type { Container } from './container.ts';

@@ -1,7 +1,7 @@
 /** Rules that depend on the operating system of a pod. Paths are relative to the spec. */
 import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import { visitContainers } from '../container/container-rules.ts';
-import type { PodSpec } from './pod-spec.ts';
+import type { PodSpecFields as PodSpec } from './pod-spec-fields.ts';
 
 export function osRules(spec: PodSpec): FieldError[] {
   const found = hostProcesses(spec);

@@ -9,7 +9,7 @@ import {
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { Container } from '../container/container.ts';
 import { amountIn, type ResourceList } from '../container/resources.ts';
-import type { PodSpec } from './pod-spec.ts';
+import type { PodSpecFields as PodSpec } from './pod-spec-fields.ts';
 import { canOvercommit, isHugePages, isPodLevel } from './resource-names.ts';
 
 /** Amounts by resource name. */

@@ -4,7 +4,7 @@ import { visitContainers } from '../container/container-rules.ts';
 import { dnsPolicyRules } from './dns-config.ts';
 import { osRules } from './pod-os-rules.ts';
 import { podResourceRules } from './pod-resources.ts';
-import type { PodSpec } from './pod-spec.ts';
+import type { PodSpecFields as PodSpec } from './pod-spec-fields.ts';
 
 export function podRules(spec: PodSpec): FieldError[] {
   return [

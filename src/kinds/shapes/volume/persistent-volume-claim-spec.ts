@@ -1,12 +1,9 @@
-/** The spec of a PersistentVolumeClaim: in the claim itself, and in the template of an ephemeral volume. */
+/** The spec of a PersistentVolumeClaim. */
 import { s } from '../../../schema/builders.ts';
-import { type FieldError, forbidden } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { VolumeResourceRequirements } from '../container/resources.ts';
 import { LabelSelector } from '../meta/label-selector.ts';
-import { ObjectMeta } from '../meta/object-meta.ts';
 import { TypedLocalObjectReference, TypedObjectReference } from '../meta/references.ts';
-import { claimSpec } from './claim-rules.ts';
 
 const spec = {
   accessModes: s.list(s.string(), {
@@ -54,22 +51,3 @@ export type PersistentVolumeClaimSpec = ObjectType<typeof spec>;
 export const PersistentVolumeClaimSpec = s.object('PersistentVolumeClaimSpec', spec, {
   description: 'Storage that a claim requests.',
 });
-
-/** Template of the claims that are created for pods, each named `<pod>-<volume>`. */
-export const PersistentVolumeClaimTemplate = s.object(
-  'PersistentVolumeClaimTemplate',
-  {
-    metadata: s.use(ObjectMeta, {
-      description: 'Labels and annotations of the claim. Other fields are not allowed.',
-      rules: [onlyLabelsAndAnnotations],
-    }),
-    spec: s.use(PersistentVolumeClaimSpec, { zero: true, rules: [claimSpec] }),
-  },
-  { description: 'Template of the claim of an ephemeral volume.' },
-);
-
-function onlyLabelsAndAnnotations(metadata: ObjectMeta): FieldError[] {
-  return Object.keys(metadata)
-    .filter((field) => field !== 'labels' && field !== 'annotations')
-    .map((field) => forbidden(field, 'cannot be set'));
-}

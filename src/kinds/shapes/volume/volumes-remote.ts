@@ -4,7 +4,7 @@ import { type FieldError, invalid, required, tooLong } from '../../../schema/fie
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { LocalObjectReference } from '../meta/references.ts';
-import { PersistentVolumeClaimTemplate } from './persistent-volume-claim-spec.ts';
+import { PersistentVolumeClaimTemplate } from './persistent-volume-claim-template.ts';
 import {
   azureFileFields,
   cephfsFields,

@@ -4,7 +4,7 @@
  */
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Cache } from '../../cache/cache.ts';
-import type { ObjectKey } from '../../cache/entry.ts';
+import type { ObjectKey } from '../../cache/keys.ts';
 import { type ReferredKind, referencesOf } from './references.ts';
 
 /** Marks mirror pods, which a node creates itself: they must not give it access to anything. */

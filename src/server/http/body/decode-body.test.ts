@@ -13,7 +13,7 @@ const object = async (text: string, format: 'json' | 'yaml' = 'json') =>
   decodeObject(Buffer.from(text), format, purpose);
 
 describe('an object', () => {
-  it('can be null, and says nothing then', async () => {
+  it('can be null, which is an empty object', async () => {
     expect(await object('null')).toEqual({});
     expect(await object('', 'yaml')).toEqual({});
   });
@@ -49,13 +49,13 @@ describe('an object', () => {
     );
   });
 
-  it('is refused in YAML with the line', async () => {
+  it('is rejected in YAML with the line number', async () => {
     await expect(object('a: b\nc: d: e', 'yaml')).rejects.toThrow(
       'the object provided is unrecognized (must be of type Pod): error converting YAML to JSON: yaml: line 2: ',
     );
   });
 
-  it('is refused when it is no text', async () => {
+  it('is rejected if it is not UTF-8', async () => {
     const bytes = Buffer.from([0x61, 0x3a, 0x20, 0xff]);
     expect(() => decodeObject(bytes, 'yaml', purpose)).toThrow('not valid UTF-8');
   });
@@ -72,7 +72,7 @@ describe('an object', () => {
   });
 });
 
-it('options of a delete are refused in plain words', async () => {
+it('invalid delete options are reported', async () => {
   await expect(decodeOptions(Buffer.from('{'), 'json', purpose)).rejects.toThrow(
     /^couldn't get version\/kind; json parse error: unexpected end of JSON input$/,
   );

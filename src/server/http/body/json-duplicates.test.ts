@@ -20,7 +20,7 @@ it.each([
   expect(find(text)).toEqual(paths);
 });
 
-it('finds none where there are none, whatever stands in strings', () => {
+it('finds none if there are none, whatever is in strings', () => {
   fc.assert(
     fc.property(fc.json(), fc.boolean(), (text, pretty) => {
       const value = JSON.parse(text);
@@ -29,7 +29,7 @@ it('finds none where there are none, whatever stands in strings', () => {
   );
 });
 
-it('finds the one key that was said again, whatever stands around it', () => {
+it('finds a single duplicate, whatever is around it', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (object, which) => {
       const keys = Object.keys(object);
@@ -40,7 +40,7 @@ it('finds the one key that was said again, whatever stands around it', () => {
   );
 });
 
-it('stops telling at a hundred', () => {
+it('reports at most a hundred', () => {
   const pairs = Array.from({ length: 300 }, (_, i) => `"k${i}":0,"k${i}":1`);
   expect(find(`{${pairs.join(',')}}`)).toHaveLength(100);
 });

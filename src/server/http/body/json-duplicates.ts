@@ -1,23 +1,23 @@
 /**
- * Finds keys that stand twice in one object of a JSON text: the parser keeps the last one and says nothing. Only for texts
- * that it has read. That there are none, as nearly always, is seen by counting.
+ * Finds duplicate keys in a JSON text, of which JSON.parse silently keeps the last. Only for texts that it has parsed. That
+ * there are none, as nearly always, is found out by counting.
  */
 
-/** More are not told: a client that sends them has other problems. */
-const MOST = 100;
+/** Further duplicates are not reported. */
+const MAX_REPORTED_PATHS = 100;
 
-/** The paths of such keys, as `spec.containers[0].image`, each once; undefined when there are none. */
+/** The paths of duplicate keys, such as `spec.containers[0].image`, each once; undefined if there are none. */
 export function duplicateKeys(bytes: Buffer, parsed: unknown): readonly string[] | undefined {
   if (typeof parsed !== 'object' || parsed === null || !hasDuplicates(bytes, parsed)) return undefined;
-  return new Finder(bytes).find();
+  return new DuplicateFinder(bytes).find();
 }
 
-/** Whether there are any. */
+/** Whether the text has more keys than the parsed object. */
 function hasDuplicates(bytes: Buffer, parsed: object): boolean {
   return countColons(bytes) !== countKeys(parsed);
 }
 
-/** Colons outside strings: one a key. */
+/** Counts colons outside strings: there is one per key. */
 function countColons(bytes: Buffer): number {
   const end = bytes.length;
   let colons = 0;
@@ -56,16 +56,16 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
-/** One open bracket: an object with the keys it had so far, or a list. */
+/** An open bracket: an object with the keys found so far, or a list. */
 interface Level {
   readonly path: string;
   readonly keys: Set<string> | undefined;
-  /** The key whose value is being read, or the item's number. */
+  /** The current key, or the current index. */
   at: string | number;
 }
 
-/** Goes through the text once more, now with paths. Slow, and without recursion. */
-class Finder {
+/** Goes through the text once more and keeps track of paths. Slow, and without recursion. */
+class DuplicateFinder {
   readonly #found = new Set<string>();
   readonly #open: Level[] = [];
 
@@ -73,7 +73,7 @@ class Finder {
 
   find(): readonly string[] {
     const { bytes } = this;
-    for (let i = 0; i < bytes.length && this.#found.size < MOST; i++) {
+    for (let i = 0; i < bytes.length && this.#found.size < MAX_REPORTED_PATHS; i++) {
       switch (bytes[i]) {
         case QUOTE: {
           const end = this.#endOfString(i);
@@ -114,7 +114,7 @@ class Finder {
     return level.path ? `${level.path}.${level.at}` : level.at;
   }
 
-  /** The position behind the closing quote. */
+  /** The position after the closing quote. */
   #endOfString(start: number): number {
     let i = start + 1;
     while (this.bytes[i] !== QUOTE) i += this.bytes[i] === BACKSLASH ? 2 : 1;

@@ -1,9 +1,9 @@
 /**
- * Says what is wrong with a text that is no JSON, in the words clients of Kubernetes know. Only for texts that the parser
- * has refused: it is slow, but it does not recurse.
+ * Describes the syntax error in a text, with the messages of Go's encoding/json. Only for texts that JSON.parse has rejected:
+ * it is slow, but does not recurse.
  */
-export function explainJson(bytes: Buffer): string {
-  return new Explainer(bytes).explain();
+export function describeSyntaxError(bytes: Buffer): string {
+  return new SyntaxChecker(bytes).describe();
 }
 
 const END = 'unexpected end of JSON input';
@@ -15,17 +15,17 @@ const LITERALS: ReadonlyMap<string, string> = new Map([
   ['n', 'null'],
 ]);
 
-/** A syntax error, as a value: thrown inside this file and nowhere else. */
-class Found extends Error {}
+/** Thrown and caught only in this file. */
+class SyntaxFault extends Error {}
 
-class Explainer {
+class SyntaxChecker {
   #at = 0;
   /** The open brackets, innermost last. */
   readonly #open: ('{' | '[')[] = [];
 
   constructor(private readonly bytes: Buffer) {}
 
-  explain(): string {
+  describe(): string {
     try {
       this.#value();
       while (this.#open.length > 0) this.#afterValue();
@@ -33,12 +33,12 @@ class Explainer {
       if (this.#at < this.bytes.length) this.#fail('after top-level value');
       return 'invalid JSON';
     } catch (error) {
-      if (error instanceof Found) return error.message;
+      if (error instanceof SyntaxFault) return error.message;
       throw error;
     }
   }
 
-  /** Reads one scalar, or opens brackets until there is one or an empty pair. */
+  /** Reads a scalar, after any brackets that open before it, or an empty pair of brackets. */
   #value(): void {
     for (;;) {
       this.#space();
@@ -61,7 +61,7 @@ class Explainer {
     }
   }
 
-  /** Goes on behind a value: closes its brackets or starts the next value. */
+  /** Continues after a value: closes brackets or starts the next value. */
   #afterValue(): void {
     this.#space();
     const char = this.#peek();
@@ -150,12 +150,12 @@ class Explainer {
 
   #peek(): string {
     const byte = this.bytes[this.#at];
-    if (byte === undefined) throw new Found(END);
+    if (byte === undefined) throw new SyntaxFault(END);
     return String.fromCharCode(byte);
   }
 
   #fail(where: string): never {
-    throw new Found(`invalid character ${quote(this.#peek())} ${where}`);
+    throw new SyntaxFault(`invalid character ${quote(this.#peek())} ${where}`);
   }
 }
 

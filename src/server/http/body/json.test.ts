@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeJson } from './json.ts';
-import { explainJson } from './json-syntax.ts';
+import { describeSyntaxError } from './json-syntax.ts';
 
 const decode = (text: string, depth = 500) => decodeJson(Buffer.from(text), depth);
 
-describe('what is no JSON is explained', () => {
+describe('a syntax error is described', () => {
   it.each([
     ['', 'unexpected end of JSON input'],
     ['{"kind":', 'unexpected end of JSON input'],
@@ -33,11 +33,11 @@ describe('what is no JSON is explained', () => {
     ['1e+x', "invalid character 'x' in exponent of numeric literal"],
     ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
   ])('%s', (text, message) => {
-    expect(explainJson(Buffer.from(text))).toBe(message);
+    expect(describeSyntaxError(Buffer.from(text))).toBe(message);
     expect(() => decode(text)).toThrow(`json parse error: ${message}`);
   });
 
-  it('whatever it is', () => {
+  it('for any input', () => {
     const broken = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom('', '{', '}', '"', ',', ':', '\\', '\u0001', 'x', '['))
       .map(([text, at, piece]) => text.slice(0, at % (text.length + 1)) + piece);
@@ -49,15 +49,15 @@ describe('what is no JSON is explained', () => {
         } catch {
           valid = false;
         }
-        const words = explainJson(Buffer.from(text));
-        expect(words === 'invalid JSON').toBe(valid);
+        const message = describeSyntaxError(Buffer.from(text));
+        expect(message === 'invalid JSON').toBe(valid);
       }),
       { numRuns: 2000 },
     );
   });
 });
 
-it('gives what the parser gives', () => {
+it('decodes like JSON.parse', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
@@ -68,7 +68,7 @@ it('gives what the parser gives', () => {
   );
 });
 
-it('refuses what is nested too deeply, and nothing else', () => {
+it('rejects too deep nesting, and nothing else', () => {
   expect(decode('['.repeat(500) + ']'.repeat(500))).toBeDefined();
   expect(() => decode('['.repeat(501) + ']'.repeat(501))).toThrow('the body is nested deeper than 500 levels');
   expect(() => decode('{"a":'.repeat(100_000))).toThrow('nested deeper');
@@ -77,7 +77,7 @@ it('refuses what is nested too deeply, and nothing else', () => {
   expect(decode(JSON.stringify(Array(2000).fill([])))).toHaveLength(2000);
 });
 
-it('refuses bytes that are no text', () => {
+it('rejects invalid UTF-8', () => {
   expect(() => decodeJson(Buffer.from([0x22, 0xff, 0xfe, 0x22]), 500)).toThrow('the body is not valid UTF-8');
 });
 
@@ -91,7 +91,7 @@ it.each([
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
-it('lets the same word stand in a value', () => {
+it('accepts the same text in a value', () => {
   expect(decode('{"a":"__proto__","b":"\\u003c"}')).toEqual({ a: '__proto__', b: '<' });
   expect(decode('{"constructor":1}')).toHaveProperty('constructor', 1);
 });

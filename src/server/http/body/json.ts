@@ -1,42 +1,39 @@
 import { isUtf8 } from 'node:buffer';
 import { DecodeError } from './decode-error.ts';
-import { explainJson } from './json-syntax.ts';
+import { describeSyntaxError } from './json-syntax.ts';
 
-/** Parses a body; refuses what is no JSON, no text, nested too deeply, or names a key that no object may have. */
-export function decodeJson(bytes: Buffer, depth: number): unknown {
+/** Parses a JSON body. Rejects invalid UTF-8, invalid JSON, too deep nesting, and the key `__proto__`. */
+export function decodeJson(bytes: Buffer, maxDepth: number): unknown {
   if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
   const text = bytes.toString('utf8');
-  if (!isShallow(text, depth) && depthOf(bytes, depth) > depth) {
-    throw new DecodeError(`the body is nested deeper than ${depth} levels`);
+  if (!isShallow(text, maxDepth) && depthOf(bytes, maxDepth) > maxDepth) {
+    throw new DecodeError(`the body is nested deeper than ${maxDepth} levels`);
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new DecodeError(`json parse error: ${explainJson(bytes)}`, cause);
+    throw new DecodeError(`json parse error: ${describeSyntaxError(bytes)}`, cause);
   }
-  if (mayHaveHostileKeys(text)) refuseHostileKeys(value);
+  if (mayHaveProtoKey(text)) refuseProtoKey(value);
   return value;
 }
 
-/** Escapes can spell the key another way, and are rare enough to be looked at. */
-function mayHaveHostileKeys(text: string): boolean {
+/** A fast check: the key could also be written with escapes, which are rare. */
+function mayHaveProtoKey(text: string): boolean {
   return text.includes('__proto__') || text.includes('\\u00');
 }
 
-/**
- * `__proto__` is a key like any other to the parser, but whoever copies the object with an assignment would change the
- * copy's prototype instead.
- */
-function refuseHostileKeys(value: unknown): void {
+/** To JSON.parse `__proto__` is an ordinary key, but copying it by assignment would change the copy's prototype. */
+function refuseProtoKey(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, child] of Object.entries(value)) {
     if (key === '__proto__') throw new DecodeError('the key "__proto__" is not allowed');
-    refuseHostileKeys(child);
+    refuseProtoKey(child);
   }
 }
 
-/** Nearly no body has enough brackets to be deep, and the search for them is native. */
+/** A fast check that suffices for nearly every body: it has too few brackets to be nested deeply. */
 function isShallow(text: string, limit: number): boolean {
   let found = 0;
   for (const bracket of ['{', '[']) {
@@ -47,7 +44,7 @@ function isShallow(text: string, limit: number): boolean {
   return true;
 }
 
-/** How deep brackets go outside strings, counted up to one beyond the limit. */
+/** The nesting depth of brackets outside strings, counted up to one more than the limit. */
 function depthOf(bytes: Buffer, limit: number): number {
   let depth = 0;
   let deepest = 0;

@@ -5,7 +5,7 @@ import { decodeYaml, encodeYaml } from './yaml.ts';
 
 const decode = (text: string, maxBodyBytes = 1_000_000) => decodeYaml(text, { maxDepth: 500, maxBodyBytes });
 
-it('reads manifests the way their authors mean them', async () => {
+it('decodes manifests as their authors mean them', async () => {
   const text = `
 kind: Pod
 on: yes
@@ -40,7 +40,7 @@ text: |
   });
 });
 
-it('reads JSON, too', async () => {
+it('decodes JSON, too', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ noUnicodeString: true }), async (value) => {
       const plain = JSON.parse(JSON.stringify(value));
@@ -51,12 +51,12 @@ it('reads JSON, too', async () => {
   );
 });
 
-it('looks at the first document only', async () => {
+it('decodes the first document only', async () => {
   expect(await decode('a: 1\n---\nb: [\n')).toEqual({ a: 1 });
   expect(await decode('---\n'.repeat(200_000))).toBeNull();
 });
 
-it('copies what aliases share', async () => {
+it('copies aliased nodes', async () => {
   const value = (await decode('a: &a {x: 1}\nb: *a\n')) as { a: object; b: object };
   expect(value.b).toEqual({ x: 1 });
   expect(value.b).not.toBe(value.a);
@@ -77,7 +77,7 @@ const merges = (() => {
   return text;
 })();
 
-describe('refuses', () => {
+describe('rejects', () => {
   it.each([
     ['two keys on a line', 'a: b: c\n', 'line 1: Nested mappings are not allowed'],
     ['tabs', 'a:\n\tb: c\n', 'line 2: Tabs are not allowed'],
@@ -103,7 +103,7 @@ describe('refuses', () => {
   });
 });
 
-it('writes what it can read', async () => {
+it('encodes what it can decode', async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (value) => {
       const plain = JSON.parse(JSON.stringify(value));
@@ -114,12 +114,12 @@ it('writes what it can read', async () => {
   );
 });
 
-it('writes a key that means a merge so that it stays a key', async () => {
+it('quotes a merge key so that it stays a key', async () => {
   const value = { a: { '<<': { b: 1 } }, '<<': [] };
   expect(await decode((await encodeYaml(value)).toString('utf8'))).toEqual(value);
 });
 
-it('writes texts so that they stay texts', async () => {
+it('quotes strings so that they stay strings', async () => {
   const text = (await encodeYaml({ a: 'yes', b: '1', c: '2020-01-01', d: '' })).toString('utf8');
   expect(text).toBe('a: "yes"\nb: "1"\nc: "2020-01-01"\nd: ""\n');
 });

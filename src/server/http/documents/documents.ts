@@ -7,7 +7,7 @@ import type { PublishedDocument } from '../../openapi/openapi.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { negotiate } from '../respond/accept.ts';
 import { sendDocument } from '../respond/respond.ts';
-import { splitPath } from '../route/route.ts';
+import { splitPath } from '../route/path-segments.ts';
 import { customKinds } from './custom-kinds.ts';
 import { published, sendPublished } from './published.ts';
 import { SchemaDocuments } from './schema-documents.ts';

@@ -16,26 +16,26 @@ it.each([
   expect(healthPath(path)).toEqual(parts);
 });
 
-it('says ok, or more when it is asked to', async () => {
+it('answers ok, or more if verbose', async () => {
   expect(await runChecks('livez', [well], '')).toEqual({ code: 200, text: 'ok' });
   expect(await runChecks('livez', [well], 'verbose')).toEqual({ code: 200, text: '[+]ping ok\nlivez check passed\n' });
 });
 
-it('says which check failed and not why', async () => {
+it('reports which check failed but not why', async () => {
   expect(await runChecks('readyz', [well, ill], '')).toEqual({
     code: 500,
     text: '[+]ping ok\n[-]etcd failed: reason withheld\nreadyz check failed\n',
   });
 });
 
-it('leaves checks out, and says which ones it does not know', async () => {
+it('excludes checks, and reports unknown ones', async () => {
   expect(await runChecks('healthz', [well, ill], 'exclude=etcd')).toEqual({ code: 200, text: 'ok' });
   expect((await runChecks('healthz', [well, ill], 'verbose&exclude=etcd&exclude=nope')).text).toBe(
     '[+]ping ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nhealthz check passed\n',
   );
 });
 
-it('does not wait for ever', async () => {
+it('times out', async () => {
   const clock = new ControlledClock();
   const asked = runCheck('etcd', [answering('etcd', () => new Promise(() => undefined), clock)]);
   await clock.advance(2_000);
@@ -43,7 +43,7 @@ it('does not wait for ever', async () => {
   expect(await runCheck('etcd', [answering('etcd', () => 7, clock)])).toEqual({ code: 200, text: 'ok' });
 });
 
-it('runs one check alone', async () => {
+it('runs a single check', async () => {
   expect(await runCheck('ping', [well, ill])).toEqual({ code: 200, text: 'ok' });
   expect(await runCheck('etcd', [well, ill])).toEqual({ code: 500, text: 'internal server error: no answer\n' });
   expect((await runCheck('nope', [well])).code).toBe(404);

@@ -6,37 +6,37 @@ import type { PublishedDocument } from '../../openapi/openapi.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { acceptsGzip, MIN_GZIP_BYTES } from '../respond/respond.ts';
 
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 const compress = promisify(gzip);
 
-/** A tree as it is sent, with the tag by which clients know it again. */
+/** Encodes a document, with the ETag by which clients recognize it. */
 export function published(tree: object, contentType: string): PublishedDocument {
   const text = JSON.stringify(tree);
   const body = allocateSharable(Buffer.byteLength(text));
   body.write(text);
-  let smaller: Promise<Buffer> | undefined;
+  let compressed: Promise<Buffer> | undefined;
   return {
     body,
     contentType,
     etag: createHash('sha256').update(body).digest('hex').toUpperCase(),
     gzip() {
-      smaller ??= compress(body, { level: 1 });
-      return smaller;
+      compressed ??= compress(body, { level: 1 });
+      return compressed;
     },
   };
 }
 
-/** Answers with a document, or with its tag alone when the client has it already. */
+/** Answers with a document, or with 304 if the client has it already. */
 export async function sendPublished(exchange: Exchange, document: PublishedDocument): Promise<void> {
   const { body, contentType } = document;
   const etag = `"${document.etag}"`;
   const extra = ['ETag', etag, 'Vary', 'Accept, Accept-Encoding'];
-  if (isKnown(exchange.headers['if-none-match'], etag)) return exchange.reply(304, contentType, NOTHING, extra);
+  if (isKnown(exchange.headers['if-none-match'], etag)) return exchange.reply(304, contentType, NO_BYTES, extra);
   if (body.length < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return exchange.reply(200, contentType, body, extra);
   exchange.reply(200, contentType, await document.gzip(), ['Content-Encoding', 'gzip', ...extra]);
 }
 
-/** Whether the client has the document already. Proxies that compress may have marked its tag as weak. */
+/** Whether If-None-Match has the ETag. Proxies that compress may have made it a weak one. */
 function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);

@@ -5,7 +5,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { silent } from '../../../base/log.ts';
 import { Connections } from './connections.ts';
 
-it.each(['resets', 'closes'])('one whose client %s it while it waits for its turn is forgotten', async (how) => {
+it.each(['resets', 'closes'])('a connection whose client %s it during its delay is not served', async (how) => {
   let go = () => {};
   const turn = new Promise<void>((resolve) => {
     go = resolve;

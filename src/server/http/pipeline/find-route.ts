@@ -1,9 +1,9 @@
 import type { Verb } from '../../../kinds/kind.ts';
 import { attributesOfPath } from '../../authz/attributes.ts';
-import type { Attributes } from '../../authz/authorizer.ts';
-import { type Route, type Routes, splitPath, verbOf } from '../route/route.ts';
+import { splitPath } from '../route/path-segments.ts';
+import { type Route, type Routes, verbOf } from '../route/route.ts';
+import type { Admit } from './admit.ts';
 import type { ApiRequest } from './api-request.ts';
-import type { RequestLifecycle } from './request-lifecycle.ts';
 
 /** What a path and a method mean. */
 export interface RoutedVerb {
@@ -13,8 +13,7 @@ export interface RoutedVerb {
 
 export interface FindRouteOptions {
   readonly routes: Routes;
-  /** Audit, flow control and authorization. */
-  readonly admit: (lifecycle: RequestLifecycle, attributes: Attributes) => Promise<void> | undefined;
+  readonly admit: Admit;
 }
 
 /**

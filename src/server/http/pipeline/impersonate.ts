@@ -5,7 +5,8 @@ import type { Attributes } from '../../authz/authorizer.ts';
 import type { Impersonation } from '../../authz/impersonation/impersonation.ts';
 import { requestedUser } from '../../authz/impersonation/requested-user.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import { type Routes, splitPath, verbOf } from '../route/route.ts';
+import { splitPath } from '../route/path-segments.ts';
+import { type Routes, verbOf } from '../route/route.ts';
 import type { RequestTarget } from './request-target.ts';
 
 export interface ImpersonateOptions {

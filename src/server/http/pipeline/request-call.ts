@@ -32,6 +32,7 @@ export class RequestCall implements Call {
   readonly namespace?: string;
   readonly name?: string;
   readonly subresource?: string;
+  readonly path?: string;
   readonly options?: CallOptions;
   readonly parameters?: ParameterValues;
   readonly body?: unknown;
@@ -50,6 +51,7 @@ export class RequestCall implements Call {
     if (route.name !== undefined && verb !== 'watch') this.name = route.name;
     if (route.subresource) {
       this.subresource = route.subresource.name;
+      if (route.path !== undefined) this.path = route.path;
       const { parameters } = source;
       if (parameters) this.parameters = parameters;
     }

@@ -2,15 +2,22 @@ import type { Documents } from '../documents/documents.ts';
 import type { Health, HealthPath } from '../documents/health.ts';
 import { isPretty } from '../respond/respond.ts';
 import type { Routes } from '../route/route.ts';
+import type { Admit } from './admit.ts';
 import type { ApiRequest } from './api-request.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
 const NO_SNIFF = ['X-Content-Type-Options', 'nosniff'];
 const NOT_FOUND = Buffer.from('404 page not found\n');
 
+export interface ServeHealthOptions {
+  readonly health: Health;
+  readonly admit: Admit;
+}
+
 /** Answers a health endpoint. */
-export function serveHealthStage({ health }: { readonly health: Health }) {
-  return async ({ exchange, target, lifecycle }: ApiRequest, path: HealthPath): Promise<void> => {
+export function serveHealthStage({ health, admit }: ServeHealthOptions) {
+  return async ({ exchange, target, user, lifecycle }: ApiRequest, path: HealthPath): Promise<void> => {
+    await admit(lifecycle, { user, verb: exchange.method.toLowerCase(), path: target.path });
     const { code, text } = await health.answer(path, target.search);
     exchange.reply(code, TEXT, Buffer.from(text), NO_SNIFF);
     lifecycle.complete();

@@ -3,7 +3,7 @@ import { negotiate, negotiateStream } from './accept.ts';
 
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-describe('replies', () => {
+describe('responses', () => {
   it.each([
     [undefined, 'json'],
     ['', 'json'],
@@ -39,7 +39,7 @@ describe('replies', () => {
     );
   });
 
-  it('can be asked for in an indented form', () => {
+  it('can be requested with indentation', () => {
     expect(negotiate('application/json;pretty=1')).toEqual({ format: 'json', pretty: true });
   });
 });
@@ -65,7 +65,7 @@ describe('other forms', () => {
     expect(negotiateStream(accept, forms).form).toBe(form);
   });
 
-  it('can be written as YAML, but not streamed', () => {
+  it('can be encoded as YAML, but not streamed', () => {
     const accept = 'application/yaml;as=Table;v=v1;g=meta.k8s.io';
     expect(negotiate(accept, forms)).toEqual({ format: 'yaml', pretty: false, form: table });
     expect(() => negotiateStream(accept, forms)).toThrow('application/json;stream=watch');
@@ -80,7 +80,7 @@ describe('other forms', () => {
     expect(() => negotiate(accept, forms)).toThrow('only the following media types are accepted');
   });
 
-  it('are offered where they are, whoever asked elsewhere before', () => {
+  it('are cached by what is on offer', () => {
     expect(negotiate(TABLE, forms).form).toBe(table);
     expect(() => negotiate(TABLE)).toThrow('only the following media types are accepted');
   });

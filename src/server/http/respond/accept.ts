@@ -1,18 +1,18 @@
 import { notAcceptable } from '../errors.ts';
 
-/** Another form in which an endpoint can show what it has, as a media type names it: `as=Table;g=meta.k8s.io;v=v1`. */
+/** A kind that a response can be converted to, as a media type names it: `as=Table;g=meta.k8s.io;v=v1`. */
 export interface Form {
   readonly kind: string;
   readonly group: string;
   readonly version: string;
 }
 
-/** How a reply is written. */
+/** How a response is encoded. */
 export interface Representation<F extends Form = Form> {
   readonly format: 'json' | 'yaml';
-  /** Asked for with a parameter of the media type. */
+  /** Requested with the parameter `pretty=1` of the media type. */
   readonly pretty: boolean;
-  /** The form that was asked for; absent: what there is, as it is. */
+  /** What the response is to be converted to, if anything. */
   readonly form?: F;
 }
 
@@ -33,14 +33,11 @@ interface Clause {
   readonly quality: number;
 }
 
-/**
- * Headers that were seen, with what they ask for; clients send the same few over and over. By the forms that were on
- * offer, which are constants.
- */
-const seen = new WeakMap<readonly Form[], Map<string, Representation | undefined>>();
-const REMEMBERED = 256;
+/** Parsed headers, by the forms that were on offer, which are constants: clients send the same few headers repeatedly. */
+const parsed = new WeakMap<readonly Form[], Map<string, Representation | undefined>>();
+const MAX_CACHED_HEADERS = 256;
 
-/** Chooses among what is offered; fails with 406 when nothing the client takes is on offer. */
+/** Chooses the representation that the client prefers. Throws a NotAcceptable if it accepts none. */
 export function negotiate<F extends Form = never>(
   accept: string | undefined,
   forms: readonly F[] = NO_FORMS,
@@ -63,14 +60,14 @@ export function negotiateStream<F extends Form = never>(
 }
 
 function choose<F extends Form>(accept: string, forms: readonly F[]): Representation<F> | undefined {
-  const known = seen.get(forms) ?? new Map<string, Representation | undefined>();
-  seen.set(forms, known);
-  // What is kept for these forms was chosen among them.
+  const known = parsed.get(forms) ?? new Map<string, Representation | undefined>();
+  parsed.set(forms, known);
+  // Entries of these forms were chosen among them.
   if (known.has(accept)) return known.get(accept) as Representation<F> | undefined;
   const chosen = parseAccept(accept)
     .map((clause) => offerFor(clause, forms))
     .find(Boolean);
-  if (known.size >= REMEMBERED) known.clear();
+  if (known.size >= MAX_CACHED_HEADERS) known.clear();
   known.set(accept, chosen);
   return chosen;
 }
@@ -80,7 +77,7 @@ function offerFor<F extends Form>(clause: Clause, forms: readonly F[]): Represen
   const format = formatOf(type, subtype);
   if (!format) return undefined;
   const stream = parameters.get('stream');
-  // A stream is no YAML.
+  // A watch is never YAML.
   if (stream && (stream !== 'watch' || format !== 'json')) return undefined;
   const pretty = parameters.get('pretty') === '1';
   if (!parameters.has('as') && !parameters.has('g') && !parameters.has('v')) return { format, pretty };
@@ -97,7 +94,7 @@ function formatOf(type: string, subtype: string): Representation['format'] | und
   return subtype === 'json' || subtype === 'yaml' ? subtype : undefined;
 }
 
-/** The header's clauses, the most wanted first. */
+/** The header's clauses, by descending preference. */
 function parseAccept(header: string): Clause[] {
   const clauses = header.split(',').flatMap((text) => parseClause(text) ?? []);
   return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));

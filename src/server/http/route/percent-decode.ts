@@ -1,6 +1,6 @@
 import { badRequest } from '../../../base/errors.ts';
 
-/** Undoes percent-encoding; in a query a plus is a space. What decodes to no text is refused. */
+/** Decodes percent-encoding; in a query, a plus is a space. Throws a BadRequest for invalid UTF-8. */
 export function decodeComponent(text: string, query = false): string {
   const spaced = query && text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!spaced.includes('%')) return spaced;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseQuery } from './query.ts';
 
-it('reads every parameter in its type', () => {
+it('parses every parameter by its type', () => {
   const search =
     'labelSelector=a%3Db%2Cc&fieldSelector=metadata.name%3Dx&limit=5&continue=abc&resourceVersion=7' +
     '&resourceVersionMatch=Exact&timeoutSeconds=30&allowWatchBookmarks=true&sendInitialEvents=1' +
@@ -32,7 +32,7 @@ it('reads every parameter in its type', () => {
   });
 });
 
-it('takes the first of several values, and all dry runs', () => {
+it('uses the first of several values, and all dryRun values', () => {
   expect(parseQuery('limit=1&limit=2&watch=false&watch=true&dryRun=All&dryRun=All')).toEqual({
     options: { limit: 1, dryRun: ['All', 'All'] },
     watch: false,
@@ -73,12 +73,12 @@ it.each([
   expect(() => parseQuery(search)).toThrow(message);
 });
 
-it('takes the largest numbers and signs', () => {
+it('accepts the largest numbers and signs', () => {
   expect(parseQuery('gracePeriodSeconds=9223372036854775807').options.gracePeriodSeconds).toBeGreaterThan(9e18);
   expect(parseQuery('limit=%2B5&gracePeriodSeconds=-1').options).toEqual({ limit: 5, gracePeriodSeconds: -1 });
 });
 
-it('is not confused by hostile names', () => {
+it('ignores names of Object.prototype', () => {
   expect(parseQuery('__proto__=x&constructor=y&toString=z&hasOwnProperty=1')).toEqual({
     options: {},
     watch: false,

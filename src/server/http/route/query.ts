@@ -3,13 +3,13 @@ import type { CallOptions } from '../../api.ts';
 import type { ParameterValues, QueryParameters } from '../../subresources/parameters.ts';
 import { decodeComponent } from './percent-decode.ts';
 
-/** What a query string asks for. */
+/** A parsed query string. */
 export interface Query {
   readonly options: CallOptions;
   readonly watch: boolean;
-  /** Undefined when the client did not say. */
+  /** Undefined if the client does not say. */
   readonly pretty: boolean | undefined;
-  /** What the rows of a table carry. */
+  /** What the rows of a Table include. */
   readonly includeObject: string | undefined;
 }
 
@@ -92,7 +92,7 @@ function read(options: Draft, key: string, value: string): void {
   else if (BOOLEANS.has(key)) options[key as KeyOf<boolean>] = booleanOf(value);
 }
 
-/** Only `0` and `false` mean no; the bare name means yes. */
+/** Only `0` and `false` are false; a parameter without a value is true. */
 function booleanOf(value: string): boolean {
   return value !== '0' && value.toLowerCase() !== 'false';
 }
@@ -105,13 +105,13 @@ function prettyOf(value: string): boolean | undefined {
 }
 
 const INTEGER = /^[+-]?\d+$/;
-const LARGEST = 2n ** 63n - 1n;
+const MAX_INT64 = 2n ** 63n - 1n;
 
 function integerOf(value: string): number {
   if (!INTEGER.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
   if (value.length > 15) {
     const exact = BigInt(value.startsWith('+') ? value.slice(1) : value);
-    if (exact > LARGEST || exact < -LARGEST - 1n) {
+    if (exact > MAX_INT64 || exact < -MAX_INT64 - 1n) {
       throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`);
     }
   }
@@ -120,7 +120,7 @@ function integerOf(value: string): number {
 
 const READERS = { string: (value: string) => value, integer: integerOf, boolean: booleanOf };
 
-/** The options of a delete that came with a body: its own are in the body then, and those of the query do not count. */
+/** The options of a delete with a body: delete options in the query do not count then. */
 export function withoutDeleteOptions(options: CallOptions): CallOptions {
   const { gracePeriodSeconds: _, orphanDependents: __, propagationPolicy: ___, dryRun: ____, ...rest } = options;
   return rest;

@@ -1,10 +1,11 @@
-import { badRequest, methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
+import { methodNotAllowed, noSuchPath } from '../../../base/errors.ts';
+import { isNamespaceSubresource } from '../../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import type { ServeProxied } from '../../backends/backend.ts';
 import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import type { ServedResource } from '../../registry.ts';
-import type { ServedSubresource } from '../../subresources/served.ts';
-import { decodeComponent } from './percent-decode.ts';
+import { type ServedSubresource, takesPath } from '../../subresources/served.ts';
+import { PathSegments } from './path-segments.ts';
 
 /** A path that names objects. */
 export interface Route {
@@ -12,23 +13,23 @@ export interface Route {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: ServedSubresource | undefined;
+  /** What follows a subresource that takes a path, as it was sent: `/healthz`; empty if nothing does. */
+  readonly path: string | undefined;
   /** Whether the path is one of those under `/watch/`. */
   readonly watch: boolean;
 }
 
-/** Subresources of namespaces, which follow the name as resources inside the namespace do. */
-const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
-
 /** The group and version that a path is below, and where in the path they end; undefined for any other path. */
-function versionOf(parts: readonly string[]): { apiVersion: string; end: number } | undefined {
-  if (parts[1] === 'api') return { apiVersion: parts[2] ?? '', end: 3 };
-  if (parts[1] === 'apis') return { apiVersion: `${parts[2]}/${parts[3]}`, end: 4 };
+function versionOf(segments: PathSegments): { apiVersion: string; end: number } | undefined {
+  const root = segments.at(1);
+  if (root === 'api') return { apiVersion: segments.at(2) ?? '', end: 3 };
+  if (root === 'apis') return { apiVersion: `${segments.at(2)}/${segments.at(3)}`, end: 4 };
   return undefined;
 }
 
 /** What serves a path whose group and version is proxied; undefined for any other path. */
 function findProxy(path: string, backends: BackendRegistry): ServeProxied | undefined {
-  const found = versionOf(splitPath(path));
+  const found = versionOf(new PathSegments(path));
   const serving = found && backends.find(found.apiVersion)?.serving;
   return serving?.type === 'proxy' ? serving.serve : undefined;
 }
@@ -38,33 +39,35 @@ function findProxy(path: string, backends: BackendRegistry): ServeProxied | unde
  * or its group and version is proxied. A path inside a known group that leads nowhere is a 404 with the API's own message.
  */
 export function findRoute(path: string, backends: BackendRegistry): Route | undefined {
-  const parts = splitPath(path);
-  const found = versionOf(parts);
-  if (!found || parts.length <= found.end) return undefined;
+  const segments = new PathSegments(path);
+  const found = versionOf(segments);
+  if (!found || segments.length <= found.end) return undefined;
   const serving = backends.find(found.apiVersion)?.serving;
   if (serving?.type === 'proxy') return undefined;
   let at = found.end;
 
-  const watch = parts[at] === 'watch';
+  const watch = segments.at(at) === 'watch';
   if (watch) at++;
   let namespace: string | undefined;
-  if (parts[at] === 'namespaces' && parts.length > at + 2 && !NAMESPACE_SUBRESOURCES.has(parts[at + 2]!)) {
-    namespace = parts[at + 1];
+  if (segments.at(at) === 'namespaces' && segments.length > at + 2 && !isNamespaceSubresource(segments.at(at + 2)!)) {
+    namespace = segments.at(at + 1);
     at += 2;
   }
-  const resource = serving?.resource(parts[at] ?? '');
+  const resource = serving?.resource(segments.at(at) ?? '');
   if (!resource) {
-    if (parts[1] === 'apis' && !backends.hasGroup(parts[2]!)) return undefined;
+    if (segments.at(1) === 'apis' && !backends.hasGroup(segments.at(2)!)) return undefined;
     throw noSuchPath();
   }
-  const name = parts[at + 1];
+  const name = segments.at(at + 1);
   const namespaced = resource.kind.scope === 'Namespaced';
-  if (parts.length > at + 3 || namespace === '' || name === '') throw noSuchPath();
+  if (namespace === '' || name === '') throw noSuchPath();
   if (namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) throw noSuchPath();
-  const part = parts[at + 2];
+  const part = segments.at(at + 2);
   const subresource = part === undefined ? undefined : resource.subresources.get(part);
   if (part !== undefined && (!subresource || watch)) throw noSuchPath();
-  return { resource, namespace, name, subresource, watch };
+  const rest = subresource && takesPath(subresource) ? segments.from(at + 3) : undefined;
+  if (rest === undefined && segments.length > at + 3) throw noSuchPath();
+  return { resource, namespace, name, subresource, path: rest, watch };
 }
 
 const MAX_ROUTES = 1000;
@@ -130,23 +133,4 @@ function namedVerb(method: string, route: Route, watch: boolean): Verb | undefin
     default:
       return undefined;
   }
-}
-
-/** Splits a path into decoded segments, of which the first is empty; a trailing slash is ignored. */
-export function splitPath(path: string): string[] {
-  const parts = path.split('/');
-  if (parts.length > 2 && parts.at(-1) === '') parts.pop();
-  return path.includes('%') ? parts.map(decodeSegment) : parts;
-}
-
-function decodeSegment(segment: string): string {
-  const decoded = decodeComponent(segment);
-  for (let i = 0; i < decoded.length; i++) {
-    const code = decoded.charCodeAt(i);
-    // An encoded slash would change the meaning of the path, and no name contains control characters.
-    if (code < 0x20 || code === 0x7f || code === 0x2f) {
-      throw badRequest(`invalid path segment ${JSON.stringify(decoded.slice(0, 100))}`);
-    }
-  }
-  return decoded;
 }

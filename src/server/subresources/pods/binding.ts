@@ -18,7 +18,7 @@ import type { Subresource } from '../subresource.ts';
 const BODY = bodyTypeOf(Binding);
 
 /** Assigns a pod to a node. A pod that has a node keeps it. */
-export const binding: Subresource = {
+export const binding: Subresource<'binding'> = {
   name: 'binding',
   operations: { create: bind },
   content: { type: 'body', of: () => BODY },

@@ -24,7 +24,7 @@ const BODY = bodyTypeOf(Eviction);
 const OLDER_VERSION = 'policy/v1beta1';
 
 /** Deletes a pod, if its disruption budget allows it. */
-export const eviction: Subresource = {
+export const eviction: Subresource<'eviction'> = {
   name: 'eviction',
   operations: {
     async create(core, request) {

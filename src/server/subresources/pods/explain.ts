@@ -10,7 +10,7 @@ export type ExplainPod = (namespace: string, name: string) => object | undefined
 const TYPE = { kind: 'PodExplanation', apiVersion: 'v1' };
 
 /** Why a pod was scheduled to its node, or why it is pending, as the scheduler sees it. Kubernetes has no such subresource. */
-export const explain: Subresource = {
+export const explain: Subresource<'explain'> = {
   name: 'explain',
   operations: {
     async get(core, request) {

@@ -10,21 +10,31 @@ import type { Subresource } from '../subresource.ts';
 import { containerNamed } from './container-name.ts';
 
 const PARAMETERS = {
-  container: { type: 'string', description: 'Whose log; may be left out where there is only one container.' },
-  follow: { type: 'boolean', description: 'The answer goes on until the container ends.' },
-  limitBytes: { type: 'integer', description: 'At most so many bytes; the last line may be cut.' },
-  previous: { type: 'boolean', description: 'The log of the container that ran before this one.' },
-  sinceSeconds: { type: 'integer', description: 'No lines that are older; not together with sinceTime.' },
-  sinceTime: { type: 'string', description: 'No lines before this RFC 3339 time.', isPublished: false },
-  stream: { type: 'string', description: 'All, Stdout or Stderr.' },
-  tailLines: { type: 'integer', description: 'At most so many lines, from the end.' },
-  timestamps: { type: 'boolean', description: 'Every line begins with its time.' },
+  container: { type: 'string', description: 'Container to read the log of. Optional if the pod has only one.' },
+  follow: { type: 'boolean', description: 'Whether the response continues with new lines until the container ends.' },
+  limitBytes: {
+    type: 'integer',
+    description: 'Maximum number of bytes in the response. The last line may be cut off.',
+  },
+  previous: { type: 'boolean', description: 'Whether to read the log of the previous instance of the container.' },
+  sinceSeconds: {
+    type: 'integer',
+    description: 'Maximum age of the lines in seconds. Cannot be combined with sinceTime.',
+  },
+  sinceTime: {
+    type: 'string',
+    description: 'RFC 3339 time of the first lines. Cannot be combined with sinceSeconds.',
+    isPublished: false,
+  },
+  stream: { type: 'string', description: 'Stream to read: All (default), Stdout or Stderr.' },
+  tailLines: { type: 'integer', description: 'Number of lines from the end of the log. Default: all.' },
+  timestamps: { type: 'boolean', description: 'Whether each line starts with its RFC 3339 timestamp.' },
 } as const satisfies QueryParameters;
 
 type LogOptions = ParameterValues<typeof PARAMETERS>;
 
 /** The output of a container, as the agent of its node reads it. */
-export const log: Subresource = {
+export const log: Subresource<'log'> = {
   name: 'log',
   operations: { get: read },
   content: { type: 'text' },

@@ -26,7 +26,7 @@ interface PodStream {
  * A subresource that opens a stream to a pod. No agent offers streams yet: after the checks that come before, requests are
  * refused with the agent's reason.
  */
-export function podStream(action: StreamAction, { optionsKind, parameters }: PodStream): Subresource {
+export function podStream<N extends StreamAction>(action: N, { optionsKind, parameters }: PodStream): Subresource<N> {
   const open = (core: Core, request: ApiRequest) => refuse(core, request, action);
   return {
     name: action,

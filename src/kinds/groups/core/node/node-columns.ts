@@ -1,5 +1,13 @@
+import type { TypeOf } from '../../../../schema/schema.ts';
 import { age, type ColumnList, NONE, name, type Sparse, UNKNOWN, wide } from '../../../columns/column.ts';
-import type { Node } from './node.ts';
+import type { KubeObject } from '../../../kind.ts';
+import type { NodeStatus } from './node-status.ts';
+
+/** What the columns read of a node. */
+interface Node extends KubeObject {
+  spec: { unschedulable?: boolean };
+  status: TypeOf<typeof NodeStatus>;
+}
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 const ROLE_LABEL = 'kubernetes.io/role';

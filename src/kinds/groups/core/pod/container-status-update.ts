@@ -16,7 +16,7 @@ import { amountIn } from '../../../shapes/container/resources.ts';
 import { mayRestart, mayRestartAll } from '../../../shapes/container/restart.ts';
 import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
 import type { PodStatus } from '../../../shapes/pod/pod-status.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 
 /** The list of containers of each list of statuses. */
 const lists = {

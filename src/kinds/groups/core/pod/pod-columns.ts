@@ -1,7 +1,7 @@
 import { age, type ColumnList, NONE, name, type Sparse, wide } from '../../../columns/column.ts';
 import { elapsed } from '../../../columns/elapsed.ts';
 import type { Completion } from '../../../kind.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 import { podState } from './pod-state.ts';
 
 export const podColumns: ColumnList<Pod> = ({ text }) => [

@@ -3,7 +3,7 @@ import { type FieldError, forbidden, invalid, required, under } from '../../../.
 import { dnsSubdomain } from '../../../../schema/names.ts';
 import { visitContainers } from '../../../shapes/container/container-rules.ts';
 import { annotatedProfiles, MIRROR, podAnnotations } from '../../../shapes/pod/pod-annotations.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 
 /**
  * Rules that do not apply to templates, because they depend on the pod's service account or on the names of its claims. Of

@@ -6,7 +6,7 @@ import type { LabelSelector } from '../../../shapes/meta/label-selector.ts';
 import type { PodAffinityTerm } from '../../../shapes/pod/affinity.ts';
 import { fillPodResources } from '../../../shapes/pod/pod-resources.ts';
 import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 
 /** Idempotent. Objects below the containers may be shared with other pods: they are replaced, never changed. */
 export function fillPodDefaults(spec: PodSpec): void {

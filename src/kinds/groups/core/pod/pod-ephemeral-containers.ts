@@ -2,7 +2,7 @@
 import { clone, deepEqual } from '../../../../base/tree.ts';
 import { type FieldError, forbidden, under } from '../../../../schema/field-error.ts';
 import { MIRROR, podAnnotationChanges } from '../../../shapes/pod/pod-annotations.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 import { keepOwnMetadata } from './pod-metadata.ts';
 import { treeDiff } from './tree-diff.ts';
 

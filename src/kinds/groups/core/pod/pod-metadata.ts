@@ -1,5 +1,5 @@
 import { clone } from '../../../../base/tree.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 
 const own = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 

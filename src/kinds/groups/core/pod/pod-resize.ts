@@ -6,7 +6,7 @@ import type { ResourceList, ResourceRequirements } from '../../../shapes/contain
 import { MIRROR } from '../../../shapes/pod/pod-annotations.ts';
 import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
 import { qosClass } from '../../../shapes/pod/qos-class.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 import { keepOwnMetadata } from './pod-metadata.ts';
 
 const lists = ['containers', 'initContainers'] as const;

@@ -2,7 +2,7 @@
 
 import type { Sparse } from '../../../columns/column.ts';
 import type { ContainerStatus } from '../../../shapes/container/container-status.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 import { trueRestarts } from './restart-counts.ts';
 
 type ShownPod = Sparse<Pod>;

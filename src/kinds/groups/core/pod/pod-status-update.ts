@@ -6,7 +6,7 @@ import { podAnnotationChanges, podAnnotations } from '../../../shapes/pod/pod-an
 import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
 import type { PodStatus } from '../../../shapes/pod/pod-status.ts';
 import { containerStatusRules } from './container-status-update.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 
 /** Keeps fields that the writer left out: the immutable QoS class, and observed generations. */
 export function keepObserved(pod: Pod, old: Pod): void {

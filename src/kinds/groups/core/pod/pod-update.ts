@@ -7,7 +7,7 @@ import type { NodeSelectorTerm } from '../../../shapes/pod/node-selector.ts';
 import { podAnnotationChanges } from '../../../shapes/pod/pod-annotations.ts';
 import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
 import type { Toleration } from '../../../shapes/pod/toleration.ts';
-import type { Pod } from './pod.ts';
+import type { Pod } from './pod-fields.ts';
 import { treeDiff } from './tree-diff.ts';
 
 const updatable = [

@@ -1,11 +1,8 @@
 /** The kind Pod. Its updates are checked in pod-update.ts and the files beside it; its shapes are in ../../../shapes. */
 
-import { s } from '../../../../schema/builders.ts';
 import type { FieldError } from '../../../../schema/field-error.ts';
-import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
-import { defineKind, type HookContext, type KubeObject } from '../../../kind.ts';
-import { PodSpec } from '../../../shapes/pod/pod-spec.ts';
-import { PodStatus } from '../../../shapes/pod/pod-status.ts';
+import type { RuleContext } from '../../../../schema/schema.ts';
+import { defineKind, type HookContext } from '../../../kind.ts';
 import { qosClass } from '../../../shapes/pod/qos-class.ts';
 import { ipWarnings } from '../../../warnings/addresses.ts';
 import { podWarnings } from '../../../warnings/pod.ts';
@@ -13,21 +10,12 @@ import { podColumns, podCompletion } from './pod-columns.ts';
 import { podCreateRules, podObjectRules } from './pod-create.ts';
 import { fillPodDefaults, mergeLabelKeys } from './pod-defaults.ts';
 import { ephemeralContainersRules, keepAllButEphemeralContainers } from './pod-ephemeral-containers.ts';
+import { type Pod as PodObject, podFields } from './pod-fields.ts';
 import { keepAllButResources, resizeRules } from './pod-resize.ts';
 import { keepObserved, podStatusRules } from './pod-status-update.ts';
 import { podUpdateRules } from './pod-update.ts';
 
-const fields = {
-  spec: s.use(PodSpec, {
-    default: {},
-    description:
-      'Desired behaviour of the pod. After creation only images, tolerations (additions), ' +
-      'activeDeadlineSeconds and scheduling gates (removals) can be changed.',
-  }),
-  status: s.use(PodStatus, { default: {} }),
-};
-
-export type Pod = KubeObject & ObjectType<typeof fields>;
+export type Pod = PodObject;
 
 export const Pod = defineKind({
   group: '',
@@ -38,7 +26,7 @@ export const Pod = defineKind({
   scope: 'Namespaced',
   description: 'A group of containers that run together on one node and share an IP address and volumes.',
   versions: { v1: {} },
-  fields,
+  fields: podFields,
   subresources: {
     status: true,
     binding: true,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
 import type { IpFamily } from '../../../shapes/meta/ip-address.ts';
-import { Service, type ServiceSpec } from './service.ts';
+import { Service } from './service.ts';
 import {
   allocatedTo,
   defaultServiceAddresses,
@@ -10,6 +10,7 @@ import {
   needsNodePorts,
   portsWithoutNodePort,
 } from './service-addresses.ts';
+import type { ServiceSpec } from './service-fields.ts';
 
 const metadata = { name: 's', namespace: 'n' };
 const made = (spec: object) => create(Service, { metadata, spec }).object;

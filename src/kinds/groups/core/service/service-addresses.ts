@@ -7,21 +7,13 @@
  */
 import { type FieldError, invalid } from '../../../../schema/field-error.ts';
 import { type IpFamily, ipFamily } from '../../../shapes/meta/ip-address.ts';
-import type { Service, ServicePort, ServiceSpec } from './service.ts';
 import { clusterIpErrors, hasAddresses, isHeadless, unknownIpFamilies } from './service-cluster-ips.ts';
+import { isExternallyAccessible } from './service-field-rules.ts';
+import type { Service, ServicePort, ServiceSpec } from './service-fields.ts';
 
 /** Whether the service needs a cluster IP for each of its IP families. */
 export function needsClusterIp(spec: ServiceSpec): boolean {
   return hasAddresses(spec) && !isHeadless(spec);
-}
-
-/** Whether the service is reachable from outside the cluster. */
-export function isExternallyAccessible(spec: {
-  readonly type?: string;
-  readonly externalIPs?: readonly string[];
-}): boolean {
-  if (spec.type === 'LoadBalancer' || spec.type === 'NodePort') return true;
-  return spec.type === 'ClusterIP' && (spec.externalIPs?.length ?? 0) > 0;
 }
 
 /** Whether the ports of the service can have node ports. */

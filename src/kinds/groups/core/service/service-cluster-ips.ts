@@ -1,13 +1,11 @@
 /** The cluster IPs of a Service: whether it has any, and the validation of requested ones. */
 import { duplicate, type FieldError, invalid, notSupported, required } from '../../../../schema/field-error.ts';
 import { ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
-import type { ServiceSpec } from './service.ts';
+import { ipFamilies, ipFamilyPolicies } from './service-field-rules.ts';
+import type { ServiceSpec } from './service-fields.ts';
 
 /** The clusterIP of a headless service, whose clients find the pods by DNS. */
 export const HEADLESS = 'None';
-
-export const ipFamilies = ['IPv4', 'IPv6'] as const;
-export const ipFamilyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const;
 
 export function isHeadless(spec: ServiceSpec): boolean {
   const addresses = spec.clusterIPs ?? (spec.clusterIP ? [spec.clusterIP] : []);

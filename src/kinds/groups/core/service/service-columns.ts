@@ -1,7 +1,7 @@
 import { age, type ColumnList, NONE, name, type Sparse, UNKNOWN, wide } from '../../../columns/column.ts';
 import { loadBalancerText } from '../../../columns/load-balancer.ts';
 import { labelsText } from '../../../columns/selector.ts';
-import type { Service } from './service.ts';
+import type { Service } from './service-fields.ts';
 
 export const serviceColumns: ColumnList<Service> = ({ text }) => [
   name,

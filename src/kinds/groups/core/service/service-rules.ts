@@ -1,62 +1,12 @@
 /** Rules for whole Services; those of single fields are in service.ts. */
-import { duplicate, type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
+import { type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, portNumber, qualifiedName } from '../../../../schema/names.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';
 import { cidrProblems, endpointIpProblems, ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
-import type { Service, ServicePort, ServiceSpec } from './service.ts';
-import { isExternallyAccessible, needsHealthCheckNodePort } from './service-addresses.ts';
+import { needsHealthCheckNodePort } from './service-addresses.ts';
 import { clusterIpErrors, HEADLESS, hasAddresses, isHeadless } from './service-cluster-ips.ts';
-
-/** Several ports must have names; names, and ports with the same protocol, must be unique. */
-export function portList(ports: readonly ServicePort[]): FieldError[] {
-  const names = new Set<string>();
-  const errors = ports.flatMap(({ name }, index): FieldError[] => {
-    if (!name) return ports.length > 1 ? [required(`[${index}].name`)] : [];
-    if (names.has(name)) return [duplicate(`[${index}].name`, name)];
-    names.add(name);
-    return [];
-  });
-  errors.push(
-    ...repeated(
-      ports,
-      (port) => port.nodePort,
-      (port, at) => duplicate(`${at}.nodePort`, port.nodePort),
-    ),
-  );
-  errors.push(
-    ...repeated(
-      ports,
-      (port) => port.port,
-      (port, at) => duplicate(at, asComparedPort(port)),
-    ),
-  );
-  return errors;
-}
-
-function repeated(
-  ports: readonly ServicePort[],
-  number: (port: ServicePort) => number | undefined,
-  error: (port: ServicePort, at: string) => FieldError,
-): FieldError[] {
-  const seen = new Set<string>();
-  return ports.flatMap((port, index) => {
-    if (!number(port)) return [];
-    const key = `${port.protocol} ${number(port)}`;
-    if (seen.has(key)) return [error(port, `[${index}]`)];
-    seen.add(key);
-    return [];
-  });
-}
-
-/** Messages show the port as Kubernetes compares it: with all fields, only two of them set. */
-const asComparedPort = ({ protocol, port }: ServicePort) => ({
-  Name: '',
-  Protocol: protocol,
-  AppProtocol: null,
-  Port: port,
-  TargetPort: 0,
-  NodePort: 0,
-});
+import { isExternallyAccessible } from './service-field-rules.ts';
+import type { Service, ServiceSpec } from './service-fields.ts';
 
 type ServiceContext = RuleContext<Service, Service>;
 type ServiceRule = (service: Service, context: ServiceContext) => FieldError[];

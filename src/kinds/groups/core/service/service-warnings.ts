@@ -1,5 +1,5 @@
 import { cidrWarnings, ipWarnings } from '../../../warnings/addresses.ts';
-import type { Service } from './service.ts';
+import type { Service } from './service-fields.ts';
 
 const HINTS = 'service.kubernetes.io/topology-aware-hints';
 const MODE = 'service.kubernetes.io/topology-mode';

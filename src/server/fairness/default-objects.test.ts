@@ -20,11 +20,11 @@ beforeEach(async () => {
 
 const again = () => testServer(kinds, { flowControl, store: world.store, clock: world.clock });
 
-/** Until the server has looked at what was changed, and done something about it. */
-async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
+/** Waits until the server has reacted to a change. */
+async function until<T>(read: () => Promise<T>, condition: (found: T) => boolean): Promise<T> {
   for (;;) {
-    const found = await look();
-    if (isSo(found)) return found;
+    const found = await read();
+    if (condition(found)) return found;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -47,7 +47,7 @@ it('creates every default object, as if a client had sent it', async () => {
   }
 });
 
-it('writes nothing where everything is in order', async () => {
+it('writes nothing when everything is up to date', async () => {
   const before = await world.store.revision();
   await again();
   expect(await world.store.revision()).toBe(before);
@@ -64,11 +64,11 @@ it('creates deleted objects again', async () => {
 it('restores objects that follow the defaults, and leaves the others alone', async () => {
   const shares = { spec: { limited: { nominalConcurrencyShares: 77 } } };
   await world.patch(LEVELS, 'system', shares, MERGE);
-  const mended = await until(
+  const restored = await until(
     () => world.get(LEVELS, 'system', AT),
     ({ spec }) => spec.limited.nominalConcurrencyShares === 30,
   );
-  expect(mended.metadata.annotations[AUTOUPDATE]).toBe('true');
+  expect(restored.metadata.annotations[AUTOUPDATE]).toBe('true');
   await world.patch(LEVELS, 'system', { metadata: { annotations: { [AUTOUPDATE]: 'false' } }, ...shares }, MERGE);
   await again();
   expect((await world.get(LEVELS, 'system', AT)).spec.limited.nominalConcurrencyShares).toBe(77);

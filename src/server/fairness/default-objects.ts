@@ -12,13 +12,13 @@ import type { Core } from '../core.ts';
 import { type OwnWrite, writeOwn } from '../transaction/own-writes.ts';
 import { defaultLevels, defaultSchemas } from './defaults.ts';
 
-const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec';
+const AUTOUPDATE_ANNOTATION = 'apf.kubernetes.io/autoupdate-spec';
 
 type Configuration = KubeObject & { spec: object };
 type Condition = NonNullable<FlowSchema['status']['conditions']>[number];
 
-/** Resolves when everything is in order and can be read. */
-export function keepDefaults(core: Core): Promise<void> {
+/** Resolves when the default objects are up to date and can be read. */
+export function ensureDefaultObjects(core: Core): Promise<void> {
   return writeOwn(core, {
     withoutAdmission: 'the server keeps its default flow schemas and priority levels',
     plan: () => [
@@ -42,7 +42,11 @@ function specWrites(core: Core, kind: Kind, defaults: ReadonlyMap<string, object
 
 function createOf(kind: Kind, name: string, spec: object): OwnWrite {
   const head = { kind: kind.kind, apiVersion: kind.hub.apiVersion };
-  const object = () => ({ ...head, metadata: { name, annotations: { [AUTOUPDATE]: 'true' } }, spec: clone(spec) });
+  const object = () => ({
+    ...head,
+    metadata: { name, annotations: { [AUTOUPDATE_ANNOTATION]: 'true' } },
+    spec: clone(spec),
+  });
   return { kind, namespace: '', name, mutation: { type: 'create', object } };
 }
 
@@ -53,7 +57,7 @@ function updateOf(kind: Kind, name: string, spec: object): OwnWrite {
     next(current) {
       const object = clone(current.hub(kind)) as Configuration;
       // An update raises the generation, which without the annotation would look like a change by a client.
-      object.metadata.annotations = { [AUTOUPDATE]: 'true', ...object.metadata.annotations };
+      object.metadata.annotations = { [AUTOUPDATE_ANNOTATION]: 'true', ...object.metadata.annotations };
       object.spec = clone(spec);
       return object;
     },
@@ -63,8 +67,8 @@ function updateOf(kind: Kind, name: string, spec: object): OwnWrite {
 
 /** Without an annotation, an object follows the defaults as long as its generation is 1. */
 function followsDefaults({ metadata }: KubeObject): boolean {
-  const said = metadata.annotations?.[AUTOUPDATE];
-  return said === undefined ? metadata.generation === 1 : said === 'true';
+  const autoupdate = metadata.annotations?.[AUTOUPDATE_ANNOTATION];
+  return autoupdate === undefined ? metadata.generation === 1 : autoupdate === 'true';
 }
 
 function statusWrites(core: Core): OwnWrite[] {

@@ -1,0 +1,84 @@
+/** Creates the stages of the pipeline from its options. */
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Handle } from '../../api.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { Authenticate } from '../../authn/authenticator.ts';
+import type { Authorizer } from '../../authz/authorizer.ts';
+import { Impersonation } from '../../authz/impersonation/impersonation.ts';
+import type { FlowControl } from '../../fairness/flow-control.ts';
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { Registry } from '../../registry.ts';
+import { RequestMemos } from '../../request-memos.ts';
+import { RequestBodies } from '../body/request-bodies.ts';
+import { Documents, type DocumentsOptions } from '../documents/documents.ts';
+import { Health, type HealthCheck } from '../documents/health.ts';
+import type { Limits } from '../limits.ts';
+import { NO_QUERY } from '../route/query.ts';
+import { Routes } from '../route/route.ts';
+import { acceptStage } from './accept.ts';
+import { admitStage } from './admit.ts';
+import { authenticateStage } from './authenticate.ts';
+import { Deadlines } from './deadlines.ts';
+import { findRouteStage } from './find-route.ts';
+import { impersonateStage } from './impersonate.ts';
+import { negotiateResponse } from './negotiate-response.ts';
+import { OpenStreams } from './open-streams.ts';
+import { readCallStage } from './read-call.ts';
+import { respondStage } from './respond.ts';
+import { respondErrorStage } from './respond-error.ts';
+import { serveHealthStage, servePathStage } from './serve-path.ts';
+
+export interface PipelineOptions extends DocumentsOptions {
+  readonly handle: Handle;
+  readonly registry: Registry;
+  readonly authenticate: Authenticate;
+  readonly authorizer: Authorizer;
+  readonly isReady: () => boolean;
+  readonly checks: readonly HealthCheck[];
+  readonly metrics: Metrics;
+  readonly limits: Limits;
+  /** Without it, nothing is recorded. */
+  readonly audit?: Audit | undefined;
+  /** Without it, every request is served at once. */
+  readonly flowControl?: FlowControl | undefined;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+export type Stages = ReturnType<typeof createStages>;
+
+export function createStages(options: PipelineOptions) {
+  const { handle, audit, authorizer, flowControl, clock, limits, log, registry, backends, metrics } = options;
+  const { checks, isReady } = options;
+  const streams = new OpenStreams();
+  const documents = new Documents(options);
+  const routes = new Routes(backends);
+  const health = new Health({ checks, isReady, isDraining: () => streams.isDraining });
+  const impersonation = new Impersonation(authorizer);
+  metrics.add(impersonation);
+  const admit = admitStage({ authorizer });
+  const respondError = respondErrorStage({ log, streams });
+  const lifecycle = {
+    ...{ audit, flowControl, memos: new RequestMemos() },
+    deadlines: new Deadlines(clock, limits.requestTimeoutMs),
+    onTimeout: (exchange: Parameters<typeof respondError>[0], error: unknown) =>
+      respondError(exchange, error, NO_QUERY),
+  };
+  return {
+    ...{ streams, documents },
+    counting: { requests: metrics.requests, clock },
+    accept: acceptStage(lifecycle),
+    authenticate: authenticateStage(options),
+    impersonate: impersonateStage({ impersonation, routes }),
+    findRoute: findRouteStage({ routes, admit }),
+    admit,
+    negotiate: negotiateResponse,
+    readCall: readCallStage({ bodies: new RequestBodies(registry, limits) }),
+    handle,
+    respond: respondStage({ clock, streams }),
+    respondError,
+    serveHealth: serveHealthStage({ health, admit }),
+    servePath: servePathStage({ routes, documents }),
+  };
+}
