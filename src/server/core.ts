@@ -4,9 +4,10 @@ import type { Random } from '../base/random.ts';
 import { timestamp } from '../base/timestamp.ts';
 import type { HookContext } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
-import type { AdmissionChain } from './admission/chain.ts';
+import type { AdmissionControl } from './admission/request.ts';
 import type { Allocation } from './allocation/allocation.ts';
 import type { Call } from './api.ts';
+import { declaredSubresource } from './api-request.ts';
 import type { Identify } from './authn/authenticator.ts';
 import type { TokenIssuer } from './authn/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
@@ -14,11 +15,9 @@ import type { Rbac } from './authz/rbac/rbac.ts';
 import type { Cache } from './cache/cache.ts';
 import type { NodeConnection } from './nodes/connection.ts';
 import type { SpecInterner } from './objects/spec-interner.ts';
-import { declaredSubresource } from './operation.ts';
 import type { ListBodies } from './reads/list-bodies.ts';
 import type { Watches } from './reads/watches.ts';
 import type { Registry } from './registry.ts';
-import type { ExplainPod } from './subresources/pods/explain.ts';
 import type { Commits } from './transaction/commit.ts';
 
 /** The parts of a server that verbs, subresources and admission plugins work with. */
@@ -31,7 +30,7 @@ export interface Core {
   readonly registry: Registry;
   readonly watches: Watches;
   readonly allocation: Allocation;
-  readonly admission: AdmissionChain;
+  readonly admission: AdmissionControl<Core>;
   /** Decides what users may do. */
   readonly authorizer: Authorizer;
   /** Evaluates roles and bindings, also where another authorizer decides. */
@@ -45,8 +44,8 @@ export interface Core {
   readonly identify: Identify;
   /** Issues tokens of service accounts; undefined: the subresource `token` is not served. */
   readonly tokenIssuer: TokenIssuer | undefined;
-  /** Explains the scheduling of a pod. */
-  readonly explainPod: ExplainPod;
+  /** Explains the scheduling of a pod; undefined when the scheduler does not know the pod yet. */
+  readonly explainPod: (namespace: string, name: string) => object | undefined;
   /** Reaches the agents of nodes. */
   readonly nodes: NodeConnection;
   /** Specs that recently created objects share. */

@@ -3,8 +3,9 @@ import { isApiError } from '../../src/base/errors.ts';
 import { clone, deepEqual } from '../../src/base/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { decode } from '../../src/schema/decode.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../../src/server/admission/plugin.ts';
+import type { AdmissionPlugin } from '../../src/server/admission/plugin.ts';
 import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
+import type { AdmissionRequest } from '../../src/server/admission/request.ts';
 import { type TestServer, testServer } from './server.ts';
 
 export function admitting(plugins: readonly AdmissionPlugin[], options: Parameters<typeof testServer>[1] = {}) {

@@ -4,11 +4,12 @@ import { decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Condition } from '../../store/store.ts';
 import type { Call } from '../api.ts';
+import { type ApiRequest, declaredSubresource } from '../api-request.ts';
 import type { Core } from '../core.ts';
-import { type ApiRequest, declaredSubresource } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import type { RequestNotes } from '../request-notes.ts';
-import type { AdditionalUpdate, AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.ts';
+import type { AdmissionPlugin } from './plugin.ts';
+import type { AdditionalUpdate, Admission, AdmissionControl, AdmissionOperation, AdmissionSubject } from './request.ts';
 
 /** The plugins that handle one operation on one kind, in their order. */
 interface Stages {
@@ -16,20 +17,8 @@ interface Stages {
   readonly validating: readonly AdmissionPlugin[];
 }
 
-/** What is admitted. */
-export interface AdmissionSubject {
-  readonly operation: AdmissionOperation;
-  /** Empty when the server generated it. */
-  readonly name: string;
-  readonly object: KubeObject | undefined;
-  readonly old: KubeObject | undefined;
-  readonly dryRun: boolean;
-  /** Describes the object, where it is not of the request's kind. */
-  readonly schema?: ObjectSchema;
-}
-
 /** The plugins that are enabled. Which ones handle what is worked out once, so that the others cost nothing. */
-export class AdmissionChain {
+export class AdmissionChain implements AdmissionControl<Core> {
   readonly #plugins: readonly AdmissionPlugin[];
   readonly #stages = new WeakMap<Kind, Map<string, Stages | undefined>>();
 
@@ -40,7 +29,7 @@ export class AdmissionChain {
   /** Begins the admission of a request; undefined when no plugin handles it. */
   open(core: Core, request: ApiRequest, subject: AdmissionSubject): Admission | undefined {
     const stages = this.#stagesOf(request.resource.kind, subject.operation, declaredSubresource(request.call));
-    return stages && new Admission(core, stages, request, subject);
+    return stages && new OpenAdmission(core, stages, request, subject);
   }
 
   #stagesOf(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): Stages | undefined {
@@ -68,7 +57,7 @@ export class AdmissionChain {
 }
 
 /** The admission of one attempt: first admit(), then validate(), and settle() in the end, whatever happened. */
-export class Admission implements AdmissionRequest {
+class OpenAdmission implements Admission {
   readonly #core: Core;
   readonly #stages: Stages;
   readonly #call: Call;

@@ -1,6 +1,6 @@
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { PodSpec } from '../../kinds/shapes/pod/pod-spec.ts';
-import type { AdmissionRequest } from './plugin.ts';
+import type { AdmissionRequest } from './request.ts';
 
 /**
  * The spec of a request's pod, for changes. It is copied only where it is shared with the stored object: V8 gives a copy

@@ -1,5 +1,5 @@
 import { type ApiError, forbidden } from '../../base/errors.ts';
-import type { AdmissionRequest } from './plugin.ts';
+import type { AdmissionRequest } from './request.ts';
 
 /** A 403 with the reason. An object whose name is not generated yet is named by its prefix. */
 export function refused(request: AdmissionRequest, why: string): ApiError {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ControlledClock } from '../../base/clock.ts';
 import type { User } from '../api.ts';
-import { authenticated, type Credentials, createAuthenticator, type TokenSource } from './authenticator.ts';
+import { authenticated } from './authenticated.ts';
+import { type Credentials, createAuthenticator, type TokenSource } from './authenticator.ts';
 import type { ClientCertificate } from './certificate.ts';
 import { passwordFile } from './password-file.ts';
 import { tokenFile } from './token-file.ts';

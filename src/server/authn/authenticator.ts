@@ -53,11 +53,6 @@ export const ANONYMOUS: User = Object.freeze({
 
 const unauthorized = (cause?: unknown) => new ApiError('Unauthorized', 'Unauthorized', { cause });
 
-/** Adds the group that every authenticated user is in. */
-export function authenticated(user: User): User {
-  return Object.freeze({ ...user, groups: Object.freeze([...user.groups, 'system:authenticated']) });
-}
-
 /** Tries a verified certificate first, then tokens in the order of their sources, then passwords. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { clock, passwords } = options;

@@ -2,7 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import type { User } from '../api.ts';
-import { authenticated, type TokenSource } from './authenticator.ts';
+import { authenticated } from './authenticated.ts';
+import type { TokenSource } from './authenticator.ts';
 import type { Find } from './bound-objects.ts';
 
 const SECRET_TYPE = 'bootstrap.kubernetes.io/token';

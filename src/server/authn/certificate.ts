@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { User } from '../api.ts';
-import { authenticated } from './authenticator.ts';
+import { authenticated } from './authenticated.ts';
 
 /** The identity in a connection's client certificate. */
 export interface ClientCertificate {

@@ -6,7 +6,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { User } from '../api.ts';
-import { authenticated, type TokenSource } from './authenticator.ts';
+import { authenticated } from './authenticated.ts';
+import type { TokenSource } from './authenticator.ts';
 import { type Claims, isSignedBy, type Jwt, millisecondsOf, parseJwt } from './jwt.ts';
 import { RecentCache } from './recent-cache.ts';
 

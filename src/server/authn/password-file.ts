@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { User } from '../api.ts';
-import { authenticated, type PasswordSource } from './authenticator.ts';
+import { authenticated } from './authenticated.ts';
+import type { PasswordSource } from './authenticator.ts';
 import { parseUsers } from './csv.ts';
 
 /** Static passwords from a file with lines of the form `password,user,uid,"group1,group2"`. */

@@ -1,5 +1,6 @@
 import type { User } from '../api.ts';
-import { authenticated, type TokenSource } from './authenticator.ts';
+import { authenticated } from './authenticated.ts';
+import type { TokenSource } from './authenticator.ts';
 import { parseUsers } from './csv.ts';
 
 /**

@@ -23,7 +23,7 @@ export interface Content {
 /**
  * One object at one revision. It never changes; every form it is served in is made at most once, when first asked for.
  *
- * The bytes say in which version they are stored. Whoever reads the object says by which definition of its kind: bytes
+ * The bytes name the version in which they are stored. The reader of the object names the definition of its kind: bytes
  * that another definition wrote are decoded in their own version and converted. Where that is impossible, every method
  * that takes a kind throws an UnreadableObject.
  */

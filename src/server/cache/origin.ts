@@ -21,7 +21,7 @@ export interface OriginOptions {
 
 /** The origins of one cache's entries. */
 export class Origins {
-  /** What was found in the store, whoever wrote it. */
+  /** What was found in the store, by any writer. */
   readonly stored: Origin;
   readonly #own = new WeakMap<Kind, Origin>();
 

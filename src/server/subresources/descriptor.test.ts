@@ -12,9 +12,10 @@ import type { KindSubresources, SubresourceName } from '../../kinds/subresources
 import { s } from '../../schema/builders.ts';
 import type { AdmissionPlugin } from '../admission/plugin.ts';
 import type { Call } from '../api.ts';
+import { updatedPart } from '../api-request.ts';
 import { readBody } from '../objects/body.ts';
 import { plainItem } from '../objects/unstored.ts';
-import { type Operation, updatedPart } from '../operation.ts';
+import type { Operation } from '../operation.ts';
 import { Registry } from '../registry.ts';
 import { withAdmittedBody } from '../transaction/admitted-body.ts';
 import { transact } from '../transaction/transaction.ts';

@@ -1,7 +1,7 @@
 import { clone } from '../../base/tree.ts';
 import type { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { updatedPart } from '../api-request.ts';
 import { readBody } from '../objects/body.ts';
-import { updatedPart } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { replyOf } from '../verbs/reply.ts';
 import type { Subresource } from './subresource.ts';

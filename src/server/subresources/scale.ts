@@ -5,11 +5,11 @@ import { type KubeObject, splitApiVersion, type Version } from '../../kinds/kind
 import type { ScaleDefinition } from '../../kinds/subresources.ts';
 import { validate } from '../../schema/validate.ts';
 import type { ObjectReply } from '../api.ts';
+import { type ApiRequest, updatedPart } from '../api-request.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { invalidObject } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
-import { type ApiRequest, updatedPart } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { transact } from '../transaction/transaction.ts';
 import { get } from '../verbs/get.ts';

@@ -8,12 +8,12 @@ import type { ServiceAccount } from '../../kinds/groups/core/service-account.ts'
 import { type Kind, type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { invalid } from '../../schema/field-error.ts';
 import type { Call } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { BoundToken, Reference, TokenIssuer } from '../authn/token-issuer.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { checkContent, invalidObject } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
-import type { ApiRequest } from '../operation.ts';
 import type { Resource } from '../registry.ts';
 import { type AdmittedBody, withAdmittedBody } from '../transaction/admitted-body.ts';
 import { bodyTypeOf } from './descriptor.ts';

@@ -1,6 +1,6 @@
-import type { AdditionalUpdate } from '../admission/plugin.ts';
+import type { AdditionalUpdate } from '../admission/request.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Core } from '../core.ts';
-import type { ApiRequest } from '../operation.ts';
 import { RequestNotes } from '../request-notes.ts';
 import type { Draft } from './draft.ts';
 import { draftUpdate, finishUpdate } from './update.ts';

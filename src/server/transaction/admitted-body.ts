@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import { StoreConflict } from '../../store/store.ts';
-import type { Admission } from '../admission/chain.ts';
+import type { Admission } from '../admission/request.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Core } from '../core.ts';
 import { expectedBody } from '../objects/body.ts';
 import { isDryRun } from '../objects/dry-run.ts';
-import type { ApiRequest } from '../operation.ts';
 import { catchUp } from './retry.ts';
 
 /** The body of a request that is admitted but not stored: a Binding, an Eviction, a TokenRequest, a review. */

@@ -4,12 +4,12 @@ import { timestamp } from '../../base/timestamp.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { StoreConflict } from '../../store/store.ts';
+import type { ApiRequest } from '../api-request.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type Core, hookContext } from '../core.ts';
 import { checkObject } from '../objects/check.ts';
 import { setInitialStatus } from '../objects/initial-status.ts';
 import { noteWarnings } from '../objects/warnings.ts';
-import type { ApiRequest } from '../operation.ts';
 import { Draft } from './draft.ts';
 import type { Create } from './mutation.ts';
 

@@ -1,9 +1,9 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Write } from '../../store/store.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { ObjectKey } from '../cache/keys.ts';
 import type { SharedSpec } from '../objects/spec-interner.ts';
-import type { ApiRequest } from '../operation.ts';
 import type { Mutation } from './mutation.ts';
 
 const NO_WRITES: readonly Write[] = Object.freeze([]);

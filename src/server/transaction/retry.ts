@@ -1,6 +1,6 @@
 import type { StoreConflict } from '../../store/store.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Core } from '../core.ts';
-import type { ApiRequest } from '../operation.ts';
 
 /** Waits until the cache has seen the write that a commit conflicted with. Throws when the client has given up. */
 export async function catchUp({ cache }: Core, { call }: ApiRequest, { revision }: StoreConflict): Promise<void> {

@@ -1,13 +1,13 @@
 /** What each stage of a transaction is for each kind of mutation. */
 import { notFound } from '../../base/errors.ts';
-import type { AdmissionSubject } from '../admission/chain.ts';
+import type { AdmissionSubject } from '../admission/request.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import { prepare } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { isDryRun } from '../objects/dry-run.ts';
-import type { ApiRequest } from '../operation.ts';
 import { draftCreate, finishCreate } from './create.ts';
 import { draftDelete, isDeletable, isUnchangedDelete } from './delete.ts';
 import type { Draft } from './draft.ts';

@@ -10,7 +10,8 @@ import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../kinds/groups/policy/pod-disruption-budget.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../admission/plugin.ts';
+import type { AdmissionPlugin } from '../admission/plugin.ts';
+import type { AdmissionRequest } from '../admission/request.ts';
 import type { Core } from '../core.ts';
 
 const kinds = [Namespace, Binding, ConfigMap, Deployment, Lease, Pod, PodDisruptionBudget];

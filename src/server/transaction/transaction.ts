@@ -14,10 +14,10 @@
  */
 import type { KubeObject } from '../../kinds/kind.ts';
 import { StoreConflict } from '../../store/store.ts';
-import type { Admission } from '../admission/chain.ts';
+import type { Admission } from '../admission/request.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Core } from '../core.ts';
-import type { ApiRequest } from '../operation.ts';
 import { draftAdditionalUpdates } from './additional-updates.ts';
 import { checkNameTaken } from './create.ts';
 import type { Draft } from './draft.ts';

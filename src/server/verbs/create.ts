@@ -1,9 +1,9 @@
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import { type MaybeAsync, toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
-import type { ApiRequest } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { replyOf } from './reply.ts';
 

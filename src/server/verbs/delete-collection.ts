@@ -1,10 +1,10 @@
 import { isApiError } from '../../base/errors.ts';
 import type { StatusReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import { prepareHubs } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
 import { noteDeleteWarning } from '../objects/warnings.ts';
-import type { ApiRequest } from '../operation.ts';
 import { selectionOf } from '../reads/selection.ts';
 import type { Delete } from '../transaction/mutation.ts';
 import { transact } from '../transaction/transaction.ts';

@@ -1,8 +1,8 @@
 import type { StatusReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
 import { noteDeleteWarning } from '../objects/warnings.ts';
-import type { ApiRequest } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { success } from './reply.ts';
 

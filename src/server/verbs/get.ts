@@ -3,11 +3,11 @@ import { clone } from '../../base/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectMeta } from '../../kinds/shapes/meta/object-meta.ts';
 import type { ObjectReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import { prepare } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { setInitialStatus } from '../objects/initial-status.ts';
 import { plainItem } from '../objects/unstored.ts';
-import type { ApiRequest } from '../operation.ts';
 import { parseRevision, waitForRevision } from '../reads/freshness.ts';
 import type { Resource } from '../registry.ts';
 

@@ -1,6 +1,7 @@
 import { ApiError, badRequest, isApiError } from '../../base/errors.ts';
 import { type FieldError, forbidden, notSupported } from '../../schema/field-error.ts';
 import type { Call, ListReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Entry } from '../cache/entry.ts';
 import { UnreadableObject, unreadableList } from '../cache/unreadable.ts';
@@ -8,7 +9,6 @@ import type { View } from '../cache/view.ts';
 import { prepare, prepareHubs } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { invalidObject } from '../objects/check.ts';
-import type { ApiRequest } from '../operation.ts';
 import { type ContinueToken, decodeToken, encodeToken } from '../reads/continue-token.ts';
 import { parseRevision, waitForRevision } from '../reads/freshness.ts';
 import { listJson } from '../reads/list-bodies.ts';

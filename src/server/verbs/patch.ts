@@ -7,11 +7,11 @@ import { PatchError } from '../../schema/patch-error.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { applyStrategicMergePatch } from '../../schema/strategic-merge.ts';
 import type { Call, ObjectReply } from '../api.ts';
+import { type ApiRequest, updatedPart } from '../api-request.ts';
 import { toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { cannotHandle } from '../objects/body.ts';
 import { reportPatchFaults, validatesFields } from '../objects/field-validation.ts';
-import { type ApiRequest, updatedPart } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { replyOf } from './reply.ts';
 

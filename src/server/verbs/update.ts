@@ -1,11 +1,11 @@
 import { badRequest } from '../../base/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectReply } from '../api.ts';
+import { type ApiRequest, updatedPart } from '../api-request.ts';
 import { forbiddenError } from '../authz/forbidden-error.ts';
 import { toHub } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
-import { type ApiRequest, updatedPart } from '../operation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { createObject } from './create.ts';
 import { replyOf } from './reply.ts';

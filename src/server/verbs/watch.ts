@@ -1,10 +1,10 @@
 import { ApiError, isApiError, type Status } from '../../base/errors.ts';
 import { type FieldError, forbidden, notSupported } from '../../schema/field-error.ts';
 import type { Call, WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { MaybeAsync } from '../conversion/convert.ts';
 import type { Core } from '../core.ts';
 import { invalidObject } from '../objects/check.ts';
-import type { ApiRequest } from '../operation.ts';
 import { channelOf } from '../reads/async-watch-channel.ts';
 import { parseRevision, waitForRevision } from '../reads/freshness.ts';
 import { type Selection, selectionOf } from '../reads/selection.ts';

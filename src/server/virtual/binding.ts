@@ -2,8 +2,8 @@ import { badRequest } from '../../base/errors.ts';
 import { Binding } from '../../kinds/groups/core/binding.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { StatusReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Core } from '../core.ts';
-import type { ApiRequest } from '../operation.ts';
 import { bind, binding as subresource } from '../subresources/pods/binding.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 

@@ -1,10 +1,10 @@
 import { notFound } from '../../base/errors.ts';
 import type { Kind, KubeObject, ObjectOf } from '../../kinds/kind.ts';
 import type { ListReply, ObjectReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import { selfLinkOf } from '../cache/encoding.ts';
 import type { Core } from '../core.ts';
 import { plainItem } from '../objects/unstored.ts';
-import type { ApiRequest } from '../operation.ts';
 import { checkOf } from '../reads/selection.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 

@@ -1,11 +1,11 @@
 import { badRequest } from '../../base/errors.ts';
 import type { Kind, KubeObject, ObjectOf } from '../../kinds/kind.ts';
 import type { Call, ObjectReply } from '../api.ts';
+import type { ApiRequest } from '../api-request.ts';
 import type { Core } from '../core.ts';
 import { readBody } from '../objects/body.ts';
 import { checkContent } from '../objects/check.ts';
 import { plainItem } from '../objects/unstored.ts';
-import type { ApiRequest } from '../operation.ts';
 import { type AdmittedBody, withAdmittedBody } from '../transaction/admitted-body.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 

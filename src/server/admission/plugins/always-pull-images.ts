@@ -1,8 +1,9 @@
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { visitContainers } from '../../../kinds/shapes/container/container-rules.ts';
 import type { PodSpec } from '../../../kinds/shapes/pod/pod-spec.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
+import type { AdmissionRequest } from '../request.ts';
 
 /** Makes every container start ask the registry, so that no pod runs a private image only because the node has it. */
 export const alwaysPullImages: AdmissionPlugin = {

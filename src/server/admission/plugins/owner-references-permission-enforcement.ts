@@ -4,8 +4,9 @@ import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
 import type { ResourceAttributes } from '../../authz/authorizer.ts';
 import type { Core } from '../../core.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
+import type { AdmissionRequest } from '../request.ts';
 
 type Owner = NonNullable<ObjectMeta['ownerReferences']>[number];
 

@@ -2,8 +2,9 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PriorityClass } from '../../../kinds/groups/scheduling/priority-class.ts';
 import type { Core } from '../../core.ts';
 import { derivedFrom, objectNamed } from '../lookup.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
+import type { AdmissionRequest } from '../request.ts';
 
 /** Of several default classes the one with the lowest value counts. */
 const theDefault = derivedFrom(PriorityClass, (classes) => {

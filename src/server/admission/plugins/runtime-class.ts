@@ -5,8 +5,9 @@ import type { ResourceList } from '../../../kinds/shapes/container/resources.ts'
 import type { Toleration } from '../../../kinds/shapes/pod/toleration.ts';
 import type { Core } from '../../core.ts';
 import { freshObjectNamed, objectNamed } from '../lookup.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
 import { refused } from '../refusal.ts';
+import type { AdmissionRequest } from '../request.ts';
 
 /** Gives a pod the overhead, node selector and tolerations of its RuntimeClass. */
 export const runtimeClass: AdmissionPlugin = {

@@ -1,7 +1,7 @@
 /** Checks the labels that a node sets on itself: not those by which pods are kept on trusted nodes. */
 import { isNodeOwnLabel } from '../../../kinds/groups/core/node/own-labels.ts';
-import type { AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';
+import type { AdmissionRequest } from '../../admission/request.ts';
 
 export function checkLabels(request: AdmissionRequest, node: string): void {
   const after = request.object?.metadata.labels ?? {};

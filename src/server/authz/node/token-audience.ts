@@ -5,8 +5,8 @@ import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-vol
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { CSIDriver } from '../../../kinds/groups/storage/csi-driver.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import type { AdmissionRequest } from '../../admission/plugin.ts';
 import { refused } from '../../admission/refusal.ts';
+import type { AdmissionRequest } from '../../admission/request.ts';
 import type { Core } from '../../core.ts';
 
 export async function checkAudience(core: Core, request: AdmissionRequest, pod: Pod): Promise<void> {

@@ -6,9 +6,9 @@ import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';
 import { fromLabelSelector } from '../../../schema/selector.ts';
 import type { Call } from '../../api.ts';
+import type { ApiRequest } from '../../api-request.ts';
 import type { Entry } from '../../cache/entry.ts';
 import type { Core } from '../../core.ts';
-import type { ApiRequest } from '../../operation.ts';
 import { transact } from '../../transaction/transaction.ts';
 
 /** How many evicted pods may wait for the disruption controller to count them. */

@@ -4,9 +4,6 @@ import { plainItem } from '../../objects/unstored.ts';
 import { get } from '../../verbs/get.ts';
 import type { Subresource } from '../subresource.ts';
 
-/** Explains the scheduling of a pod; undefined when the scheduler does not know the pod yet. */
-export type ExplainPod = (namespace: string, name: string) => object | undefined;
-
 const TYPE = { kind: 'PodExplanation', apiVersion: 'v1' };
 
 /** Why a pod was scheduled to its node, or why it is pending, as the scheduler sees it. Kubernetes has no such subresource. */

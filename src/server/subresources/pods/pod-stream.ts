@@ -1,8 +1,8 @@
 import { badRequest, notFound } from '../../../base/errors.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { ApiRequest } from '../../api-request.ts';
 import type { Core } from '../../core.ts';
 import type { StreamAction } from '../../nodes/connection.ts';
-import type { ApiRequest } from '../../operation.ts';
 import type { ParameterValues, QueryParameters } from '../parameters.ts';
 import type { Subresource } from '../subresource.ts';
 import { containerNamed } from './container-name.ts';

@@ -4,8 +4,9 @@ import { DerError } from '../../../../base/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../../base/x509/request.ts';
 import { CertificateSigningRequest } from '../../../../kinds/groups/certificates/certificate-signing-request.ts';
 import type { Core } from '../../../core.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
+import type { AdmissionPlugin } from '../../plugin.ts';
 import { refused } from '../../refusal.ts';
+import type { AdmissionRequest } from '../../request.ts';
 import { mayActForSigner } from './signer-permissions.ts';
 
 type Request = CertificateSigningRequest;

@@ -3,8 +3,9 @@ import { LocalSubjectAccessReview } from '../../../../kinds/groups/authorization
 import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
 import type { Entry } from '../../../cache/entry.ts';
 import type { Core } from '../../../core.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
+import type { AdmissionPlugin } from '../../plugin.ts';
 import { nameOf, refused } from '../../refusal.ts';
+import type { AdmissionRequest } from '../../request.ts';
 
 const PROTECTED_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public'];
 

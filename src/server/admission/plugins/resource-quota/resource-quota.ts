@@ -10,8 +10,9 @@ import { covers, evaluatorOf } from '../../../../kinds/quota/objects.ts';
 import type { Amounts } from '../../../../kinds/shapes/pod/pod-resources.ts';
 import type { Entry } from '../../../cache/entry.ts';
 import type { Core } from '../../../core.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
+import type { AdmissionPlugin } from '../../plugin.ts';
 import { refused } from '../../refusal.ts';
+import type { AdmissionRequest } from '../../request.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 
 const mutexes = new WeakMap<Core, KeyedMutex>();

@@ -6,8 +6,9 @@ import { MIRROR } from '../../../../kinds/shapes/pod/pod-annotations.ts';
 import type { PodSpec } from '../../../../kinds/shapes/pod/pod-spec.ts';
 import type { Core } from '../../../core.ts';
 import { freshObjectNamed, objectNamed } from '../../lookup.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../../plugin.ts';
+import type { AdmissionPlugin } from '../../plugin.ts';
 import { refused } from '../../refusal.ts';
+import type { AdmissionRequest } from '../../request.ts';
 import { mountableSecretsProblem, referencesSecrets } from './pod-secrets.ts';
 
 const DEFAULT_ACCOUNT = 'default';
