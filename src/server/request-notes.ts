@@ -1,5 +1,5 @@
 /**
- * Collects what a request yields besides its reply: warnings for the client and annotations for the audit log. Whoever
+ * Collects what a request yields besides its reply: warnings for the client and annotations for the audit log. The code that
  * receives the request creates one and hands it to `handle`; it is complete when `handle` has resolved or rejected.
  */
 export class RequestNotes {
