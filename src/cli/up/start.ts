@@ -4,6 +4,7 @@ import { Metrics } from '../../server/metrics/metrics.ts';
 import { clustersHome, DEFAULT_NAME, directoryOf } from '../flags/cluster.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
+import { lowerHelperPriority } from '../process/helper-threads.ts';
 import { freePort } from '../process/listen.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
@@ -25,6 +26,7 @@ import { openStore } from './store/open.ts';
 /** Resolves when the cluster is ready. */
 export async function start(given: GivenFlags, environment: Environment): Promise<void> {
   const { steps, cleanup, clock, random, log } = environment;
+  lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
   steps.line(`Quarterdeck ${version}, cluster "${given.name ?? DEFAULT_NAME}"`);
   const directory = await steps.run('directory', (say) => takeDirectory(given, environment, say));
