@@ -35,7 +35,7 @@ type Sort = 'plain' | 'anti-affinity';
 
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
 const NODES = 5_000;
-const AT_ONCE = 200;
+const CONCURRENT_CREATES = 200;
 /** Pods of one group keep away from each other. */
 const GROUP = 500;
 
@@ -60,8 +60,10 @@ export async function measureScheduler(sort: Sort, count: number, directory: str
 }
 
 async function each(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
-  for (let start = 0; start < count; start += AT_ONCE) {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - start) }, (_, index) => work(start + index)));
+  for (let start = 0; start < count; start += CONCURRENT_CREATES) {
+    await Promise.all(
+      Array.from({ length: Math.min(CONCURRENT_CREATES, count - start) }, (_, index) => work(start + index)),
+    );
   }
 }
 

@@ -28,7 +28,7 @@ const DEPLOYMENT = {
   },
 };
 /** An autoscaler looks every 15 seconds, and does not believe pods that have just started. */
-const PATIENCE = 60_000;
+const SETTLE_TIMEOUT_MS = 60_000;
 
 let qd: Qd;
 let folder: string;
@@ -84,7 +84,7 @@ describe.skipIf(!hasKubectl)('with simulated nodes', () => {
       'scales by the load, and tells how',
       async () => {
         await expect
-          .poll(() => kubectl('get', 'hpa', 'web', '--no-headers'), { timeout: PATIENCE, interval: 1_000 })
+          .poll(() => kubectl('get', 'hpa', 'web', '--no-headers'), { timeout: SETTLE_TIMEOUT_MS, interval: 1_000 })
           .toMatch(/^web +Deployment\/web +(cpu: )?60%\/60% +2 +9 +4 /);
         const described = await kubectl('describe', 'hpa', 'web');
         expect(described).toMatch(/Deployment pods: +4 current \/ 4 desired/);
@@ -98,7 +98,7 @@ describe.skipIf(!hasKubectl)('with simulated nodes', () => {
         expect(described).toMatch(/ScalingActive +True +ValidMetricFound +the HPA was able to successfully calculate/);
         expect(described).toMatch(/ScalingLimited +False +DesiredWithinRange/);
       },
-      PATIENCE,
+      SETTLE_TIMEOUT_MS,
     );
   });
 });

@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const PATIENCE = { timeout: 30_000, interval: 200 };
+const POLLING = { timeout: 30_000, interval: 200 };
 
 describe.each(kubectls)('with the $name kubectl', ({ name, program, isNewest }) => {
   const namespace = `with-${name}`;
@@ -56,7 +56,7 @@ describe.each(kubectls)('with the $name kubectl', ({ name, program, isNewest }) 
 
   test('an image that cannot be: the new pod waits, the others run on, and its events say why', async () => {
     await kubectl('set', 'image', 'deployment/web', 'nginx=nginx:1:27');
-    await expect.poll(() => podsWith('InvalidImageName'), PATIENCE).toHaveLength(1);
+    await expect.poll(() => podsWith('InvalidImageName'), POLLING).toHaveLength(1);
     expect(await podsWith('Running')).toHaveLength(3);
     expect((await outcome('rollout', 'status', 'deployment/web', '--timeout=1s')).stderr).toContain('timed out');
     const [line = ''] = await podsWith('InvalidImageName');
@@ -80,7 +80,7 @@ describe.each(kubectls)('with the $name kubectl', ({ name, program, isNewest }) 
       '-p',
       JSON.stringify({ spec: { template: { metadata: { annotations } } } }),
     );
-    await expect.poll(() => podsWith('CrashLoopBackOff'), PATIENCE).not.toEqual([]);
+    await expect.poll(() => podsWith('CrashLoopBackOff'), POLLING).not.toEqual([]);
     const [line = ''] = await podsWith('CrashLoopBackOff');
     const [pod = ''] = line.split(' ');
     const described = await kubectl('describe', 'pod', pod);
@@ -100,9 +100,9 @@ describe.each(kubectls)('with the $name kubectl', ({ name, program, isNewest }) 
     const last = async () => (await events('node', node)).at(-1);
     await kubectl('cordon', node);
     const closed = `NodeNotSchedulable: Node ${node} status is now: NodeNotSchedulable`;
-    await expect.poll(last, PATIENCE).toBe(closed);
+    await expect.poll(last, POLLING).toBe(closed);
     await kubectl('uncordon', node);
-    await expect.poll(last, PATIENCE).toBe(`NodeSchedulable: Node ${node} status is now: NodeSchedulable`);
+    await expect.poll(last, POLLING).toBe(`NodeSchedulable: Node ${node} status is now: NodeSchedulable`);
     await kubectl('delete', 'namespace', namespace, '--timeout=30s');
   });
 });

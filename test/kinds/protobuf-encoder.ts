@@ -44,7 +44,7 @@ export class Encoder {
     return { bytes: Buffer.concat(parts), tree };
   }
 
-  #field({ number, keepsZero }: NumberedField, schema: Schema, { value, home }: Place): Written {
+  #field({ number, keepsZero }: NumberedField, schema: Schema, { value, home }: FieldPosition): Written {
     if (schema.type === 'list') {
       const items = value.map((item: unknown) => this.#value(number, schema.items, { value: item, home }));
       return joined(items, items.length > 0 ? items.map(({ tree }: Written) => tree) : undefined);
@@ -66,7 +66,7 @@ export class Encoder {
     return isZero && !keepsZero ? { bytes: written.bytes, tree: undefined } : written;
   }
 
-  #value(number: number, schema: Schema, { value, home }: Place): Written {
+  #value(number: number, schema: Schema, { value, home }: FieldPosition): Written {
     switch (schema.type) {
       case 'string':
         return string(number, schema.format, String(value));
@@ -106,7 +106,7 @@ interface Shape {
   readonly fields: Fields;
 }
 
-interface Place {
+interface FieldPosition {
   readonly value: any;
   readonly home: string;
 }

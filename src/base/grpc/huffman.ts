@@ -7,7 +7,7 @@ const LENGTHS =
   'kmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmn' +
   'qqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrq';
 
-const LONGEST = 30;
+const MAX_CODE_BITS = 30;
 
 /** For each length: its first code, and the octets with codes of that length, in order. */
 interface Codes {
@@ -21,7 +21,7 @@ function byLength(): Codes[] {
   const lengths = [...LENGTHS].map((digit) => Number.parseInt(digit, 36));
   const found: Codes[] = [];
   let next = 0;
-  for (let length = 0; length <= LONGEST; length++) {
+  for (let length = 0; length <= MAX_CODE_BITS; length++) {
     const octets = lengths.flatMap((each, octet) => (each === length ? [octet] : []));
     found.push({ first: next, octets });
     next = (next + octets.length) * 2;
@@ -37,7 +37,7 @@ export function decodeHuffman(bytes: Buffer): string | undefined {
   for (const byte of bytes) {
     for (let bit = 7; bit >= 0; bit--) {
       code = code * 2 + ((byte >> bit) & 1);
-      if (++length > LONGEST) return undefined;
+      if (++length > MAX_CODE_BITS) return undefined;
       const { first, octets } = codes[length] as Codes;
       const octet = octets[code - first];
       if (octet === undefined) continue;

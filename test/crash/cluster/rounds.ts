@@ -22,7 +22,7 @@ export interface Summary {
 
 const FLAGS = ['--runtime', 'simulated', '--nodes', '5'];
 /** How long a cluster that nobody kills any more may take to become what it should be. */
-const PATIENCE = 90_000;
+const SETTLE_TIMEOUT_MS = 90_000;
 
 /** One cluster, round after round: it is killed while it is asked for things, and then has to get everything right. */
 export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsOptions): Promise<Summary> {
@@ -63,7 +63,7 @@ export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsO
 
 /** What is still wrong when everybody had time enough. */
 async function settled(survivor: Survivor, wishes: Wishes): Promise<readonly string[]> {
-  const latest = Date.now() + PATIENCE;
+  const latest = Date.now() + SETTLE_TIMEOUT_MS;
   for (;;) {
     const problems = verdict(wishes, await look(survivor));
     if (problems.length === 0 || Date.now() > latest) return problems;

@@ -23,11 +23,11 @@ const NOT_DESCRIBED = new Set(['endpoint-slice.yaml']);
 const WARNED = new Set(['cron-job.yaml', 'pod-disruption-budget.yaml']);
 
 /** kubectl 1.20 sends ten requests at once and then five a second: several of it get on faster than one. */
-const AT_ONCE = 13;
+const CONCURRENT_KINDS = 13;
 
 async function lines(kubectl: Driver, files: readonly string[], command: readonly string[]): Promise<string[]> {
   const runs: Promise<string[]>[] = [];
-  const size = kubectl.isNewest ? files.length : AT_ONCE;
+  const size = kubectl.isNewest ? files.length : CONCURRENT_KINDS;
   for (let at = 0; at < files.length; at += size) {
     runs.push(kubectl.lines(...command, ...from(files.slice(at, at + size))));
   }
