@@ -65,7 +65,8 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
     kind.onStatusUpdate?.(next, before, { ...hook, subresource: 'status' });
     validated(kind, next, before, 'status');
   });
-  for (const subresource of Object.keys(kind.subresources ?? {})) {
+  for (const subresource of ['resize', 'ephemeralcontainers', 'approval']) {
+    if (!Object.hasOwn(kind.subresources ?? {}, subresource)) continue;
     run(subresource, () => validated(kind, clone(whole), deepFreeze(backwards(whole)), subresource));
   }
   for (const version of kind.versions) {
