@@ -18,7 +18,7 @@ const STATES = {
 
 const cases = fc.record({
   replicas: fc.integer({ min: 0, max: 6 }),
-  start: fc.constantFrom(0, 0, 2),
+  start: fc.constantFrom<number[]>(0, 0, 2),
   isParallel: fc.boolean(),
   partition: fc.constantFrom(0, 0, 2),
   maxUnavailable: fc.constantFrom(undefined, 1, 2, '50%'),
