@@ -2,7 +2,9 @@
 import { answering } from '../../server/http/documents/health.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
 import { storeDriver } from '../../store/drivers.ts';
-import { DEFAULT_NAME } from '../flags/cluster.ts';
+import { rememberElsewhere } from '../clusters/elsewhere.ts';
+import { writeLastStart } from '../clusters/last-start.ts';
+import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
 import { lowerHelperPriority } from '../process/helper-threads.ts';
@@ -11,8 +13,9 @@ import { startServer } from './api/server.ts';
 import { startNodes } from './components/nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
 import type { Environment, StartContext } from './context.ts';
+import { isDetached } from './detach/ready.ts';
 import { describeCertificates, openCertificates } from './identity/certificates.ts';
-import { type Published, publishAccess, serverUrl } from './identity/kubeconfig.ts';
+import { type Published, publishAccess, publishedFile, serverUrl } from './identity/kubeconfig.ts';
 import { renewCertificates } from './identity/renewal.ts';
 import { tokenSettings } from './identity/service-account-tokens.ts';
 import { startFront } from './listeners/front-thread.ts';
@@ -62,6 +65,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
   const published = await steps.run('kubeconfig', (say) => publish(context, pki, say));
+  await announce(context);
   encryptStale();
   isReady = true;
   const url = serverUrl(settings.bindAddress, settings.port);
@@ -98,6 +102,18 @@ function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Sa
   return publishAccess({ access, file: kubeconfig, directory, clock }, say);
 }
 
+/** Lets `qd list`, `qd down` and `qd reset` find the cluster, and what it has outside its directory. */
+async function announce({ settings, inputs, directory, log }: StartContext): Promise<void> {
+  const kubeconfigs = [publishedFile(settings.kubeconfig)];
+  await writeLastStart(directory, {
+    ...{ name: settings.name, version, pid: process.pid, kubeconfigs },
+    nodes: inputs.nodes.names.length,
+  });
+  await rememberElsewhere(clustersHome(), directory).catch((error) => {
+    log.debug('qd list will not show this cluster', { error });
+  });
+}
+
 function nextSteps(kubeconfig: string | undefined, name: string): string {
   const kubectl = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
   return [
@@ -106,6 +122,6 @@ function nextSteps(kubeconfig: string | undefined, name: string): string {
     `  ${kubectl} create configmap hello --from-literal=greeting=hi`,
     `  ${kubectl} get configmap hello -o yaml`,
     '',
-    'Ctrl-C stops the cluster; the next start continues it.',
+    `${isDetached() ? `qd down --name ${name}` : 'Ctrl-C'} stops the cluster; the next start continues it.`,
   ].join('\n');
 }

@@ -2,10 +2,10 @@
  * The data directory of a cluster: `cluster.json` (the format of the directory, and remembered settings), `lock`, `pki/`,
  * `store/`, `admin.kubeconfig`. Only one process at a time uses it.
  */
-import { chmod, mkdir, readdir, rmdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CliError } from '../../output/cli-error.ts';
-import { readIfThere, writeWhole } from '../../process/files.ts';
+import { readIfThere, removeEmptyDirectories, writeWhole } from '../../process/files.ts';
 import type { Settings } from '../flags.ts';
 import { type Remembered, rememberedOf } from '../settings/settle.ts';
 import { takeLock } from './lock.ts';
@@ -37,7 +37,7 @@ export async function openDirectory(path: string): Promise<Directory> {
   let created: string | undefined;
   const release = async () => {
     await lock?.release();
-    if (created !== undefined) await removeEmpty(path, created);
+    if (created !== undefined) await removeEmptyDirectories(path, created);
   };
   try {
     const found = names && (await readCluster(file));
@@ -101,18 +101,6 @@ function refuseForeign(path: string, names: readonly string[]): void {
 async function makePrivate(path: string): Promise<void> {
   const { uid } = await stat(path);
   if (uid === process.getuid?.()) await chmod(path, 0o700);
-}
-
-/** Removes directories from `path` up to `top`, as far as they are empty. */
-async function removeEmpty(path: string, top: string): Promise<void> {
-  try {
-    for (let directory = path; ; directory = dirname(directory)) {
-      await rmdir(directory);
-      if (directory === top) return;
-    }
-  } catch {
-    // It has files, and stays.
-  }
 }
 
 /** Reads the remembered settings of a directory, also while a process uses it; empty when there is no cluster. */

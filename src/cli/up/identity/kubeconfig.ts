@@ -134,6 +134,11 @@ export async function checkKubeconfig(file: string): Promise<void> {
   parseKubeconfig(text, file);
 }
 
+/** The file outside the data directory that a start writes to. `given` is from --kubeconfig. */
+export function publishedFile(given: string | undefined): string {
+  return given === undefined ? userFile(process.env, homedir()) : resolve(given);
+}
+
 /** The file that kubectl would change: the first of $KUBECONFIG that exists, or else its last. */
 export function userFile(env: NodeJS.ProcessEnv, home: string): string {
   const files = filesOfVariable(env);
