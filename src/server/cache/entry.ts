@@ -129,7 +129,7 @@ export class Entry {
     }
   }
 
-  /** The same content at a later revision: what watchers are sent when the object is deleted. */
+  /** The same content at a later revision: what watchers are sent when they no longer see the object. */
   movedTo(revision: number): Entry {
     return new Entry(this.at, revision, { stored: this.#stored, origin: this.#origin, writtenAt: this.#writtenAt });
   }
