@@ -8,7 +8,7 @@ export interface Original {
   readonly earlier: Buffer;
 }
 
-export interface Damaged {
+interface Damaged {
   readonly bytes: Buffer;
   readonly what: string;
 }

@@ -9,7 +9,7 @@ export interface DataFile {
   readonly start: number;
 }
 
-export const UNUSED = 0;
+const UNUSED = 0;
 export const IN_USE = 1;
 export const FREE = 2;
 
