@@ -10,6 +10,9 @@ import { join } from 'node:path';
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
 
+/** Keeps the clusters and the kubeconfig of the person who runs the tests out of them. */
+const HOME = join(tmpdir(), 'qd-e2e-home');
+
 export interface StartOptions {
   /** Default: a new one, which stop() removes. */
   readonly directory?: string;
@@ -140,7 +143,7 @@ export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], opti
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`);
   return spawn(node, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, HOME, ...env },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
 }

@@ -1,6 +1,8 @@
 /** The start of a cluster, step by step. What a step opens is added to the clean-up, which closes it in reverse order. */
 import { answering } from '../../server/http/documents/health.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
+import { rememberElsewhere } from '../clusters/elsewhere.ts';
+import { writeLastStart } from '../clusters/last-start.ts';
 import { clustersHome, DEFAULT_NAME, directoryOf } from '../flags/cluster.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
@@ -11,10 +13,11 @@ import { startServer } from './api/server.ts';
 import { nodeCount, startNodes } from './components/nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
 import type { Environment, StartContext } from './context.ts';
+import { isDetached } from './detach/ready.ts';
 import { type Directory, openDirectory, otherClusters } from './directory/directory.ts';
 import type { Settings } from './flags.ts';
 import { describeCertificates, openCertificates } from './identity/certificates.ts';
-import { publishAccess, serverUrl } from './identity/kubeconfig.ts';
+import { publishAccess, publishedFile, serverUrl } from './identity/kubeconfig.ts';
 import { renewCertificates } from './identity/renewal.ts';
 import { tokenSettings } from './identity/service-account-tokens.ts';
 import { startFront } from './listeners/front-thread.ts';
@@ -56,6 +59,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   if (nodes > 0) await steps.run('nodes', (say) => startNodes(settings, { ...environment, server }, say));
   await directory.remember(settings);
   const kubeconfig = await steps.run('kubeconfig', (say) => publish(context, pki, say));
+  await announce(context, nodes);
   encryptStale();
   isReady = true;
   const url = serverUrl(settings.bindAddress, settings.port);
@@ -98,6 +102,15 @@ function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Sa
   return publishAccess({ access, file: kubeconfig, directory, clock }, say);
 }
 
+/** Lets `qd list`, `qd down` and `qd reset` find the cluster, and what it has outside its directory. */
+async function announce({ settings, directory, log }: StartContext, nodes: number): Promise<void> {
+  const kubeconfigs = [publishedFile(settings.kubeconfig)];
+  await writeLastStart(directory, { name: settings.name, version, pid: process.pid, nodes, kubeconfigs });
+  await rememberElsewhere(clustersHome(), directory).catch((error) => {
+    log.debug('qd list will not show this cluster', { error });
+  });
+}
+
 function nextSteps(kubeconfig: string | undefined, name: string): string {
   const kubectl = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
   return [
@@ -106,6 +119,6 @@ function nextSteps(kubeconfig: string | undefined, name: string): string {
     `  ${kubectl} create configmap hello --from-literal=greeting=hi`,
     `  ${kubectl} get configmap hello -o yaml`,
     '',
-    'Ctrl-C stops the cluster; the next start continues it.',
+    `${isDetached() ? `qd down --name ${name}` : 'Ctrl-C'} stops the cluster; the next start continues it.`,
   ].join('\n');
 }

@@ -20,7 +20,10 @@ export class ChangeRecord {
     return this.previous?.size ?? 0;
   }
 
-  /** The event that watches of a resource see. A deleted object is shown as it last was, with this revision. */
+  /**
+   * The event that watches of a resource see. An object that was deleted, or that a watch no longer selects, is shown as it was
+   * before the change, with the revision of the change.
+   */
   event(type: EventType, resource: Resource): WatchEvent {
     for (const known of this.#events ?? []) {
       if (known.type === type && known.resource === resource) return known.event;
@@ -32,11 +35,10 @@ export class ChangeRecord {
   }
 
   #shown(type: EventType): Entry {
-    if (type !== 'DELETED' && this.entry) return this.entry;
-    const last = this.entry ?? this.previous;
-    if (!last) throw new Error(`change ${this.revision} of ${this.at.key} has no object`);
-    if (last.revision === this.revision) return last;
-    this.#gone ??= last.movedTo(this.revision);
+    const { entry, previous } = this;
+    if (type !== 'DELETED' && entry) return entry;
+    if (!previous) throw new Error(`change ${this.revision} of ${this.at.key} has no previous object`);
+    this.#gone ??= previous.movedTo(this.revision);
     return this.#gone;
   }
 }

@@ -70,6 +70,11 @@ export async function writeAccess(file: string, access: Access, clock: Clock): P
   await writeWhole(file, render(access));
 }
 
+/** The file outside the data directory that a start writes to. `given` is from --kubeconfig. */
+export function publishedFile(given: string | undefined): string {
+  return given === undefined ? userFile(process.env, homedir()) : resolve(given);
+}
+
 /** The file that kubectl would change: the first of $KUBECONFIG that exists, or else its last. */
 export function userFile(env: NodeJS.ProcessEnv, home: string): string {
   const files = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
