@@ -4,6 +4,12 @@ import { checkDepth, PatchError } from './patch-error.ts';
 /** Limit for the JSON that all `copy` operations of a patch add. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
+/**
+ * Limit for the work of all operations of a patch beyond their own size: list items that insertions and removals shift, and
+ * keys that `test` counts. Each is cheap, but a patch has thousands of operations, and a list may have a million items.
+ */
+const MAX_WORK = 10_000_000;
+
 export const fails = (message: string) => new PatchError('Invalid', message);
 
 /**
@@ -14,6 +20,7 @@ export class Document {
   root: unknown;
   readonly #own = new Set<object>();
   #copied = 0;
+  #work = 0;
 
   constructor(root: unknown) {
     this.root = root;
@@ -30,11 +37,24 @@ export class Document {
     });
     for (const step of steps) {
       if (!holder) return undefined;
-      const location: Location = locationIn(holder, step);
+      const location: Location = this.#locationIn(holder, step);
       if (!location.isReachable) return undefined;
       holder = this.#owned(location.get(), (value) => location.set(value));
     }
-    return holder && locationIn(holder, key);
+    return holder && this.#locationIn(holder, key);
+  }
+
+  /** Counts work. Throws when the patch has done too much of it. */
+  spend(work: number): void {
+    this.#work += work;
+    if (this.#work <= MAX_WORK) return;
+    const message =
+      'The JSON patch shifts or compares too many items: insert at the end of lists, or replace whole lists';
+    throw new PatchError('RequestEntityTooLarge', `Request entity too large: ${message}`);
+  }
+
+  #locationIn(holder: Tree | unknown[], key: string): Location {
+    return Array.isArray(holder) ? new Index(this, holder, key) : new Key(holder, key);
   }
 
   /** The value itself if it is already a copy, or else a copy that `replace` puts in its place. */
@@ -100,10 +120,6 @@ interface Location {
   remove(): void;
 }
 
-function locationIn(holder: Tree | unknown[], key: string): Location {
-  return Array.isArray(holder) ? new Index(holder, key) : new Key(holder, key);
-}
-
 class Key implements Location {
   readonly isReachable = true;
 
@@ -134,6 +150,7 @@ class Key implements Location {
 
 class Index implements Location {
   constructor(
+    readonly document: Document,
     readonly list: unknown[],
     readonly key: string,
   ) {}
@@ -158,11 +175,15 @@ class Index implements Location {
     if (!isNumeric(this.key)) {
       throw fails(`value was not a proper array index: '${this.key}': ${notANumber(this.key)}`);
     }
-    this.list.splice(this.#indexOrFail(this.list.length + 1), 0, value);
+    const index = this.#indexOrFail(this.list.length + 1);
+    this.document.spend(this.list.length - index);
+    this.list.splice(index, 0, value);
   }
 
   remove(): void {
-    this.list.splice(this.#indexOrFail(this.list.length), 1);
+    const index = this.#indexOrFail(this.list.length);
+    this.document.spend(this.list.length - index);
+    this.list.splice(index, 1);
   }
 
   /** The index within a list of this length, counted from the end when negative. */
