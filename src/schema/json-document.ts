@@ -1,5 +1,6 @@
 import { isTree, put, type Tree } from '../base/tree.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
+import { PatchWork } from './patch-work.ts';
 
 /** Limit for the JSON that all `copy` operations of a patch add. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
@@ -18,9 +19,12 @@ export const fails = (message: string) => new PatchError('Invalid', message);
  */
 export class Document {
   root: unknown;
+  readonly work = new PatchWork(
+    MAX_WORK,
+    'The JSON patch shifts or compares too many items: insert at the end of lists, or replace whole lists',
+  );
   readonly #own = new Set<object>();
   #copied = 0;
-  #work = 0;
 
   constructor(root: unknown) {
     this.root = root;
@@ -44,17 +48,8 @@ export class Document {
     return holder && this.#locationIn(holder, key);
   }
 
-  /** Counts work. Throws when the patch has done too much of it. */
-  spend(work: number): void {
-    this.#work += work;
-    if (this.#work <= MAX_WORK) return;
-    const message =
-      'The JSON patch shifts or compares too many items: insert at the end of lists, or replace whole lists';
-    throw new PatchError('RequestEntityTooLarge', `Request entity too large: ${message}`);
-  }
-
   #locationIn(holder: Tree | unknown[], key: string): Location {
-    return Array.isArray(holder) ? new Index(this, holder, key) : new Key(holder, key);
+    return Array.isArray(holder) ? new Index(holder, key, this.work) : new Key(holder, key);
   }
 
   /** The value itself if it is already a copy, or else a copy that `replace` puts in its place. */
@@ -150,9 +145,9 @@ class Key implements Location {
 
 class Index implements Location {
   constructor(
-    readonly document: Document,
     readonly list: unknown[],
     readonly key: string,
+    readonly work: PatchWork,
   ) {}
 
   get isReachable(): boolean {
@@ -176,13 +171,13 @@ class Index implements Location {
       throw fails(`value was not a proper array index: '${this.key}': ${notANumber(this.key)}`);
     }
     const index = this.#indexOrFail(this.list.length + 1);
-    this.document.spend(this.list.length - index);
+    this.work.spend(this.list.length - index);
     this.list.splice(index, 0, value);
   }
 
   remove(): void {
     const index = this.#indexOrFail(this.list.length);
-    this.document.spend(this.list.length - index);
+    this.work.spend(this.list.length - index);
     this.list.splice(index, 1);
   }
 
