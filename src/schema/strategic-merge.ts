@@ -21,11 +21,11 @@ import { PatchWork } from './patch-work.ts';
 import type { ListSchema, ObjectSchema, Schema } from './schema.ts';
 
 /**
- * Limit for the keys and list items that merging copies; an item takes as long as four keys. Merging copies each part once, except where several items of a list in
+ * Limit for the keys and list items that merging copies; an item takes as long as two keys. Merging copies each part once, except where several items of a list in
  * the patch have the same merge key.
  */
-const MAX_WORK = 1_500_000;
-const WORK_PER_ITEM = 4;
+const MAX_WORK = 600_000;
+const WORK_PER_ITEM = 2;
 
 /** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
 export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown, patch: unknown): unknown {
