@@ -16,6 +16,8 @@ export interface LabelSelector {
   readonly text: string;
   /** Selects everything. */
   readonly empty: boolean;
+  /** A label that everything it selects has, so that selectors can be indexed by it; undefined when it requires none. */
+  readonly requiredLabel?: readonly [key: string, value: string];
 }
 
 /** Limit for the parsed selectors that are remembered, of each sort. */
@@ -86,8 +88,10 @@ function compile(requirements: Requirement[]): LabelSelector {
   const sorted = requirements.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   const [first, ...rest] = sorted.map(testOf);
   const text = sorted.map(textOf).join(',');
+  const equality = sorted.find(({ operator }) => operator === '=' || operator === '==');
+  const required = equality ? { requiredLabel: [equality.key, equality.values[0] ?? ''] as const } : {};
   if (!first) return { matches: () => true, text, empty: true };
-  if (rest.length === 0) return { matches: (labels) => first(labels ?? NO_LABELS), text, empty: false };
+  if (rest.length === 0) return { matches: (labels) => first(labels ?? NO_LABELS), text, empty: false, ...required };
   return {
     matches: (labels = NO_LABELS) => {
       if (!first(labels)) return false;
@@ -96,6 +100,7 @@ function compile(requirements: Requirement[]): LabelSelector {
     },
     text,
     empty: false,
+    ...required,
   };
 }
 

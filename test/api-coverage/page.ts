@@ -121,7 +121,7 @@ Of the operations that Kubernetes 1.36 publishes for these kinds, ${share({ publ
 
 function unservedSection({ unserved }: OperationCoverage): string {
   const lines = [...unserved].sort(byName).map(([apiVersion, plurals]) => `- ${apiVersion}: ${plurals.join(', ')}`);
-  return `## What Kubernetes 1.36 has besides\n\n${lines.join('\n')}`;
+  return `## What Kubernetes 1.36 has besides\n\nThese are not served: requests for them are answered with 404.\n\n${lines.join('\n')}`;
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -1,14 +1,11 @@
 /**
- * Who may do what by the default roles, resource by resource: the words of an account that nobody gave anything, of a
- * reader (`view` everywhere) and of a writer (`edit` in one namespace, where the word holds). A resource that
- * the default roles grant to anybody fails the test without a row.
+ * Which users may use each resource by the default roles. A row has three words: for a service account without any
+ * binding, for a reader (`view` everywhere) and for a writer (`edit` in one namespace, where the word applies).
+ * A resource without a row fails the test, so that a new resource needs a decision on who may use it.
  */
 
 /** `all` is what the resource has: `read` and `write` together. */
 export type Word = '-' | 'read' | 'write' | 'all';
-
-/** The row of a resource that is not listed: only admins may use it, as the default roles do not name it. */
-export const NOBODY = '- - -';
 
 export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'apps/controllerrevisions': '- read read',

@@ -41,11 +41,6 @@ const all: FieldNumbers = {
   ...storage,
 };
 
-/** Whether a version (`apps/v1`) has a protobuf form; the others, such as those of custom kinds, are JSON and YAML only. */
-export function hasProtobuf(apiVersion: string): boolean {
-  return all[apiVersion] !== undefined;
-}
-
 /** The numbered fields of a shape that belongs to a version (`apps/v1`, `meta/v1`), in the form of field-numbers.ts. */
 export function fieldNumbers(home: string, shape: string): string | undefined {
   return all[home]?.[shape];

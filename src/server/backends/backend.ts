@@ -54,10 +54,11 @@ export interface DiscoveredResource {
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
   readonly shortNames: readonly string[];
+  /** A kind that two groups serve has its categories in one of them: clients would show its objects twice. */
   readonly categories: readonly string[];
   /**
    * Whether the kind has moved to another group. Clients of aggregated discovery would warn of a short name that two
-   * groups list, and show what is in a category twice, so that both are left out there.
+   * groups list, so that it is left out there.
    */
   readonly hasMoved: boolean;
   readonly subresources: readonly DiscoveredSubresource[];

@@ -67,7 +67,7 @@ function discovered({ kind, version, verbs, subresources }: ServedResource): Dis
     namespaced: kind.scope === 'Namespaced',
     verbs,
     shortNames: kind.short,
-    categories: kind.categories,
+    categories: version.group === kind.hub.group ? kind.categories : [],
     hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
     subresources: [...subresources.values()].map((each) => discoveredSubresource(each, version.apiVersion)),
   };

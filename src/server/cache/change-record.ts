@@ -1,3 +1,4 @@
+import { isShared, joinSharable } from '../../base/shared-buffer.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchEvent } from '../api.ts';
 import type { Resource } from '../registry.ts';
@@ -20,7 +21,10 @@ export class ChangeRecord {
     return this.previous?.size ?? 0;
   }
 
-  /** The event that watches of a resource see. A deleted object is shown as it last was, with this revision. */
+  /**
+   * The event that watches of a resource see. An object that was deleted, or that a watch no longer selects, is shown as it was
+   * before the change, with the revision of the change.
+   */
   event(type: EventType, resource: Resource): WatchEvent {
     for (const known of this.#events ?? []) {
       if (known.type === type && known.resource === resource) return known.event;
@@ -32,11 +36,10 @@ export class ChangeRecord {
   }
 
   #shown(type: EventType): Entry {
-    if (type !== 'DELETED' && this.entry) return this.entry;
-    const last = this.entry ?? this.previous;
-    if (!last) throw new Error(`change ${this.revision} of ${this.at.key} has no object`);
-    if (last.revision === this.revision) return last;
-    this.#gone ??= last.movedTo(this.revision);
+    const { entry, previous } = this;
+    if (type !== 'DELETED' && entry) return entry;
+    if (!previous) throw new Error(`change ${this.revision} of ${this.at.key} has no previous object`);
+    this.#gone ??= previous.movedTo(this.revision);
     return this.#gone;
   }
 }
@@ -46,6 +49,8 @@ type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 /** A watch event about an object. */
 export class ObjectEvent implements WatchEvent {
   #json: Buffer | undefined;
+  /** A large event is kept only as long as it is being sent: the change stays in the history for minutes. */
+  #largeJson: WeakRef<Buffer> | undefined;
 
   constructor(
     readonly type: EventType,
@@ -58,8 +63,12 @@ export class ObjectEvent implements WatchEvent {
   }
 
   json(): Buffer {
-    this.#json ??= Buffer.concat([HEADS[this.type], this.entry.view(this.resource).json(), TAIL]);
-    return this.#json;
+    const known = this.#json ?? this.#largeJson?.deref();
+    if (known) return known;
+    const json = joinSharable([HEADS[this.type], this.entry.view(this.resource).json(), TAIL]);
+    if (isShared(json)) this.#largeJson = new WeakRef(json);
+    else this.#json = json;
+    return json;
   }
 }
 

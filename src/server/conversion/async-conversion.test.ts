@@ -221,7 +221,7 @@ describe('watches', () => {
     await putOld('a', 5);
     await putOld('a', 6);
     await watch.next(2);
-    expect(told(watch.events)).toEqual(['ADDED a 5', 'DELETED a 6']);
+    expect(told(watch.events)).toEqual(['ADDED a 5', 'DELETED a 5']);
   });
 
   it('start from a revision, and mark the end of what there is', async () => {

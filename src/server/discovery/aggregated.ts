@@ -48,7 +48,7 @@ function rowOf(resource: DiscoveredResource, apiVersion: string): object {
     singularResource: resource.singular,
     verbs: resource.verbs,
     ...(shortNames.length > 0 && !hasMoved ? { shortNames } : {}),
-    ...(categories.length > 0 && !hasMoved ? { categories } : {}),
+    ...(categories.length > 0 ? { categories } : {}),
     ...(subresources.length > 0 ? { subresources } : {}),
   };
 }

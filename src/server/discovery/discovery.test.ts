@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../test/support/http-server.ts';
+import { allKinds } from '../../kinds/all.ts';
 import { Deployment } from '../../kinds/groups/apps/deployment.ts';
-import { defineKind } from '../../kinds/kind.ts';
+import { defineKind, splitApiVersion } from '../../kinds/kind.ts';
 import { BackendRegistry } from '../backends/backend-registry.ts';
 import { Registry } from '../registry.ts';
 import { allSubresources } from '../subresources/all.ts';
@@ -110,7 +111,7 @@ it('says where the kinds of subresources live', () => {
   expect(rows('/api/v1').get('namespaces')).toMatchObject({ namespaced: false, shortNames: ['ns'] });
 });
 
-it('tells clients that ask for all at once of short names and categories only in the group that a kind is in now', () => {
+it('shows clients of aggregated discovery short names only in the group that a kind is in now', () => {
   const live = discovery(new Registry([Deployment], allSubresources));
   const { items } = live.aggregated('/apis', 'v2') as any;
   const named = items.map(({ metadata, versions }: any) => [metadata.name, versions[0].resources[0].shortNames]);
@@ -118,7 +119,32 @@ it('tells clients that ask for all at once of short names and categories only in
     ['apps', ['deploy']],
     ['extensions', undefined],
   ]);
-  expect(items[1].versions[0].resources[0]).not.toHaveProperty('categories');
+});
+
+it('lists the categories of every kind in one group only, so that clients show an object once', () => {
+  const registry = new Registry(allKinds, allSubresources);
+  const live = discovery(registry);
+  const [apis, core] = ['/apis', '/api'].map((path) => live.aggregated(path, 'v2') as any);
+  const aggregated = [...core.items, ...apis.items].flatMap(({ metadata, versions }: any) =>
+    versions.flatMap(({ version: name, resources }: any) =>
+      resources.map((row: any) => ({ ...row, group: metadata.name ?? '', name, plural: row.resource })),
+    ),
+  );
+  const plain = [...registry.apiVersions].flatMap((apiVersion) => {
+    const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const [group] = splitApiVersion(apiVersion);
+    const { resources } = live.document(path) as { resources: any[] };
+    return resources.map((row) => ({ ...row, group, plural: row.name }));
+  });
+  for (const rows of [aggregated, plain]) {
+    const groups = new Map<string, Set<string>>();
+    for (const { plural, group, categories } of rows) {
+      if (!categories) continue;
+      groups.set(plural, (groups.get(plural) ?? new Set()).add(group));
+    }
+    expect(groups.get('deployments')).toEqual(new Set(['apps']));
+    expect([...groups].filter(([, found]) => found.size > 1)).toEqual([]);
+  }
 });
 
 it('lists only the subresources that are answered', () => {

@@ -1,5 +1,8 @@
 /** The front end before the real server: every kind, in every version, at every path. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { referenceDirectory } from '../../../test/kinds/published.ts';
 import { startServer } from '../../../test/support/http-server.ts';
 import { systemClock as clock } from '../../base/clock.ts';
 import { allKinds } from '../../kinds/all.ts';
@@ -87,8 +90,43 @@ describe.each(resources)('%s', (_, { kind, version }) => {
     expect(answer.body.message).toContain(`(must be of type ${kind.kind})`);
   });
 
+  when(has('create') && !has('patch'))(
+    'publishes the patch that it refuses, where clients look for parameters',
+    async () => {
+      expect((await ask('PATCH', `${collection}/nobody`)).code).toBe(405);
+      const { body } = await ask('GET', `/openapi/v3${prefix}`);
+      const at = namespaced
+        ? `${prefix}/namespaces/{namespace}/${kind.plural}/{name}`
+        : `${prefix}/${kind.plural}/{name}`;
+      const { patch } = body.paths[at];
+      expect(patch['x-kubernetes-group-version-kind']).toMatchObject({ kind: kind.kind });
+      expect(patch.parameters.map(({ name }: { name: string }) => name)).toContain('fieldValidation');
+      expect(Object.keys(patch.responses)).toEqual(['401', '405']);
+    },
+  );
+
   it('is in the discovery of its version', async () => {
     const { body } = await ask('GET', prefix);
     expect(body.resources).toContainEqual(expect.objectContaining({ name: kind.plural, kind: kind.kind, namespaced }));
   });
+});
+
+const reference = referenceDirectory();
+const where = reference ? '' : ' (skipped: no published schemas; QUARTERDECK_REFERENCE names their directory)';
+
+describe.skipIf(!reference)(`what Kubernetes publishes and this server does not serve${where}`, () => {
+  it.each(['openapi-1.36.json', 'openapi-1.7.json'])('is 404 wherever %s has a list', async (file) => {
+    const { paths } = JSON.parse(readFileSync(join(reference!, file), 'utf8'));
+    const lists = Object.keys(paths).filter((path) => paths[path].get?.['x-kubernetes-action'] === 'list');
+    const published = lists.map((path) => path.replace('{namespace}', 'default'));
+    const unserved = published.filter((path) => !isServed(path));
+    expect(unserved).not.toEqual([]);
+    for (const path of unserved) expect([path, (await fetch(base + path)).status]).toEqual([path, 404]);
+  });
+
+  function isServed(path: string): boolean {
+    const [, core, group, other, plural] =
+      /^\/(?:api\/(v1)|apis\/([^/]+)\/([^/]+))\/(?:namespaces\/default\/)?([a-z]+)$/.exec(path) ?? [];
+    return registry.resource(core ?? `${group}/${other}`, plural ?? '') !== undefined;
+  }
 });

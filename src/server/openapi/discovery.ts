@@ -29,6 +29,7 @@ function endpoint(path: string, shape: ObjectSchema, names: { id: string; tag: s
     description: `read the ${shape.name}`,
     parameters: [],
     body: undefined,
+    code: 200 as const,
     answer: definitionName(META, shape.name),
     consumes: OBJECTS,
     produces: OBJECTS,

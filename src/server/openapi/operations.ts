@@ -36,6 +36,8 @@ export interface Operation {
   readonly body: { readonly definition: string; readonly required: boolean } | undefined;
   /** The definition of the response; undefined where it is text. */
   readonly answer: string | undefined;
+  /** The code of that response: 405 for an operation that is always refused. */
+  readonly code: 200 | 405;
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
 }
@@ -154,6 +156,7 @@ class Paths {
     }
     if (this.#verbs.has('update')) operations.push(this.#written('update', 'replace'));
     if (this.#verbs.has('patch')) operations.push(this.#written('patch', 'patch'));
+    else if (this.#verbs.has('create')) operations.push(this.#refusedPatch());
     if (this.#verbs.has('delete')) {
       operations.push({
         ...this.#operation('delete', `delete${this.#infix}${this.#scoped()}`),
@@ -163,6 +166,16 @@ class Paths {
       });
     }
     return operations;
+  }
+
+  /**
+   * The patch of what can only be created, such as a review. kubectl looks at the patch of a kind for the parameters that
+   * its writes take; without one it takes the kind for a custom one and fails where none are served.
+   */
+  #refusedPatch(): Operation {
+    const operation = this.#written('patch', 'patch');
+    const description = `always refused: objects of kind ${this.#resource.kind.kind} are not stored`;
+    return { ...operation, description, answer: METADATA(Status.name), code: 405 };
   }
 
   #list(suffix: string): Operation {
@@ -244,6 +257,7 @@ class Paths {
       parameters: [],
       body: undefined,
       answer: definitionName(version.apiVersion, kind.kind),
+      code: 200,
       consumes: ANYTHING,
       produces: OBJECTS,
     };

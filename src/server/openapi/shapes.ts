@@ -52,7 +52,7 @@ export const WatchEvent = s.object(
     object: s.any({
       zero: true,
       description:
-        'The object after an ADDED or MODIFIED event, and its last state before a DELETED one. For a BOOKMARK only its resourceVersion is set; for an ERROR it is usually a Status.',
+        'The object after an ADDED or MODIFIED event, and its last state before a DELETED one, with the resourceVersion of the change. For a BOOKMARK only its resourceVersion is set; for an ERROR it is usually a Status.',
     }),
   },
   { description: 'One event of a watch.' },

@@ -7,7 +7,7 @@ import type { Parameter } from './parameters.ts';
 import { definitionsUsed } from './reach.ts';
 import { requiredFields } from './required.ts';
 import { descriptionOf } from './schemas.ts';
-import { sorted } from './v2.ts';
+import { RESPONSES, sorted } from './v2.ts';
 
 const VERSION = { swaggerVersion: '1.2' };
 
@@ -44,7 +44,7 @@ function renderEndpoint({ path, operations, parameters }: Endpoint, root: string
 }
 
 function renderOperation(operation: Operation, shared: readonly Parameter[]): Json {
-  const { body, answer } = operation;
+  const { body, answer, code } = operation;
   const type = answer ? modelName(answer) : 'string';
   const parameters: Json[] = [...operation.parameters, ...shared].map((parameter) => ({
     type: parameter.type,
@@ -64,7 +64,7 @@ function renderOperation(operation: Operation, shared: readonly Parameter[]): Js
     summary: operation.description,
     nickname: operation.id,
     parameters,
-    responseMessages: [{ code: 200, message: 'OK', responseModel: type }],
+    responseMessages: [{ code, message: RESPONSES[code], responseModel: type }],
     produces: operation.produces,
     consumes: operation.consumes,
   };

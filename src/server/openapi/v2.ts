@@ -8,6 +8,8 @@ import { type DefinitionRenderer, type Dialect, reference } from './schemas.ts';
 
 export const DIALECT_V2: Dialect = { references: '#/definitions/', complete: false };
 
+export const RESPONSES = { 200: 'OK', 405: 'Method Not Allowed' } as const;
+
 /** The part of the document for some endpoints, with all the definitions that they use and no others. */
 export function partV2(
   endpoints: readonly Endpoint[],
@@ -43,7 +45,7 @@ function pathItem({ operations, parameters }: Endpoint, shared: Json): Json {
 }
 
 function render(operation: Operation, shared: Json): Json {
-  const { body, answer, kind } = operation;
+  const { body, answer, code, kind } = operation;
   const parameters = operation.parameters.map((parameter) => renderParameter(parameter, shared));
   if (body) {
     const schema = reference(DIALECT_V2, body.definition);
@@ -56,7 +58,7 @@ function render(operation: Operation, shared: Json): Json {
     ...(parameters.length > 0 ? { parameters } : {}),
     produces: operation.produces,
     responses: {
-      '200': { description: 'OK', schema: answer ? reference(DIALECT_V2, answer) : { type: 'string' } },
+      [code]: { description: RESPONSES[code], schema: answer ? reference(DIALECT_V2, answer) : { type: 'string' } },
       '401': { description: 'Unauthorized' },
     },
     schemes: ['https'],

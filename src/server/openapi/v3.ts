@@ -5,7 +5,7 @@ import type { Endpoint, Operation } from './operations.ts';
 import type { Parameter } from './parameters.ts';
 import { definitionsUsed } from './reach.ts';
 import { type DefinitionRenderer, type Dialect, reference } from './schemas.ts';
-import { sorted } from './v2.ts';
+import { RESPONSES, sorted } from './v2.ts';
 
 export const DIALECT_V3: Dialect = { references: '#/components/schemas/', complete: true };
 
@@ -36,7 +36,7 @@ function pathItem({ operations, parameters }: Endpoint): Json {
 }
 
 function render(operation: Operation): Json {
-  const { body, answer, kind } = operation;
+  const { body, answer, code, kind } = operation;
   const answered = { schema: answer ? reference(DIALECT_V3, answer) : { type: 'string' } };
   return {
     tags: [operation.tag],
@@ -52,7 +52,7 @@ function render(operation: Operation): Json {
         }
       : {}),
     responses: {
-      '200': { description: 'OK', content: contentOf(operation.produces, answered) },
+      [code]: { description: RESPONSES[code], content: contentOf(operation.produces, answered) },
       '401': { description: 'Unauthorized' },
     },
     ...(kind ? { 'x-kubernetes-action': operation.action, 'x-kubernetes-group-version-kind': kind } : {}),

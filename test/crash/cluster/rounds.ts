@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { dice } from '../random.ts';
+import { ExpectedObjects } from './expected-objects.ts';
 import { Script, SORTS } from './script.ts';
 import { Survivor } from './survivor.ts';
 import { type Found, verdict } from './verdict.ts';
-import { Wishes } from './wishes.ts';
 
 export interface RoundsOptions {
   readonly rounds: number;
@@ -16,7 +16,7 @@ export interface RoundsOptions {
 export interface Summary {
   readonly rounds: number;
   readonly kills: number;
-  readonly wishes: number;
+  readonly expected: number;
   readonly problems: readonly string[];
 }
 
@@ -28,15 +28,15 @@ const SETTLE_TIMEOUT_MS = 90_000;
 export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsOptions): Promise<Summary> {
   const next = dice(seed);
   const survivor = await Survivor.start(FLAGS);
-  const wishes = new Wishes();
-  const script = new Script(survivor, wishes, dice(next(2 ** 31)));
-  const summary = { rounds: 0, kills: 0, wishes: 0, problems: [] as string[] };
+  const expected = new ExpectedObjects();
+  const script = new Script(survivor, expected, dice(next(2 ** 31)));
+  const summary = { rounds: 0, kills: 0, expected: 0, problems: [] as string[] };
   try {
     await script.prepare();
     for (let round = 1; round <= rounds; round++) {
       let isKilling = true;
       const asking = SORTS.map(async (sort) => {
-        for (; isKilling; summary.wishes++) {
+        for (; isKilling; summary.expected++) {
           await script.step(sort);
           await wait(next(200));
         }
@@ -49,10 +49,10 @@ export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsO
       }
       isKilling = false;
       await Promise.all(asking);
-      const problems = await settled(survivor, wishes);
+      const problems = await settled(survivor, expected);
       summary.rounds++;
       summary.problems.push(...problems.map((problem) => `round ${round}: ${problem}`));
-      report?.(`round ${round}: ${kills} kills, ${summary.wishes} wishes so far, ${problems.length} problems`);
+      report?.(`round ${round}: ${kills} kills, ${summary.expected} expected so far, ${problems.length} problems`);
       if (problems.length > 0) break;
     }
   } finally {
@@ -62,10 +62,10 @@ export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsO
 }
 
 /** What is still wrong when everybody had time enough. */
-async function settled(survivor: Survivor, wishes: Wishes): Promise<readonly string[]> {
+async function settled(survivor: Survivor, expected: ExpectedObjects): Promise<readonly string[]> {
   const latest = Date.now() + SETTLE_TIMEOUT_MS;
   for (;;) {
-    const problems = verdict(wishes, await look(survivor));
+    const problems = verdict(expected, await look(survivor));
     if (problems.length === 0 || Date.now() > latest) return problems;
     await wait(250);
   }

@@ -14,12 +14,14 @@ const { values } = parseArgs({
   },
 });
 
-const { rounds, kills, wishes, problems } = await clusterRounds({
+const { rounds, kills, expected, problems } = await clusterRounds({
   rounds: Number(values.rounds),
   kills: Number(values.kills),
   seed: Number(values.seed),
   report: (line) => console.log(line),
 });
 for (const problem of problems) console.error(problem);
-console.log(`${rounds} rounds (seed ${values.seed}), ${kills} kills, ${wishes} wishes, ${problems.length} problems`);
+console.log(
+  `${rounds} rounds (seed ${values.seed}), ${kills} kills, ${expected} expected, ${problems.length} problems`,
+);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,7 +1,7 @@
-/** Asks a cluster for this and that, and notes what is wanted since. */
+/** Creates, changes and deletes random objects in a cluster, and records what must exist afterwards. */
 import type { Dice } from '../random.ts';
+import { type ExpectedObject, type ExpectedObjects, keyOf, type Sized } from './expected-objects.ts';
 import type { Survivor } from './survivor.ts';
-import { keyOf, type Sized, type Wish, type Wishes } from './wishes.ts';
 
 /** Where what is asked for stays until somebody takes it back. */
 const HOME = 'home';
@@ -26,7 +26,7 @@ export class Script {
 
   constructor(
     readonly survivor: Survivor,
-    readonly wishes: Wishes,
+    readonly expected: ExpectedObjects,
     readonly next: Dice,
   ) {}
 
@@ -40,7 +40,7 @@ export class Script {
     const owner = await this.#create('configmaps', { metadata: { name: 'holder', namespace: HOME } });
     const { uid } = owner.metadata;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'holder', uid, controller: true }];
-    this.wishes.bystanders = await Promise.all(
+    this.expected.bystanders = await Promise.all(
       ['d0', 's0', 'e0'].map(async (app) => {
         const metadata = { name: `bystander-${app}`, namespace: HOME, labels: { app }, ownerReferences };
         const pod = await this.#create('pods', { metadata, spec: podSpec('bystander') });
@@ -49,14 +49,14 @@ export class Script {
     );
   }
 
-  /** One more wish. Several can be asked for at once, as long as they are of different sorts. */
+  /** Performs one random change. Changes of different sorts can run at once. */
   async step(sort: Sort): Promise<void> {
     switch (sort) {
       case 'deployment':
-        return this.#sized('deployments', this.wishes.deployments, `d${this.next(3)}`);
+        return this.#sized('deployments', this.expected.deployments, `d${this.next(3)}`);
       case 'set':
         if (this.next(3) === 0) return this.#daemonSet(`e${this.next(2)}`);
-        return this.#sized('statefulsets', this.wishes.statefulSets, `s${this.next(2)}`);
+        return this.#sized('statefulsets', this.expected.statefulSets, `s${this.next(2)}`);
       case 'job':
         return this.#job();
       case 'namespace':
@@ -65,39 +65,39 @@ export class Script {
   }
 
   /** A set that is new is made; one that is there is given another template or size, or is taken back. */
-  async #sized(plural: Plural, wishes: Map<string, Sized>, name: string): Promise<void> {
-    const known = wishes.get(keyOf({ namespace: HOME, name }));
-    const wish = { namespace: HOME, name, image: this.#image(), replicas: this.next(7) };
+  async #sized(plural: Plural, expected: Map<string, Sized>, name: string): Promise<void> {
+    const known = expected.get(keyOf({ namespace: HOME, name }));
+    const wanted = { namespace: HOME, name, image: this.#image(), replicas: this.next(7) };
     if (!known) {
-      await this.#make(plural, wish);
-      wishes.set(keyOf(wish), wish);
+      await this.#make(plural, wanted);
+      expected.set(keyOf(wanted), wanted);
     } else if (this.next(5) === 0) {
       await this.#remove(plural, known);
-      wishes.delete(keyOf(known));
+      expected.delete(keyOf(known));
     } else {
-      const changed = this.next(2) === 0 ? { ...known, image: wish.image } : { ...known, replicas: wish.replicas };
+      const changed = this.next(2) === 0 ? { ...known, image: wanted.image } : { ...known, replicas: wanted.replicas };
       const { replicas, image } = changed;
       await this.#patch(plural, known, { replicas, template: { spec: podSpec(image) } });
-      wishes.set(keyOf(changed), changed);
+      expected.set(keyOf(changed), changed);
     }
   }
 
   async #daemonSet(name: string): Promise<void> {
-    const { daemonSets } = this.wishes;
-    const wish = { namespace: HOME, name, image: this.#image() };
-    const known = daemonSets.get(keyOf(wish));
+    const { daemonSets } = this.expected;
+    const wanted = { namespace: HOME, name, image: this.#image() };
+    const known = daemonSets.get(keyOf(wanted));
     if (known && this.next(4) === 0) {
       await this.#remove('daemonsets', known);
       daemonSets.delete(keyOf(known));
       return;
     }
-    if (known) await this.#patch('daemonsets', known, { template: { spec: podSpec(wish.image) } });
-    else await this.#make('daemonsets', wish);
-    daemonSets.set(keyOf(wish), wish);
+    if (known) await this.#patch('daemonsets', known, { template: { spec: podSpec(wanted.image) } });
+    else await this.#make('daemonsets', wanted);
+    daemonSets.set(keyOf(wanted), wanted);
   }
 
   async #job(): Promise<void> {
-    const { jobs } = this.wishes;
+    const { jobs } = this.expected;
     const [known] = [...jobs.values()];
     if (known && jobs.size > 3) {
       await this.#remove('jobs', known);
@@ -105,29 +105,29 @@ export class Script {
       return;
     }
     const completions = 1 + this.next(12);
-    const wish = { namespace: HOME, name: `j${++this.#count}`, image: this.#image(), completions };
-    const template = { spec: { ...podSpec(wish.image), restartPolicy: 'Never' } };
-    const metadata = { name: wish.name, namespace: HOME };
+    const wanted = { namespace: HOME, name: `j${++this.#count}`, image: this.#image(), completions };
+    const template = { spec: { ...podSpec(wanted.image), restartPolicy: 'Never' } };
+    const metadata = { name: wanted.name, namespace: HOME };
     await this.#create('jobs', { metadata, spec: { completions, parallelism: 1 + this.next(5), template } });
-    jobs.set(keyOf(wish), wish);
+    jobs.set(keyOf(wanted), wanted);
   }
 
   /** A namespace with something in it, which goes again with all that is in it. */
   async #passing(): Promise<void> {
-    const [known] = [...this.wishes.namespaces].filter((each) => each !== HOME);
+    const [known] = [...this.expected.namespaces].filter((each) => each !== HOME);
     if (known) {
       await this.#gone('DELETE', `/api/v1/namespaces/${known}`);
-      this.wishes.dropNamespace(known);
+      this.expected.dropNamespace(known);
       return;
     }
     const namespace = `passing-${++this.#count}`;
     await this.#namespace(namespace);
-    const wish = { namespace, name: 'd', image: this.#image(), replicas: 1 + this.next(5) };
-    await this.#make('deployments', wish);
-    this.wishes.deployments.set(keyOf(wish), wish);
-    const set = { ...wish, name: 's', replicas: 1 + this.next(3) };
+    const wanted = { namespace, name: 'd', image: this.#image(), replicas: 1 + this.next(5) };
+    await this.#make('deployments', wanted);
+    this.expected.deployments.set(keyOf(wanted), wanted);
+    const set = { ...wanted, name: 's', replicas: 1 + this.next(3) };
     await this.#make('statefulsets', set);
-    this.wishes.statefulSets.set(keyOf(set), set);
+    this.expected.statefulSets.set(keyOf(set), set);
   }
 
   #image(): string {
@@ -137,10 +137,10 @@ export class Script {
   async #namespace(name: string): Promise<void> {
     const { code, body } = await this.survivor.request('POST', '/api/v1/namespaces', { body: { metadata: { name } } });
     if (code !== 200 && code !== 409) throw new Error(`namespace ${name}: ${JSON.stringify(body)}`);
-    this.wishes.namespaces.add(name);
+    this.expected.namespaces.add(name);
   }
 
-  async #make(plural: Plural, { namespace, name, image, ...sizes }: Wish): Promise<void> {
+  async #make(plural: Plural, { namespace, name, image, ...sizes }: ExpectedObject): Promise<void> {
     const labels = { app: name };
     const metadata = { name, namespace };
     const template = { metadata: { labels }, spec: podSpec(image) };
@@ -159,15 +159,15 @@ export class Script {
     return (await this.survivor.request('GET', `${path}/${object.metadata.name}`)).body;
   }
 
-  async #patch(plural: Plural, { namespace, name }: Wish, spec: object): Promise<void> {
+  async #patch(plural: Plural, { namespace, name }: ExpectedObject, spec: object): Promise<void> {
     const path = `${pathOf(plural, namespace)}/${name}`;
     const type = 'application/strategic-merge-patch+json';
     const { code, body } = await this.survivor.request('PATCH', path, { body: { spec }, type });
     if (code !== 200) throw new Error(`PATCH ${path}: ${JSON.stringify(body)}`);
   }
 
-  /** What is deleted in the foreground is there until its dependents are gone: a wish of the same name has to wait. */
-  async #remove(plural: Plural, { namespace, name }: Wish): Promise<void> {
+  /** Deletes in the foreground and waits until the object is gone, so that its name can be used again. */
+  async #remove(plural: Plural, { namespace, name }: ExpectedObject): Promise<void> {
     const policy = this.next(2) === 0 ? 'Background' : 'Foreground';
     await this.#gone('DELETE', `${pathOf(plural, namespace)}/${name}?propagationPolicy=${policy}`);
     if (plural !== 'jobs') await this.#gone('DELETE', `${pathOf('services', namespace)}/${name}`);

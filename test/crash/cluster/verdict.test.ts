@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { ExpectedObjects } from './expected-objects.ts';
 import { type Found, verdict } from './verdict.ts';
-import { Wishes } from './wishes.ts';
 
 const READY = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
 /** A cluster of one node in which everything is as it was asked for. */
-function story(): { wishes: Wishes; found: { -readonly [Kind in keyof Found]: any[] } } {
-  const wishes = new Wishes();
-  wishes.namespaces.add('home');
-  const wish = { namespace: 'home', image: 'app:1' };
-  wishes.deployments.set('home/d0', { ...wish, name: 'd0', replicas: 2 });
-  wishes.statefulSets.set('home/s0', { ...wish, name: 's0', replicas: 2 });
-  wishes.daemonSets.set('home/e0', { ...wish, name: 'e0' });
-  wishes.jobs.set('home/j1', { ...wish, name: 'j1', completions: 2 });
-  wishes.bystanders = [{ namespace: 'home', name: 'bystander', uid: 'uid-bystander' }];
+function story(): { expected: ExpectedObjects; found: { -readonly [Kind in keyof Found]: any[] } } {
+  const expected = new ExpectedObjects();
+  expected.namespaces.add('home');
+  const wanted = { namespace: 'home', image: 'app:1' };
+  expected.deployments.set('home/d0', { ...wanted, name: 'd0', replicas: 2 });
+  expected.statefulSets.set('home/s0', { ...wanted, name: 's0', replicas: 2 });
+  expected.daemonSets.set('home/e0', { ...wanted, name: 'e0' });
+  expected.jobs.set('home/j1', { ...wanted, name: 'j1', completions: 2 });
+  expected.bystanders = [{ namespace: 'home', name: 'bystander', uid: 'uid-bystander' }];
   let addresses = 0;
   const object = (name: string, owner?: string, kind = 'Owner') => ({
     metadata: {
@@ -62,7 +62,7 @@ function story(): { wishes: Wishes; found: { -readonly [Kind in keyof Found]: an
     endpoints,
     resourcequotas: [{ ...object('all'), status: { used: { pods: '6' } } }],
   };
-  return { wishes, found: structuredClone(found) };
+  return { expected, found: structuredClone(found) };
 }
 
 type Story = ReturnType<typeof story>;
@@ -70,13 +70,13 @@ const podNamed = ({ found }: Story, name: string) => found.pods.find(({ metadata
 
 describe('the verdict', () => {
   it('has nothing to say where everything is as it was asked for', () => {
-    const { wishes, found } = story();
-    expect(verdict(wishes, found)).toEqual([]);
+    const { expected, found } = story();
+    expect(verdict(expected, found)).toEqual([]);
   });
 
   it.each<[string, (story: Story) => unknown, string]>([
-    ['a wish that did not come true', ({ found }) => found.jobs.pop(), 'job home/j1 is missing'],
-    ['what should be gone', ({ wishes }) => wishes.daemonSets.clear(), 'daemon set home/e0 should be gone'],
+    ['an object that is missing', ({ found }) => found.jobs.pop(), 'job home/j1 is missing'],
+    ['what should be gone', ({ expected }) => expected.daemonSets.clear(), 'daemon set home/e0 should be gone'],
     [
       'a namespace that does not go',
       ({ found }) => found.namespaces.push({ metadata: { name: 'passing-1' } }),
@@ -138,6 +138,6 @@ describe('the verdict', () => {
   ])('notices %s', (_, breaks, sentence) => {
     const all = story();
     breaks(all);
-    expect(verdict(all.wishes, all.found)).toContainEqual(expect.stringContaining(sentence));
+    expect(verdict(all.expected, all.found)).toContainEqual(expect.stringContaining(sentence));
   });
 });

@@ -1,5 +1,5 @@
 /** Compares what was asked of a cluster with what is there. Every difference is a sentence; none: all is well. */
-import { keyOf, type Sized, type Wish, type Wishes, type Work } from './wishes.ts';
+import { type ExpectedObject, type ExpectedObjects, keyOf, type Sized, type Work } from './expected-objects.ts';
 
 /** All objects of these kinds, in all namespaces. */
 export interface Found {
@@ -20,7 +20,7 @@ export interface Found {
 /** Namespaces that every cluster has are not looked at. */
 const OWN = /^(default|kube-.*)$/;
 
-export function verdict(wishes: Wishes, everything: Found): string[] {
+export function verdict(expected: ExpectedObjects, everything: Found): string[] {
   const found = Object.fromEntries(
     Object.entries(everything).map(([kind, all]) => [
       kind,
@@ -30,19 +30,19 @@ export function verdict(wishes: Wishes, everything: Found): string[] {
   return [
     ...sameNames(
       'namespace',
-      wishes.namespaces,
+      expected.namespaces,
       found.namespaces.map(nameOf).filter((name) => !OWN.test(name)),
     ),
-    ...sameNames('deployment', wishes.deployments.keys(), found.deployments.map(at)),
-    ...sameNames('stateful set', wishes.statefulSets.keys(), found.statefulsets.map(at)),
-    ...sameNames('daemon set', wishes.daemonSets.keys(), found.daemonsets.map(at)),
-    ...sameNames('job', wishes.jobs.keys(), found.jobs.map(at)),
+    ...sameNames('deployment', expected.deployments.keys(), found.deployments.map(at)),
+    ...sameNames('stateful set', expected.statefulSets.keys(), found.statefulsets.map(at)),
+    ...sameNames('daemon set', expected.daemonSets.keys(), found.daemonsets.map(at)),
+    ...sameNames('job', expected.jobs.keys(), found.jobs.map(at)),
     ...orphans(found),
-    ...found.deployments.flatMap((each) => deployment(each, wishes.deployments.get(at(each)), found)),
-    ...found.statefulsets.flatMap((each) => statefulSet(each, wishes.statefulSets.get(at(each)), found)),
-    ...found.daemonsets.flatMap((each) => daemonSet(each, wishes.daemonSets.get(at(each)), found)),
-    ...found.jobs.flatMap((each) => job(each, wishes.jobs.get(at(each)), found)),
-    ...bystanders(wishes, found),
+    ...found.deployments.flatMap((each) => deployment(each, expected.deployments.get(at(each)), found)),
+    ...found.statefulsets.flatMap((each) => statefulSet(each, expected.statefulSets.get(at(each)), found)),
+    ...found.daemonsets.flatMap((each) => daemonSet(each, expected.daemonSets.get(at(each)), found)),
+    ...found.jobs.flatMap((each) => job(each, expected.jobs.get(at(each)), found)),
+    ...bystanders(expected, found),
     ...addresses(found),
     ...quotas(found),
   ];
@@ -98,10 +98,10 @@ function status(what: string, object: any, wanted: Readonly<Record<string, unkno
     .map(([field, value]) => `${what} says ${field} ${object.status[field]} instead of ${value}`);
 }
 
-function deployment(object: any, wish: Sized | undefined, { replicasets, pods, endpoints }: Found): string[] {
-  if (!wish) return [];
+function deployment(object: any, wanted: Sized | undefined, { replicasets, pods, endpoints }: Found): string[] {
+  if (!wanted) return [];
   const what = `deployment ${at(object)}`;
-  const { replicas, image } = wish;
+  const { replicas, image } = wanted;
   const sets = ownedBy(replicasets, object);
   const active = sets.filter(({ spec }) => spec.replicas > 0);
   const own = sets.flatMap((set) => ownedBy(pods, set));
@@ -117,10 +117,10 @@ function deployment(object: any, wish: Sized | undefined, { replicasets, pods, e
 
 const sizesOf = ({ spec: { replicas } }: any) => ({ replicas, readyReplicas: replicas, availableReplicas: replicas });
 
-function statefulSet(object: any, wish: Sized | undefined, { pods, endpoints }: Found): string[] {
-  if (!wish) return [];
+function statefulSet(object: any, wanted: Sized | undefined, { pods, endpoints }: Found): string[] {
+  if (!wanted) return [];
   const what = `stateful set ${at(object)}`;
-  const { replicas, image, name } = wish;
+  const { replicas, image, name } = wanted;
   const own = ownedBy(pods, object);
   const names = Array.from({ length: replicas }, (_, index) => `${name}-${index}`);
   return [
@@ -137,8 +137,8 @@ function statefulSet(object: any, wish: Sized | undefined, { pods, endpoints }: 
   ];
 }
 
-function daemonSet(object: any, wish: Wish | undefined, { pods, nodes }: Found): string[] {
-  if (!wish) return [];
+function daemonSet(object: any, wanted: ExpectedObject | undefined, { pods, nodes }: Found): string[] {
+  if (!wanted) return [];
   const what = `daemon set ${at(object)}`;
   const own = ownedBy(pods, object);
   const count = nodes.length;
@@ -149,7 +149,7 @@ function daemonSet(object: any, wish: Wish | undefined, { pods, nodes }: Found):
       nodes.map(nameOf),
       own.map(({ spec }) => spec.nodeName),
     ),
-    ...podsOf(what, { pods: own, count, image: wish.image }),
+    ...podsOf(what, { pods: own, count, image: wanted.image }),
     ...status(what, object, {
       ...counts,
       updatedNumberScheduled: count,
@@ -160,10 +160,10 @@ function daemonSet(object: any, wish: Wish | undefined, { pods, nodes }: Found):
 }
 
 /** It succeeded, and each success was one pod that was counted once. */
-function job(object: any, wish: Work | undefined, { pods }: Found): string[] {
-  if (!wish) return [];
+function job(object: any, wanted: Work | undefined, { pods }: Found): string[] {
+  if (!wanted) return [];
   const what = `job ${at(object)}`;
-  const { completions } = wish;
+  const { completions } = wanted;
   const { conditions = [], succeeded, failed = 0, active = 0, uncountedTerminatedPods = {} } = object.status;
   const own = ownedBy(pods, object);
   const done = own.filter((pod) => pod.status.phase === 'Succeeded');
@@ -194,7 +194,7 @@ function reachable(
   return missing.map((pod) => `${what}: the service does not lead to ${nameOf(pod)}`);
 }
 
-function bystanders({ bystanders: all }: Wishes, { pods }: Found): string[] {
+function bystanders({ bystanders: all }: ExpectedObjects, { pods }: Found): string[] {
   return all.flatMap(({ namespace, name, uid }) => {
     const pod = pods.find((each) => at(each) === `${namespace}/${name}`);
     if (pod?.metadata.uid !== uid) return [`bystander ${name} is gone`];

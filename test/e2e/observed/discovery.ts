@@ -48,9 +48,10 @@ function resources(theirs: any, ours: any): any[] {
   const kept = theirs.resources
     .filter(({ name }: any) => !NOT_HERE.includes(name) && !isStandIn(theirs, name))
     .map((resource: any) => {
-      // Since 1.26 the singular stands there, and more kinds are in `all`.
+      // Since 1.26 the singular is there, and more kinds are in `all`; a kind of two groups is in it once.
       const fields = ['singularName', 'categories', ...(CHANGED[resource.name] ?? [])];
-      return { ...resource, ...pick(own.get(resource.name) ?? {}, fields) };
+      const { categories: _, ...others } = resource;
+      return { ...others, ...pick(own.get(resource.name) ?? {}, fields) };
     });
   return [...kept, ...ours.resources.filter(({ name }: any) => ADDED.includes(name))].sort(byName);
 }

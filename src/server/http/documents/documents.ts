@@ -8,7 +8,6 @@ import type { Exchange } from '../protocol/exchange.ts';
 import { negotiate } from '../respond/accept.ts';
 import { sendDocument } from '../respond/respond.ts';
 import { splitPath } from '../route/path-segments.ts';
-import { customKinds } from './custom-kinds.ts';
 import { published, sendPublished } from './published.ts';
 import { SchemaDocuments } from './schema-documents.ts';
 
@@ -65,12 +64,6 @@ export class Documents {
     if (other) {
       refuseWrites(exchange);
       exchange.reply(200, other.type, Buffer.from(JSON.stringify(other.content)));
-      return true;
-    }
-    if (plain === customKinds.path) {
-      refuseWrites(exchange);
-      const { format, pretty: asked } = negotiate(exchange.headers.accept);
-      await sendDocument(exchange, customKinds.list, { format, pretty: asked || pretty, warnings: undefined });
       return true;
     }
     const [, root, group] = parts;
