@@ -13,6 +13,9 @@ if (!curl) console.log('skipped: the documents need curl');
 /** Commands that a test cannot run, and why. Each must still be in its document; its program and flags must exist. */
 const NOT_RUN: readonly { readonly document: string; readonly command: string; readonly reason: string }[] = [
   { document: 'README.md', command: 'npm test', reason: 'it runs this test' },
+  ...['npm pack', 'npm install -g ./quarterdeck-*.tgz'].map((command) => {
+    return { document: 'README.md', command, reason: 'test/package runs it, without network' };
+  }),
   { document: 'CONTRIBUTING.md', command: 'npm test', reason: 'it runs this test' },
   ...[
     'qd up --store etcd --etcd-servers https://etcd.example:2379 --bind-address 10.0.0.1',

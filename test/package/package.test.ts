@@ -54,7 +54,9 @@ test('after npm install -g, qd and qdfed are on the PATH and work', async () => 
   expect(await run('qd', '--version')).toBe(`qd ${version}\n`);
   expect(await run('qdfed', '--version')).toBe(`qdfed ${version}\n`);
   expect(await run('qd', '--help')).toContain('qd [options] [command]');
-  expect(await run('qd', 'up', '--detach', '--port', '0')).toMatch(/^Ready in /m);
+  const started = await run('qd', 'up', '--detach', '--port', '0');
+  expect(started).toMatch(/^Ready in /m);
+  expect(started).toMatch(/^qd down stops the cluster/m);
   try {
     expect(await run('qd', 'list')).toMatch(/^quarterdeck +running \(process \d+\)/m);
     const state = join(home, '.quarterdeck', 'quarterdeck');
