@@ -92,7 +92,7 @@ async function keepCompiled() {
   const flags = ['--data-dir', join(directory, 'data'), '--kubeconfig', join(directory, 'kubeconfig'), '--port', '0'];
   const child = spawn(process.execPath, [join(dist, 'qd.js'), 'up', ...flags, '--log-level', 'error'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, QUARTERDECK_KEEP_COMPILED: 'true' },
+    env: { ...process.env, HOME: directory, QUARTERDECK_KEEP_COMPILED: 'true' },
   });
   child.stdout.on('data', (chunk) => {
     if (String(chunk).includes('Ready')) child.kill('SIGTERM');

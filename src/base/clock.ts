@@ -7,6 +7,8 @@ export interface Clock {
   now(): number;
   /** Runs `task` once, `delay` milliseconds from now. */
   timer(delay: number, task: () => void): Timer;
+  /** Milliseconds from some point in time, of a clock that nobody sets: for measuring work. Absent where work takes no time. */
+  monotonic?(): number;
 }
 
 export interface Timer {
@@ -35,6 +37,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The clock of the machine. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   timer(delay, task) {
     let handle: NodeJS.Timeout;
     const arm = (left: number) => {

@@ -5,14 +5,12 @@
  */
 import { createHash } from 'node:crypto';
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type ProcessIdentity, processIdentity } from './process-identity.ts';
 
-interface Holder {
-  readonly pid: number;
-  /** The boot of the machine, and the start time of the process in it. */
-  readonly boot: string;
-  readonly started: string;
+interface Holder extends ProcessIdentity {
   /** Identifies what was locked; its copies have another identity. */
   readonly subject: string;
+  readonly purpose?: string;
 }
 
 export interface ProcessLock {
@@ -24,6 +22,8 @@ export interface ProcessLockOptions {
   readonly path: string;
   /** The file or directory that is locked. */
   readonly subject: string;
+  /** What the process does with it, for others that find the lock held. */
+  readonly purpose?: string;
   /** Called when the lock file is of another subject: then this is a copy that includes the lock. */
   readonly onCopy?: () => Promise<void>;
 }
@@ -31,17 +31,44 @@ export interface ProcessLockOptions {
 /** A running process holds the lock. */
 export class LockHeld extends Error {
   override readonly name = 'LockHeld';
-  constructor(readonly pid: number) {
-    super(`process ${pid} holds the lock`);
+  constructor(readonly holder: LockHolder) {
+    super(`process ${holder.pid} holds the lock`);
   }
+
+  get pid(): number {
+    return this.holder.pid;
+  }
+}
+
+/** The process that holds a lock. */
+export interface LockHolder {
+  readonly pid: number;
+  readonly purpose: string | undefined;
+  /** Whether this very process still runs: false when another one has its id now. */
+  isAlive(): Promise<boolean>;
+}
+
+/** Finds the running process that holds a lock, without taking it. */
+export async function findLockHolder({
+  path,
+  subject,
+}: Pick<ProcessLockOptions, 'path' | 'subject'>): Promise<LockHolder | undefined> {
+  const holder = (await readHolder(path))?.holder;
+  if (!holder || holder.subject !== (await fileIdentity(subject)) || !(await isAlive(holder))) return undefined;
+  return holderOf(holder);
+}
+
+function holderOf(holder: Holder): LockHolder {
+  return { pid: holder.pid, purpose: holder.purpose, isAlive: () => isAlive(holder) };
 }
 
 /** Makes the names of temporary files unique within the process. */
 let attempts = 0;
 
 /** Rejects with LockHeld. */
-export async function takeProcessLock({ path, subject, onCopy }: ProcessLockOptions): Promise<ProcessLock> {
-  const mine: Holder = { ...(await processIdentity(process.pid)), subject: await fileIdentity(subject) };
+export async function takeProcessLock({ path, subject, purpose, onCopy }: ProcessLockOptions): Promise<ProcessLock> {
+  const identity = { ...(await processIdentity(process.pid)), subject: await fileIdentity(subject) };
+  const mine: Holder = purpose === undefined ? identity : { ...identity, purpose };
   const draft = `${path}.${process.pid}.${++attempts}`;
   const own = JSON.stringify(mine);
   await writeFile(draft, own, { mode: 0o600 });
@@ -51,7 +78,7 @@ export async function takeProcessLock({ path, subject, onCopy }: ProcessLockOpti
       if (!found) continue;
       const { holder, text } = found;
       if (holder?.subject !== mine.subject) await onCopy?.();
-      else if (await isAlive(holder)) throw new LockHeld(holder.pid);
+      else if (await isAlive(holder)) throw new LockHeld(holderOf(holder));
       await removeStale(path, text, draft);
     }
   } finally {
@@ -106,27 +133,6 @@ async function isAlive(holder: Holder): Promise<boolean> {
   return started !== '' && boot === holder.boot && started === holder.started;
 }
 
-/** `started` is empty when the process does not exist, or is a zombie. */
-async function processIdentity(pid: number): Promise<Omit<Holder, 'subject'>> {
-  const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(ignoreMissing))?.trim();
-  // Without /proc, all that is known is whether a process with this id exists.
-  if (boot === undefined) return { pid, boot: '', started: exists(pid) ? 'unknown' : '' };
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(ignoreMissing);
-  // The name, in parentheses, may contain anything; after it come the state and, 19 fields on, the start time.
-  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
-  const gone = fields === undefined || fields[0] === 'Z' || fields[0] === 'X';
-  return { pid, boot, started: gone ? '' : (fields[19] ?? '') };
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 /** The inode, and its birth time where the file system has it: no copy has both. */
 async function fileIdentity(path: string): Promise<string> {
   const { ino, birthtimeNs } = await stat(path, { bigint: true });
@@ -134,6 +140,5 @@ async function fileIdentity(path: string): Promise<string> {
 }
 
 function ignoreMissing(error: unknown): undefined {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== 'ENOENT' && code !== 'ESRCH') throw error;
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }

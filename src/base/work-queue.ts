@@ -52,6 +52,8 @@ export class WorkQueue {
 
   /** Adds the key `delay` milliseconds from now. Of several delays, the earliest counts. */
   addAfter(key: string, delay: number): void {
+    // As a timer, it would fire at once and forever; it is an error of the caller, which backs off.
+    if (Number.isNaN(delay)) throw new RangeError(`the delay of ${key} is not a number`);
     if (this.#state !== 'open') return;
     if (delay <= 0) {
       this.add(key);

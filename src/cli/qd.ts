@@ -1,5 +1,6 @@
 /** The program `qd`: all of its commands. The work of a command is loaded when the command runs. */
 import { certsCommand } from './certs/command.ts';
+import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
 import { runProgram } from './program.ts';
@@ -13,6 +14,9 @@ Buffer.poolSize = 64 * 1024;
 
 void runProgram('qd', 'A cluster orchestrator that speaks the Kubernetes API.', [
   upCommand(),
+  listCommand(),
+  downCommand(),
+  resetCommand(),
   proxyCommand(),
   tokenCommand(),
   certsCommand(),

@@ -26,13 +26,13 @@ import type {
 type StringOptions = FieldOptions<string>;
 type IntegerOptions = FieldOptions<number> & { min?: number; max?: number };
 type ListOptions<T> = FieldOptions<readonly T[], readonly unknown[]> &
-  Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'retainKeys'>>;
-type MapOptions<T> = FieldOptions<Readonly<Record<string, T>>> & { atomic?: boolean };
+  Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'retainKeys' | 'maxItems'>>;
+type MapOptions<T> = FieldOptions<Readonly<Record<string, T>>> & Partial<Pick<MapSchema, 'atomic' | 'maxItems'>>;
 type ObjectOptions<T> = FieldOptions<T, object> &
   Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'embedded' | 'retainKeys' | 'replace'>>;
 type UseOptions<T> = FieldOptions<T, unknown> &
   Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'retainKeys' | 'replace'>> &
-  Partial<Pick<ListSchema, 'list' | 'keys' | 'merge'>>;
+  Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'maxItems'>>;
 
 /** The builders' return types say more than the literal that is frozen here, such as whether the field is present. */
 function node<S>(value: object): S {

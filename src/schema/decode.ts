@@ -9,11 +9,13 @@
 import { isTree, put } from '../base/tree.ts';
 import { Code, field as fieldOf, quote, read } from './code.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
+import { errorsOf, exceedsMore, excessOf, LimitError, maxItemsOf } from './limits.ts';
 import { decodeScalar, goType, zeroOf } from './scalars.ts';
 import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
 import { unknownFields } from './unknown-fields.ts';
 
 export { DecodeError } from './decode-error.ts';
+export { LimitError } from './limits.ts';
 
 export interface DecodeOptions {
   /** Called with the path of each field that is dropped because the schema does not describe it. */
@@ -23,21 +25,58 @@ export interface DecodeOptions {
    * taken over without decoding, and so shared.
    */
   readonly from?: object | undefined;
+  /**
+   * The object that the input replaces; called only for a list or map beyond its maximum, which is accepted when this
+   * object has one that is at least as long in the same field.
+   */
+  readonly replaced?: (() => object | undefined) | undefined;
 }
 
 /**
  * Returns a fresh tree; only free-form data and what is taken over from `from` is shared with the input. Throws a
- * DecodeError when a value has the wrong type.
+ * DecodeError when a value has the wrong type, and its subclass LimitError when a list or map is too long.
  */
 export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
   try {
-    const drops = options?.unknown && { any: false };
-    const decoded = decoderOf(schema).decode(input, drops, options?.from) as T;
-    if (drops?.any) for (const path of unknownFields(schema, input)) options?.unknown?.(path);
-    return decoded;
+    return decodeWith(schema, input, options);
+  } catch (error) {
+    if (error instanceof Mismatch) throw error.toDecodeError();
+    if (error !== TOO_MANY_ITEMS) throw error;
+    const excess = excessOf(schema, input);
+    const replaced = options?.replaced?.();
+    if (!replaced || exceedsMore(excess, excessOf(schema, replaced))) throw new LimitError(errorsOf(excess));
+    return decodeUnlimited(schema, input, options);
+  }
+}
+
+/** Decodes what may have been accepted under other limits, such as a stored object: lists and maps have any length. */
+export function decodeUnlimited<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
+  const before = isLimited;
+  isLimited = false;
+  try {
+    return decodeWith(schema, input, options);
   } catch (error) {
     throw error instanceof Mismatch ? error.toDecodeError() : error;
+  } finally {
+    isLimited = before;
   }
+}
+
+function decodeWith<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
+  const drops = options?.unknown && { any: false };
+  const decoded = decoderOf(schema).decode(input, drops, options?.from) as T;
+  if (drops?.any) for (const path of unknownFields(schema, input)) options?.unknown?.(path);
+  return decoded;
+}
+
+/** Thrown by the generated code, which knows no paths; those are found by another walk, as it is rare. */
+const TOO_MANY_ITEMS = new Error('a list or map has too many items');
+
+/** Whether lists and maps beyond their maximum are refused. Decoding is synchronous, so no other call sees a change. */
+let isLimited = true;
+
+function checkLimit(): void {
+  if (isLimited) throw TOO_MANY_ITEMS;
 }
 
 /** Notes whether a field was dropped, if the caller wants to know. Which one is found by another walk, as it is rare. */
@@ -55,8 +94,6 @@ interface Decoder {
 
 /** Maximum depth of recursive shapes and of free-form data. */
 const MAX_DEPTH = 1000;
-/** A short body can hold millions of empty items, each of which becomes an object with defaults; none could be stored. */
-const MAX_ITEMS = 100_000;
 
 /** Objects are keyed by their fields, so that a shape used for many fields is generated once. */
 const decoders = new WeakMap<object, Decoder>();
@@ -242,7 +279,7 @@ function listDecode(schema: ListSchema, optional: boolean): Decode {
     `if (!Array.isArray(input)) throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`,
     'const length = input.length;',
     ...(optional ? ['if (length === 0) return undefined;'] : []),
-    `if (length > ${MAX_ITEMS}) throw ${code.constant(tooManyItems)}(length);`,
+    `if (length > ${maxItemsOf(schema)}) ${code.constant(checkLimit)}();`,
     'const out = new Array(length); let v;',
     'for (let i = 0; i < length; i++) {',
     '  v = input[i];',
@@ -259,22 +296,20 @@ function mapDecode(schema: MapSchema, optional: boolean): Decode {
   const code = new Code();
   code.add(
     `if (!${code.constant(isTree)}(input)) throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`,
-    `const out = {}; let v, isEmpty = ${optional};`,
+    'const out = {}; let v, count = 0;',
     'for (const key in input) {',
-    '  isEmpty = false;',
+    `  if (++count > ${maxItemsOf(schema)}) ${code.constant(checkLimit)}();`,
     '  v = input[key];',
     `  ${nullItemCode(code, schema.values)}`,
     `  else { ${valueCode(code, schema.values)} }`,
     `  if (key === '__proto__') ${code.constant(put)}(out, key, v); else out[key] = v;`,
     '}',
-    'return isEmpty ? undefined : out;',
+    optional ? 'return count === 0 ? undefined : out;' : 'return out;',
   );
   return code.compile('input, drops');
 }
 
 const mismatch = (input: unknown, expected: string) => new Mismatch(jsonWord(input), expected);
-
-const tooManyItems = (count: number) => new DecodeError(`json: array of ${count} items is too long`);
 
 const withinField = (error: unknown, shape: string, field: string) =>
   error instanceof Mismatch ? error.within(shape, field) : error;

@@ -114,12 +114,16 @@ export interface ListSchema<T = unknown, P extends Presence = Presence> extends 
   readonly merge?: string | true;
   /** With merge: an item's keys that the patch does not name in `$retainKeys` are dropped. */
   readonly retainKeys?: boolean;
+  /** A longer list is refused when it is decoded. Default: MAX_LIST_ITEMS. */
+  readonly maxItems?: number;
 }
 
 export interface MapSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'map';
   readonly values: Schema;
   readonly atomic?: boolean;
+  /** A map with more entries is refused when it is decoded. Default: MAX_MAP_ENTRIES. */
+  readonly maxItems?: number;
 }
 
 export type Fields = Readonly<Record<string, Schema>>;

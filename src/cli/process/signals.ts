@@ -1,18 +1,37 @@
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+import type { Clock } from '../../base/clock.ts';
 
 /** Tells a running cluster that keys or certificates in its data directory were replaced. */
 export const ROTATED_SIGNAL = 'SIGUSR2';
 
-/** Resolves with the first signal to stop; a second one ends the process at once. */
-export function untilStopSignal(): Promise<NodeJS.Signals> {
+/** Asks a running cluster to stop gracefully; harmless when it is repeated. */
+export const STOP_SIGNAL = 'SIGTERM';
+
+/** The terminal and npm both send a Ctrl-C to the program: a repetition within this time is the same key press. */
+const SAME_KEY_PRESS_MS = 500;
+
+interface SignalSource {
+  on(signal: NodeJS.Signals, listener: () => void): unknown;
+}
+
+/**
+ * Resolves with the first signal to stop. A later SIGINT, which is a second Ctrl-C, calls `abort`. A repeated SIGTERM does
+ * not: several programs may ask for the same graceful stop.
+ */
+export function untilStopSignal(
+  clock: Pick<Clock, 'now'>,
+  abort: () => void = () => process.exit(1),
+  signals: SignalSource = process,
+): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let isStopping = false;
-    for (const signal of STOP_SIGNALS) {
-      process.on(signal, () => {
-        if (isStopping) process.exit(1);
-        isStopping = true;
-        resolve(signal);
-      });
-    }
+    let since: number | undefined;
+    const begin = (signal: NodeJS.Signals) => {
+      since ??= clock.now();
+      resolve(signal);
+    };
+    signals.on(STOP_SIGNAL, () => begin(STOP_SIGNAL));
+    signals.on('SIGINT', () => {
+      if (since !== undefined && clock.now() - since >= SAME_KEY_PRESS_MS) abort();
+      else begin('SIGINT');
+    });
   });
 }

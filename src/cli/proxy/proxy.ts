@@ -1,6 +1,7 @@
 /** `qd proxy`: a local reverse proxy that authenticates for plain HTTP clients. */
 import { rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { systemClock } from '../../base/clock.ts';
 import { connectionFor } from '../flags/connection.ts';
 import { explainListening } from '../process/listen.ts';
 import { untilStopSignal } from '../process/signals.ts';
@@ -18,7 +19,7 @@ export async function proxy(flags: ProxyFlags): Promise<void> {
     process.stderr.write('qd: requests are not filtered: every web page in a browser on this machine can act as you\n');
   }
   process.stdout.write(`Starting to serve on ${endpoint}\n`);
-  await untilStopSignal();
+  await untilStopSignal(systemClock);
   forwarder.close();
   server.close();
   server.closeAllConnections();

@@ -8,5 +8,8 @@ export function upCommand(): Command {
   const summary = 'Starts a cluster on this machine, or continues the one in the data directory.';
   const command = new Command('up').summary(summary).description(`${summary} Below, DIR is the data directory.`);
   for (const { heading, flags } of flagGroups) addFlags(command, flags, heading);
-  return command.action(async (flags: GivenFlags) => (await import('./up.ts')).up(flags));
+  return command.action(async (flags: GivenFlags) => {
+    if (flags.detach) return (await import('./detach/detach.ts')).upDetached(flags);
+    return (await import('./up.ts')).up(flags);
+  });
 }

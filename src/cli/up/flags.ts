@@ -6,6 +6,7 @@ import type { Flag, ValuesOf } from '../../base/flag.ts';
 import { clusterFlags } from '../flags/cluster.ts';
 import { apiFlags } from './api/flags.ts';
 import { componentFlags } from './components/flags.ts';
+import { detachFlags } from './detach/flags.ts';
 import { identityFlags } from './identity/flags.ts';
 import { listenerFlags } from './listeners/flags.ts';
 import { auditFlags, logFlags } from './observability/flags.ts';
@@ -13,7 +14,7 @@ import { storeFlags } from './store/flags.ts';
 
 /** In the order of the help. */
 export const flagGroups = [
-  { heading: 'Cluster', flags: [...clusterFlags, ...logFlags] },
+  { heading: 'Cluster', flags: [...clusterFlags, ...detachFlags, ...logFlags] },
   { heading: 'Listeners', flags: listenerFlags },
   { heading: 'Store', flags: storeFlags },
   { heading: 'Authentication', flags: identityFlags },

@@ -5,6 +5,7 @@ import { createLogger } from '../output/logger.ts';
 import { createSteps } from '../output/steps.ts';
 import { Cleanup } from '../process/cleanup.ts';
 import { ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
+import { reportReady } from './detach/ready.ts';
 import type { GivenFlags } from './settings/settle.ts';
 import { start } from './start.ts';
 
@@ -22,7 +23,7 @@ export async function up(flags: GivenFlags): Promise<void> {
   process.on('SIGUSR1', () => log.warn('there is no debugger to open'));
   // Handlers are added later in the start; without one, the signal would end the process.
   process.on(ROTATED_SIGNAL, () => undefined);
-  const signalled = untilStopSignal();
+  const signalled = untilStopSignal(systemClock);
   try {
     await start(flags, { steps, cleanup, log, clock: systemClock, random: systemRandom });
   } catch (error) {
@@ -31,9 +32,10 @@ export async function up(flags: GivenFlags): Promise<void> {
       .catch((failure: unknown) => log.error('clean-up after a failed start failed', { error: failure }));
     throw error;
   }
+  reportReady();
   const signal = await signalled;
   log.info('stopping', { signal });
-  steps.line(`\nStopping on ${signal}. A second signal stops at once.`);
+  steps.line(`\nStopping on ${signal}. A second Ctrl-C stops at once.`);
   await cleanup.run();
   log.info('stopped');
   steps.line('Stopped.');

@@ -44,18 +44,36 @@ export function writeContext(file: string, context: ContextToWrite, clock: Clock
   });
 }
 
-/** Removes the context of this name, its cluster and its user. A missing file stays missing. */
-export function removeContext(file: string, name: string, clock: Clock): Promise<void> {
-  return change(file, clock, (config, existed) => {
-    if (!existed) return false;
+/**
+ * Removes the context of this name, its cluster and its user, if `isWanted` accepts the certificate authority (PEM) of the
+ * cluster. Resolves with whether it was removed. A missing file stays missing.
+ */
+export async function removeContext(
+  file: string,
+  name: string,
+  clock: Clock,
+  isWanted: (ca: string | undefined) => boolean = () => true,
+): Promise<boolean> {
+  let isRemoved = false;
+  await change(file, clock, (config, existed) => {
+    const found = sectionOf(config, 'clusters', file)?.items.find((item) => nameOf(item) === name);
+    if (!existed || !isWanted(authorityOf(found))) return false;
     for (const plural of SECTIONS) {
       const list = sectionOf(config, plural, file);
       const index = list?.items.findIndex((item) => nameOf(item) === name) ?? -1;
-      if (index >= 0) list?.items.splice(index, 1);
+      if (index < 0) continue;
+      list?.items.splice(index, 1);
+      isRemoved = true;
     }
     if (config.get('current-context') === name) config.set('current-context', '');
     return true;
   });
+  return isRemoved;
+}
+
+function authorityOf(cluster: unknown): string | undefined {
+  const data = isMap(cluster) ? cluster.getIn(['cluster', 'certificate-authority-data']) : undefined;
+  return typeof data === 'string' ? Buffer.from(data, 'base64').toString() : undefined;
 }
 
 const SECTIONS = ['clusters', 'contexts', 'users'] as const;

@@ -360,6 +360,67 @@ describe('the loop', () => {
     expect(api.list('members')).toHaveLength(1);
   });
 
+  it('a delay that is not a number is a failure, not a hot loop', async () => {
+    api.put('groups', group('a'));
+    let plans = 0;
+    await start(
+      defineController<any>({
+        name: 'test',
+        account: 'test-controller',
+        watches: Group,
+        plan: () => {
+          plans++;
+          return [requeueAfter(Number.NaN)];
+        },
+      }),
+    );
+    await clock.advance(60_000);
+    expect(plans).toBeGreaterThan(5);
+    expect(plans).toBeLessThan(20);
+    expect(warnings[0]).toMatchObject({ key: 'x/a', errors: ['RangeError: the delay of x/a is not a number'] });
+  });
+
+  it('logs few of many errors, and of each its beginning', async () => {
+    api.put('groups', group('a'));
+    const errors = Array.from({ length: 3000 }, () => new Error('x'.repeat(100_000)));
+    await start(
+      defineController<any>({
+        name: 'test',
+        account: 'test-controller',
+        watches: Group,
+        plan: () => {
+          throw new AggregateError(errors);
+        },
+      }),
+    );
+    expect(JSON.stringify(warnings[0]).length).toBeLessThan(20_000);
+  });
+
+  it('an exception while a change is turned into keys is logged, and other changes are handled', async () => {
+    api.put('groups', group('a'));
+    const seen: string[] = [];
+    await start(
+      defineController<any>({
+        name: 'test',
+        account: 'test-controller',
+        watches: Group,
+        also: [
+          related(Member, () => {
+            throw new Error('keys');
+          }),
+        ],
+        plan: (_, { key }) => {
+          seen.push(key.name);
+          return [];
+        },
+      }),
+    );
+    api.put('members', member('m', 'a'));
+    api.put('groups', group('b'));
+    await clock.advance(0);
+    expect(seen).toEqual(['a', 'b']);
+  });
+
   it('plans again after requeueAfter', async () => {
     api.put('groups', group('g'));
     const at: number[] = [];

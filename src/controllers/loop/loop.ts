@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { TurnBudget } from '../../base/turn-budget.ts';
 import { WorkQueue } from '../../base/work-queue.ts';
 import type { Client } from '../../client/client.ts';
 import { CONTROLLER_MANAGER } from '../../client/component-users.ts';
@@ -38,6 +39,12 @@ export interface ControllerEnvironment {
 
 const DEFAULT_WORKERS = 10;
 
+/** How many errors of a plan are kept for the next one, and how many are logged: all others are alike. */
+const MAX_KEPT_FAILURES = 100;
+const MAX_LOGGED_ERRORS = 10;
+/** A message may quote what a client wrote. */
+const MAX_LOGGED_ERROR_LENGTH = 1000;
+
 /** Runs until the signal is aborted; resolves when the last action has ended. */
 export async function runControllers(
   controllers: readonly Controller[],
@@ -45,12 +52,14 @@ export async function runControllers(
 ): Promise<void> {
   // Every request and wait listens to it; Node warns about more than ten listeners.
   setMaxListeners(0, environment.signal);
-  await Promise.all(controllers.map((controller) => new ControllerLoop(controller, environment).run()));
+  const budget = new TurnBudget(environment.clock);
+  await Promise.all(controllers.map((controller) => new ControllerLoop(controller, environment, budget).run()));
 }
 
 class ControllerLoop {
   readonly #controller: Controller;
   readonly #env: ControllerEnvironment;
+  readonly #budget: TurnBudget;
   readonly #client: Client;
   readonly #log: Logger;
   readonly #queue: WorkQueue;
@@ -61,10 +70,12 @@ class ControllerLoop {
   readonly #recorder: EventRecorder;
   readonly #failures = new Map<string, readonly Failure[]>();
 
-  constructor(controller: Controller, environment: ControllerEnvironment) {
+  /** `budget`: what all controllers together may use of a turn of the event loop. */
+  constructor(controller: Controller, environment: ControllerEnvironment, budget: TurnBudget) {
     const { clientOf, clock, random, log } = environment;
     this.#controller = controller;
     this.#env = environment;
+    this.#budget = budget;
     this.#client = clientOf(controller.account);
     this.#log = log.with({ controller: controller.name });
     this.#queue = new WorkQueue({ clock, random });
@@ -129,6 +140,7 @@ class ControllerLoop {
     try {
       if (!(await this.#ownWrites.seen(key, signal)))
         this.#log.warn('the cache does not show own writes in time', { key });
+      if (this.#budget.isSpent()) await this.#budget.nextTurn();
       if (signal.aborted) return;
       await this.#perform(key, await this.#plan(key));
       this.#failures.delete(key);
@@ -161,7 +173,7 @@ class ControllerLoop {
     const listerOf = (kind: KindRef) => this.#informers.get(kind)?.lister;
     const record: Performer['record'] = (object, { eventType, reason, message }) =>
       this.#recorder.event(object, eventType, reason, message);
-    await performAll(plan.filter(isApiAction), { client, listerOf, signal, onWrite, record });
+    await performAll(plan.filter(isApiAction), { client, listerOf, signal, onWrite, record, budget: this.#budget });
     const changes = plan.filter((action) => action.type === 'requeueOnChange');
     this.#watches.start(key, changes);
   }
@@ -169,8 +181,9 @@ class ControllerLoop {
   #failed(key: string, error: unknown): void {
     const failures = ((error instanceof AggregateError ? error.errors : [error]) as Error[]).map(failureOf);
     const errors = failures.map((failure) => failure.error);
-    this.#failures.set(key, failures);
-    const fields = { key, errors: errors.map(String), failures: this.#queue.failures(key) + 1 };
+    this.#failures.set(key, failures.slice(0, MAX_KEPT_FAILURES));
+    const logged = errors.slice(0, MAX_LOGGED_ERRORS).map((each) => String(each).slice(0, MAX_LOGGED_ERROR_LENGTH));
+    const fields = { key, errors: logged, failures: this.#queue.failures(key) + 1 };
     // Another writer was faster: the next plan sees the result.
     const stale = errors.every((each) => isApiError(each, 'Conflict', 'AlreadyExists', 'NotFound'));
     if (stale) this.#log.debug('a plan conflicted with another writer', fields);

@@ -1,6 +1,7 @@
 /** Performs the actions of a plan. */
 import { type ApiError, isApiError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/tree.ts';
+import type { TurnBudget } from '../../base/turn-budget.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventSubject } from '../../client/events/event-recorder.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
@@ -37,7 +38,12 @@ export interface Performer {
   /** Called after every write. */
   readonly onWrite: (write: Write) => void;
   readonly record: (object: EventSubject, eventContent: EventContent) => void;
+  /** Starting actions yields to other work by it. */
+  readonly budget: TurnBudget;
 }
+
+/** How many actions of a plan are in progress at a time. */
+const MAX_CONCURRENT_ACTIONS = 256;
 
 /**
  * Performs actions in order, and consecutive ones of some types concurrently. Rejects with the first ActionFailure, or with
@@ -45,9 +51,8 @@ export interface Performer {
  */
 export async function performAll(actions: readonly ApiAction[], performer: Performer): Promise<void> {
   for (const group of groups(actions)) {
-    const tasks = group.map((action) => () => attempt(action, performer));
-    if (group[0]?.type === 'deleteCollection') await performConcurrently(tasks);
-    else await slowStart(tasks);
+    if (group[0]?.type === 'deleteCollection') await performEach(group, performer);
+    else await slowStart(group, performer);
   }
 }
 
@@ -169,18 +174,41 @@ function groups(plan: readonly ApiAction[]): readonly (readonly ApiAction[])[] {
   return out;
 }
 
-type Task = () => Promise<void>;
-
 /** Batches of one, two, four, …: when all of them would fail, few are tried. */
-async function slowStart(tasks: readonly Task[]): Promise<void> {
-  for (let start = 0, size = 1; start < tasks.length; start += size, size *= 2) {
-    await performConcurrently(tasks.slice(start, start + size));
+async function slowStart(actions: readonly ApiAction[], performer: Performer): Promise<void> {
+  for (
+    let start = 0, size = 1;
+    start < actions.length;
+    start += size, size = Math.min(2 * size, MAX_CONCURRENT_ACTIONS)
+  ) {
+    raise(await performConcurrently(actions.slice(start, start + size), performer));
   }
 }
 
-async function performConcurrently(tasks: readonly Task[]): Promise<void> {
-  const results = await Promise.allSettled(tasks.map((task) => task()));
-  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+/** Tries all of them, whatever fails. */
+async function performEach(actions: readonly ApiAction[], performer: Performer): Promise<void> {
+  const errors: unknown[] = [];
+  for (let start = 0; start < actions.length; start += MAX_CONCURRENT_ACTIONS) {
+    const batch = actions.slice(start, start + MAX_CONCURRENT_ACTIONS);
+    for (const error of await performConcurrently(batch, performer)) errors.push(error);
+  }
+  raise(errors);
+}
+
+/** Resolves with the errors. An action runs without a break until it waits for the store: they start over several turns. */
+async function performConcurrently(actions: readonly ApiAction[], performer: Performer): Promise<readonly unknown[]> {
+  const { budget } = performer;
+  const attempts: Promise<void>[] = [];
+  const errors: unknown[] = [];
+  for (const action of actions) {
+    if (budget.isSpent()) await budget.nextTurn();
+    attempts.push(attempt(action, performer).catch((error: unknown) => void errors.push(error)));
+  }
+  await Promise.all(attempts);
+  return errors;
+}
+
+function raise(errors: readonly unknown[]): void {
   if (errors.length === 1) throw errors[0];
   if (errors.length > 1) throw new AggregateError(errors, `${errors.length} actions failed`);
 }

@@ -10,6 +10,7 @@ import type { KubeObject } from '../../kinds/kind.ts';
 import { fromLabelSelector, fromLabels, type LabelSelector } from '../../schema/selector.ts';
 import { type Listers, type Related, related } from '../loop/define.ts';
 import { type Action, type Named, patch } from '../loop/plan.ts';
+import { selectorIndex } from './selector-index.ts';
 
 /** How owners of one kind find their objects of another. */
 export interface Ownership<Owner, T> {
@@ -80,13 +81,11 @@ export async function observeAdoption<Owner extends KubeObject, T extends KubeOb
 /** For a controller's `also`: an orphan wakes every owner that could adopt it. */
 export function orphansOf<Owner extends KubeObject, T extends KubeObject>(ownership: Ownership<Owner, T>): Related {
   const { owner, kind, selector } = ownership;
-  return related(kind, (object, { of }) => {
+  const ownersOf = selectorIndex(owner, selector);
+  return related(kind, (object, world) => {
     if (controllerOf(object)) return [];
     const { namespace = '', labels } = object.metadata;
-    return of(owner)
-      .list(namespace)
-      .filter((each) => selector(each).matches(labels))
-      .map(keyOf);
+    return ownersOf(labels, namespace, world).map(keyOf);
   });
 }
 

@@ -1,11 +1,12 @@
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { SubresourceName } from '../../kinds/subresources.ts';
-import { decode } from '../../schema/decode.ts';
+import { decode, LimitError } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Condition } from '../../store/store.ts';
 import type { Call } from '../api.ts';
 import { type ApiRequest, declaredSubresource } from '../api-request.ts';
 import type { Core } from '../core.ts';
+import { invalidObject } from '../objects/check.ts';
 import type { Resource } from '../registry.ts';
 import type { RequestNotes } from '../request-notes.ts';
 import type { AdmissionPlugin } from './plugin.ts';
@@ -176,6 +177,13 @@ class OpenAdmission implements Admission {
 
   #applyDefaults(plugin: AdmissionPlugin): void {
     if (plugin.keepsDefaults || !this.object) return;
-    this.object = decode(this.#schema, this.object, { from: this.old }) as KubeObject;
+    const { object, old } = this;
+    try {
+      this.object = decode(this.#schema, object, { from: old, replaced: () => old }) as KubeObject;
+    } catch (error) {
+      if (!(error instanceof LimitError)) throw error;
+      const { group, kind } = this.kind;
+      throw invalidObject({ group, kind }, object.metadata.name ?? '', error.errors);
+    }
   }
 }

@@ -3,7 +3,7 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { Fields, Schema } from '../../schema/schema.ts';
 
 /** Options of a schema that say nothing about what is stored. */
-const NOT_STORED = new Set(['description', 'rules', 'required', 'immutable']);
+const NOT_STORED = new Set(['description', 'rules', 'required', 'immutable', 'maxItems']);
 
 /**
  * Identifies what a kind's definition makes of stored bytes: its versions with the stored one first, and their fields

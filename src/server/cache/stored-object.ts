@@ -1,5 +1,5 @@
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
-import { DecodeError, decode } from '../../schema/decode.ts';
+import { DecodeError, decodeUnlimited } from '../../schema/decode.ts';
 
 /** An object as it was read from the store, with the defaults of the version that it is stored in. */
 export interface StoredObject {
@@ -14,7 +14,7 @@ export function decodeStored(stored: Buffer, kind: Kind): StoredObject {
   const version = name === kind.kind && kind.versions.find((each) => each.apiVersion === apiVersion);
   if (!version) throw new Error(`no kind "${name}" is registered for version "${apiVersion}"`);
   try {
-    return { version, object: decode(version.schema, tree) };
+    return { version, object: decodeUnlimited(version.schema, tree) };
   } catch (error) {
     // What today's description refuses still belongs to the client. Where nothing has to be converted, it can be shown.
     if (error instanceof DecodeError && version === kind.hub) return { version, object: tree as KubeObject };

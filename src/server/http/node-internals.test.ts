@@ -23,6 +23,8 @@ import {
   discardInput,
   hasReceivedFin,
   interceptConnections,
+  isPausedByNode,
+  makePausable,
   rawChunkSocket,
   releaseSocket,
   removeHttp2Compatibility,
@@ -341,6 +343,53 @@ describe('pipelined requests', () => {
     await once(second, 'close');
     expect(currentResponse(socket)).toBeUndefined();
     peer.destroy();
+  });
+
+  it.each(['plain', 'TLS'])('a pausable connection over %s stops at pause(), and loses nothing', async (kind) => {
+    const server = kind === 'TLS' ? await secureServer() : createServer();
+    const responses: ServerResponse[] = [];
+    let paused: Socket | undefined;
+    let isPaused = true;
+    const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+      responses.push(response);
+      if (paused) return;
+      paused = request.socket;
+      makePausable(paused, () => isPaused);
+      paused.pause();
+    };
+    (server as Server).on('request', onRequest);
+    const port = await listening(server);
+    const socket = kind === 'TLS' ? await secureClient(port, 'http/1.1') : await client(port);
+    const count = 10_000;
+    socket.write(GET.repeat(count));
+    while (!paused) await new Promise((resolve) => setImmediate(resolve));
+    const before = responses.length;
+    for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+    expect(responses.length).toBe(before);
+    expect(isPausedByNode(paused)).toBe(false);
+    isPaused = false;
+    paused.resume();
+    while (responses.length < count) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('a connection whose responses are not read is paused by Node, and resumed', async () => {
+    const server = await secureServer();
+    let connection: Socket | undefined;
+    let answered = 0;
+    (server as unknown as Server).on('request', (request: IncomingMessage, response: ServerResponse) => {
+      if (!connection) makePausable(request.socket, () => false);
+      connection = request.socket;
+      answered++;
+      response.end(Buffer.alloc(16 * 1024));
+    });
+    const socket = await secureClient(await listening(server), 'http/1.1');
+    socket.pause();
+    const count = 2_000;
+    socket.write(GET.repeat(count));
+    while (!connection || !isPausedByNode(connection)) await new Promise((resolve) => setImmediate(resolve));
+    expect(answered).toBeLessThan(count);
+    socket.resume();
+    while (answered < count) await once(socket, 'data');
   });
 
   it('that wait are closed once, by closeQueued at the latest', async () => {

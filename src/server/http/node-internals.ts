@@ -134,6 +134,27 @@ export function currentResponse(socket: Duplex): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
+/**
+ * Makes `pause()` stop the parser of an HTTP/1 connection until `isPaused` returns false and `resume()` is called.
+ *
+ * By default Node's parser reads past the stream, directly from the handle: `pause()` has no effect, and when Node itself
+ * pauses a connection whose responses are not read, everything that still arrives is a parser error. Adding a listener for
+ * `data` makes it read from the stream for good. Node also resumes the stream after every request.
+ */
+export function makePausable(socket: Duplex, isPaused: () => boolean): void {
+  const ignore = () => undefined;
+  socket.on('data', ignore);
+  socket.off('data', ignore);
+  socket.on('resume', () => {
+    if (isPaused()) socket.pause();
+  });
+}
+
+/** Whether Node has stopped reading the connection because its responses are not read. It resumes by itself. */
+export function isPausedByNode(socket: Duplex): boolean {
+  return (socket as { readonly _paused?: boolean })._paused === true;
+}
+
 /** Calls the listener when a response that is queued behind others gets the socket. */
 export function whenCurrent(response: ServerResponse, listener: () => void): void {
   response.once('socket', listener);

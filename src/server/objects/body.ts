@@ -1,15 +1,19 @@
 import { badRequest } from '../../base/errors.ts';
+import { isTree } from '../../base/tree.ts';
 import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
-import { DecodeError, decode } from '../../schema/decode.ts';
+import { DecodeError, type DecodeOptions, decode, LimitError } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Registry, Resource } from '../registry.ts';
 import type { BodyType } from '../subresources/descriptor.ts';
+import { invalidObject } from './check.ts';
 import { reportBodyFaults, type SentBody, validatesFields } from './field-validation.ts';
 
 /** What a body should be: a kind's name, the version of the request, and the schema to decode it with. */
 interface Expected {
   readonly kind: string;
   readonly apiVersion: string;
+  /** The group in messages, where it is not that of `apiVersion`. */
+  readonly group?: string;
   readonly schema: ObjectSchema;
 }
 
@@ -19,9 +23,9 @@ interface BodyRequest extends SentBody {
   readonly subresource?: { readonly body: BodyType } | undefined;
 }
 
-/** Decodes the body of a request as what its path takes. */
-export function readBody(request: BodyRequest, registry: Registry): KubeObject {
-  return decodeBody(expectedBody(request), request, registry);
+/** Decodes the body of a request as what its path takes. `replaced` returns the object that it replaces. */
+export function readBody(request: BodyRequest, registry: Registry, replaced?: DecodeOptions['replaced']): KubeObject {
+  return decodeBody(expectedBody(request), request, registry, replaced);
 }
 
 /** What the path of a request takes: an object of the resource's kind, or the body of its subresource. */
@@ -33,7 +37,12 @@ export function expectedBody({ resource: { kind, version }, subresource }: BodyR
 }
 
 /** Decodes a body as a kind; the body may leave out its kind and apiVersion. */
-export function decodeBody(expected: Expected, sent: SentBody, registry: Registry): KubeObject {
+export function decodeBody(
+  expected: Expected,
+  sent: SentBody,
+  registry: Registry,
+  replaced?: DecodeOptions['replaced'],
+): KubeObject {
   const { body, duplicates } = sent.call;
   if (body === undefined) throw unrecognized(expected, 'unexpected end of JSON input', '<empty>');
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -52,20 +61,30 @@ export function decodeBody(expected: Expected, sent: SentBody, registry: Registr
   try {
     const unknown: string[] | undefined = validatesFields(sent) ? [] : undefined;
     const note = unknown && ((path: string) => void unknown.push(path));
-    const object = decode(expected.schema, body, note && { unknown: note }) as KubeObject;
+    const object = decode(expected.schema, body, { unknown: note, replaced }) as KubeObject;
     if (unknown && (unknown.length > 0 || duplicates)) reportBodyFaults(sent, unknown, expected);
     object.kind = expected.kind;
     object.apiVersion = expected.apiVersion;
     return object;
   } catch (error) {
-    throw cannotHandle(error, expected.kind, expected.apiVersion);
+    throw cannotHandle(error, expected, body);
   }
 }
 
-export function cannotHandle(error: unknown, kind: string, apiVersion: string): unknown {
+/** The error for a tree that cannot be decoded: 422 for a list that is too long, 400 for anything else. */
+export function cannotHandle(error: unknown, expected: Omit<Expected, 'schema'>, tree: unknown): unknown {
   if (!(error instanceof DecodeError)) return error;
-  const [, version] = splitApiVersion(apiVersion);
+  const { kind, apiVersion } = expected;
+  const [group, version] = splitApiVersion(apiVersion);
+  if (error instanceof LimitError) {
+    return invalidObject({ group: expected.group ?? group, kind }, nameOf(tree), error.errors);
+  }
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`, error);
+}
+
+function nameOf(tree: unknown): string {
+  const name = isTree(tree) && isTree(tree.metadata) ? tree.metadata.name : undefined;
+  return typeof name === 'string' ? name : '';
 }
 
 function checkType(expected: Expected, given: { kind: string; apiVersion: string }, registry: Registry): void {

@@ -19,7 +19,7 @@ export interface DeletePlan {
  * dry run in either is a dry run. Throws 422 when they are invalid together.
  */
 export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, registry: Registry): DeletePlan {
-  const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: DeleteOptions };
+  const expected = { kind: 'DeleteOptions', apiVersion: 'v1', group: 'meta.k8s.io', schema: DeleteOptions };
   const { options = {} } = call;
   const sent: DeleteOptions = call.body === undefined ? {} : (readDeleteOptions(call.body) as DeleteOptions);
   const merged: DeleteOptions = {

@@ -68,12 +68,13 @@ export function decodePatched(tree: any, { schema, before, request, shares = fal
   try {
     const unknown: string[] | undefined = validatesFields(request) ? [] : undefined;
     const note = unknown && ((path: string) => void unknown.push(path));
-    const object = decode(schema, tree, { from: shares ? before : undefined, unknown: note }) as KubeObject;
+    const from = shares ? before : undefined;
+    const object = decode(schema, tree, { from, unknown: note, replaced: () => before }) as KubeObject;
     if (unknown) reportPatchFaults(request, unknown, { schema, before, tree });
     if (object.metadata === before.metadata) object.metadata = { ...before.metadata };
     return object;
   } catch (error) {
-    throw cannotHandle(error, before.kind, before.apiVersion);
+    throw cannotHandle(error, before, before);
   }
 }
 

@@ -13,7 +13,7 @@ import { replyOf } from './reply.ts';
 /** Replaces an object, or the part of it that the subresource of the request updates. */
 export async function update(core: Core, request: ApiRequest): Promise<ObjectReply> {
   const { resource, call } = request;
-  const read = () => readBody(request, core.registry);
+  const read = () => readBody(request, core.registry, () => currentObject(core, request));
   const sent = read();
   checkName(sent, call.name);
   // Only the first attempt may take the decoded body over; later ones need it again as it was sent.
@@ -29,6 +29,12 @@ export async function update(core: Core, request: ApiRequest): Promise<ObjectRep
   }
   const part = updatedPart(request);
   return replyOf(resource, await transact(core, request, { type: 'update', part, next: object }));
+}
+
+/** The object that is replaced, in the version of the request; undefined where that would have to be waited for. */
+function currentObject(core: Core, { resource, call }: ApiRequest): KubeObject | undefined {
+  const entry = core.cache.table(resource.kind).get(call.namespace ?? '', call.name ?? '');
+  return entry?.isReady(resource) ? entry.view(resource).object : undefined;
 }
 
 function checkName({ metadata: { name } }: KubeObject, asked: string | undefined): void {

@@ -2,9 +2,12 @@
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { KubeObject } from '../../../src/kinds/kind.ts';
 import type { Reply } from '../../../src/server/api.ts';
+import { MAX_CONCURRENT_REQUESTS } from '../../../src/server/http/listen/pipelined-requests.ts';
 import { UPGRADE_HANDLING } from '../../../src/server/http/node-internals.ts';
-import { type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
+import { askHttp1 } from '../http-client.ts';
+import { batchOf, itemOf, objectNamed, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
 
 export function pipeliningContract(startServer: StartServer): void {
   const PODS = '/api/v1/namespaces/default/pods';
@@ -141,6 +144,57 @@ export function pipeliningContract(startServer: StartServer): void {
     for (const watch of running.core.watches) await watch.whenStopped;
     expect(running.core.watches).toHaveLength(2);
   });
+
+  it('serves only some of many requests at a time, and answers all of them in order', async () => {
+    const go = holdGets();
+    const names = Array.from({ length: 400 }, (_, i) => `pod-${i}`);
+    socket.write(names.map((name) => get(`${PODS}/${name}`)).join(''));
+    await otherRequests(50);
+    expect(running.core.calls.length).toBeLessThanOrEqual(50 + MAX_CONCURRENT_REQUESTS + 1);
+    go();
+    await codes(names.length);
+    expect([...received.matchAll(/"name":"(pod-\d+)"/g)].map(([, name]) => name)).toEqual(names);
+  });
+
+  it('stops reading from a client that does not read its responses', async () => {
+    const { core } = running;
+    const item = itemOf({ ...objectNamed('large'), large: 'x'.repeat(64 * 1024) } as KubeObject);
+    let served = 0;
+    core.answer = (call) => {
+      if (call.verb === 'get') served++;
+      return call.verb === 'get' ? { type: 'object', item } : core.ordinary(call);
+    };
+    const asked = 600;
+    socket.pause();
+    socket.write(get(`${PODS}/a`).repeat(asked));
+    while (served < 50) await new Promise((resolve) => setImmediate(resolve));
+    await otherRequests(100);
+    expect(served).toBeLessThan(asked / 2);
+    socket.resume();
+    while (received.length < asked * 64 * 1024) await once(socket, 'data');
+    expect(await codes(asked)).toEqual(Array.from({ length: asked }, () => 200));
+  });
+
+  it('a watch behind other requests sends its events', async () => {
+    const go = holdGets();
+    socket.write(get(`${PODS}/a`).repeat(200) + get(WATCH) + get(PODS));
+    await otherRequests(1);
+    go();
+    await codes(201);
+    const [watch] = running.core.watches;
+    await watch!.whenAttached;
+    watch!.consumer?.events(batchOf('seen'));
+    while (!received.includes('"seen"')) await once(socket, 'data');
+    watch!.consumer?.end();
+    expect(await codes(202)).toHaveLength(202);
+  });
+
+  /** Round trips of another client, which give the server time to do what it should not. */
+  async function otherRequests(count: number): Promise<void> {
+    const { port, authority } = running;
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    for (let i = 0; i < count; i++) await askHttp1({ path: PODS, headers, port, ca: authority.ca });
+  }
 
   it('a WebSocket request that is not a watch is closed with its response', async () => {
     socket.write(`${get(PODS, webSocket)}and more`);

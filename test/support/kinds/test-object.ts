@@ -2,7 +2,7 @@
 import { clone, deepFreeze } from '../../../src/base/tree.ts';
 import type { HookContext, Kind, KubeObject, ObjectOf, Version } from '../../../src/kinds/kind.ts';
 import type { SubresourceName } from '../../../src/kinds/subresources.ts';
-import { decode } from '../../../src/schema/decode.ts';
+import { decode, LimitError } from '../../../src/schema/decode.ts';
 import type { FieldError } from '../../../src/schema/field-error.ts';
 import { validate } from '../../../src/schema/validate.ts';
 
@@ -28,6 +28,20 @@ interface Outcome<K extends Kind> {
 }
 
 export function create<K extends Kind>(kind: K, input: unknown, request: Request = {}): Outcome<K> {
+  return withinLimits(input, () => created(kind, input, request));
+}
+
+/** A list that is too long ends everything before validation. */
+function withinLimits<K extends Kind>(input: unknown, write: () => Outcome<K>): Outcome<K> {
+  try {
+    return write();
+  } catch (error) {
+    if (!(error instanceof LimitError)) throw error;
+    return { object: input as ObjectOf<K>, errors: error.errors.map(({ field, message }) => `${field}: ${message}`) };
+  }
+}
+
+function created<K extends Kind>(kind: K, input: unknown, request: Request): Outcome<K> {
   const object = received(kind, input, request.apiVersion);
   if (kind.initialStatus) object.status = kind.initialStatus(object);
   else if (kind.subresources?.status) object.status = {};
@@ -37,6 +51,10 @@ export function create<K extends Kind>(kind: K, input: unknown, request: Request
 
 /** A replace of `old`, or a write of one of its subresources. */
 export function update<K extends Kind>(kind: K, old: ObjectOf<K>, input: unknown, request: Request = {}): Outcome<K> {
+  return withinLimits(input, () => updated(kind, old, input, request));
+}
+
+function updated<K extends Kind>(kind: K, old: ObjectOf<K>, input: unknown, request: Request): Outcome<K> {
   deepFreeze(old);
   const object = received(kind, clone(input), request.apiVersion);
   const before: any = old;

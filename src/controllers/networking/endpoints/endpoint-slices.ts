@@ -10,7 +10,7 @@ import { type Plan, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../../shared/ownership.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import { podsByNode } from '../../shared/pods/pods-by-node.ts';
-import { identityOf, portsOf } from './pod-endpoint.ts';
+import { identityOf, MAX_LISTED_PORTS, type PodPorts, portMapping } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
@@ -22,19 +22,14 @@ import {
   type SeenService,
 } from './service-pods.ts';
 import { MANAGED_BY, SERVICE_NAME, slicesManagedBy, slicesOf } from './service-slices.ts';
-import {
-  type EndpointGroup,
-  pack,
-  type Slice,
-  type SliceEndpoint,
-  type SlicePort,
-  slicePorts,
-} from './slice-packing.ts';
+import { type EndpointGroup, pack, type Slice, type SliceEndpoint, slicePorts } from './slice-packing.ts';
 import { triggerTime, withTriggerTime } from './trigger-time.ts';
 
 const NAME = 'endpointslice-controller.k8s.io';
 const ZONE = 'topology.kubernetes.io/zone';
 const MAX_ENDPOINTS_PER_SLICE = 100;
+/** The limit of the kind. */
+const MAX_PORTS_PER_SLICE = 20_000;
 
 export const endpointSliceController: Controller = defineController<Service>({
   name: 'endpoint-slice',
@@ -81,20 +76,38 @@ interface ServicePods {
 
 /** By the ports of the pods. A service without pods has one empty slice, which shows that it was processed. */
 function groupsOf(service: SeenService, { pods, family, world }: ServicePods): EndpointGroup[] {
-  const groups = new Map<string, { ports: readonly SlicePort[]; endpoints: SliceEndpoint[] }>();
+  const portsOf = portMapping(service);
+  const groups = new Map<PodPorts, SliceEndpoint[]>();
   for (const pod of pods) {
     const addresses = addressesOf(pod).filter((each) => ipFamily(each) === family);
     if (addresses.length === 0) continue;
     const node = world.of(Node).get(pod.spec.nodeName ?? '');
     if (!node && !service.spec.publishNotReadyAddresses) continue;
-    const ports = slicePorts(portsOf(pod, service));
-    const key = JSON.stringify(ports);
-    const group = groups.get(key) ?? { ports, endpoints: [] };
-    groups.set(key, group);
-    group.endpoints.push(endpointOf(service, pod, { addresses, zone: node?.metadata.labels?.[ZONE] }));
+    const found = portsOf(pod);
+    if (!found) continue;
+    const endpoints = groups.get(found) ?? [];
+    groups.set(found, endpoints);
+    endpoints.push(endpointOf(service, pod, { addresses, zone: node?.metadata.labels?.[ZONE] }));
   }
   if (groups.size === 0) return [{ addressType: family, ports: [], endpoints: [] }];
-  return [...groups.values()].map((group) => ({ addressType: family, ...group }));
+  return limited(
+    [...groups].map(([{ ports }, endpoints]) => ({
+      addressType: family,
+      ports: slicePorts(ports.slice(0, MAX_PORTS_PER_SLICE)),
+      endpoints,
+    })),
+  );
+}
+
+/** Every slice lists its ports: endpoints beyond what all slices may list together are left out. */
+function limited(groups: readonly EndpointGroup[]): EndpointGroup[] {
+  let left = MAX_LISTED_PORTS;
+  return groups.flatMap((group) => {
+    const perSlice = Math.max(1, group.ports.length);
+    const endpoints = group.endpoints.slice(0, Math.floor(left / perSlice) * MAX_ENDPOINTS_PER_SLICE);
+    left -= perSlice * Math.ceil(endpoints.length / MAX_ENDPOINTS_PER_SLICE);
+    return endpoints.length > 0 ? [{ ...group, endpoints }] : [];
+  });
 }
 
 function endpointOf(

@@ -8,7 +8,7 @@ import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, create, type EventReport, eventContent, type Plan, remove, update } from '../../loop/plan.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
-import { identityOf, portsOf } from './pod-endpoint.ts';
+import { identityOf, type PodPorts, portMapping } from './pod-endpoint.ts';
 import {
   addressesOf,
   familiesOf,
@@ -20,7 +20,7 @@ import {
   type SeenPod,
   type SeenService,
 } from './service-pods.ts';
-import { type Address, packed, type Subset, truncated } from './subsets.ts';
+import { type Address, type Packed, packed, type Subset, truncated } from './subsets.ts';
 import { triggerTime, withTriggerTime } from './trigger-time.ts';
 
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
@@ -50,18 +50,32 @@ export function planEndpoints(service: SeenService | undefined, world: Pick<Snap
   if (!service) return current ? [remove(Endpoints, current)] : [];
   if (isManagedByOthers(service)) return [];
   const pods = podsOf(service, world, service.spec.publishNotReadyAddresses ?? false);
-  const subsets = packed(pods.flatMap((pod) => subsetsOf(service, pod)));
-  return written(service, { current, subsets, pods });
+  const { subsets: unpacked, isCut } = subsetsOf(service, pods);
+  const { subsets, isCut: isPackedCut } = packed(unpacked);
+  return written(service, { current, subsets, isCut: isCut || isPackedCut, pods });
 }
 
-/** Each port of a pod is a subset; they are packed afterwards. */
-function subsetsOf(service: SeenService, pod: SeenPod): Subset[] {
-  const address = addressOf(service, pod);
-  if (!address) return [];
-  const { ports = [], publishNotReadyAddresses } = service.spec;
-  const list = publishNotReadyAddresses || isReady(pod) ? 'addresses' : 'notReadyAddresses';
-  if (ports.length === 0) return isHeadless(service) ? [{ [list]: [address] }] : [];
-  return portsOf(pod, service).map((port) => ({ [list]: [address], ports: [port] }));
+/** One subset for all pods with the same ports; they are packed afterwards. */
+function subsetsOf(service: SeenService, pods: readonly SeenPod[]): Packed {
+  const { ports: servicePorts = [], publishNotReadyAddresses } = service.spec;
+  if (servicePorts.length === 0 && !isHeadless(service)) return { subsets: [], isCut: false };
+  const portsOf = portMapping(service);
+  const groups = new Map<PodPorts, { addresses: Address[]; notReadyAddresses: Address[] }>();
+  let isCut = false;
+  for (const pod of pods) {
+    const address = addressOf(service, pod);
+    const found = address && portsOf(pod);
+    if (address && !found) isCut = true;
+    if (!address || !found) continue;
+    const group = groups.get(found) ?? { addresses: [], notReadyAddresses: [] };
+    groups.set(found, group);
+    (publishNotReadyAddresses || isReady(pod) ? group.addresses : group.notReadyAddresses).push(address);
+  }
+  // On pods that have none of its ports, a service with ports has no endpoint.
+  const subsets = [...groups].flatMap(([{ ports }, addresses]) =>
+    ports.length > 0 || servicePorts.length === 0 ? [{ ...addresses, ports }] : [],
+  );
+  return { subsets, isCut };
 }
 
 function addressOf(service: SeenService, pod: SeenPod): Address | undefined {
@@ -73,11 +87,13 @@ function addressOf(service: SeenService, pod: SeenPod): Address | undefined {
 interface EndpointsInput {
   readonly current: SeenEndpoints | undefined;
   readonly subsets: readonly Subset[];
+  /** Whether some were left out. */
+  readonly isCut: boolean;
   readonly pods: readonly SeenPod[];
 }
 
-function written(service: SeenService, { current, subsets, pods }: EndpointsInput): Action[] {
-  const fitting = truncated(subsets);
+function written(service: SeenService, { current, subsets, isCut, pods }: EndpointsInput): Action[] {
+  const fitting = truncated(subsets) ?? (isCut ? subsets : undefined);
   const kept = fitting ?? subsets;
   const labels = { ...labelsFrom(service), [MANAGED_BY]: NAME };
   const isOver = current?.metadata.annotations?.[OVER_CAPACITY] === 'truncated';

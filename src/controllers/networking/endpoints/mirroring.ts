@@ -18,6 +18,8 @@ const SKIP = 'endpointslice.kubernetes.io/skip-mirror';
 const LEADER = 'control-plane.alpha.kubernetes.io/leader';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const MAX_ENDPOINTS_PER_SLICE = 1000;
+/** The limit of the kind. */
+const MAX_PORTS_PER_SLICE = 20_000;
 
 type SeenEndpoints = DeepReadonly<Endpoints>;
 
@@ -37,7 +39,7 @@ export function planMirroring(endpoints: SeenEndpoints | undefined, world: Pick<
     return slices.map((slice) => remove(EndpointSlice, slice));
   }
   if (endpoints.metadata.deletionTimestamp) return [];
-  const mirrored = packed(endpoints.subsets ?? []).map(mirror);
+  const mirrored = packed(endpoints.subsets ?? []).subsets.map(mirror);
   const packing = {
     limit: MAX_ENDPOINTS_PER_SLICE,
     sliceFor: (_: EndpointGroup, old: Slice | undefined) => sliceFor(endpoints, old),
@@ -67,7 +69,9 @@ function mirror({ addresses = [], notReadyAddresses = [], ports = [] }: Subset):
   const kept = valid.slice(0, MAX_ENDPOINTS_PER_SLICE);
   const groups = (['IPv4', 'IPv6'] as const).flatMap((addressType) => {
     const endpoints = kept.filter(({ address }) => ipFamily(address.ip) === addressType).map(endpointOf);
-    return endpoints.length > 0 ? [{ addressType, ports: slicePorts(ports), endpoints }] : [];
+    return endpoints.length > 0
+      ? [{ addressType, ports: slicePorts(ports.slice(0, MAX_PORTS_PER_SLICE)), endpoints }]
+      : [];
   });
   return { groups, invalid: all.length - valid.length, beyond: valid.length - kept.length };
 }
@@ -85,11 +89,12 @@ function endpointOf({ address, ready }: { readonly address: Address; readonly re
 
 /** Groups without ports can come from several subsets. */
 function merged(groups: readonly EndpointGroup[]): EndpointGroup[] {
-  const out = new Map<string, EndpointGroup>();
+  const out = new Map<string, EndpointGroup & { readonly endpoints: SliceEndpoint[] }>();
   for (const group of groups) {
     const key = `${group.addressType} ${JSON.stringify(group.ports)}`;
-    const known = out.get(key);
-    out.set(key, known ? { ...known, endpoints: [...known.endpoints, ...group.endpoints] } : group);
+    const known = out.get(key) ?? { ...group, endpoints: [] };
+    out.set(key, known);
+    for (const endpoint of group.endpoints) known.endpoints.push(endpoint);
   }
   return [...out.values()];
 }

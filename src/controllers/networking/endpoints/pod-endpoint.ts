@@ -14,25 +14,69 @@ export function identityOf(pod: SeenPod, service: SeenService) {
   };
 }
 
-/** The pod's ports for those of the service, without those that it does not have. */
-export function portsOf(pod: SeenPod, { spec }: SeenService) {
-  return (spec.ports ?? []).flatMap((port) => {
-    const number = portOf(pod, port);
-    if (number === undefined) return [];
-    const { name, protocol, appProtocol } = port;
-    return [{ ...(name ? { name } : {}), port: number, protocol, ...(appProtocol ? { appProtocol } : {}) }];
-  });
+/** The ports of a service on its pods. Pods on which the service has the same ports share one object. */
+export interface PodPorts {
+  readonly ports: readonly EndpointPort[];
 }
 
-/** Returns undefined when the pod has no port of the name. */
-function portOf({ spec }: SeenPod, { targetPort, port, protocol }: ServicePort): number | undefined {
-  if (typeof targetPort !== 'string') return targetPort ?? port;
+interface EndpointPort {
+  readonly name?: string;
+  readonly port: number;
+  readonly protocol: ServicePort['protocol'];
+  readonly appProtocol?: string;
+}
+
+/** How many ports are listed for all different pods of a service together. Pods beyond it are not published. */
+export const MAX_LISTED_PORTS = 50_000;
+
+/**
+ * Returns a function that finds the ports of a pod, without those that it does not have. Only named ports differ between
+ * pods: a service has its ports listed once for all pods that number them alike, not once for each pod. Undefined for a
+ * pod that is not published because there are too many different ones.
+ */
+export function portMapping({ spec }: SeenService): (pod: SeenPod) => PodPorts | undefined {
+  const { ports = [] } = spec;
+  const names = new Set(ports.flatMap((port) => (typeof port.targetPort === 'string' ? [targetKey(port)] : [])));
+  const known = new Map<string, PodPorts>();
+  const maxKnown = Math.max(1, Math.floor(MAX_LISTED_PORTS / Math.max(1, ports.length)));
+  return (pod) => {
+    const numbers = names.size > 0 ? numbersOf(pod, names) : NO_NUMBERS;
+    const key = [...numbers]
+      .map(([name, number]) => `${name}=${number}`)
+      .sort()
+      .join(' ');
+    const found = known.get(key);
+    if (found || known.size >= maxKnown) return found;
+    const listed = { ports: ports.flatMap((port) => portOf(port, numbers)) };
+    known.set(key, listed);
+    return listed;
+  };
+}
+
+type Numbers = ReadonlyMap<string, number>;
+
+const NO_NUMBERS: Numbers = new Map();
+
+const targetKey = ({ targetPort, protocol }: ServicePort) => `${targetPort}/${protocol}`;
+
+/** The numbers of these ports of the pod. The first container with a port of the name counts. */
+function numbersOf({ spec }: SeenPod, names: ReadonlySet<string>): Numbers {
   const sidecars = spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
-  for (const container of [...spec.containers, ...sidecars]) {
-    const found = container.ports?.find((each) => each.name === targetPort && each.protocol === protocol);
-    if (found) return found.containerPort;
+  const numbers = new Map<string, number>();
+  for (const { ports = [] } of [...spec.containers, ...sidecars]) {
+    for (const { name, protocol, containerPort } of ports) {
+      const key = `${name}/${protocol}`;
+      if (name && names.has(key) && !numbers.has(key)) numbers.set(key, containerPort);
+    }
   }
-  return undefined;
+  return numbers;
+}
+
+function portOf(port: ServicePort, numbers: Numbers): EndpointPort[] {
+  const { name, protocol, appProtocol, targetPort } = port;
+  const number = typeof targetPort === 'string' ? numbers.get(targetKey(port)) : (targetPort ?? port.port);
+  if (number === undefined) return [];
+  return [{ ...(name ? { name } : {}), port: number, protocol, ...(appProtocol ? { appProtocol } : {}) }];
 }
 
 /** The DNS host name of the pod. */

@@ -9,6 +9,7 @@ import { type Listers, type Related, related } from '../../loop/define.ts';
 import { compiledLabels } from '../../shared/ownership.ts';
 import { isReady, isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsWith } from '../../shared/pods/pods-by-label.ts';
+import { selectorIndex } from '../../shared/selector-index.ts';
 
 export type SeenPod = DeepReadonly<Pod>;
 export type SeenService = DeepReadonly<Service>;
@@ -38,16 +39,14 @@ export function podsOf({ metadata, spec }: SeenService, world: Listers, withTerm
   );
 }
 
+const servicesOf = selectorIndex(Service, (service) =>
+  isManagedByOthers(service) ? undefined : compiledLabels(service.spec.selector),
+);
+
 /** For a controller's `also`: a changed pod wakes the services that select it, or did before. */
 export const podsBehindServices: Related = related(
   Pod,
-  ({ metadata }, { of }) =>
-    of(Service)
-      .list(metadata.namespace)
-      .filter(
-        (service) => !isManagedByOthers(service) && compiledLabels(service.spec.selector).matches(metadata.labels),
-      )
-      .map(keyOf),
+  ({ metadata }, world) => servicesOf(metadata.labels, metadata.namespace ?? '', world).map(keyOf),
   (pod, old) =>
     isReady(pod) === isReady(old) &&
     isTerminal(pod) === isTerminal(old) &&

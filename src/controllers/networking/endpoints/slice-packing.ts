@@ -40,25 +40,28 @@ interface PlannedSlice {
 
 /** `slices`: all existing ones. Those that match no group are deleted, unless they can be reused. */
 export function pack(groups: readonly EndpointGroup[], slices: readonly Slice[], packing: Packing): Action[] {
+  const byGroup = grouped(slices, groupKey);
   const planned = groups.flatMap((group) => {
-    const key = groupKey(group);
-    const own = slices.filter((slice) => groupKey(slice) === key);
+    const own = byGroup.get(groupKey(group)) ?? [];
     return group.endpoints.length > 0 ? packGroup(group, own, packing) : [empty(group, own[0])];
   });
   const kept = planned.filter(({ endpoints, group }) => endpoints.length > 0 || group.endpoints.length === 0);
   const used = new Set(kept.map(({ old }) => old));
-  const left = new Set(slices.filter((slice) => !used.has(slice)));
-  for (const slice of kept) {
-    if (slice.old) continue;
-    const unused = [...left].find(({ addressType }) => addressType === slice.group.addressType);
-    if (!unused) continue;
-    left.delete(unused);
-    slice.old = unused;
+  const unused = grouped(slices.filter((slice) => !used.has(slice)).reverse(), ({ addressType }) => addressType);
+  for (const slice of kept) slice.old ??= unused.get(slice.group.addressType)?.pop();
+  const left = [...unused.values()].flatMap((all) => all.reverse());
+  return [...kept.flatMap((slice) => written(slice, packing)), ...left.map((slice) => remove(EndpointSlice, slice))];
+}
+
+function grouped(slices: readonly Slice[], keyOf: (slice: Slice) => string): Map<string, Slice[]> {
+  const out = new Map<string, Slice[]>();
+  for (const slice of slices) {
+    const key = keyOf(slice);
+    const found = out.get(key);
+    if (found) found.push(slice);
+    else out.set(key, [slice]);
   }
-  return [
-    ...kept.flatMap((slice) => written(slice, packing)),
-    ...[...left].map((slice) => remove(EndpointSlice, slice)),
-  ];
+  return out;
 }
 
 function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Packing): PlannedSlice[] {
@@ -76,20 +79,26 @@ function packGroup(group: EndpointGroup, slices: readonly Slice[], { limit }: Pa
     return { group, old, endpoints, isChanged: !deepEqual(endpoints, old.endpoints) };
   });
   const rest = [...wanted.values()];
+  let next = 0;
+  const left = () => rest.length - next;
+  const take = (count: number) => {
+    const taken = rest.slice(next, next + count);
+    next += taken.length;
+    return taken;
+  };
   const fill = (slice: PlannedSlice) => {
-    slice.endpoints.push(...rest.splice(0, limit - slice.endpoints.length));
+    slice.endpoints.push(...take(limit - slice.endpoints.length));
     slice.isChanged = true;
   };
   const changing = planned.filter(({ isChanged, endpoints }) => isChanged && endpoints.length > 0);
-  for (const slice of changing.sort((a, b) => b.endpoints.length - a.endpoints.length))
-    if (rest.length > 0) fill(slice);
-  while (rest.length >= limit) planned.push(filled(group, rest.splice(0, limit)));
-  if (rest.length === 0) return planned;
+  for (const slice of changing.sort((a, b) => b.endpoints.length - a.endpoints.length)) if (left() > 0) fill(slice);
+  while (left() >= limit) planned.push(filled(group, take(limit)));
+  if (left() === 0) return planned;
   const fitting = planned
-    .filter(({ isChanged, endpoints }) => !isChanged && endpoints.length + rest.length <= limit)
+    .filter(({ isChanged, endpoints }) => !isChanged && endpoints.length + left() <= limit)
     .sort((a, b) => b.endpoints.length - a.endpoints.length)[0];
   if (fitting) fill(fitting);
-  else planned.push(filled(group, rest));
+  else planned.push(filled(group, take(limit)));
   return planned;
 }
 
@@ -139,10 +148,19 @@ function endpointKey({ addresses, hostname, targetRef, nodeName }: SliceEndpoint
   ]);
 }
 
-/** The order of ports does not matter. */
 function groupKey({ addressType, ports }: Pick<EndpointGroup, 'addressType' | 'ports'>): string {
-  const texts = ports.map(({ name, port, protocol, appProtocol }) =>
-    JSON.stringify([name, port, protocol, appProtocol]),
-  );
-  return `${addressType} ${texts.sort().join(' ')}`;
+  return `${addressType} ${portsKey(ports)}`;
+}
+
+/** Lists of ports are immutable, long in rare cases, and compared in every plan. */
+const portsKeys = new WeakMap<readonly SlicePort[], string>();
+
+/** The order of ports does not matter. None of the fields has a space. */
+function portsKey(ports: readonly SlicePort[]): string {
+  const known = portsKeys.get(ports);
+  if (known !== undefined) return known;
+  const texts = ports.map(({ name, port, protocol, appProtocol = '' }) => `${name} ${port} ${protocol} ${appProtocol}`);
+  const key = texts.sort().join('\n');
+  portsKeys.set(ports, key);
+  return key;
 }

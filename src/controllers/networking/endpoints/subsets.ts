@@ -9,37 +9,90 @@ type Port = NonNullable<Subset['ports']>[number];
 /** The maximum number of addresses in an Endpoints object. */
 export const MAX_ADDRESSES = 1000;
 
+/** How many addresses all subsets have together, at most: of subsets that share addresses, each lists them. */
+const MAX_PACKED_ADDRESSES = 100_000;
+
 interface Entry {
   readonly address: Address;
   readonly isReady: boolean;
 }
 
-/**
- * Ports with the same addresses share a subset. An address that is ready in one subset and not in another is not ready.
- */
-export function packed(subsets: readonly Subset[]): readonly Subset[] {
-  const byPort = new Map<string, { port: Port | undefined; entries: Map<string, Entry> }>();
-  for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
-    for (const port of ports.length > 0 ? ports : [undefined]) {
-      const key = portKey(port);
-      const group = byPort.get(key) ?? { port, entries: new Map() };
-      byPort.set(key, group);
-      for (const address of addresses) enter(group.entries, { address, isReady: true });
-      for (const address of notReadyAddresses) enter(group.entries, { address, isReady: false });
-    }
-  }
-  const groups = new Map<string, { ports: Port[]; entries: Entry[] }>();
-  for (const [, { port, entries }] of [...byPort].sort(([a], [b]) => compare(a, b))) {
-    const sorted = [...entries].sort(([a], [b]) => compare(a, b));
-    const key = sorted.map(([place, { isReady }]) => `${place} ${isReady}`).join('\n');
-    const group = groups.get(key) ?? { ports: [], entries: sorted.map(([, entry]) => entry) };
-    groups.set(key, group);
-    if (port) group.ports.push(port);
-  }
-  return [...groups.values()].filter(({ entries }) => entries.length > 0).map(subsetOf);
+/** Addresses by their keys. */
+type Entries = ReadonlyMap<string, Entry>;
+
+export interface Packed {
+  readonly subsets: readonly Subset[];
+  /** Whether subsets were left out because they have too many addresses together. */
+  readonly isCut: boolean;
 }
 
-function subsetOf({ ports, entries }: { ports: readonly Port[]; entries: readonly Entry[] }): Subset {
+/**
+ * Ports with the same addresses share a subset. An address that is ready in one subset and not in another is not ready. The
+ * addresses behind a port are never combined with it one by one: ports that occur in the same of the given subsets have
+ * the same addresses.
+ */
+export function packed(subsets: readonly Subset[]): Packed {
+  const bySources = new Map<string, { ports: KeyedPort[]; sources: readonly number[] }>();
+  for (const { key, port, sources } of portsIn(subsets)) {
+    const text = sources.join(' ');
+    const group = bySources.get(text) ?? { ports: [], sources };
+    bySources.set(text, group);
+    group.ports.push({ key, port });
+  }
+  const given = subsets.map(entriesOf);
+  const groups = new Map<string, { ports: KeyedPort[]; entries: readonly Entry[] }>();
+  let left = MAX_PACKED_ADDRESSES;
+  for (const { ports, sources } of bySources.values()) {
+    left -= sum(sources.map((source) => (given[source] as Entries).size));
+    if (left < 0) break;
+    const sorted = [...union(sources.map((source) => given[source] as Entries))].sort(([a], [b]) => compare(a, b));
+    const text = sorted.map(([key, { isReady }]) => `${key} ${isReady}`).join('\n');
+    const group = groups.get(text) ?? { ports: [], entries: sorted.map(([, entry]) => entry) };
+    groups.set(text, group);
+    for (const port of ports) group.ports.push(port);
+  }
+  const out = [...groups.values()].filter(({ entries }) => entries.length > 0);
+  for (const { ports } of out) ports.sort((a, b) => compare(a.key, b.key));
+  out.sort((a, b) => compare(a.ports[0]?.key ?? '', b.ports[0]?.key ?? ''));
+  return { subsets: out.map(subsetOf), isCut: left < 0 };
+}
+
+/** A port with its key; undefined for a subset without ports. */
+interface KeyedPort {
+  readonly key: string;
+  readonly port: Port | undefined;
+}
+
+/** All ports, sorted, each with the positions of the subsets that have it. */
+function portsIn(subsets: readonly Subset[]): (KeyedPort & { readonly sources: readonly number[] })[] {
+  const out = new Map<string, KeyedPort & { readonly sources: number[] }>();
+  for (const [source, { ports = [] }] of subsets.entries()) {
+    for (const port of ports.length > 0 ? ports : [undefined]) {
+      const key = portKey(port);
+      const found = out.get(key) ?? { key, port, sources: [] };
+      out.set(key, found);
+      if (found.sources.at(-1) !== source) found.sources.push(source);
+    }
+  }
+  return [...out.values()].sort((a, b) => compare(a.key, b.key));
+}
+
+function entriesOf({ addresses = [], notReadyAddresses = [] }: Subset): Entries {
+  const entries = new Map<string, Entry>();
+  for (const address of addresses) enter(entries, { address, isReady: true });
+  for (const address of notReadyAddresses) enter(entries, { address, isReady: false });
+  return entries;
+}
+
+function union(all: readonly Entries[]): Entries {
+  if (all.length === 1) return all[0] as Entries;
+  const out = new Map<string, Entry>();
+  for (const entries of all) for (const entry of entries.values()) enter(out, entry);
+  return out;
+}
+
+function subsetOf({ ports: keyed, entries }: { ports: readonly KeyedPort[]; entries: readonly Entry[] }): Subset {
+  const ports = keyed.flatMap(({ port }) => port ?? []);
   const ready = entries.filter(({ isReady }) => isReady).map(({ address }) => address);
   const notReady = entries.filter(({ isReady }) => !isReady).map(({ address }) => address);
   return {

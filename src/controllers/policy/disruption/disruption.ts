@@ -21,6 +21,7 @@ import { type Action, event, type Plan, requeueAfter, updateStatus } from '../..
 import { withConditions } from '../../shared/conditions.ts';
 import { compiledSelector } from '../../shared/ownership.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
+import { selectorIndex } from '../../shared/selector-index.ts';
 import { expectedPods, type OtherScales, observeOthers, SCALED } from './expected-pods.ts';
 
 type Budget = DeepReadonly<PodDisruptionBudget>;
@@ -47,11 +48,10 @@ export function disruptionController({ kinds }: DisruptionControllerOptions): Co
   });
 }
 
-function budgetsOf({ metadata }: SeenPod, { of }: Listers): string[] {
-  return of(PodDisruptionBudget)
-    .list(metadata.namespace)
-    .filter(({ spec }) => compiledSelector(spec.selector).matches(metadata.labels))
-    .map(keyOf);
+const budgetsByLabels = selectorIndex(PodDisruptionBudget, ({ spec }) => compiledSelector(spec.selector));
+
+function budgetsOf({ metadata }: SeenPod, world: Listers): string[] {
+  return budgetsByLabels(metadata.labels, metadata.namespace ?? '', world).map(keyOf);
 }
 
 function isSameForBudgets(pod: SeenPod, old: SeenPod): boolean {

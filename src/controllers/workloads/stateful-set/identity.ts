@@ -10,14 +10,17 @@ export type SeenPod = DeepReadonly<Pod>;
 const NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
 const INDEX_LABEL = 'apps.kubernetes.io/pod-index';
 
-const ORDINAL = /^(.*)-(0|[1-9]\d{0,8})$/;
+const ORDINAL = /^(.*)-(0|[1-9]\d{0,9})$/;
+
+/** Ordinals are 32-bit integers. */
+export const MAX_ORDINAL = 2 ** 31 - 1;
 
 export const podName = ({ metadata }: SeenSet, ordinal: number) => `${metadata.name}-${ordinal}`;
 
 /** Returns undefined when the name is not of the set. */
 export function ordinalOf({ metadata }: SeenPod, set: SeenSet): number | undefined {
   const [, parent, ordinal] = ORDINAL.exec(metadata.name ?? '') ?? [];
-  return parent === set.metadata.name ? Number(ordinal) : undefined;
+  return parent === set.metadata.name && Number(ordinal) <= MAX_ORDINAL ? Number(ordinal) : undefined;
 }
 
 /** Returns the name without the ordinal; undefined when there is none. */

@@ -1,7 +1,7 @@
 /** The pods of a StatefulSet by ordinal. */
 import { isAvailable } from '../../shared/pods/availability.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
-import { ordinalOf, type SeenPod, type SeenSet } from './identity.ts';
+import { MAX_ORDINAL, ordinalOf, type SeenPod, type SeenSet } from './identity.ts';
 
 /** An ordinal of the set, with its pod. */
 export interface Replica {
@@ -9,34 +9,53 @@ export interface Replica {
   readonly pod: SeenPod | undefined;
 }
 
-/** A pod beyond the size of the set. */
-export interface Condemned {
+/** An existing pod. */
+export interface Member {
   readonly ordinal: number;
   readonly pod: SeenPod;
 }
 
+/** The size of a set is whatever a client wrote: ordinals without a pod are never listed, only enumerated (replicasOf). */
 export interface Members {
+  /** The first ordinal, and the one after the last. */
+  readonly first: number;
+  readonly end: number;
   /** By ordinal, ascending. */
-  readonly replicas: readonly Replica[];
-  /** By ordinal, descending: the order of deletion. */
-  readonly condemned: readonly Condemned[];
+  readonly present: readonly Member[];
+  /** Pods beyond the size of the set, by ordinal, descending: the order of deletion. */
+  readonly condemned: readonly Member[];
 }
 
 export function membersOf(set: SeenSet, pods: readonly SeenPod[]): Members {
-  const start = set.spec.ordinals?.start ?? 0;
-  const places = new Map<number, SeenPod>();
-  const condemned: Condemned[] = [];
+  const first = set.spec.ordinals?.start ?? 0;
+  const end = Math.min(first + set.spec.replicas, MAX_ORDINAL + 1);
+  const present: Member[] = [];
+  const condemned: Member[] = [];
   for (const pod of pods) {
     const ordinal = ordinalOf(pod, set);
     if (ordinal === undefined) continue;
-    if (ordinal >= start && ordinal < start + set.spec.replicas) places.set(ordinal, pod);
-    else condemned.push({ ordinal, pod });
+    (ordinal >= first && ordinal < end ? present : condemned).push({ ordinal, pod });
   }
-  const replicas = Array.from({ length: set.spec.replicas }, (_, at) => {
-    const ordinal = start + at;
-    return { ordinal, pod: places.get(ordinal) };
-  });
-  return { replicas, condemned: condemned.sort((a, b) => b.ordinal - a.ordinal) };
+  return {
+    first,
+    end,
+    present: present.sort((a, b) => a.ordinal - b.ordinal),
+    condemned: condemned.sort((a, b) => b.ordinal - a.ordinal),
+  };
+}
+
+/**
+ * Enumerates the ordinals of the set, ascending. Ordinals without a pod are left out while `wantsMissing` returns false;
+ * without it, callers must stop by themselves: there may be two billion.
+ */
+export function* replicasOf({ first, end, present }: Members, wantsMissing = () => true): Iterable<Replica> {
+  let next = first;
+  for (const member of present) {
+    for (; next < member.ordinal && wantsMissing(); next++) yield { ordinal: next, pod: undefined };
+    yield member;
+    next = member.ordinal + 1;
+  }
+  for (; next < end && wantsMissing(); next++) yield { ordinal: next, pod: undefined };
 }
 
 export const isRunningAndReady = (pod: SeenPod) => pod.status.phase === 'Running' && isReady(pod);

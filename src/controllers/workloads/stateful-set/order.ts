@@ -7,8 +7,11 @@ import { type Action, create, type EventReport, event, eventContent, remove } fr
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { type Claims, claimsOf } from './claims.ts';
 import { podName, restoreIdentity, type SeenPod, type SeenSet } from './identity.ts';
-import { type Condemned, isUp, type Members, type Replica } from './members.ts';
+import { isUp, type Member, type Members, replicasOf } from './members.ts';
 import { memberPod, type Revisions } from './revisions.ts';
+
+/** How many pods and claims are created in one plan. */
+const MAX_STARTS_PER_PLAN = 500;
 
 export interface OrderInput {
   readonly revisions: Revisions;
@@ -25,7 +28,7 @@ export interface Ordered {
 /** First every ordinal gets an available pod, then surplus ones are deleted. */
 export function order(set: SeenSet, members: Members, input: OrderInput): Ordered {
   const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
-  const filled = fill(set, members.replicas, { ...input, isOrdered });
+  const filled = fill(set, members, { ...input, isOrdered });
   if (!filled.isDone) return filled;
   const shrunk = shrink(set, members, { ...input, isOrdered });
   return { actions: [...filled.actions, ...shrunk.actions], isDone: shrunk.isDone };
@@ -41,18 +44,21 @@ interface Step {
   readonly waits: boolean;
 }
 
-function fill(set: SeenSet, replicas: readonly Replica[], input: Input): Ordered {
+/** However large the set, a plan starts a limited number of pods: those that it creates cause the next plan. */
+function fill(set: SeenSet, members: Members, input: Input): Ordered {
   const actions: Action[] = [];
-  for (const replica of replicas) {
-    const step = replica.pod ? maintain(set, { ...replica, pod: replica.pod }, input) : start(set, replica, input);
-    actions.push(...step.actions);
+  let started = 0;
+  for (const { ordinal, pod } of replicasOf(members, () => started < MAX_STARTS_PER_PLAN)) {
+    const step = pod ? maintain(set, { ordinal, pod }, input) : start(set, ordinal, input);
+    if (!pod) started += step.actions.length;
+    for (const action of step.actions) actions.push(action);
     if (step.waits && input.isOrdered) return { actions, isDone: false };
   }
   return { actions, isDone: true };
 }
 
 /** Creates a pod when its claims exist. */
-function start(set: SeenSet, { ordinal }: Replica, { revisions, world }: Input): Step {
+function start(set: SeenSet, ordinal: number, { revisions, world }: Input): Step {
   const claims = claimsOf(set, { ordinal }, world);
   if (claims.isStale) return { actions: [], waits: true };
   if (claims.leaving) return { actions: [unusable(set, ordinal, claims.leaving)], waits: true };
@@ -64,7 +70,7 @@ function start(set: SeenSet, { ordinal }: Replica, { revisions, world }: Input):
 }
 
 /** Replaces a terminated pod; others are kept in order. */
-function maintain(set: SeenSet, { ordinal, pod }: Condemned, { world, now }: Input): Step {
+function maintain(set: SeenSet, { ordinal, pod }: Member, { world, now }: Input): Step {
   const isLeaving = pod.metadata.deletionTimestamp !== undefined;
   if (isTerminal(pod)) return { actions: isLeaving ? [] : [removal(set, { ordinal, pod })], waits: true };
   if (isLeaving) return { actions: [], waits: true };
@@ -83,18 +89,23 @@ const restoreClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
  * The last goes first. In order, it goes alone, and one that is not available only when none before it is down. A terminated
  * pod will never be available, so that waiting is pointless.
  */
-function shrink(set: SeenSet, { condemned, replicas }: Members, { world, now, isOrdered }: Input): Ordered {
+function shrink(set: SeenSet, members: Members, { world, now, isOrdered }: Input): Ordered {
+  const { condemned } = members;
   const actions = condemned.flatMap((context) => claimsOf(set, { ...context, isCondemned: true }, world).owners);
   const going = condemned.filter(({ pod }) => !pod.metadata.deletionTimestamp);
   if (!isOrdered) return { actions: [...actions, ...going.map((context) => removal(set, context))], isDone: true };
   const [next] = condemned;
+  /** Whether all pods before it are up. Ordinals are enumerated up to the first without a pod. */
+  const isFirstDown = (member: Member) => {
+    for (const { pod } of replicasOf(members)) if (!isUp(pod, set, now)) return false;
+    return condemned.findLast(({ pod }) => !isUp(pod, set, now)) === member;
+  };
   if (!next) return { actions, isDone: true };
-  const down = [...replicas, ...[...condemned].reverse()].find(({ pod }) => !isUp(pod, set, now));
-  const mayGo = going[0] === next && (isUp(next.pod, set, now) || isTerminal(next.pod) || down === next);
+  const mayGo = going[0] === next && (isUp(next.pod, set, now) || isTerminal(next.pod) || isFirstDown(next));
   return { actions: mayGo ? [...actions, removal(set, next)] : actions, isDone: false };
 }
 
-export const removal = (set: SeenSet, { ordinal, pod }: Condemned): Action =>
+export const removal = (set: SeenSet, { ordinal, pod }: Member): Action =>
   remove(Pod, pod, { report: report(set, 'Delete', ordinal) });
 
 function unusable(set: SeenSet, ordinal: number, claim: string): Action {

@@ -2,7 +2,7 @@
 import { magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 import type { Action } from '../../loop/plan.ts';
 import type { SeenSet } from './identity.ts';
-import { type Condemned, isUp, type Replica } from './members.ts';
+import { isUp, type Member, type Members } from './members.ts';
 import { removal } from './order.ts';
 import { nameOf, type Revisions, revisionOf } from './revisions.ts';
 
@@ -12,16 +12,19 @@ import { nameOf, type Revisions, revisionOf } from './revisions.ts';
  */
 export function rollUpdate(
   set: SeenSet,
-  replicas: readonly Replica[],
+  { first, end, present }: Members,
   { revisions, now }: { readonly revisions: Revisions; readonly now: number },
 ): readonly Action[] {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   if (type !== 'RollingUpdate') return [];
   const update = nameOf(revisions.update);
-  let spare = maxUnavailable(set) - replicas.filter(({ pod }) => !isUp(pod, set, now)).length;
-  const going: Condemned[] = [];
-  for (const { ordinal, pod } of replicas.slice(rollingUpdate?.partition ?? 0).reverse()) {
-    if (!pod || pod.metadata.deletionTimestamp || revisionOf(pod) === update) continue;
+  const up = present.filter(({ pod }) => isUp(pod, set, now)).length;
+  let spare = maxUnavailable(set) - (end - first - up);
+  const partition = first + (rollingUpdate?.partition ?? 0);
+  const going: Member[] = [];
+  for (const { ordinal, pod } of present.toReversed()) {
+    if (ordinal < partition) break;
+    if (pod.metadata.deletionTimestamp || revisionOf(pod) === update) continue;
     const isLoss = isUp(pod, set, now);
     if (isLoss && spare <= 0) continue;
     if (isLoss) spare--;

@@ -18,7 +18,7 @@ const STATES = {
 
 const cases = fc.record({
   replicas: fc.integer({ min: 0, max: 6 }),
-  start: fc.constantFrom(0, 0, 2),
+  start: fc.constantFrom<number[]>(0, 0, 2),
   isParallel: fc.boolean(),
   partition: fc.constantFrom(0, 0, 2),
   maxUnavailable: fc.constantFrom(undefined, 1, 2, '50%'),
@@ -190,5 +190,40 @@ describe('the plan of a StatefulSet', () => {
         }
       }),
     );
+  });
+
+  describe('of the largest size that a client can write', () => {
+    const LARGEST: Case = {
+      replicas: 2 ** 31 - 1,
+      start: 0,
+      isParallel: true,
+      partition: 0,
+      maxUnavailable: '50%',
+      claims: true,
+      before: ['up', undefined, 'up'],
+      luck: [],
+    };
+    const created = (given: Case) => {
+      const scene = new Scene(given);
+      scene.perform(scene.plan());
+      return about(scene.plan(), 'create').map(({ metadata }) => metadata.name);
+    };
+
+    it('starts a limited number of pods, the first missing ones', () => {
+      const names = created(LARGEST);
+      expect(names).toHaveLength(500);
+      expect(names.slice(0, 3)).toEqual(['s-1', 's-3', 's-4']);
+    });
+
+    it('starts one pod in order', () => {
+      expect(created({ ...LARGEST, isParallel: false })).toEqual(['s-1']);
+    });
+
+    it('ends at the largest ordinal, and recognizes its pods there', () => {
+      const scene = new Scene({ ...LARGEST, start: 2 ** 31 - 2, claims: false, before: [] });
+      for (let round = 0; round < 4; round++) scene.perform(scene.plan());
+      expect(scene.pods.map(({ metadata }) => metadata.name)).toEqual(['s-2147483646', 's-2147483647']);
+      expect(about(scene.plan(), 'create')).toEqual([]);
+    });
   });
 });

@@ -72,7 +72,7 @@ export function planStatefulSet(set: SeenSet | undefined, world: World, time: Da
     ...known.actions,
     ...write(set, statusOf(set, members, { revisions: known, now })),
     ...ordered.actions,
-    ...(ordered.isDone ? rollUpdate(set, members.replicas, { revisions: known, now }) : []),
+    ...(ordered.isDone ? rollUpdate(set, members, { revisions: known, now }) : []),
     ...nextAvailable(mine, set.spec.minReadySeconds ?? 0, now),
   ];
 }

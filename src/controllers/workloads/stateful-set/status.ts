@@ -10,9 +10,9 @@ export interface StatusInput {
   readonly now: number;
 }
 
-export function statusOf(set: SeenSet, { replicas, condemned }: Members, { revisions, now }: StatusInput): object {
+export function statusOf(set: SeenSet, { present, condemned }: Members, { revisions, now }: StatusInput): object {
   const { metadata, spec, status } = set;
-  const pods = [...replicas, ...condemned].flatMap(({ pod }) => (pod ? [pod] : []));
+  const pods = [...present, ...condemned].map(({ pod }) => pod);
   const ready = pods.filter(isRunningAndReady);
   const available = ready.filter((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now));
   const current = revisions ? nameOf(revisions.current) : status.currentRevision;

@@ -4,7 +4,7 @@
  */
 import { getPath, isTree, setPath, type Tree } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
-import { decode } from '../../../schema/decode.ts';
+import { decodeUnlimited } from '../../../schema/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import { CrossVersionObjectReference } from './cross-version-reference.ts';
 import { MetricSelector, MetricSpec, MetricStatus } from './metric.ts';
@@ -86,15 +86,15 @@ function movesOf(side: 'target' | 'current'): Readonly<Record<string, readonly P
 }
 
 export function toOlder<T>(form: MetricForm<T>, metric: T): Tree {
-  return decode(
+  return decodeUnlimited(
     form.older,
     moved(form, metric as Tree, (move) => move),
   );
 }
 
 export function toNewer<T>(form: MetricForm<T>, metric: Tree): T {
-  const turned = moved(form, decode(form.older, metric), ([newer, older]) => [older, newer]);
-  return decode(form.newer, form.complete(turned));
+  const turned = moved(form, decodeUnlimited(form.older, metric), ([newer, older]) => [older, newer]);
+  return decodeUnlimited(form.newer, form.complete(turned));
 }
 
 function moved({ moves }: Pick<MetricForm<unknown>, 'moves'>, metric: Tree, turn: (move: PathPair) => PathPair): Tree {

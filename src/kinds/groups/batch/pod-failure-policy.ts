@@ -1,7 +1,7 @@
 /** How a Job reacts to failed pods. The first rule that matches applies. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
-import { duplicate, invalid, notSupported, required, tooMany, under } from '../../../schema/field-error.ts';
+import { duplicate, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';
@@ -30,6 +30,7 @@ const OnExitCodes = s.object(
     }),
     values: s.set(s.int32(), {
       zero: true,
+      maxItems: MAX_EXIT_CODES,
       description:
         'Exit codes to compare with, 1 to 255 of them, in ascending order and without duplicates. 0 is not allowed with In.',
     }),
@@ -67,7 +68,7 @@ const PodFailurePolicyRule = s.object(
       description: 'Exit codes the rule matches. Cannot be combined with onPodConditions.',
     }),
     onPodConditions: s.list(OnPodCondition, {
-      rules: [(patterns: readonly unknown[]) => atMost(patterns, MAX_PATTERNS)],
+      maxItems: MAX_PATTERNS,
       description:
         'Pod conditions the rule matches; one of them is enough. At most 20. Cannot be combined with onExitCodes.',
     }),
@@ -84,7 +85,7 @@ export const PodFailurePolicy = s.object(
   {
     rules: s.list(PodFailurePolicyRule, {
       zero: true,
-      rules: [(rules: readonly unknown[]) => atMost(rules, MAX_RULES)],
+      maxItems: MAX_RULES,
       description:
         'Rules in order of precedence: the first that matches decides. If none does, the failure counts towards backoffLimit. At most 20.',
     }),
@@ -104,14 +105,14 @@ interface Spec {
 export const policyFitsJob: Rule<Spec> = (spec) => {
   const policy = spec.podFailurePolicy;
   const { containers = [], initContainers = [] } = spec.template.spec;
-  const names = [...containers, ...initContainers].map(({ name }) => name);
+  const names = new Set([...containers, ...initContainers].map(({ name }) => name));
   return (policy?.rules ?? []).flatMap((rule, index) => {
     const found: FieldError[] = [];
     if (rule.action === 'FailIndex' && spec.backoffLimitPerIndex === undefined) {
       found.push(invalid('action', rule.action, 'requires the backoffLimitPerIndex to be set'));
     }
     const container = rule.onExitCodes?.containerName;
-    if (container !== undefined && !names.includes(container)) {
+    if (container !== undefined && !names.has(container)) {
       const words = 'must be one of the container or initContainer names in the pod template';
       found.push(invalid('onExitCodes.containerName', container, words));
     }
@@ -146,11 +147,12 @@ function exitCodes({
 }): FieldError[] {
   const found = under('operator', operator ? oneOf(operator, OPERATORS) : [required('', choices(OPERATORS))]);
   if (values.length === 0) found.push(invalid('values', values, 'at least one value is required'));
-  found.push(...under('values', atMost(values, MAX_EXIT_CODES)));
+  const seen = new Set<number>();
   values.forEach((value, index) => {
     const at = `values[${index}]`;
     if (operator === 'In' && value === 0) found.push(invalid(at, value, 'must not be 0 for the In operator'));
-    if (values.indexOf(value) < index) found.push(duplicate(at, value));
+    if (seen.has(value)) found.push(duplicate(at, value));
+    seen.add(value);
   });
   const ordered = values.every((value, index) => index === 0 || values[index - 1]! <= value);
   if (!ordered) found.push(invalid('values', values, 'must be ordered'));
@@ -159,8 +161,4 @@ function exitCodes({
 
 function oneOf(value: string, words: readonly string[]): FieldError[] {
   return words.includes(value) ? [] : [notSupported('', value, words)];
-}
-
-function atMost(items: readonly unknown[], limit: number): FieldError[] {
-  return items.length > limit ? [tooMany('', items.length, limit)] : [];
 }

@@ -1,7 +1,7 @@
 /** When an indexed Job is successful before all of its indexes are: as soon as one rule is met. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid, required, tooLong, tooMany, under } from '../../../schema/field-error.ts';
+import { invalid, required, tooLong, under } from '../../../schema/field-error.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';
 import { parseIndexes } from './indexes.ts';
 
@@ -30,6 +30,7 @@ export const SuccessPolicy = s.object(
   {
     rules: s.list(SuccessPolicyRule, {
       zero: true,
+      maxItems: MAX_RULES,
       description:
         'Rules, in order. As soon as one is met, the Job succeeds and its remaining pods are terminated. At least 1 and at most 20.',
     }),
@@ -56,7 +57,6 @@ export const successFitsJob: Rule<Spec> = ({ completions, completionMode, succes
   if (rules.length === 0) {
     found.push(required('', 'at least one rules must be specified when the successPolicy is specified'));
   }
-  if (rules.length > MAX_RULES) found.push(tooMany('', rules.length, MAX_RULES));
   if (completions !== undefined) {
     rules.forEach((rule, index) => {
       found.push(...under(`[${index}]`, checkRule(rule, completions)));

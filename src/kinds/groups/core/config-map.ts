@@ -9,6 +9,7 @@ import { defineKind, type KubeObject } from '../../kind.ts';
 
 /** Maximum total size of the values of a ConfigMap or Secret. */
 export const MAX_DATA_BYTES = 1024 * 1024;
+export const MAX_DATA_KEYS = 50_000;
 
 /** What ConfigMaps and Secrets can make immutable. */
 interface Guarded {
@@ -29,11 +30,13 @@ export const frozenOnceImmutable =
 
 const fields = {
   data: s.map(s.string(), {
+    maxItems: MAX_DATA_KEYS,
     description:
       "Text values by key. Keys consist of letters, digits, '-', '_' and '.'. All values together may have 1 " + 'MiB.',
     rules: [keys(matches(configMapKey))],
   }),
   binaryData: s.map(s.bytes(), {
+    maxItems: MAX_DATA_KEYS,
     description: 'Binary values by key, encoded in base64. A key may be in data or in binaryData, not in both.',
     rules: [keys(matches(configMapKey))],
   }),

@@ -52,4 +52,19 @@ describe('Endpoints', () => {
   ])('with %s are judged', (_what, subset, errors) => {
     expect(create(Endpoints, endpoints(subset)).errors).toEqual(errors);
   });
+
+  it('show the first addresses with their ports, and count the others without writing them out', () => {
+    const text = (subsets: object[]) =>
+      Endpoints.columns?.find((column) => column.name === 'Endpoints')?.cell({ subsets } as never, undefined as never);
+    const many = (count: number) => Array.from({ length: count }, (_, at) => ({ ip: `10.0.0.${at + 1}` }));
+    const ports = (count: number) => Array.from({ length: count }, (_, at) => ({ port: at + 1 }));
+    expect(text([{ addresses: many(2), ports: ports(1) }, { addresses: many(1) }])).toBe(
+      '10.0.0.1:1,10.0.0.2:1,10.0.0.1',
+    );
+    expect(text([{ addresses: [{ ip: '::2' }], ports: ports(5) }])).toBe('[::2]:1,[::2]:2,[::2]:3 + 2 more...');
+    expect(text([{ notReadyAddresses: many(1), ports: ports(5) }])).toBe('');
+    expect(text([{ addresses: many(30_000), ports: ports(30_000) }])).toBe(
+      '10.0.0.1:1,10.0.0.2:1,10.0.0.3:1 + 899999997 more...',
+    );
+  });
 });

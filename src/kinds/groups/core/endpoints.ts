@@ -4,7 +4,6 @@ import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../schema/names.ts'
 import { matches } from '../../../schema/rules.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { age, NONE, name, type Sparse } from '../../columns/column.ts';
-import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { endpointIpProblems, ipProblems } from '../../shapes/meta/ip-address.ts';
 import { portRange } from '../../shapes/meta/port.ts';
@@ -90,6 +89,9 @@ export const Endpoints = defineKind({
 export type Endpoints = ObjectOf<typeof Endpoints>;
 
 type Subset = TypeOf<typeof EndpointSubset>;
+/** How many addresses the column shows. */
+const SHOWN_ENDPOINTS = 3;
+
 type WithSubsets = KubeObject & { subsets?: Subset[] };
 
 function reachable({ ip }: { ip: string }): FieldError[] {
@@ -107,15 +109,23 @@ function portsHaveNames({ ports = [] }: { ports?: { name?: string }[] }): FieldE
   return ports.flatMap(({ name }, index) => (name ? [] : [required(`ports[${index}].name`)]));
 }
 
+/** Every address with every port is counted, and only those that are shown are written out. */
 function endpointsText({ subsets = [] }: Sparse<WithSubsets>): string {
   if (subsets.length === 0) return NONE;
-  return longList(subsets.flatMap(readyAddresses));
+  const first: string[] = [];
+  let count = 0;
+  for (const { addresses = [], ports = [] } of subsets) {
+    count += addresses.length * Math.max(1, ports.length);
+    for (const { port } of ports.length > 0 ? ports.slice(0, SHOWN_ENDPOINTS) : [{ port: undefined }]) {
+      for (const { ip = '' } of addresses.slice(0, SHOWN_ENDPOINTS - first.length)) first.push(withPort(ip, port));
+    }
+  }
+  return count > first.length ? `${first.join(',')} + ${count - first.length} more...` : first.join(',');
 }
 
-function readyAddresses({ addresses = [], ports = [] }: Sparse<Subset>): string[] {
-  const ips = addresses.map(({ ip }) => ip ?? '');
-  if (ports.length === 0) return ips;
-  return ports.flatMap(({ port }) => ips.map((ip) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)));
+function withPort(ip: string, port: number | undefined): string {
+  if (port === undefined) return ip;
+  return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
 }
 
 /** Endpoints of the endpoint controller are not checked. */

@@ -7,7 +7,7 @@ import { keys, matches } from '../../../schema/rules.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
-import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES } from './config-map.ts';
+import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES, MAX_DATA_KEYS } from './config-map.ts';
 import { secretWarnings } from './secret-warnings.ts';
 
 /** Annotation with the service account that a token secret belongs to. */
@@ -16,12 +16,14 @@ const SERVICE_ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 
 const fields = {
   data: s.map(s.bytes(), {
+    maxItems: MAX_DATA_KEYS,
     description:
       "Values by key, encoded in base64. Keys consist of letters, digits, '-', '_' and '.'. All values " +
       'together may have 1 MiB.',
     rules: [keys(matches(configMapKey))],
   }),
   stringData: s.map(s.string(), {
+    maxItems: MAX_DATA_KEYS,
     description:
       'Values by key as plain text, for convenience. Write-only: the server merges them into data, where they ' +
       'replace existing keys, and does not return them.',

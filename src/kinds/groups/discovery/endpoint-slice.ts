@@ -6,7 +6,6 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { age, name, type Sparse, UNSET } from '../../columns/column.ts';
 import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
-import { atMost } from '../../shapes/meta/list-length.ts';
 import { ipWarnings } from '../../warnings/addresses.ts';
 import { Endpoint } from './endpoint.ts';
 
@@ -51,12 +50,13 @@ const fields = {
     default: [],
     description:
       'Ports that every endpoint of the slice serves, at most 20000. An empty list means that no ports are defined.',
-    rules: [atMost(MAX_PORTS), uniqueNames],
+    maxItems: MAX_PORTS,
+    rules: [uniqueNames],
   }),
   endpoints: s.list(Endpoint, {
     default: [],
     description: 'The endpoints, at most 1000.',
-    rules: [atMost(MAX_ENDPOINTS)],
+    maxItems: MAX_ENDPOINTS,
   }),
 };
 

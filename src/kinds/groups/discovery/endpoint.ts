@@ -6,7 +6,6 @@ import { matches, unique } from '../../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
 import { canonicalIpProblems } from '../../shapes/meta/canonical-ip.ts';
 import { endpointIpProblems, ipFamily, ipProblems } from '../../shapes/meta/ip-address.ts';
-import { atMost } from '../../shapes/meta/list-length.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
 
 const MAX_ADDRESSES = 100;
@@ -44,11 +43,13 @@ const EndpointHints = s.object(
   {
     forZones: s.list(ForZone, {
       description: 'Zones whose clients should prefer this endpoint. At most 8.',
-      rules: [atMost(MAX_HINTS), unique('name')],
+      maxItems: MAX_HINTS,
+      rules: [unique('name')],
     }),
     forNodes: s.list(ForNode, {
       description: 'Nodes whose clients should prefer this endpoint. At most 8.',
-      rules: [atMost(MAX_HINTS), unique('name')],
+      maxItems: MAX_HINTS,
+      rules: [unique('name')],
     }),
   },
   { description: 'Which clients should prefer this endpoint, for topology-aware routing.' },
@@ -59,7 +60,7 @@ const fields = {
     required: 'must contain at least 1 address',
     description:
       "Addresses of the endpoint, of the slice's addressType. At least 1 and at most 100, but consumers use only the first.",
-    rules: [atMost(MAX_ADDRESSES)],
+    maxItems: MAX_ADDRESSES,
   }),
   conditions: s.use(EndpointConditions, {
     default: {},

@@ -32,7 +32,7 @@ import { type ConnectionCounts, Connections } from './connections.ts';
 import { closeWhenIdle } from './idle-session.ts';
 import { answerMalformed } from './malformed-request.ts';
 import { PeerCache } from './peer-cache.ts';
-import { serveInOrder, whenAllAnswered } from './pipelined-requests.ts';
+import { PipelinedRequests, whenAllAnswered } from './pipelined-requests.ts';
 import { stripUpgrade } from './strip-upgrade.ts';
 import { TLS_OPTIONS } from './tls-options.ts';
 
@@ -92,6 +92,7 @@ class NetListeners implements Listeners {
   readonly #connections: Connections;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #peers: PeerCache;
+  readonly #pipelined = new PipelinedRequests();
 
   constructor(options: ListenersOptions) {
     this.#options = options;
@@ -191,7 +192,7 @@ class NetListeners implements Listeners {
       const exchange = new Http1Exchange(request, response, this.#peers.get(socket, isUnsecured), this.#http);
       // The response has the socket unless earlier ones on the same connection are still open.
       if (response.socket) serve(exchange);
-      else serveInOrder(response, socket, () => serve(exchange));
+      else this.#pipelined.add(socket, { response, serve: () => serve(exchange) });
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       answerMalformed(error, socket, clock);

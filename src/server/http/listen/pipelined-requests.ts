@@ -1,7 +1,15 @@
 /** Requests that a client sends on one HTTP/1 connection without waiting for the responses to earlier ones. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { closeQueued, currentResponse, whenCurrent } from '../node-internals.ts';
+import { closeQueued, currentResponse, isPausedByNode, makePausable, whenCurrent } from '../node-internals.ts';
+
+/** Requests of one connection that are handled while their responses wait for earlier ones. */
+export const MAX_CONCURRENT_REQUESTS = 16;
+/** Requests of one connection that wait for earlier ones; nothing more is read while there are so many. */
+const MAX_QUEUED_REQUESTS = 64;
+/** The same for all connections together. Above it, a connection that exceeds its own limit is closed. */
+const MAX_QUEUED_REQUESTS_IN_TOTAL = 10_000;
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Runs when every earlier request on the connection has its response; not at all if the connection ends before that. */
 export function whenAllAnswered(socket: Duplex, then: () => void): void {
@@ -13,45 +21,98 @@ export function whenAllAnswered(socket: Duplex, then: () => void): void {
     });
 }
 
-/** Responses that wait for earlier ones on the same connection. */
-class ResponseQueue {
-  readonly responses = new Set<ServerResponse>();
-  /** How many of them belong to requests that may change something. */
-  unsafe = 0;
+interface QueuedRequest {
+  readonly response: ServerResponse;
+  readonly serve: () => void;
 }
-
-const queues = new WeakMap<Duplex, ResponseQueue>();
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Runs `serve` for a request behind others on its connection: at once if neither it nor any of them changes anything,
- * otherwise when they have their responses. A queued response is closed with its connection, so that nothing keeps working
- * for a client that has left.
+ * Serves requests behind others on their connection: at once if neither they nor any before them change anything, otherwise
+ * when those have their responses. Only a few are served at a time, and a connection with many is not read: a client could
+ * send a hundred thousand and never read a response. A queued response is closed with its connection, so that nothing
+ * keeps working for a client that has left.
  */
-export function serveInOrder(response: ServerResponse, socket: Duplex, serve: () => void): void {
-  const current = currentResponse(socket);
-  const queue = queues.get(socket) ?? newQueue(socket);
-  const isSafe = isSafeRequest(response);
-  if (!isSafe) queue.unsafe++;
-  const isConcurrent = isSafe && queue.unsafe === 0 && (!current || isSafeRequest(current));
-  queue.responses.add(response);
-  whenCurrent(response, () => {
-    queue.responses.delete(response);
-    if (!isSafe) queue.unsafe--;
-    if (!isConcurrent) serve();
-  });
-  if (isConcurrent) serve();
+export class PipelinedRequests {
+  readonly #queues = new WeakMap<Duplex, ConnectionQueue>();
+  readonly #total = { queued: 0 };
+
+  add(socket: Duplex, request: QueuedRequest): void {
+    let queue = this.#queues.get(socket);
+    if (!queue) {
+      queue = new ConnectionQueue(socket, this.#total);
+      this.#queues.set(socket, queue);
+    }
+    queue.add(request);
+  }
 }
 
-function isSafeRequest({ req }: ServerResponse): boolean {
+/** The requests of one connection that wait for earlier ones. */
+class ConnectionQueue {
+  readonly #socket: Duplex;
+  readonly #total: { queued: number };
+  /** Responses behind the one that is sent. */
+  readonly #responses = new Set<ServerResponse>();
+  /** Those whose requests have not been started, in order. */
+  #waiting: QueuedRequest[] = [];
+  #isPaused = false;
+
+  constructor(socket: Duplex, total: { queued: number }) {
+    this.#socket = socket;
+    this.#total = total;
+    makePausable(socket, () => this.#isPaused);
+    socket.once('close', () => {
+      this.#total.queued -= this.#responses.size;
+      this.#waiting = [];
+      for (const response of this.#responses) closeQueued(response);
+    });
+  }
+
+  add(request: QueuedRequest): void {
+    const { response } = request;
+    this.#responses.add(response);
+    this.#total.queued++;
+    this.#waiting.push(request);
+    whenCurrent(response, () => {
+      this.#responses.delete(response);
+      this.#total.queued--;
+      if (this.#waiting[0] === request) this.#startFirst();
+      this.#startSafe();
+      this.#resume();
+    });
+    this.#startSafe();
+    if (this.#responses.size > MAX_QUEUED_REQUESTS) this.#pause();
+  }
+
+  /** Starts requests that need not wait for those before them. */
+  #startSafe(): void {
+    const current = currentResponse(this.#socket);
+    if (current && !isSafe(current)) return;
+    while (this.#waiting.length > 0 && isSafe(this.#waiting[0]!.response)) {
+      if (this.#responses.size - this.#waiting.length >= MAX_CONCURRENT_REQUESTS) return;
+      this.#startFirst();
+    }
+  }
+
+  #startFirst(): void {
+    this.#waiting.shift()?.serve();
+  }
+
+  #pause(): void {
+    if (this.#total.queued > MAX_QUEUED_REQUESTS_IN_TOTAL) this.#socket.destroy();
+    else {
+      this.#isPaused = true;
+      this.#socket.pause();
+    }
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || this.#responses.size > MAX_QUEUED_REQUESTS / 2) return;
+    this.#isPaused = false;
+    // Node resumes a connection itself that it has paused because its responses are not read.
+    if (!isPausedByNode(this.#socket)) this.#socket.resume();
+  }
+}
+
+function isSafe({ req }: ServerResponse): boolean {
   return SAFE_METHODS.has(req.method ?? '');
-}
-
-function newQueue(socket: Duplex): ResponseQueue {
-  const queue = new ResponseQueue();
-  queues.set(socket, queue);
-  socket.once('close', () => {
-    for (const response of queue.responses) closeQueued(response);
-  });
-  return queue;
 }

@@ -1,0 +1,64 @@
+/** The clusters of this machine, and which of them run. Reads only, so that it works beside running clusters. */
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { explain } from '../output/cli-error.ts';
+import { findClusterProcess } from '../process/cluster-process.ts';
+import { rememberedIn } from '../up/directory/directory.ts';
+import { serverUrl } from '../up/identity/kubeconfig.ts';
+import { findElsewhere } from './elsewhere.ts';
+import { readLastStart } from './last-start.ts';
+
+export interface Cluster {
+  readonly name: string;
+  readonly directory: string;
+  /** `starting` until the cluster is ready; `unreadable` when the directory cannot be read, for the reason in `problem`. */
+  readonly state: 'running' | 'starting' | 'stopped' | 'unreadable';
+  readonly pid?: number;
+  readonly url?: string;
+  /** The release of qd that started it last. */
+  readonly version?: string;
+  /** The number of nodes at its last start. */
+  readonly nodes?: number;
+  readonly problem?: string;
+}
+
+/** Resolves with the clusters below `home` and those elsewhere that were started by this user, ordered by name. */
+export async function findClusters(home: string): Promise<readonly Cluster[]> {
+  const names = await readdir(home).catch((): string[] => []);
+  const directories = [...names.map((name) => join(home, name)), ...(await findElsewhere(home))];
+  const found = await Promise.all(directories.map((directory) => findCluster(directory, home)));
+  return found
+    .filter((cluster) => cluster !== undefined)
+    .sort((a, b) => compare(a.name, b.name) || compare(a.directory, b.directory));
+}
+
+/** Resolves with undefined when the directory is not that of a cluster. */
+export async function findCluster(directory: string, home: string): Promise<Cluster | undefined> {
+  const own = dirname(directory) === home ? basename(directory) : undefined;
+  try {
+    if (!(await stat(directory)).isDirectory()) return undefined;
+    const [settings, start, holder] = await Promise.all([
+      rememberedIn(directory),
+      readLastStart(directory),
+      findClusterProcess(directory),
+    ]);
+    if (!('format' in settings) && !holder) return undefined;
+    const { port, bindAddress = '127.0.0.1' } = settings;
+    const isReady = holder !== undefined && start?.pid === holder.pid;
+    return {
+      name: own ?? start?.name ?? basename(directory),
+      directory,
+      state: holder === undefined ? 'stopped' : isReady ? 'running' : 'starting',
+      ...(holder && { pid: holder.pid }),
+      ...(port !== undefined && { url: serverUrl(bindAddress, port) }),
+      ...(start && { version: start.version, nodes: start.nodes }),
+    };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    return { name: own ?? basename(directory), directory, state: 'unreadable', problem: explain(error) };
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

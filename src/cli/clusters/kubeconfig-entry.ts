@@ -1,0 +1,37 @@
+/** Removes the context of a cluster from a kubeconfig file. A context of the same name that is another cluster's stays. */
+import { X509Certificate } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { pemBlocks } from '../../base/x509/pem.ts';
+import { removeContext } from '../../client/kubeconfig/kubeconfig-file.ts';
+import { readIfThere } from '../process/files.ts';
+
+interface EntryOptions {
+  readonly directory: string;
+  /** The name of the context. */
+  readonly name: string;
+  readonly file: string;
+  readonly clock: Clock;
+}
+
+/** Resolves with whether the file had the context, which is the cluster's if it trusts an authority of the directory. */
+export async function removeEntry({ directory, name, file, clock }: EntryOptions): Promise<boolean> {
+  if (!(await isFile(file))) return false;
+  const own = new Set(fingerprintsOf((await readIfThere(join(directory, 'pki', 'ca.crt'))) ?? ''));
+  return removeContext(file, name, clock, (ca = '') => fingerprintsOf(ca).some((each) => own.has(each)));
+}
+
+function fingerprintsOf(pem: string): string[] {
+  return [...pemBlocks(pem)].flatMap(({ bytes }) => {
+    try {
+      return [new X509Certificate(bytes).fingerprint256];
+    } catch {
+      return []; // Not a certificate, so not one of ours.
+    }
+  });
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true;
+}

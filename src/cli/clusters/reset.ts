@@ -1,0 +1,82 @@
+/** `qd reset`: removes what a cluster has on this machine, and nothing else. */
+import { realpath, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import { systemClock } from '../../base/clock.ts';
+import { clustersHome, directoryOf } from '../flags/cluster.ts';
+import { CliError, explain } from '../output/cli-error.ts';
+import { withCluster } from '../process/cluster-process.ts';
+import { publishedFile } from '../up/identity/kubeconfig.ts';
+import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
+import { chosenCluster } from './down.ts';
+import { forgetElsewhere } from './elsewhere.ts';
+import type { ResetFlags } from './flags.ts';
+import { removeEntry } from './kubeconfig-entry.ts';
+import { readLastStart } from './last-start.ts';
+import { stopCluster } from './stop.ts';
+
+export async function reset(flags: ResetFlags): Promise<void> {
+  const path = directoryOf(flags);
+  const name = await nameToRemove(flags, path);
+  const directory = await realpath(path);
+  await checkOwner(directory);
+  if (!flags.yes && !(await isConfirmed(name, path))) throw new CliError('nothing was removed');
+  const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
+  if (pid !== undefined) print(`Stopped cluster "${name}" (process ${pid}).`);
+  const left = await withCluster({ name, dataDir: directory }, async (running) => {
+    if (running !== undefined) throw new CliError(`the cluster was started again, as process ${running}; try again`);
+    await removeFromKubeconfigs(name, directory);
+    return removeContents(directory);
+  });
+  await removeDirectory(path, directory);
+  await forgetElsewhere(clustersHome(), path);
+  print(`Removed cluster "${name}" from ${path}.`);
+  if (left.length > 0) print(`Left in ${path}, because qd did not create it: ${left.join(', ')}`);
+}
+
+/** Rejects for a directory that is not a cluster's. */
+async function nameToRemove(flags: ResetFlags, path: string): Promise<string> {
+  // What a first start left that failed is a cluster's, too, although no other command can use it.
+  const isLeftOver = await isUnfinished(path).catch(() => false);
+  const name = isLeftOver ? flags.name : (await chosenCluster(flags)).name;
+  return (await readLastStart(path))?.name ?? name;
+}
+
+async function checkOwner(directory: string): Promise<void> {
+  const { uid } = await stat(directory);
+  const own = process.getuid?.();
+  if (own === undefined || uid === own) return;
+  throw new CliError(`${directory} belongs to user ${uid}, and you are user ${own}; nothing was removed`);
+}
+
+async function isConfirmed(name: string, path: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new CliError(`reset removes ${path} for good; confirm with --yes`);
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const end = new AbortController();
+  terminal.once('close', () => end.abort());
+  try {
+    const question = `Remove cluster "${name}" with all its objects, keys and volumes in ${path}? [y/N] `;
+    return /^y(es)?$/i.test((await terminal.question(question, { signal: end.signal })).trim());
+  } catch {
+    return false; // Ctrl-C or Ctrl-D instead of an answer.
+  } finally {
+    terminal.close();
+  }
+}
+
+/** A kubeconfig that cannot be changed does not keep the cluster: the user is told. */
+async function removeFromKubeconfigs(name: string, directory: string): Promise<void> {
+  const files = [...((await readLastStart(directory))?.kubeconfigs ?? []), publishedFile(undefined)];
+  for (const file of new Set(files)) {
+    try {
+      if (await removeEntry({ directory, name, file, clock: systemClock })) {
+        print(`Removed context "${name}" from ${file}.`);
+      }
+    } catch (error) {
+      process.stderr.write(`qd: context "${name}" was not removed: ${explain(error)}\n`);
+    }
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,71 @@
+/** `qd up --detach`: starts the cluster in a process of its own, and waits until it is ready or has failed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { DEFAULT_NAME, directoryOf } from '../../flags/cluster.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { STOP_SIGNAL } from '../../process/signals.ts';
+import { openDirectory } from '../directory/directory.ts';
+import type { GivenFlags } from '../settings/settle.ts';
+import { type LogFile, openLogFile } from './log-file.ts';
+import { READY } from './ready.ts';
+import { splitOutput } from './split-output.ts';
+
+/** How many lines of the log explain a start that ended without an error of its own. */
+const LOG_LINES_SHOWN = 10;
+
+export async function upDetached(flags: GivenFlags): Promise<void> {
+  const directory = directoryOf({ name: DEFAULT_NAME, ...flags });
+  // Refuses a directory that is in use, or not ours, before a log file is put into it.
+  if (existsSync(directory)) await (await openDirectory(directory)).release();
+  const log = await openLogFile(directory);
+  try {
+    const child = startInBackground(log);
+    const code = await untilReady(child);
+    if (code === undefined) return showReady(child, log, await log.readNew());
+    process.exitCode = code;
+    await showFailure(log, await log.readNew());
+  } finally {
+    await log.close();
+  }
+}
+
+/** A session of its own: the terminal's signals, and its end, do not reach the cluster. */
+function startInBackground({ handle }: LogFile): ChildProcess {
+  const args = process.argv.slice(2).filter((arg) => arg !== '--detach');
+  return spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
+    detached: true,
+    stdio: ['ignore', handle.fd, handle.fd, 'ipc'],
+  });
+}
+
+/** Resolves with undefined when the cluster is ready, or with the exit code of a start that failed. */
+async function untilReady(child: ChildProcess): Promise<number | undefined> {
+  const stop = () => child.kill(STOP_SIGNAL);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  const ended = once(child, 'exit').then(([code]): number => (code === null || code === 0 ? 1 : code));
+  const ready = new Promise<undefined>((resolve) => {
+    child.on('message', (message) => {
+      if (message === READY) resolve(undefined);
+    });
+  });
+  const code = await Promise.race([ready, ended]);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
+  if (child.connected) child.disconnect();
+  child.unref();
+  return code;
+}
+
+function showReady({ pid }: ChildProcess, { path }: LogFile, text: string): void {
+  process.stdout.write(`${splitOutput(text).shown.join('\n').trimEnd()}\n\n`);
+  process.stdout.write(`Process ${pid} runs in the background, with its log in ${path}\n`);
+}
+
+/** Shows the error that the start has printed, or else the end of its log. */
+async function showFailure(log: LogFile, text: string): Promise<void> {
+  const { shown, errors, all } = splitOutput(text);
+  for (const line of shown) process.stdout.write(`${line}\n`);
+  await log.undo();
+  if (errors.length > 0) for (const line of errors) process.stderr.write(`${line}\n`);
+  else throw new CliError(`the start failed; the end of ${log.path}: ${all.slice(-LOG_LINES_SHOWN).join(' ')}`);
+}

@@ -1,0 +1,12 @@
+/** The side of the cluster that was started in the background: its parent waits until it is ready. */
+
+/** The message that the parent waits for. */
+export const READY = 'ready';
+
+/** Whether this process runs in the background, started by `qd up --detach`. */
+export const isDetached = (): boolean => process.send !== undefined;
+
+/** Tells the parent, if it waits, that the cluster is ready. */
+export function reportReady(): void {
+  process.send?.(READY, () => process.disconnect?.());
+}

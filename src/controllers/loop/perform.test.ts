@@ -1,0 +1,91 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type TestObject, testKind } from '../../../test/support/scripted-api.ts';
+import { ApiError } from '../../base/errors.ts';
+import { TurnBudget } from '../../base/turn-budget.ts';
+import { type ApiAction, type Performer, performAll } from './perform.ts';
+import { create, deleteCollection } from './plan.ts';
+
+const Member = testKind<TestObject>('members', 'Member', 'Namespaced');
+
+/** A server that answers in the next turn, and counts. */
+class Scene {
+  inProgress = 0;
+  highest = 0;
+  calls = 0;
+  /** By turn of the event loop: how many calls began in it. */
+  readonly begun = new Map<number, number>();
+  #turn = 0;
+  #time = 0;
+
+  constructor(readonly error?: Error) {}
+
+  async perform(actions: readonly ApiAction[], budgetMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const resource = { create: () => this.#call(), deleteCollection: () => this.#call(), in: () => resource };
+    const count = () => {
+      this.#turn++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    try {
+      await performAll(actions, {
+        client: { of: () => resource },
+        signal: new AbortController().signal,
+        onWrite: () => {},
+        record: () => {},
+        listerOf: () => undefined,
+        // Every call takes a millisecond.
+        budget: new TurnBudget({ monotonic: () => this.#time }, budgetMs),
+      } as unknown as Performer);
+    } finally {
+      clearImmediate(counting);
+    }
+  }
+
+  async #call(): Promise<object> {
+    this.calls++;
+    this.#time++;
+    this.begun.set(this.#turn, (this.begun.get(this.#turn) ?? 0) + 1);
+    this.highest = Math.max(this.highest, ++this.inProgress);
+    await nextTurn();
+    this.inProgress--;
+    if (this.error) throw this.error;
+    return { metadata: {} };
+  }
+}
+
+const creates = (count: number) =>
+  Array.from({ length: count }, () => create(Member, { metadata: { namespace: 'x' } as any }) as ApiAction);
+const deletions = (count: number) => Array.from({ length: count }, () => deleteCollection(Member, 'x') as ApiAction);
+
+describe('the actions of a plan', () => {
+  it.each([
+    ['creates', creates(3000)],
+    ['deletions of collections', deletions(3000)],
+  ])('are performed a limited number at a time: %s', async (_, actions) => {
+    const scene = new Scene();
+    await scene.perform(actions);
+    expect(scene.calls).toBe(3000);
+    expect(scene.highest).toBeGreaterThan(100);
+    expect(scene.highest).toBeLessThanOrEqual(256);
+  });
+
+  it.each([
+    ['creates', creates(500)],
+    ['deletions of collections', deletions(500)],
+  ])('start over several turns of the event loop: %s', async (_, actions) => {
+    const scene = new Scene();
+    await scene.perform(actions, 10);
+    expect(scene.calls).toBe(500);
+    expect(Math.max(...scene.begun.values())).toBeLessThanOrEqual(10);
+  });
+
+  it('stop after the first failure, apart from deletions of collections, which are all tried', async () => {
+    const scene = new Scene(new ApiError('Forbidden', 'no'));
+    await expect(scene.perform(creates(1000))).rejects.toThrow('no');
+    expect(scene.calls).toBe(1);
+    const other = new Scene(new ApiError('Forbidden', 'no'));
+    await expect(other.perform(deletions(1000))).rejects.toThrow('1000 actions failed');
+    expect(other.calls).toBe(1000);
+  });
+});

@@ -1,0 +1,303 @@
+/** The clusters of a machine: in the background, listed, stopped and removed. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chown, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { processIdentity } from '../../src/base/process-identity.ts';
+import { newDirectory, runQd, spawnProgram } from './program.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+let home: string;
+let kubeconfig: string;
+beforeEach(async () => {
+  home = await newDirectory();
+  kubeconfig = join(home, '.kube', 'config');
+});
+afterEach(async () => {
+  await killAll();
+  await rm(home, { recursive: true, force: true });
+});
+
+const env = () => ({ HOME: home, KUBECONFIG: '' });
+const qd = (...args: string[]) => runQd(args, { env: env() });
+const dataOf = (name: string) => join(home, '.quarterdeck', name);
+const clusters = async (): Promise<any[]> => JSON.parse((await qd('list', '--json')).stdout);
+const upDetached = (name: string, ...flags: string[]) => qd('up', '--detach', '--name', name, '--port', '0', ...flags);
+/** A process whose parent has not asked for its exit code has ended, too. */
+const isRunning = async (pid: number) => (await processIdentity(pid)).started !== '';
+
+describe('qd up --detach', () => {
+  test('returns when the cluster is ready, and says where its log is', async () => {
+    const { code, stdout, stderr } = await upDetached('dev');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const log = join(dataOf('dev'), 'qd.log');
+    expect(stdout).toMatch(/^Ready in .*: https:\/\/127\.0\.0\.1:\d+$/m);
+    expect(stdout).toContain(log);
+    expect(stdout).toContain('qd down --name dev');
+    expect(stdout).not.toContain('Ctrl-C');
+    expect(stdout).not.toContain('{"level"');
+    expect(await readFile(log, 'utf8')).toMatch(/^\{"level":"info".*"message":"ready"\}$/m);
+    const [{ pid }] = await clusters();
+    expect(stdout).toContain(String(pid));
+    expect((await qd('certs', 'show', '--name', 'dev')).code).toBe(0);
+  });
+
+  test('a start that fails shows the error and its exit code, as in the foreground', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const { code, stderr } = await qd('up', '--detach', '--name', 'dev', '--port', String(port));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^qd: port ${port} on 127.0.0.1 is used by another program[^\\n]*\\n$`));
+    expect(await clusters()).toEqual([]);
+    other.close();
+  });
+
+  test('a start with wrong flags creates nothing', async () => {
+    expect((await qd('up', '--detach', '--name', 'dev', '--port', '99999')).code).toBe(1);
+    const wrong = await qd('up', '--detach', '--name', 'dev', '--port', '0', '--store', 'etcd');
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('--store etcd needs --etcd-servers') });
+    expect(existsSync(join(home, '.quarterdeck'))).toBe(false);
+  });
+
+  test('a second start of a running cluster is refused, and the first goes on', async () => {
+    await upDetached('dev');
+    const [{ pid }] = await clusters();
+    const again = await upDetached('dev');
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining(`in use by process ${pid}`) });
+    expect(await clusters()).toMatchObject([{ pid, state: 'running' }]);
+  });
+
+  test('of two starts at once, one succeeds', async () => {
+    const both = await Promise.all([upDetached('dev'), upDetached('dev')]);
+    expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
+    expect(await clusters()).toMatchObject([{ name: 'dev', state: 'running' }]);
+  });
+
+  test('npm start passes it on', async () => {
+    const flags = ['--detach', '--name', 'dev', '--port', '0'];
+    const child = spawn('npm', ['start', '-s', '--', ...flags], {
+      cwd: root,
+      env: { ...process.env, ...env() },
+      stdio: ['ignore', 'pipe', 2],
+    });
+    let said = '';
+    child.stdout!.on('data', (chunk) => {
+      said += chunk;
+    });
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(said).toContain(join(dataOf('dev'), 'qd.log'));
+    expect(await clusters()).toMatchObject([{ name: 'dev', state: 'running' }]);
+  });
+});
+
+describe('qd list', () => {
+  test('says when there is none', async () => {
+    expect(await qd('list')).toMatchObject({ code: 0, stdout: expect.stringContaining('no clusters') });
+    expect(await clusters()).toEqual([]);
+  });
+
+  test('shows running and stopped clusters, those of other directories included', async () => {
+    const elsewhere = join(home, 'work', 'c');
+    await upDetached('one', '--runtime', 'simulated', '--nodes', '2');
+    await upDetached('two', '--data-dir', elsewhere);
+    await upDetached('three');
+    await qd('down', '--name', 'three');
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+    const url = expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/);
+    const running = { state: 'running', pid: expect.any(Number), url, version };
+    expect(await clusters()).toMatchObject([
+      { ...running, name: 'one', directory: dataOf('one'), nodes: 2 },
+      { name: 'three', state: 'stopped', url, version, directory: dataOf('three') },
+      { ...running, name: 'two', directory: elsewhere },
+    ]);
+    const [header, one, three] = (await qd('list')).stdout.split('\n');
+    expect(header).toMatch(/^NAME +STATUS +URL +NODES +VERSION +DIRECTORY$/);
+    expect(one).toMatch(/^one +running \(process \d+\) +https:\S+ +2 +\S+ +\S+\/\.quarterdeck\/one$/);
+    expect(three).toMatch(/^three +stopped +https:/);
+    await qd('reset', '--data-dir', elsewhere, '--yes');
+    expect((await clusters()).map(({ name }) => name)).toEqual(['one', 'three']);
+  });
+
+  test('a cluster that was killed is stopped, and one whose files are damaged is named', async () => {
+    await upDetached('dev');
+    const [{ pid }] = await clusters();
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(clusters).toMatchObject([{ name: 'dev', state: 'stopped' }]);
+    await writeFile(join(dataOf('dev'), 'cluster.json'), '{');
+    expect(await clusters()).toMatchObject([
+      { state: 'unreadable', problem: expect.stringContaining('not valid JSON') },
+    ]);
+    expect((await qd('list')).stdout).toContain('not valid JSON');
+  });
+});
+
+describe('qd down', () => {
+  test('stops the cluster gracefully and waits for its end', async () => {
+    await upDetached('dev');
+    await upDetached('other');
+    const [{ pid }, other] = await clusters();
+    const { code, stdout } = await qd('down', '--name', 'dev');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `Stopped cluster "dev" (process ${pid}).\n` });
+    expect(await isRunning(pid)).toBe(false);
+    expect(existsSync(join(dataOf('dev'), 'lock'))).toBe(false);
+    expect(await readFile(join(dataOf('dev'), 'qd.log'), 'utf8')).toContain('Stopped.');
+    expect(await isRunning(other.pid)).toBe(true);
+  });
+
+  test('several at once all succeed, and the stop stays graceful', async () => {
+    await upDetached('dev');
+    const results = await Promise.all([1, 2, 3].map(() => qd('down', '--name', 'dev')));
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(await readFile(join(dataOf('dev'), 'qd.log'), 'utf8')).toContain('Stopped.');
+    expect(existsSync(join(dataOf('dev'), 'lock'))).toBe(false);
+  });
+
+  test('says when a cluster is not running, and which there are when it does not exist', async () => {
+    await upDetached('dev');
+    await qd('down', '--name', 'dev');
+    const again = await qd('down', '--name', 'dev');
+    expect(again).toMatchObject({ code: 0, stdout: 'Cluster "dev" is not running.\n' });
+    const { code, stderr } = await qd('down');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^qd: .*\.quarterdeck\/quarterdeck is not the data directory of a cluster; .*: dev\n$/);
+  });
+
+  test('does not touch a process that has the id of one that was killed', async () => {
+    await upDetached('dev');
+    const [{ pid }] = await clusters();
+    const lock = JSON.parse(await readFile(join(dataOf('dev'), 'lock'), 'utf8'));
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(clusters).toMatchObject([{ state: 'stopped' }]);
+    const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
+    await writeFile(join(dataOf('dev'), 'lock'), JSON.stringify({ ...lock, pid: stranger.pid }));
+    expect((await qd('down', '--name', 'dev')).stdout).toContain('not running');
+    expect((await qd('reset', '--name', 'dev', '--yes')).code).toBe(0);
+    expect(stranger.exitCode === null && stranger.signalCode === null).toBe(true);
+    stranger.kill('SIGKILL');
+    await once(stranger, 'exit');
+    expect(stranger.signalCode).toBe('SIGKILL');
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('does not believe a lock that another user wrote', async () => {
+    await upDetached('dev');
+    const [{ pid }] = await clusters();
+    await chown(join(dataOf('dev'), 'lock'), 65_534, 65_534);
+    const { code, stderr } = await qd('down', '--name', 'dev');
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing was stopped') });
+    expect(await isRunning(pid)).toBe(true);
+  });
+
+  test('a cluster in the foreground ends with code 0', async () => {
+    const child = spawnProgram('qd', ['up', '--name', 'dev', '--port', '0'], { env: env() });
+    let said = '';
+    child.stdout?.on('data', (chunk) => {
+      said += chunk;
+    });
+    await expect.poll(() => said, { timeout: 15_000 }).toContain('Ready in');
+    const exit = once(child, 'exit');
+    expect((await qd('down', '--name', 'dev')).code).toBe(0);
+    expect(await exit).toEqual([0, null]);
+  });
+});
+
+describe('qd reset', () => {
+  test('stops and removes the cluster, its contexts, and nothing else', async () => {
+    await mkdir(join(home, '.kube'));
+    await writeFile(kubeconfig, '# mine\napiVersion: v1\nkind: Config\ncurrent-context: work\n');
+    await upDetached('other');
+    await upDetached('dev', '--audit-policy-file', await policy());
+    const before = await clusters();
+    const { code, stdout, stderr } = await qd('reset', '--name', 'dev', '--yes');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Removed context "dev" from ${kubeconfig}.`);
+    expect(stdout).toContain(`Removed cluster "dev" from ${dataOf('dev')}.`);
+    expect(await readdir(join(home, '.quarterdeck'))).toEqual(['other']);
+    expect(await clusters()).toEqual(before.filter(({ name }) => name === 'other'));
+    const left = await readFile(kubeconfig, 'utf8');
+    expect(left).toContain('# mine');
+    expect(left).toContain('name: other');
+    expect(left).not.toContain('dev');
+  });
+
+  test('needs --yes where it cannot ask', async () => {
+    await upDetached('dev');
+    const before = await clusters();
+    const { code, stderr } = await qd('reset', '--name', 'dev');
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/^qd: reset .*--yes\n$/) });
+    expect(await clusters()).toEqual(before);
+  });
+
+  test('refuses directories that are not those of a cluster', async () => {
+    const documents = join(home, 'documents');
+    await mkdir(join(documents, 'pki'), { recursive: true });
+    await writeFile(join(documents, 'letter.txt'), 'Dear');
+    for (const directory of [documents, home, join(home, 'nowhere'), join(documents, 'letter.txt'), '/']) {
+      const { code, stderr } = await qd('reset', '--yes', '--data-dir', directory);
+      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/^qd: [^\n]+\n$/) });
+    }
+    await writeFile(join(documents, 'cluster.json'), '{"theirs":true}');
+    expect(await qd('reset', '--yes', '--data-dir', documents)).toMatchObject({ code: 1 });
+    expect((await readdir(documents)).sort()).toEqual(['cluster.json', 'letter.txt', 'pki']);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('refuses a directory of another user, to root as well', async () => {
+    await upDetached('dev');
+    await qd('down', '--name', 'dev');
+    await chown(dataOf('dev'), 65_534, 65_534);
+    const { code, stderr } = await qd('reset', '--name', 'dev', '--yes');
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to user 65534') });
+    expect(existsSync(join(dataOf('dev'), 'pki', 'ca.key'))).toBe(true);
+  });
+
+  test('leaves files that others put into the directory, and what symbolic links lead to', async () => {
+    await upDetached('dev');
+    const outside = join(home, 'outside');
+    await mkdir(outside);
+    await writeFile(join(outside, 'precious'), 'x');
+    await writeFile(join(dataOf('dev'), 'notes.txt'), 'x');
+    await symlink(outside, join(dataOf('dev'), 'pki', 'link'));
+    const { code, stdout } = await qd('reset', '--name', 'dev', '--yes');
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('notes.txt') });
+    expect(await readdir(dataOf('dev'))).toEqual(['notes.txt']);
+    expect(await readdir(outside)).toEqual(['precious']);
+    expect(await clusters()).toEqual([]);
+  });
+
+  test('a context of the same name that belongs to another cluster stays', async () => {
+    await upDetached('dev');
+    const mine = await readFile(kubeconfig, 'utf8');
+    await qd('down', '--name', 'dev');
+    await cp(dataOf('dev'), join(home, 'copy'), { recursive: true });
+    await qd('reset', '--name', 'dev', '--yes');
+    await upDetached('dev');
+    const others = await readFile(kubeconfig, 'utf8');
+    expect(others).not.toBe(mine);
+    // The directory that was copied has the name and no longer the authority.
+    expect((await qd('reset', '--data-dir', join(home, 'copy'), '--yes')).code).toBe(0);
+    expect(await readFile(kubeconfig, 'utf8')).toBe(others);
+  });
+
+  test('removes what a first start left that failed', async () => {
+    const data = join(home, 'data');
+    await mkdir(join(data, 'pki'), { recursive: true });
+    await writeFile(join(data, 'encryption.key'), '');
+    expect(await qd('reset', '--data-dir', data, '--yes')).toMatchObject({ code: 0 });
+    expect(existsSync(data)).toBe(false);
+  });
+});
+
+async function policy(): Promise<string> {
+  const file = join(home, 'policy.yaml');
+  await writeFile(file, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: Metadata }]\n');
+  return file;
+}
+
+/** Ends what a test has left running. */
+async function killAll(): Promise<void> {
+  for (const { pid } of await clusters()) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+}
