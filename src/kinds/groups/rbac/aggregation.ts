@@ -1,7 +1,6 @@
 /** Aggregation of ClusterRoles. */
-import { deepEqual } from '../../../base/tree.ts';
+import { fromLabelSelector } from '../../../schema/selector.ts';
 import type { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { selects } from '../../shapes/workload/workload-selector.ts';
 
 /** The parts of a ClusterRole that matter for aggregation. */
 interface Aggregable<Rule> {
@@ -23,12 +22,23 @@ export function gatheredRules<Rule>(role: Aggregable<Rule>, all: readonly Aggreg
   const others = all
     .filter(({ metadata }) => metadata.name !== own)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
-  const found: Rule[] = [];
+  const found = new Map<string, Rule>();
+  const gathered = new Set<Aggregable<Rule>>();
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
-    for (const { metadata, rules = [] } of others) {
-      if (!selects(selector as LabelSelector, metadata.labels)) continue;
-      for (const rule of rules) if (!found.some((known) => deepEqual(known, rule))) found.push(rule);
+    const { matches } = fromLabelSelector(selector as LabelSelector);
+    for (const other of others) {
+      if (gathered.has(other) || !matches(other.metadata.labels)) continue;
+      gathered.add(other);
+      for (const rule of other.rules ?? []) {
+        const key = keyOf(rule);
+        if (!found.has(key)) found.set(key, rule);
+      }
     }
   }
-  return found;
+  return [...found.values()];
+}
+
+/** Equal for equal rules, whatever the order of their fields. */
+function keyOf<Rule>(rule: Rule): string {
+  return JSON.stringify(Object.entries(rule as object).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
