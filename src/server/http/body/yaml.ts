@@ -28,12 +28,17 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
   try {
     const document = firstDocument(yaml, text, lines);
     const error = document?.errors[0];
-    if (error) throw new DecodeError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${messageOf(error)}`);
+    if (error) {
+      const line = `yaml: line ${lines.linePos(error.pos[0]).line}`;
+      throw new DecodeError(`${line}: ${messageOf(error)}`, undefined, `${line}: invalid YAML`);
+    }
     if (limits.onDuplicates && document) reportDuplicates(yaml, document, limits.onDuplicates);
     return new TreeCopier(limits).copy(document?.toJS({ maxAliasCount: 100 }) ?? null, 0);
   } catch (cause) {
-    const message = cause instanceof DecodeError ? cause.message : `yaml: ${messageOf(cause)}`;
-    throw new DecodeError(`error converting YAML to JSON: ${message}`, cause);
+    const { message, redacted } =
+      cause instanceof DecodeError ? cause : { message: `yaml: ${messageOf(cause)}`, redacted: 'yaml: invalid YAML' };
+    const head = 'error converting YAML to JSON: ';
+    throw new DecodeError(head + message, cause, head + redacted);
   }
 }
 
