@@ -42,6 +42,10 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
   }
 }
 
+/** Further duplicates are not reported, and longer paths are cut off. */
+const MAX_REPORTED_PATHS = 100;
+const MAX_PATH_LENGTH = 2_000;
+
 function reportDuplicates(
   yaml: typeof Yaml,
   { contents }: Yaml.Document,
@@ -57,8 +61,8 @@ function reportDuplicates(
     const keys = new Set<string>();
     for (const { key, value } of node.items) {
       const name = String(yaml.isScalar(key) ? key.value : key);
-      const at = path ? `${path}.${name}` : name;
-      if (keys.has(name)) found.add(at);
+      const at = path ? `${path}.${name}`.slice(0, MAX_PATH_LENGTH) : name.slice(0, MAX_PATH_LENGTH);
+      if (keys.has(name) && found.size < MAX_REPORTED_PATHS) found.add(at);
       keys.add(name);
       search(value, at);
     }
