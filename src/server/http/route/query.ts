@@ -121,9 +121,3 @@ function integerOf(value: string): number {
 }
 
 const READERS = { string: (value: string) => value, integer: integerOf, boolean: booleanOf };
-
-/** The options of a delete with a body: delete options in the query do not count then. */
-export function withoutDeleteOptions(options: CallOptions): CallOptions {
-  const { gracePeriodSeconds: _, orphanDependents: __, propagationPolicy: ___, dryRun: ____, ...rest } = options;
-  return rest;
-}
