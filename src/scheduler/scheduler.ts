@@ -8,6 +8,7 @@ import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { TurnBudget } from '../base/turn-budget.ts';
+import type { WorkMonitor } from '../base/watchdog.ts';
 import type { Client } from '../client/client.ts';
 import type { Informer } from '../client/informer/informer.ts';
 import type { InformerFactory } from '../client/informer/informer-factory.ts';
@@ -44,6 +45,8 @@ export interface SchedulerOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly recorder: Recorder;
+  /** Is told which pod is scheduled. */
+  readonly monitor?: WorkMonitor | undefined;
   readonly signal: AbortSignal;
   /** The `schedulerName` of pods to schedule. Default: `default-scheduler`. */
   readonly name?: string;
@@ -126,8 +129,9 @@ export class Scheduler {
   }
 
   #schedule(waiting: WaitingPod): void {
-    const { log, random } = this.#options;
+    const { log, random, monitor } = this.#options;
     const { info } = waiting;
+    monitor?.begin({ work: 'scheduler', describe: () => ({ namespace: info.namespace, name: info.name }) });
     try {
       const decision = decide(info, { plugins, world: this.#world, position: this.#position, random });
       if (decision.type === 'node') this.#assign(waiting, decision.node);

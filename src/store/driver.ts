@@ -51,12 +51,24 @@ export interface StoredValue {
   readonly isNewest: boolean;
 }
 
+/** What a check of a store has found. */
+export interface StoreReport {
+  readonly revision: number;
+  readonly keys: number;
+  /** Values that cannot be read; those without a key were replaced since. */
+  readonly damaged: readonly { readonly key: string | undefined; readonly revision: number }[];
+}
+
 /** Snapshots of a store that lives in one file of the data directory. */
 export interface FileSnapshots {
   /** The folder of the store in a data directory. */
   pathIn(directory: string): string;
   /** Copies the store at one revision into the folder `target`, which must not exist. `file` holds all of its data. */
   copy(path: string, target: string): Promise<{ readonly revision: number; readonly file: string }>;
+  /** Checks everything in the store, also while a server uses it. Rejects with StoreDamaged when nothing is usable. */
+  check(path: string): Promise<StoreReport>;
+  /** Checks the same data in a file, from byte `start` on. */
+  checkFile(file: string, start: number): Promise<StoreReport>;
   /** Creates the folder of a store, and returns the file that its data is to be written to. */
   create(path: string): Promise<string>;
   /** Prepares a store whose data was restored: returns the revision it continues at. */

@@ -8,6 +8,7 @@
  * - Revisions start at 1, increase with every commit, and are never reused, whatever crashes.
  * - A commit is atomic, and its writes share one revision. Compare-and-set sees commits that are still in progress.
  * - A watcher gets every change after its revision once, in order; changes of one revision come in one batch.
+ * - A value is returned as it was written, or the call rejects with StoreDamaged.
  */
 export interface Store {
   /** The newest revision that readers can see. A promise when other processes may write to the store. */
@@ -47,6 +48,15 @@ export interface ListOptions {
   /** Start after this key. */
   readonly after?: string;
   readonly limit?: number;
+  /** Called for each row whose value cannot be read, in its stead; default: the list rejects with the first error. */
+  damaged?(row: DamagedRow): void;
+}
+
+/** A row whose value cannot be read. */
+export interface DamagedRow {
+  readonly key: string;
+  readonly revision: number;
+  readonly error: StoreDamaged;
 }
 
 export interface Rows {
@@ -68,6 +78,8 @@ export interface Write {
   readonly expect?: number;
   /** The value at the expected revision, from a caller that has it, so that the store need not read it. */
   readonly replaces?: Buffer | undefined;
+  /** Writes over a value that cannot be read; otherwise the commit rejects with StoreDamaged. */
+  readonly evenIfDamaged?: boolean;
 }
 
 /** A key that a commit does not write, and that must have this revision; 0: it must not exist. */
@@ -92,7 +104,10 @@ export interface Watcher {
   changes(batch: readonly Change[]): void;
   /** All changes up to this revision were delivered; revisions since the last change belong to others. */
   progress?(revision: number): void;
-  /** The watch has ended: with StoreCompacted, StoreUnavailable, or undefined after close(). Not called after stop(). */
+  /**
+   * The watch has ended: with StoreCompacted, StoreUnavailable, StoreDamaged, or undefined after close(). Not called after
+   * stop().
+   */
   closed(error: Error | undefined): void;
 }
 
@@ -135,4 +150,15 @@ export class StoreUnavailable extends Error {
 /** There is no space for the write. Nothing was written; reads still work. */
 export class StoreFull extends Error {
   override readonly name = 'StoreFull';
+}
+
+/** What is stored is damaged, or cannot be decrypted. `key` is set when that concerns the value of one key only. */
+export class StoreDamaged extends Error {
+  override readonly name: string = 'StoreDamaged';
+  readonly key: string | undefined;
+
+  constructor(message: string, options?: { readonly key?: string | undefined; readonly cause?: unknown }) {
+    super(message, options);
+    this.key = options?.key;
+  }
 }

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StoreName } from '../../src/store/drivers.ts';
-import type { Change, Store } from '../../src/store/index.ts';
-import { StoreCompacted } from '../../src/store/index.ts';
 import { type Backend, startBackend } from '../support/store/backends.ts';
+import { changesAfter, oldestChanges } from './history.ts';
 import { type Dice, dice } from './random.ts';
 import { openStore, type StoreSpec, seenChange, seenRow } from './stores.ts';
-import { type Evidence, Ledger, type SeenChange, verify } from './verifier.ts';
+import { type Evidence, Ledger, verify } from './verifier.ts';
 import type { Line } from './writer.ts';
 
 export interface RoundsOptions {
@@ -145,36 +144,15 @@ async function look(spec: StoreSpec, since?: { start: number; resumeAt: number |
     const resumedAfter = since?.resumeAt ?? start;
     const resumed = await changesAfter(store, resumedAfter, revision);
     const { changes: replayed, after: replayedAfter } = await oldestChanges(store, start, revision);
-    return { rows: rows.map(seenRow), revision, resumed, resumedAfter, replayed, replayedAfter };
+    return {
+      rows: rows.map(seenRow),
+      revision,
+      resumed: resumed.map(seenChange),
+      resumedAfter,
+      replayed: replayed.map(seenChange),
+      replayedAfter,
+    };
   } finally {
     await store.close();
   }
-}
-
-/** History from a revision on, or from the oldest that is left. */
-async function oldestChanges(store: Store, after: number, through: number) {
-  try {
-    return { after, changes: await changesAfter(store, after, through) };
-  } catch (error) {
-    if (!(error instanceof StoreCompacted)) throw error;
-    return { after: error.oldest, changes: await changesAfter(store, error.oldest, through) };
-  }
-}
-
-/** Resolves when a change at `through` was told, or none can be. */
-async function changesAfter(store: Store, after: number, through: number): Promise<SeenChange[]> {
-  if (after >= through) return [];
-  const changes: Change[] = [];
-  await new Promise<void>((resolve, reject) => {
-    const subscription = store.watch(after, {
-      changes(batch) {
-        changes.push(...batch);
-        if ((batch.at(-1)?.revision ?? 0) < through) return;
-        subscription.stop();
-        resolve();
-      },
-      closed: (error) => reject(error ?? new Error('the watch was closed')),
-    });
-  });
-  return changes.map(seenChange);
 }

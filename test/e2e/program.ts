@@ -65,7 +65,8 @@ export async function startQd({ directory, flags = [], env = {}, node }: StartOp
   const home = directory ?? (await newDirectory());
   const data = join(home, 'data');
   const kubeconfig = join(home, 'kubeconfig');
-  const where = ['--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig];
+  // Most tests need only the API server; flags that are given later win.
+  const where = ['--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig, '--nodes', '0'];
   const child = spawnProgram('qd', ['up', ...where, '--log-level', 'warn', ...flags], { env, node });
   let said = '';
   const origin = await new Promise<string>((resolve, reject) => {
@@ -118,6 +119,8 @@ export interface RunOptions {
   readonly node?: string | undefined;
   /** Run as this user; only root can ask for it. */
   readonly uid?: number;
+  /** Stop it after this many milliseconds. */
+  readonly timeout?: number;
 }
 
 /** Runs the program to its end. */
@@ -137,13 +140,29 @@ export async function runQd(
   return { code, ...said };
 }
 
+/** Runs `qd up` until the cluster is ready, stops it, and resolves with what it printed. */
+export async function runUntilReady(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const child = spawnProgram('qd', ['up', '--log-level', 'warn', ...flags], { env });
+  let said = '';
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stdout?.on('data', (chunk) => {
+    said += chunk;
+    if (said.includes('\nReady ')) child.kill('SIGTERM');
+  });
+  await once(child, 'close');
+  return said;
+}
+
 export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], options: RunOptions): ChildProcess {
-  const { env, uid, node = process.execPath } = options;
+  const { env, uid, timeout, node = process.execPath } = options;
   const program = join(DIST, `${name}.js`);
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`);
   return spawn(node, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME, ...env },
+    timeout,
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
 }

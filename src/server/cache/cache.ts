@@ -8,7 +8,16 @@ import { tooOld } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { ShortLivedMap } from '../../base/short-lived-map.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import { type Change, type Row, type Store, StoreCompacted, type Subscription, type Write } from '../../store/store.ts';
+import {
+  type Change,
+  type DamagedRow,
+  type Row,
+  type Store,
+  StoreCompacted,
+  StoreDamaged,
+  type Subscription,
+  type Write,
+} from '../../store/store.ts';
 import { ChangeHistory, type KeptChange } from './change-history.ts';
 import { ChangeRecord } from './change-record.ts';
 import type { DefinitionMarks } from './definition-marks.ts';
@@ -45,6 +54,9 @@ const PAGE_ROWS = 2000;
 const HISTORY_TIMEOUT_MS = 5000;
 /** How long after a failure the store is read again. */
 const RESYNC_DELAY_MS = 1000;
+
+/** The bytes of a value that cannot be read. */
+const NOTHING = Buffer.alloc(0);
 
 export class Cache {
   readonly #options: CacheOptions;
@@ -255,7 +267,7 @@ export class Cache {
   async #resync(): Promise<void> {
     const { clock, log } = this.#options;
     try {
-      const found = new Map<string, Row>();
+      const found = new Map<string, Row | DamagedRow>();
       const revision = await this.#load((row) => found.set(row.key, row));
       const time = clock.now();
       for (const table of this.#tables.values()) {
@@ -268,7 +280,9 @@ export class Cache {
         const parts = parseKey(row.key);
         if (!parts) continue;
         const known = this.#tableNamed(parts.table).get(parts.namespace, parts.name);
-        if (known?.revision !== row.revision) this.#applyOne({ ...row, previous: undefined }, time);
+        if (known?.revision === row.revision) continue;
+        if ('error' in row) this.#place(row);
+        else this.#applyOne({ ...row, previous: undefined }, time);
       }
       // Changes may be missing from what was kept.
       this.#history.clear();
@@ -290,7 +304,7 @@ export class Cache {
       const done = (error?: Error) => {
         subscription?.stop();
         giveUp.cancel();
-        if (error) return reject(error instanceof StoreCompacted ? tooOld(after, error.oldest) : error);
+        if (error) return reject(this.#historyError(error, after, target));
         if (target === this.floor) this.#prepend(older, after);
         resolve();
       };
@@ -303,6 +317,14 @@ export class Cache {
         closed: (error) => done(error ?? tooOld(after, target)),
       });
     });
+  }
+
+  /** History that is damaged is as good as gone: clients list again. */
+  #historyError(error: Error, after: number, oldest: number): Error {
+    if (error instanceof StoreCompacted) return tooOld(after, error.oldest);
+    if (!(error instanceof StoreDamaged)) return error;
+    this.#options.log.error('history cannot be read from the store', { key: error.key, error: error.message });
+    return tooOld(after, oldest);
   }
 
   #prepend(older: readonly Change[], after: number): void {
@@ -325,23 +347,29 @@ export class Cache {
     this.floor = after;
   }
 
-  async #load(take: (row: Row) => void): Promise<number> {
+  async #load(take: (row: Row | DamagedRow) => void): Promise<number> {
     const { store } = this.#options;
-    let page = await store.list(ROOT, { limit: PAGE_ROWS });
+    const options = { limit: PAGE_ROWS, damaged: take };
+    let page = await store.list(ROOT, options);
     const { revision } = page;
     for (;;) {
       for (const row of page.rows) take(row);
       const last = page.rows.at(-1);
       if (!page.more || !last) return revision;
-      page = await store.list(ROOT, { limit: PAGE_ROWS, revision, after: last.key });
+      page = await store.list(ROOT, { ...options, revision, after: last.key });
     }
   }
 
-  #place(row: Row): void {
+  /** A row that cannot be read is an entry that says so, whatever is asked of it. */
+  #place(row: Row | DamagedRow): void {
     const parts = parseKey(row.key);
     if (!parts) return;
     const at = { key: row.key, namespace: parts.namespace, name: parts.name };
-    this.#tableNamed(parts.table).put(this.entryOf(at, row.revision, row.value));
+    const entry =
+      'error' in row
+        ? new Entry(at, row.revision, { stored: NOTHING, damage: row.error, origin: this.#origins.stored })
+        : this.entryOf(at, row.revision, row.value);
+    this.#tableNamed(parts.table).put(entry);
   }
 
   #tableNamed(name: string): Table {

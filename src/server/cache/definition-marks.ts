@@ -10,7 +10,7 @@
  */
 import type { Kind } from '../../kinds/kind.ts';
 import type { Change, Store, Write } from '../../store/store.ts';
-import { commitMarkers } from '../transaction/markers.ts';
+import { commitMarkers, readMarker } from '../transaction/markers.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { tableName } from './keys.ts';
 
@@ -39,8 +39,10 @@ export class DefinitionMarks {
   /** `build` identifies the program: another one may decode the same bytes differently. */
   static async load(store: Store, build: string): Promise<DefinitionMarks> {
     const marks = new DefinitionMarks(build);
-    if (await store.get(OLD_KEY)) {
-      const { rows } = await store.list(PREFIX);
+    // A mark that is damaged is as good as none.
+    const damaged = () => undefined;
+    if (await readMarker(store, OLD_KEY)) {
+      const { rows } = await store.list(PREFIX, { damaged });
       const old = [OLD_KEY, ...rows.map(({ key }) => key)];
       await commitMarkers(
         store,
@@ -48,7 +50,7 @@ export class DefinitionMarks {
       );
       return marks;
     }
-    const { rows } = await store.list(PREFIX);
+    const { rows } = await store.list(PREFIX, { damaged });
     for (const row of rows) marks.#note(row.key, row.value, row.revision);
     return marks;
   }
@@ -62,7 +64,7 @@ export class DefinitionMarks {
   /** The write that must be committed together with an object of the kind; undefined when the mark stands already. */
   missing(kind: Kind): Write | undefined {
     if (this.#markOf(kind)) return undefined;
-    return { key: PREFIX + tableName(kind), value: Buffer.from(this.#fingerprintOf(kind)) };
+    return { key: PREFIX + tableName(kind), value: Buffer.from(this.#fingerprintOf(kind)), evenIfDamaged: true };
   }
 
   /** Takes note of a change of the store; other keys than those of marks are ignored. */

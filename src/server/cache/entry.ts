@@ -5,7 +5,7 @@ import type { Resource } from '../registry.ts';
 import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
 import type { ObjectKey } from './keys.ts';
 import type { Origin } from './origin.ts';
-import { decodeStored, type StoredObject } from './stored-object.ts';
+import { decodeStored, parseStored, type StoredObject } from './stored-object.ts';
 import { UnreadableObject } from './unreadable.ts';
 import { View } from './view.ts';
 
@@ -16,6 +16,8 @@ export interface Content {
   readonly parts?: Encoded['parts'] | undefined;
   /** The object as this process wrote it, in the stored version. */
   readonly written?: KubeObject | undefined;
+  /** Why the stored bytes cannot be read, in which case they are empty. */
+  readonly damage?: Error | undefined;
   /** The revision at which the bytes were written, where it is not the entry's own. */
   readonly writtenAt?: number;
 }
@@ -32,6 +34,7 @@ export class Entry {
   readonly #origin: Origin;
   readonly #parts: Encoded['parts'] | undefined;
   readonly #writtenAt: number;
+  readonly #damage: Error | undefined;
   /** The object as this process wrote it: then nothing has to be parsed. */
   #written: KubeObject | undefined;
   #hub: View | undefined;
@@ -47,6 +50,7 @@ export class Entry {
     this.#parts = content.parts;
     this.#writtenAt = content.writtenAt ?? revision;
     this.#written = content.written;
+    this.#damage = content.damage;
   }
 
   get size(): number {
@@ -110,6 +114,7 @@ export class Entry {
 
   /** Decodes the stored bytes in their own version, with its defaults. */
   decode(kind: Kind): StoredObject {
+    if (this.#damage) throw this.#unreadable(this.#damage);
     try {
       return decodeStored(this.#stored, kind);
     } catch (cause) {
@@ -131,7 +136,12 @@ export class Entry {
 
   /** The same content at a later revision: what watchers are sent when they no longer see the object. */
   movedTo(revision: number): Entry {
-    return new Entry(this.at, revision, { stored: this.#stored, origin: this.#origin, writtenAt: this.#writtenAt });
+    return new Entry(this.at, revision, {
+      stored: this.#stored,
+      origin: this.#origin,
+      damage: this.#damage,
+      writtenAt: this.#writtenAt,
+    });
   }
 
   /** Keeps only the bytes of an object that few will ask for, such as one that a newer entry has replaced. */
@@ -144,7 +154,7 @@ export class Entry {
   }
 
   #isCurrent(kind: Kind): boolean {
-    if (!this.#origin.isCurrent(kind, this.#writtenAt)) return false;
+    if (this.#damage || !this.#origin.isCurrent(kind, this.#writtenAt)) return false;
     // What this process wrote has its parts, and its head for certain.
     return this.#parts !== undefined || hasHead(this.#stored, kind);
   }
@@ -165,7 +175,7 @@ export class Entry {
     if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
     const complete = (object: KubeObject) => this.#complete(object, kind, kind.hub);
     if (written) return new View(this, kind, kind.hub, { object: complete(written), stored });
-    return new View(this, kind, kind.hub, { read: () => complete(JSON.parse(stored.toString())), stored });
+    return new View(this, kind, kind.hub, { read: () => complete(parseStored(stored) as KubeObject), stored });
   }
 
   #decoded(kind: Kind): KubeObject {

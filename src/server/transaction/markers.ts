@@ -1,4 +1,4 @@
-import type { Store, Write } from '../../store/store.ts';
+import { type Row, type Store, StoreDamaged, type Write } from '../../store/store.ts';
 
 /** The prefix of rows that are no objects, such as which release put something in order. */
 const PREFIX = '/quarterdeck/';
@@ -7,6 +7,16 @@ const PREFIX = '/quarterdeck/';
 export async function commitMarkers(store: Pick<Store, 'commit'>, markers: readonly Write[]): Promise<number> {
   for (const marker of markers) checkMarker(marker);
   return store.commit(markers);
+}
+
+/** Reads a row that is no object. One that is damaged is as good as none: whatever it says can be found out again. */
+export async function readMarker(store: Pick<Store, 'get'>, key: string): Promise<Row | undefined> {
+  try {
+    return await store.get(key);
+  } catch (error) {
+    if (error instanceof StoreDamaged) return undefined;
+    throw error;
+  }
 }
 
 /** Throws when a row could be an object: those are written through a transaction. */

@@ -5,8 +5,8 @@ import { contents, put, watching } from '../../../test/support/store/contract.ts
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Store } from '../store.ts';
+import { readMeta } from './data-file/meta.ts';
 import { StoreTorn } from './errors.ts';
-import { readMeta } from './lmdb-file.ts';
 import { openEmbeddedStore } from './open.ts';
 
 const directory = await scratchDirectories();

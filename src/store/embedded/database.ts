@@ -1,5 +1,5 @@
 import { open } from 'lmdb';
-import { StoreUnavailable } from '../store.ts';
+import { StoreDamaged, StoreUnavailable } from '../store.ts';
 import {
   decodeEntry,
   decodeState,
@@ -8,6 +8,8 @@ import {
   encodeEntry,
   encodePosition,
   encodeState,
+  isIntact,
+  keyIn,
   type Position,
   readPosition,
   type State,
@@ -115,8 +117,9 @@ export class Database {
   }
 
   state(snapshot?: Snapshot): State {
-    const bytes = this.#meta.get(STATE, options(snapshot));
-    return decodeState(bytes as Buffer);
+    const state = decodeState(this.#meta.get(STATE, options(snapshot)) as Buffer);
+    if (!state) throw new StoreDamaged('the state of the store is damaged: its checksum does not match');
+    return state;
   }
 
   /** The row of a key in the index: the current one, or that of a snapshot. */
@@ -126,8 +129,12 @@ export class Database {
     return bytes && decodeEntry(bytes);
   }
 
-  record(position: Position, snapshot?: Snapshot): Buffer | undefined {
-    return this.#log.get(encodePosition(position), options(snapshot));
+  /** The record of a key at a position where there must be one. Throws StoreDamaged when it is not intact. */
+  record(key: string, position: Position, snapshot?: Snapshot): Buffer {
+    const bytes = this.#log.get(encodePosition(position), options(snapshot));
+    if (bytes && isIntact(bytes) && keyIn(bytes) === key) return bytes;
+    const reason = bytes ? 'damaged: its checksum does not match' : 'missing';
+    throw new StoreDamaged(`the value of ${key} at revision ${position.revision} is ${reason}`, { key });
   }
 
   /** Keys from `start` (inclusive) to `end` (exclusive), which are bytes. */
@@ -137,11 +144,11 @@ export class Database {
     }
   }
 
-  /** The log after a revision. */
-  *records(after: number, snapshot?: Snapshot): Generator<[Position, Buffer]> {
+  /** The log after a revision. A record that is damaged is undefined. */
+  *records(after: number, snapshot?: Snapshot): Generator<[Position, Buffer | undefined]> {
     const start = encodePosition({ revision: after + 1, index: 0 });
     for (const { key, value } of this.#log.getRange({ start, ...options(snapshot) }))
-      yield [readPosition(key, 0), value];
+      yield [readPosition(key, 0), isIntact(value) ? value : undefined];
   }
 
   /** Writes a consistent copy while the database is in use. */

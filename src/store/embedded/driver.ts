@@ -26,9 +26,16 @@ export const embeddedDriver = defineStore({
   snapshots: {
     pathIn,
     async copy(path, target) {
-      const { copyStore, DATA_FILE } = await import('./snapshot.ts');
-      const { revision } = await copyStore(path, target);
-      return { revision, file: join(target, DATA_FILE) };
+      const { copyStore } = await import('./snapshot.ts');
+      return copyStore(path, target);
+    },
+    async check(path) {
+      const { checkStore } = await import('./snapshot.ts');
+      return checkStore(path);
+    },
+    async checkFile(file, start) {
+      const { checkStoreFile } = await import('./snapshot.ts');
+      return checkStoreFile(file, start);
     },
     async create(path) {
       const { newStore } = await import('./snapshot.ts');

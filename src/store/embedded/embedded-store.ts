@@ -11,6 +11,7 @@ import {
   type Store,
   StoreAhead,
   StoreCompacted,
+  StoreDamaged,
   StoreUnavailable,
   type Subscription,
   type Watcher,
@@ -19,17 +20,34 @@ import {
 import { type HistoryPage, Watchers } from '../watchers.ts';
 import type { Database, Snapshot } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
-import { decodeRecord, type Entry, type LogRecord, linkIn, type Position, type State, valueIn } from './layout.ts';
+import {
+  decodeRecord,
+  type Entry,
+  isCreation,
+  type LogRecord,
+  linkIn,
+  type Position,
+  type State,
+  valueIn,
+} from './layout.ts';
 import type { Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreParts {
   readonly database: Database;
   readonly reserve: Reserve;
   readonly history: HistoryOptions;
+  /** Lists and watches cannot go back beyond this revision: what was written before is damaged. */
+  readonly historyFloor: number;
   /** Writes a copy of the store into a directory. */
   backup(directory: string): Promise<void>;
   /** Releases the lock of the directory, after everything else. */
   release(): Promise<void>;
+}
+
+interface Reading {
+  readonly revision: number;
+  readonly snapshot?: Snapshot;
+  readonly damaged?: ListOptions['damaged'];
 }
 
 /** Rows read in one turn of the event loop. */
@@ -71,7 +89,7 @@ export class EmbeddedStore implements Store {
   async get(key: string): Promise<Row | undefined> {
     this.#checkOpen();
     const entry = this.#database.entry(key);
-    return entry && this.#rowAt(key, entry, Number.POSITIVE_INFINITY);
+    return entry && this.#rowAt(key, entry, { revision: Number.POSITIVE_INFINITY });
   }
 
   async list(prefix: string, options: ListOptions = {}): Promise<Rows> {
@@ -124,12 +142,12 @@ export class EmbeddedStore implements Store {
   async #list(prefix: string, options: ListOptions, snapshot: Snapshot): Promise<Rows> {
     const state = this.#show(this.#database.state(snapshot));
     const revision = options.revision ?? state.revision;
-    check(revision, state);
+    this.#check(revision, state);
     const rows: Row[] = [];
     let left = ROWS_PER_TURN;
     for (const [key, entry] of this.#database.entries(startOf(prefix, options.after), prefixEnd(prefix), snapshot)) {
       if (key === options.after) continue;
-      const row = this.#rowAt(key, entry, revision, snapshot);
+      const row = this.#rowAt(key, entry, { revision, snapshot, damaged: options.damaged });
       if (row && rows.length === options.limit) return { rows, revision, more: true };
       if (row) rows.push(row);
       if (--left === 0) {
@@ -141,25 +159,36 @@ export class EmbeddedStore implements Store {
     return { rows, revision, more: false };
   }
 
+  #rowAt(key: string, newest: Entry, { revision, snapshot, damaged }: Reading): Row | undefined {
+    try {
+      return this.#find(key, newest, revision, snapshot);
+    } catch (error) {
+      if (!damaged || !(error instanceof StoreDamaged)) throw error;
+      damaged({ key, revision: newest.revision, error });
+      return undefined;
+    }
+  }
+
   /** The row of a key at a revision, found by following its changes backwards. */
-  #rowAt(key: string, newest: Entry, revision: number, snapshot?: Snapshot): Row | undefined {
+  #find(key: string, newest: Entry, revision: number, snapshot: Snapshot | undefined): Row | undefined {
     if (newest.deleted && newest.revision <= revision) return undefined;
     let position: Position | undefined = newest;
     while (position) {
-      const bytes: Buffer | undefined = this.#database.record(position, snapshot);
-      if (!bytes) return undefined;
+      const bytes: Buffer = this.#database.record(key, position, snapshot);
       if (position.revision <= revision) {
         const value = valueIn(bytes);
         return value ? { key, value, revision: position.revision } : undefined;
       }
       position = linkIn(bytes);
+      // The deletion before may have been discarded.
+      if (position && isCreation(bytes) && position.revision <= revision) return undefined;
     }
     return undefined;
   }
 
   #readHistory(after: number, limit: number): HistoryPage {
     const state = this.#show(this.#database.state());
-    check(after, state);
+    this.#check(after, state);
     const changes: Change[] = [];
     let bytes = 0;
     let through = after;
@@ -167,6 +196,7 @@ export class EmbeddedStore implements Store {
       const { revision } = position;
       const full = changes.length >= limit || bytes >= BYTES_PER_PAGE;
       if (full && revision !== through) return { changes, through, more: true };
+      if (!stored) throw new StoreDamaged(`the change of revision ${revision} is damaged: its checksum does not match`);
       through = revision;
       bytes += stored.length;
       changes.push(this.#change(revision, decodeRecord(stored)));
@@ -175,7 +205,7 @@ export class EmbeddedStore implements Store {
   }
 
   #change(revision: number, { key, value, link, created }: LogRecord): Change {
-    const before = created || !link ? undefined : this.#database.record(link);
+    const before = created || !link ? undefined : this.#database.record(key, link);
     const replaced = before && valueIn(before);
     const previous = link && replaced ? { key, value: replaced, revision: link.revision } : undefined;
     return { key, revision, value, previous };
@@ -186,14 +216,15 @@ export class EmbeddedStore implements Store {
     return state;
   }
 
+  #check(revision: number, state: State): void {
+    const oldest = Math.max(state.compacted, this.#parts.historyFloor);
+    if (revision > state.revision) throw new StoreAhead(state.revision);
+    if (revision < oldest) throw new StoreCompacted(oldest);
+  }
+
   #checkOpen(): void {
     if (this.#closing) throw new StoreUnavailable('the store is closed');
   }
-}
-
-function check(revision: number, state: State): void {
-  if (revision > state.revision) throw new StoreAhead(state.revision);
-  if (revision < state.compacted) throw new StoreCompacted(state.compacted);
 }
 
 /** The first key of a range must not be empty in LMDB. */

@@ -1,3 +1,5 @@
+import { StoreDamaged } from '../store.ts';
+
 /** Why a directory cannot be opened as a store. Messages are one sentence for the user. */
 
 /** Another process uses the directory. */
@@ -21,7 +23,7 @@ export class StoreDenied extends Error {
   override readonly name = 'StoreDenied';
 }
 
-/** The data file was truncated, or copied while it was written: it is inconsistent. */
-export class StoreTorn extends Error {
+/** The data file is damaged, truncated, or was copied while it was written: nothing in it can be relied on. */
+export class StoreTorn extends StoreDamaged {
   override readonly name = 'StoreTorn';
 }

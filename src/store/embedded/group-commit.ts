@@ -7,6 +7,7 @@ import {
   type Row,
   StoreAhead,
   StoreConflict,
+  StoreDamaged,
   StoreFull,
   StoreUnavailable,
   type Write,
@@ -90,6 +91,9 @@ class Batch {
 
 /** A batch of this size takes no further commits, so that a flush stays short. */
 const MAX_BATCH_BYTES = 8 * 2 ** 20;
+
+/** Stands for a value that is damaged, in the change that removes it. */
+const UNKNOWN_VALUE = Buffer.alloc(0);
 
 const NONE: readonly never[] = Object.freeze([]);
 
@@ -200,14 +204,23 @@ export class GroupCommit {
     return entry && !entry.deleted ? entry.revision : 0;
   }
 
-  #known({ key, expect, replaces }: Write): KeyState {
+  #known({ key, expect, replaces, evenIfDamaged }: Write): KeyState {
     const pending = this.#pending(key);
     if (pending) return pending;
     const entry = this.#options.database.entry(key);
     if (!entry || entry.deleted) return { entry, row: undefined };
     const isKnown = replaces !== undefined && expect === entry.revision;
-    const value = isKnown ? replaces : (valueIn(this.#options.database.record(entry) as Buffer) as Buffer);
+    const value = isKnown ? replaces : this.#valueOf(key, entry, evenIfDamaged);
     return { entry, row: { key, value, revision: entry.revision } };
+  }
+
+  #valueOf(key: string, entry: Entry, evenIfDamaged: boolean | undefined): Buffer {
+    try {
+      return valueIn(this.#options.database.record(key, entry)) as Buffer;
+    } catch (error) {
+      if (!evenIfDamaged || !(error instanceof StoreDamaged)) throw error;
+      return UNKNOWN_VALUE;
+    }
   }
 
   #openBatch(): Batch {

@@ -23,7 +23,7 @@ export interface Position {
   readonly index: number;
 }
 
-const POSITION_BYTES = 8;
+export const POSITION_BYTES = 8;
 
 function writePosition(target: Buffer, offset: number, { revision, index }: Position): void {
   target.writeUIntBE(revision, offset, 6);
@@ -47,8 +47,10 @@ export interface Entry extends Position {
   readonly bytes: number;
 }
 
+export const ENTRY_BYTES = 13;
+
 export function encodeEntry(entry: Entry): Buffer {
-  const bytes = Buffer.allocUnsafe(13);
+  const bytes = Buffer.allocUnsafe(ENTRY_BYTES);
   writePosition(bytes, 0, entry);
   bytes.writeUInt8(entry.deleted ? 1 : 0, 8);
   bytes.writeUInt32BE(entry.bytes, 9);
@@ -105,21 +107,34 @@ export function encodeRecord(record: LogRecord, bytes: Buffer): void {
   bytes.writeUInt32BE(crc32(bytes.subarray(FLAGS)), CHECKSUM);
 }
 
+/** Decodes a record that is intact. */
 export function decodeRecord(bytes: Buffer): LogRecord {
-  const flags = bytes.readUInt8(FLAGS);
   return {
-    key: bytes.toString('utf8', HEADER, HEADER + bytes.readUInt16BE(KEY_LENGTH)),
+    key: keyIn(bytes),
     value: valueIn(bytes),
     time: bytes.readUIntBE(TIME, 6),
     link: linkIn(bytes),
-    created: (flags & CREATED) !== 0,
+    created: isCreation(bytes),
     frees: bytes.readUInt32BE(FREES),
   };
 }
 
+/** The key of an encoded record. */
+export function keyIn(bytes: Buffer): string {
+  return bytes.toString('utf8', HEADER, HEADER + bytes.readUInt16BE(KEY_LENGTH));
+}
+
+export function isDeletion(bytes: Buffer): boolean {
+  return (bytes.readUInt8(FLAGS) & DELETED) !== 0;
+}
+
+export function isCreation(bytes: Buffer): boolean {
+  return (bytes.readUInt8(FLAGS) & CREATED) !== 0;
+}
+
 /** The value of an encoded record, sharing its memory. */
 export function valueIn(bytes: Buffer): Buffer | null {
-  if (bytes.readUInt8(FLAGS) & DELETED) return null;
+  if (isDeletion(bytes)) return null;
   return bytes.subarray(HEADER + bytes.readUInt16BE(KEY_LENGTH));
 }
 
@@ -127,7 +142,7 @@ export function linkIn(bytes: Buffer): Position | undefined {
   return bytes.readUInt8(FLAGS) & LINKED ? readPosition(bytes, LINK) : undefined;
 }
 
-/** Whether the checksum of a record matches. For files that may be inconsistent, not for every read. */
+/** Whether the checksum of a record matches. Nothing else may be read from a record before this is known. */
 export function isIntact(bytes: Buffer): boolean {
   return bytes.length >= HEADER && bytes.readUInt32BE(CHECKSUM) === crc32(bytes.subarray(FLAGS));
 }
@@ -149,15 +164,26 @@ export interface State {
 /** The revision is 1 before the first commit, as in etcd, because 0 means "any" to API clients. */
 export const EMPTY: State = { revision: 1, compacted: 0, historyBytes: 0 };
 
+const STATE_BYTES = 18;
+const CHECKSUM_BYTES = 4;
+
+/** lmdb writes a version before the values of `meta`. */
+export const VERSION_BYTES = 8;
+
 export function encodeState({ revision, compacted, historyBytes }: State): Buffer {
-  const bytes = Buffer.allocUnsafe(18);
+  const bytes = Buffer.allocUnsafe(STATE_BYTES + CHECKSUM_BYTES);
   bytes.writeUIntBE(revision, 0, 6);
   bytes.writeUIntBE(compacted, 6, 6);
   bytes.writeUIntBE(historyBytes, 12, 6);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, STATE_BYTES)), STATE_BYTES);
   return bytes;
 }
 
-export function decodeState(bytes: Buffer): State {
+/** Undefined when it is damaged. Earlier releases wrote no checksum. */
+export function decodeState(bytes: Buffer): State | undefined {
+  if (bytes.length !== STATE_BYTES && bytes.length !== STATE_BYTES + CHECKSUM_BYTES) return undefined;
+  const checksum = bytes.length > STATE_BYTES ? bytes.readUInt32BE(STATE_BYTES) : undefined;
+  if (checksum !== undefined && checksum !== crc32(bytes.subarray(0, STATE_BYTES))) return undefined;
   return {
     revision: bytes.readUIntBE(0, 6),
     compacted: bytes.readUIntBE(6, 6),

@@ -4,10 +4,11 @@ import { silent } from '../../base/log.ts';
 import type { ProcessLock } from '../../base/process-lock.ts';
 import type { HistoryOptions } from '../history-options.ts';
 import { StoreFull } from '../store.ts';
-import { checkFile, checkRecords } from './copy-check.ts';
+import { checkDataFile } from './data-file/check.ts';
+import type { Contents, DamagedRecord } from './data-file/contents.ts';
 import { Database } from './database.ts';
 import { EmbeddedStore } from './embedded-store.ts';
-import { StoreDenied, StoreFormat } from './errors.ts';
+import { StoreDenied, StoreFormat, StoreTorn } from './errors.ts';
 import { FORMAT } from './layout.ts';
 import { COPIED, takeLock } from './lock.ts';
 import { isFull, Reserve } from './reserve.ts';
@@ -43,26 +44,28 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
   const { directory, mapSize = MAP_BYTES, log = silent } = options;
   const file = join(directory, 'data.mdb');
   await makeDirectory(directory);
-  await checkFormat(directory, file);
+  const isNew = await checkFormat(directory, file);
   const reserve = await Reserve.open(file, options.clock);
   let lock: ProcessLock | undefined;
   let database: Database | undefined;
   try {
     lock = await takeLock(directory, file);
     const copied = await exists(join(directory, COPIED));
-    await checkFile(directory, file, copied);
+    const contents = await checkData(file, copied);
+    for (const { key, revision } of contents?.damaged ?? []) log.error(DAMAGED, { key, revision, file });
     await reserve.take(PAGES_TO_OPEN);
     database = new Database(file, mapSize);
     if (copied) {
-      checkRecords(directory, database);
       await rm(join(directory, COPIED));
       log.warn('the directory was copied while it was in use; the copy is consistent', { directory });
     }
+    if (isNew) await writeFormat(directory);
     await syncDirectory(directory);
     return new EmbeddedStore({
       database,
       reserve,
       history: options,
+      historyFloor: contents && contents.damaged.length > 0 ? contents.state.revision : 0,
       backup: (target) => backup(database as Database, target),
       release: lock.release,
     });
@@ -81,29 +84,59 @@ async function makeDirectory(directory: string): Promise<void> {
   await syncDirectory(dirname(first));
 }
 
-/** The format file is written before the data: data without it is not used. */
-async function checkFormat(directory: string, file: string): Promise<void> {
+const DAMAGED = 'a stored value is damaged and cannot be read';
+
+/** Checks the data before LMDB follows its pointers. Undefined when there is none yet. */
+async function checkData(file: string, copied: boolean): Promise<Contents | undefined> {
+  if ((await stat(file)).size === 0) return undefined;
+  try {
+    const contents = await checkDataFile(file);
+    const [first] = contents.damaged;
+    if (copied && first) throw new StoreTorn(`${file} is damaged: ${describe(first)}`);
+    return contents;
+  } catch (cause) {
+    if (!copied || !(cause instanceof StoreTorn)) throw cause;
+    throw new StoreTorn(`${file} is not consistent: it was copied while it was written to`, { cause });
+  }
+}
+
+function describe({ key, revision }: DamagedRecord): string {
+  return `the value ${key === undefined ? '' : `of ${key} `}at revision ${revision} has another checksum`;
+}
+
+const UNFINISHED = 'new';
+
+/**
+ * The format file is written before the data: data without it is not used. Until there is data, the file says so: later,
+ * missing or empty data means that it was lost. Returns whether the directory is new.
+ */
+async function checkFormat(directory: string, file: string): Promise<boolean> {
   const path = join(directory, 'format');
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
+  const bytes = await sizeOf(file);
   if (text === undefined) {
-    if (await exists(file)) throw new StoreFormat(`${directory} has a data.mdb but no file "format"`);
-    await writeFormat(directory);
-    return;
+    if (bytes !== undefined) throw new StoreFormat(`${directory} has a data.mdb but no file "format"`);
+    await writeFormat(directory, UNFINISHED);
+    return true;
   }
-  const format = Number(text);
-  if (!Number.isInteger(format)) throw new StoreFormat(`${path} is not the format file of a store`);
-  if (format > FORMAT) {
+  const [, number, state] = /^(\d+)(?: (\w+))?\s*$/.exec(text) ?? [];
+  if (number === undefined) throw new StoreFormat(`${path} is not the format file of a store`);
+  if (Number(number) > FORMAT) {
     throw new StoreFormat(
-      `${directory} was written by a newer release (format ${format}; this release reads ${FORMAT})`,
+      `${directory} was written by a newer release (format ${number}; this release reads ${FORMAT})`,
     );
   }
+  if (state === UNFINISHED) return true;
+  if (!bytes)
+    throw new StoreTorn(`${file} is ${bytes === undefined ? 'missing' : 'empty'}: the data of the store is lost`);
+  return false;
 }
 
-export async function writeFormat(directory: string): Promise<void> {
+export async function writeFormat(directory: string, state?: typeof UNFINISHED): Promise<void> {
   const path = join(directory, 'format');
-  await writeFile(`${path}.new`, `${FORMAT}\n`, { mode: 0o600, flush: true });
+  await writeFile(`${path}.new`, `${FORMAT}${state ? ` ${state}` : ''}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
 }
 
@@ -135,11 +168,15 @@ async function backup(database: Database, directory: string): Promise<void> {
 }
 
 async function exists(path: string): Promise<boolean> {
+  return (await sizeOf(path)) !== undefined;
+}
+
+/** Undefined when there is no such file. */
+async function sizeOf(path: string): Promise<number | undefined> {
   try {
-    await stat(path);
-    return true;
+    return (await stat(path)).size;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }

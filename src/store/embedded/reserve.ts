@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import { StoreFull } from '../store.ts';
-import { readMeta } from './lmdb-file.ts';
+import { readMeta } from './data-file/meta.ts';
 
 const MEBIBYTE = 2 ** 20;
 

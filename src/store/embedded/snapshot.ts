@@ -1,12 +1,13 @@
 /** Snapshots of a store that another process may be writing to: readers of LMDB see one state of its file. */
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { open } from 'lmdb';
 import { systemClock } from '../../base/clock.ts';
-import { checkRecords } from './copy-check.ts';
+import type { StoreReport } from '../driver.ts';
+import { StoreDamaged } from '../store.ts';
+import { checkDataFile } from './data-file/check.ts';
 import { Database } from './database.ts';
-import { StoreDenied } from './errors.ts';
 import { MAP_BYTES, openEmbeddedStore, writeFormat } from './open.ts';
+import { DATA_FILE, readStore } from './read-only.ts';
 
 /**
  * Added to the revision of a restored snapshot. Clients know revisions from after the snapshot was taken; none of them may
@@ -14,27 +15,33 @@ import { MAP_BYTES, openEmbeddedStore, writeFormat } from './open.ts';
  */
 const REVISION_GAP = 1_000_000_000;
 
-/** The file with all data of a store. */
-export const DATA_FILE = 'data.mdb';
-
-/** Copies the current state into a directory that does not exist, and returns its revision. */
-export async function copyStore(directory: string, target: string): Promise<{ revision: number }> {
-  const path = join(directory, DATA_FILE);
-  if (!(await stat(path).catch(() => undefined))) throw new StoreDenied(`there is no store in ${directory}`);
-  const file = await newStore(target);
-  const environment = open<Buffer, Buffer>({
-    path,
-    readOnly: true,
-    maxDbs: 3,
-    keyEncoding: 'binary',
-    encoding: 'binary',
-  });
-  try {
+/** Copies the current state into a directory that does not exist. Rejects with StoreDamaged unless all of it is intact. */
+export async function copyStore(directory: string, target: string): Promise<{ revision: number; file: string }> {
+  return readStore(directory, async ({ environment }) => {
+    const file = await newStore(target);
     await environment.backup(file, true);
-  } finally {
-    await environment.close();
-  }
-  return checkStore(target);
+    const { revision, damaged } = await checkStoreFile(file);
+    const [first] = damaged;
+    if (first) {
+      throw new StoreDamaged(`the value of ${first.key ?? 'a key'} at revision ${first.revision} is damaged`, first);
+    }
+    return { revision, file };
+  });
+}
+
+/** Checks a store that may be in use. Rejects with StoreDamaged when it cannot be used at all. */
+export async function checkStore(directory: string): Promise<StoreReport> {
+  return readStore(directory, ({ contents: { state, keys, damaged } }) => ({
+    revision: state.revision,
+    keys,
+    damaged,
+  }));
+}
+
+/** Checks the data of a store in a file that nobody writes to, from `start` on. */
+export async function checkStoreFile(file: string, start = 0): Promise<StoreReport> {
+  const { state, keys, damaged } = await checkDataFile(file, start);
+  return { revision: state.revision, keys, damaged };
 }
 
 /** Creates the directory of a store, and returns the path of its data file, which is still missing. */
@@ -42,17 +49,6 @@ export async function newStore(directory: string): Promise<string> {
   await mkdir(directory, { mode: 0o700 });
   await writeFormat(directory);
   return join(directory, DATA_FILE);
-}
-
-/** Rejects with StoreTorn when a record is damaged. */
-async function checkStore(directory: string): Promise<{ revision: number }> {
-  const database = new Database(join(directory, DATA_FILE), MAP_BYTES);
-  try {
-    checkRecords(directory, database);
-    return { revision: database.state().revision };
-  } finally {
-    await database.close();
-  }
 }
 
 /** Turns a copy into a store to continue with: without history, and with revisions that were never used before. */

@@ -37,8 +37,13 @@ export function planTrim(database: Database, state: State, goal: TrimGoal, budge
   let oldest: number | undefined;
   let left = budget;
   for (const [position, bytes] of database.records(state.compacted)) {
-    const record = decodeRecord(bytes);
     const { revision } = position;
+    if (!bytes) {
+      // Where it is damaged, nobody knows what it replaced: that stays.
+      left--;
+      continue;
+    }
+    const record = decodeRecord(bytes);
     if (revision !== compacted) {
       const due = record.time <= goal.time || historyBytes > goal.bytes || revision <= goal.revision;
       if (!due || left <= 0) {

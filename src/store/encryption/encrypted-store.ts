@@ -5,7 +5,7 @@
 import type { Random } from '../../base/random.ts';
 import type { Change, Condition, ListOptions, Row, Rows, Store, Subscription, Watcher, Write } from '../store.ts';
 import { StoreConflict } from '../store.ts';
-import { Envelopes, isSealed, keyIdOf, StoreSealed } from './envelope.ts';
+import { Envelopes, isSealed, KeyMissing, keyIdOf, StoreSealed } from './envelope.ts';
 import type { Keyring } from './keyring.ts';
 
 export interface EncryptionOptions {
@@ -44,7 +44,23 @@ export class EncryptedStore implements Store {
 
   async list(prefix: string, options?: ListOptions): Promise<Rows> {
     const found = await this.#inner.list(prefix, options);
-    return { ...found, rows: found.rows.map((row) => this.#openRow(row)) };
+    const rows: Row[] = [];
+    for (const row of found.rows) {
+      const opened = this.#openListed(row, options?.damaged);
+      if (opened) rows.push(opened);
+    }
+    return { ...found, rows };
+  }
+
+  /** Without the right key, all values are unreadable, and none is damaged: that is never left to the caller. */
+  #openListed(row: Row, damaged: ListOptions['damaged']): Row | undefined {
+    try {
+      return this.#openRow(row);
+    } catch (error) {
+      if (!damaged || !(error instanceof StoreSealed) || error instanceof KeyMissing) throw error;
+      damaged({ key: row.key, revision: row.revision, error });
+      return undefined;
+    }
   }
 
   commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number> {

@@ -6,12 +6,16 @@
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
+import { StoreDamaged } from '../store.ts';
 import type { Key, Keyring } from './keyring.ts';
 
 /** The value cannot be decrypted with the keys in the key file. */
-export class StoreSealed extends Error {
+export class StoreSealed extends StoreDamaged {
   override readonly name = 'StoreSealed';
 }
+
+/** The value is encrypted with a key that is not in the key file. It is not damaged: with the right file it can be read. */
+export class KeyMissing extends StoreSealed {}
 
 const MARK = Buffer.from('\0qd:aes-gcm:1\0', 'latin1');
 const ID_BYTES = 8;
@@ -82,7 +86,10 @@ export class Envelopes {
   open(storeKey: string, sealed: Buffer): Buffer {
     const id = keyIdOf(sealed);
     const key = this.#keys.get(id);
-    if (!key) throw new StoreSealed(`${storeKey} is encrypted with the key ${id}, which is not in the key file`);
+    if (!key) {
+      const message = `${storeKey} is encrypted with the key ${id}, which is not in the key file`;
+      throw new KeyMissing(message, { key: storeKey });
+    }
     const end = sealed.length - TAG_BYTES;
     const derived = this.#keyFor(key, sealed.subarray(SEED, NONCE));
     const decipher = createDecipheriv(CIPHER, derived, sealed.subarray(NONCE, BODY));
@@ -92,6 +99,7 @@ export class Envelopes {
       return Buffer.concat([decipher.update(sealed.subarray(BODY, end)), decipher.final()]);
     } catch (cause) {
       throw new StoreSealed(`${storeKey} cannot be decrypted with the key ${id}: it was changed, or moved here`, {
+        key: storeKey,
         cause,
       });
     }

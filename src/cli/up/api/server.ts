@@ -10,9 +10,6 @@ import type { StartContext } from '../context.ts';
 import type { TokenSettings } from '../identity/service-account-tokens.ts';
 import { advertisedAddress } from '../listeners/addresses.ts';
 import { history } from '../store/open.ts';
-import { admission } from './admission.ts';
-import { authorization } from './authorization.ts';
-import { flowControlSettings } from './load.ts';
 
 interface ServerDependencies {
   readonly store: Store;
@@ -21,20 +18,20 @@ interface ServerDependencies {
 
 /** Creates the API server. It listens nowhere yet. */
 export async function startServer(
-  { settings, cleanup, clock, random, log }: StartContext,
+  { settings, inputs, cleanup, clock, random, log, monitor }: StartContext,
   { store, tokens }: ServerDependencies,
   say: Say,
 ): Promise<Server> {
   const { bindAddress, port, serviceClusterIpRange, serviceNodePortRange } = settings;
   const { durable, shared, exclusive } = storeDriver(settings.store);
   const server = await createServer({
-    ...{ store, kinds: allKinds, clock, random, log, serviceClusterIpRange, ...history(settings) },
+    ...{ store, kinds: allKinds, clock, random, log, monitor, serviceClusterIpRange, ...history(settings) },
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
     tokenIssuer: tokens.bound,
     release: durable && exclusive ? release : undefined,
-    ...(await authorization(settings)),
-    admission: admission(settings),
-    flowControl: flowControlSettings(settings),
+    ...inputs.authorization,
+    admission: inputs.admission,
+    flowControl: inputs.flowControl,
     defaultRoles: true,
     garbageCollection: isChosen('garbage-collector', settings),
     sharedFrom: shared ? hostname() : undefined,

@@ -17,7 +17,7 @@ export function isAggregated({ aggregationRule }: Aggregable<unknown>): boolean 
 }
 
 /** The rules of all other roles that a selector of `role` matches, without duplicates, by selector and then by name. */
-export function gatheredRules<Rule>(role: Aggregable<Rule>, all: readonly Aggregable<Rule>[]): Rule[] {
+export function gatheredRules<Rule extends object>(role: Aggregable<Rule>, all: readonly Aggregable<Rule>[]): Rule[] {
   const { name: own } = role.metadata;
   const others = all
     .filter(({ metadata }) => metadata.name !== own)
@@ -30,15 +30,15 @@ export function gatheredRules<Rule>(role: Aggregable<Rule>, all: readonly Aggreg
       if (gathered.has(other) || !matches(other.metadata.labels)) continue;
       gathered.add(other);
       for (const rule of other.rules ?? []) {
-        const key = keyOf(rule);
-        if (!found.has(key)) found.set(key, rule);
+        const id = identityOf(rule);
+        if (!found.has(id)) found.set(id, rule);
       }
     }
   }
   return [...found.values()];
 }
 
-/** Equal for equal rules, whatever the order of their fields. */
-function keyOf<Rule>(rule: Rule): string {
-  return JSON.stringify(Object.entries(rule as object).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** The same for rules that are equal, in whatever order their fields are. */
+function identityOf(rule: object): string {
+  return JSON.stringify(Object.entries(rule).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

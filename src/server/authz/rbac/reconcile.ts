@@ -11,6 +11,7 @@ import { Role } from '../../../kinds/groups/rbac/role.ts';
 import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Core } from '../../core.ts';
+import { readMarker } from '../../transaction/markers.ts';
 import type { Mutation } from '../../transaction/mutation.ts';
 import { type OwnWrite, writeOwn } from '../../transaction/own-writes.ts';
 import { uncovered } from './covers.ts';
@@ -31,13 +32,13 @@ const MARKER_KEY = '/quarterdeck/default-roles';
 export async function reconcilePolicy(core: Core): Promise<void> {
   const policy = defaultPolicy();
   const digest = createHash('sha256').update(JSON.stringify(policy)).digest();
-  const marker = await core.store.get(MARKER_KEY);
+  const marker = await readMarker(core.store, MARKER_KEY);
   // Objects that nobody has written since then are in order.
   const since = marker?.value.equals(digest) ? marker.revision : 0;
   await writeOwn(core, {
     withoutAdmission: 'the server keeps its default roles, which no user may grant',
     plan: () => writesOf(core, policy, since),
-    marker: { key: MARKER_KEY, value: digest },
+    marker: { key: MARKER_KEY, value: digest, evenIfDamaged: true },
   });
 }
 
@@ -114,7 +115,7 @@ function inOrder(found: Stored, wanted: Default): Stored {
     return object;
   }
   if (deepEqual(found.rules, wanted.rules)) return object;
-  const missing = uncovered(found.rules ?? [], wanted.rules);
+  const { rules: missing } = uncovered(found.rules ?? [], wanted.rules);
   if (missing.length > 0) object.rules = [...(found.rules ?? []), ...missing];
   return object;
 }

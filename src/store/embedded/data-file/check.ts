@@ -1,0 +1,40 @@
+import { open } from 'node:fs/promises';
+import { StoreFormat, StoreTorn } from '../errors.ts';
+import { type Contents, checkContents } from './contents.ts';
+import { hasMagic, type Meta, readMeta } from './meta.ts';
+
+/**
+ * Checks a data file, or the part of a file from `start` on that is one, without LMDB. Damaged values are in the result.
+ * Rejects with StoreTorn when the file cannot be used at all, and with StoreFormat when it is some other file.
+ */
+export async function checkDataFile(path: string, start = 0): Promise<Contents> {
+  const handle = await open(path, 'r');
+  try {
+    const at = { file: handle.fd, start };
+    return checkContents(at, stableMeta(at.file, start));
+  } catch (cause) {
+    if (isSystemError(cause)) throw cause;
+    if (!hasMagic(handle.fd, start)) throw new StoreFormat(`${path} is not the data file of a store`, { cause });
+    throw new StoreTorn(`${path} is damaged: ${(cause as Error).message}`, { cause });
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Attempts to read the meta pages between two writes of a process that uses the file. */
+const META_ATTEMPTS = 10;
+
+function stableMeta(file: number, start: number): Meta {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return readMeta(file, start);
+    } catch (error) {
+      if (attempt === META_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** The disk may fail, too. */
+function isSystemError(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).syscall !== undefined;
+}

@@ -1,0 +1,60 @@
+import { fstatSync } from 'node:fs';
+import { checkFreePages } from './free-pages.ts';
+import { type Meta, number, readTree, TREE_BYTES, type Tree } from './meta.ts';
+import { type DataFile, IS_TREE, Pages } from './page.ts';
+import { type TreeRules, type Visit, walkTree } from './tree.ts';
+
+/** The tables of the file. */
+export type Tables = Readonly<Record<string, Table>>;
+
+interface Table {
+  readonly flags: number;
+  /** Takes its entries, in order. */
+  readonly visit: Visit;
+}
+
+/** Flag of lmdb's, for tables whose values begin with a version. */
+export const VERSIONED = 0x100;
+
+/** The file may be shorter than its last page says, when the last pages are free. More than this is not plausible. */
+const MAX_MISSING_PAGES = 65_536;
+
+const TABLES: TreeRules = { nodeFlags: IS_TREE, compare: Buffer.compare };
+const TABLE: TreeRules = { nodeFlags: 0, compare: Buffer.compare };
+/** Transaction numbers in the byte order of the machine. */
+const FREE_LISTS: TreeRules = { nodeFlags: 0, compare: (a, b) => transaction(a) - transaction(b) };
+
+/**
+ * Checks every page that LMDB may read or write, and visits the entries of the tables in the order in which `tables` names
+ * them. Throws at the first damage: then nothing in the file can be relied on.
+ */
+export function checkStructure(at: DataFile, meta: Meta, tables: Tables): void {
+  const { lastPage, pageSize } = meta;
+  const filePages = Math.floor((fstatSync(at.file).size - at.start) / pageSize);
+  if (lastPage > filePages + MAX_MISSING_PAGES) {
+    throw new Error(`the file has ${filePages} pages, and page ${lastPage} in use: it is truncated`);
+  }
+  const pages = new Pages(at, meta);
+  const trees = new Map<string, Tree>();
+  walkTree(pages, meta.main, TABLES, (key, value) => {
+    // With a zero at its end.
+    const name = key.toString('latin1', 0, key.length - 1);
+    if (key.at(-1) !== 0 || !Object.hasOwn(tables, name))
+      throw new Error(`there is an unknown table ${JSON.stringify(name)}`);
+    if (value.length !== TREE_BYTES) throw new Error(`the table ${name} has an invalid description`);
+    const tree = readTree(value, 0);
+    if (tree.flags !== tables[name]?.flags) throw new Error(`the table ${name} has the flags ${tree.flags}`);
+    trees.set(name, tree);
+  });
+  for (const [name, { visit }] of Object.entries(tables)) {
+    const tree = trees.get(name);
+    if (tree) walkTree(pages, tree, TABLE, visit);
+  }
+  // After all pages in use are known.
+  walkTree(pages, meta.free, FREE_LISTS, (_, row) => checkFreePages(pages, row));
+}
+
+function transaction(key: Buffer): number {
+  if (key.length !== 8) throw new Error('the list of free pages has an invalid key');
+  return number(key, 0);
+}

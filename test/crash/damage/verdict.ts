@@ -1,0 +1,41 @@
+import type { Answer, Reading } from './reader.ts';
+import { WRITTEN_ROWS } from './written.ts';
+
+/** What is wrong with how a damaged store was handled, given what it held before. */
+export function problemsOf(answer: Answer | { readonly died: string }, expected: Reading): string[] {
+  if ('died' in answer) return [`the process ${answer.died}`];
+  if ('refused' in answer) {
+    const isClear = /data\.mdb|\/registry\//.test(answer.refused) && answer.kind.startsWith('Store');
+    return isClear ? [] : [`it was refused without a file or a key: ${answer.kind}: ${answer.refused}`];
+  }
+  const { first, second, third } = answer;
+  return [
+    ...rowProblems(first, expected, 0).map((problem) => `at first, ${problem}`),
+    ...rowProblems(second, expected, WRITTEN_ROWS).map((problem) => `after writes, ${problem}`),
+    ...rowProblems(third, expected, WRITTEN_ROWS).map((problem) => `after the next start, ${problem}`),
+    ...historyProblems(first, expected),
+  ];
+}
+
+/** Every row is as it was, or refused; none is added. */
+function rowProblems(found: Reading, expected: Reading, written: number): string[] {
+  const problems: string[] = [];
+  for (const [key, value] of Object.entries(found.rows)) {
+    if (key.startsWith('/written/')) continue;
+    if (!(key in expected.rows)) problems.push(`there is a new row ${key}`);
+    else if (expected.rows[key] !== value) problems.push(`the row ${key} is another`);
+  }
+  for (const key of Object.keys(expected.rows)) {
+    if (!(key in found.rows) && !found.damaged.includes(key)) problems.push(`the row ${key} is missing`);
+  }
+  const more = Object.keys(found.rows).filter((key) => key.startsWith('/written/')).length;
+  if (more !== written) problems.push(`${more} of ${written} written rows are there`);
+  return problems;
+}
+
+/** History may be refused, or be shorter; what is delivered must be right and complete from there on. */
+function historyProblems(found: Reading, expected: Reading): string[] {
+  if (!Array.isArray(found.history) || !Array.isArray(expected.history)) return [];
+  const tail = expected.history.slice(expected.history.length - found.history.length);
+  return JSON.stringify(tail) === JSON.stringify(found.history) ? [] : ['history is not what was written'];
+}
