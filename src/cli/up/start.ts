@@ -46,6 +46,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     return opened;
   });
   const metrics = new Metrics(clock);
+  metrics.add(environment.eventLoops);
   const tokens = tokenSettings(settings, pki, random);
   const measured = metrics.store.measured(store, clock);
   const server = await steps.run('API', (say) => startServer(context, { store: measured, tokens }, say));
