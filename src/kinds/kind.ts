@@ -145,6 +145,8 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * which the client sent them, characters of HTML escaped.
    */
   readonly rawFields?: readonly string[];
+  /** Whether objects contain passwords or tokens: then no message quotes their values, also because of the audit log. */
+  readonly confidential?: boolean;
   /** Whether a replace must name the resourceVersion that it replaces. */
   readonly requiresVersion?: boolean;
   /** Whether a replace of an object that does not exist creates it. */
