@@ -48,8 +48,10 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
   const named = { name: 'name', ...(kind.scope === 'Namespaced' ? { namespace: 'default' } : {}) };
   Object.assign(object.metadata, named, { uid: 'u', creationTimestamp: NOW });
   const errors = run('create', () => validated(kind, object, undefined));
+  // Otherwise the object has everything that warnings may rely on.
+  const isComplete = !errors.some((each) => each.includes('Required value'));
   run('warnings', () => {
-    kind.warnings?.(object, undefined);
+    if (isComplete) kind.warnings?.(object, undefined);
     kind.statusWarnings?.(whole);
   });
   run('JSON', () => JSON.parse(encode(object).toString()));
@@ -58,7 +60,7 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
     const next: any = { ...clone(object), status: old.status };
     kind.onUpdate?.(next, old, hook);
     validated(kind, next, old);
-    kind.warnings?.(next, old);
+    if (isComplete) kind.warnings?.(next, old);
   });
   run('status', () => {
     const before = deepFreeze(backwards(whole)) as any;
@@ -107,7 +109,8 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
   return errors;
 }
 
-function validated(kind: Kind, object: any, old: any, subresource?: string): string[] {
+/** What is wrong with an object, as `field: message`. */
+export function validated(kind: Kind, object: any, old: any, subresource?: string): string[] {
   const { apiVersion } = kind.hub;
   const context = { operation: old ? 'update' : 'create', old, subresource, apiVersion } as const;
   const found = [
