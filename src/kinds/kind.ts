@@ -140,12 +140,22 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * spec: a spec that is valid in one object is valid in the next.
    */
   readonly fromTemplates?: boolean;
+  /**
+   * Top-level fields whose bytes other programs compare. They are written in the way of Go programs: keys in the order in
+   * which the client sent them, characters of HTML escaped.
+   */
+  readonly rawFields?: readonly string[];
+  /** Whether objects contain passwords or tokens: then no message quotes their values, also because of the audit log. */
+  readonly confidential?: boolean;
   /** Whether a replace must name the resourceVersion that it replaces. */
   readonly requiresVersion?: boolean;
   /** Whether a replace of an object that does not exist creates it. */
   readonly createOnUpdate?: boolean;
-  /** What `export` strips beyond metadata; on a copy, in the stored version's shape. */
-  onExport?(object: T): void;
+  /**
+   * What `export` strips beyond metadata and status, on a copy in the stored version's shape: what the kind's own hooks put
+   * in and, unless `exact`, what means something in this cluster only. Throws when the object cannot be exported.
+   */
+  onExport?(object: T, exact: boolean): void;
   /** Columns of tables; default: name and age. The builders passed in infer the type of the kind's objects. */
   readonly columns?: readonly Column<T>[] | ColumnList<T>;
   /** Further facts about table rows. Both read the stored version's shape. */

@@ -12,11 +12,11 @@ import { writePath } from './write-path.ts';
 
 const FACTOR = 8;
 const MAX_RATIO = 24;
-const ITEMS = Number(process.env.LINEAR_ITEMS ?? 3_000);
+const ITEMS = Number(process.env.LINEAR_ITEMS ?? 4_000);
 /** Of each list, when all lists of a kind are long. */
 const ITEMS_TOGETHER = 1_200;
 /** Shorter times say little. */
-const MIN_MS = 2;
+const MIN_MS = 1.5;
 const ROUNDS = 5;
 
 type Times = Map<string, number>;

@@ -1,19 +1,27 @@
 /** The channels of all running watches, fed from the cache: the events of one batch of changes are delivered together. */
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Work, WorkMonitor } from '../../base/watchdog.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/change-record.ts';
 import type { Registry, Resource } from '../registry.ts';
 import { channelOf } from './async-watch-channel.ts';
 import type { Selection } from './selection.ts';
+import { WatchBacklogs } from './watch-backlogs.ts';
 import type { Channel, Member } from './watch-channel.ts';
 
 /** How long after a change clients that asked for bookmarks get one. */
 const BOOKMARK_DELAY_MS = 60_000;
 
+/** As the watchdog names it. */
+const DELIVERY: Work = { work: 'watch events', describe: () => ({}) };
+
 export interface WatchesOptions {
   readonly cache: Cache;
   readonly clock: Clock;
   readonly registry: Registry;
+  readonly log: Logger;
+  readonly monitor: WorkMonitor;
 }
 
 interface OpenChannel {
@@ -26,13 +34,18 @@ export class Watches {
   readonly #cache: Cache;
   readonly #clock: Clock;
   readonly #registry: Registry;
+  readonly #monitor: WorkMonitor;
   /** By resource, and by namespace and selectors. */
   readonly #channels = new Map<Resource, Map<string, OpenChannel>>();
   readonly #members = new Set<Member>();
   #dirty = new Set<Channel>();
   #bookmarks: Timer | undefined;
+  /** What waits for the clients of all watches. */
+  readonly backlogs: WatchBacklogs;
 
-  constructor({ cache, clock, registry }: WatchesOptions) {
+  constructor({ cache, clock, registry, log, monitor }: WatchesOptions) {
+    this.#monitor = monitor;
+    this.backlogs = new WatchBacklogs({ clock, log });
     this.#cache = cache;
     this.#clock = clock;
     this.#registry = registry;
@@ -70,6 +83,7 @@ export class Watches {
   /** Ends every watch cleanly: clients resume from the last event that they have seen. */
   close(): void {
     this.#bookmarks?.cancel();
+    this.backlogs.close();
     for (const member of [...this.#members]) member.end();
   }
 
@@ -96,6 +110,7 @@ export class Watches {
 
   #turn(): void {
     if (this.#dirty.size > 0) {
+      this.#monitor.begin(DELIVERY);
       const dirty = this.#dirty;
       this.#dirty = new Set();
       for (const channel of dirty) channel.deliver();

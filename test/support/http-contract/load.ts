@@ -9,7 +9,7 @@ import { ALLOW, type Attributes, type Decision, NO_RULES } from '../../../src/se
 import { MaxInFlight } from '../../../src/server/fairness/max-in-flight.ts';
 import type { Limits } from '../../../src/server/http/limits.ts';
 import { askHttp1 } from '../http-client.ts';
-import { itemOf, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
+import { batchOf, itemOf, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
 
 export function loadContract(startServer: StartServer): void {
   const PODS = '/api/v1/namespaces/default/pods';
@@ -99,6 +99,26 @@ export function loadContract(startServer: StartServer): void {
       session.destroy();
     });
 
+    it.each([
+      ['small', 100],
+      ['large', 100_000],
+    ])('to send a %s body gets 408 after 30 s and is disconnected', async (_, length) => {
+      const clock = new ControlledClock();
+      await start({}, { clock });
+      const socket = await raw();
+      const headers = ['Content-Type: application/json', `Content-Length: ${length}`, 'Expect: 100-continue'];
+      socket.write(`${head('POST', ...headers)}\r\n{"metadata":`);
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /);
+      // What this client has sent was handled before what another one sends afterwards.
+      for (let i = 0; i < 3; i++) await ask(PODS);
+      const received = rest(socket);
+      await clock.advance(29_999);
+      await ask(PODS);
+      expect(socket.bytesRead).toBeLessThan(1000);
+      await clock.advance(1);
+      expect(await received).toMatch(/^HTTP\/1\.1 408 .*the body of the request did not arrive in time/s);
+    });
+
     it('to send a large body gets 504, and delays nobody when it has disconnected', async () => {
       await start({ requestTimeoutMs: 100 }, { flowControl: new MaxInFlight({ maxReading: 1, maxMutating: 1 }) });
       const socket = await raw();
@@ -107,6 +127,27 @@ export function loadContract(startServer: StartServer): void {
       expect(String(answer)).toMatch(/^HTTP\/1\.1 504 /);
       socket.destroy();
       while ((await ask(PODS, 'DELETE')).code === 429) await new Promise((resolve) => setImmediate(resolve));
+    });
+
+    it('to read the rest of a watch that has ended is disconnected', async () => {
+      const clock = new ControlledClock();
+      await start({ requestTimeoutMs: 1000 }, { clock });
+      const socket = await raw();
+      socket.write(`${head('GET').replace(PODS, `${PODS}?watch=1`)}\r\n`);
+      await once(socket, 'data');
+      socket.pause();
+      const [watch] = running.core.watches;
+      await watch!.whenAttached;
+      const batch = batchOf('x'.repeat(32 * 1024 * 1024));
+      watch!.consumer?.events(batch);
+      watch!.consumer?.end();
+      // The front thread has handled both when it has answered another client.
+      await ask(PODS);
+      await clock.advance(1000);
+      await watch!.whenStopped;
+      const received = rest(socket);
+      socket.resume();
+      expect((await received).length).toBeLessThan(batch.json().length);
     });
 
     it('to read its response is disconnected', async () => {
@@ -216,6 +257,7 @@ export function loadContract(startServer: StartServer): void {
     /** Number of bytes still received. */
     async function bytesReadBy(socket: TLSSocket): Promise<number> {
       let size = 0;
+      if (socket.destroyed) return size;
       return new Promise((resolve) => {
         socket.on('data', (chunk: Buffer) => {
           size += chunk.length;

@@ -108,6 +108,9 @@ export const CertificateSigningRequest = defineKind({
     csr.status = withDecisions(csr.status, old.status);
     if (context) csr.status = withTimes(csr.status, old.status, context.now);
   },
+  onExport: (csr: Request) => {
+    csr.spec = clientFields(csr.spec);
+  },
   rules: [({ status }, context) => statusProblems(status, context)],
   columns: ({ text }) => [
     name,

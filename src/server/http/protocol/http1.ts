@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../../base/clock.ts';
+import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
 import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import { noteAnsweredEarly } from '../listen/malformed-request.ts';
 import { rawChunkSocket } from '../node-internals.ts';
+import { closeInTime } from './close-in-time.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
@@ -15,13 +18,19 @@ import {
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
 import { discardBody, maxSizeOf, readBody } from './read-body.ts';
+import { MAX_WHOLE_BYTES, SlicedOutput } from './sliced-output.ts';
+import { timelyBody } from './timely-body.ts';
 
 export interface Http1Options {
-  readonly limits: Pick<Limits, 'maxBodyBytes'>;
+  readonly limits: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>;
+  readonly clock: Clock;
+  /** For request bodies to arrive. */
+  readonly bodies: Deadlines;
   readonly outgoing: BacklogLimiter;
   readonly incoming: BacklogLimiter;
 }
 
+const GONE = new Error('the client has gone');
 const SLASH = 47;
 const SMALL_BODY_BYTES = 16 * 1024;
 
@@ -31,7 +40,7 @@ function pathOf(url: string, host = ''): string {
   return origin && origin[1]!.toLowerCase() === host.toLowerCase() ? url.slice(origin[0].length) : url;
 }
 
-/** A request over HTTP/1. Node itself enforces the timeouts of headers and body. */
+/** A request over HTTP/1. Node itself enforces the timeout of headers. */
 export class Http1Exchange extends ExchangeBase implements Exchange {
   #isLarge = false;
 
@@ -39,7 +48,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     protected readonly request: IncomingMessage,
     protected readonly response: ServerResponse,
     peer: Peer,
-    private readonly options: Http1Options,
+    protected readonly options: Http1Options,
   ) {
     super(peer);
   }
@@ -82,7 +91,9 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     const size = maxSizeOf(declared, limits.maxBodyBytes);
     // A connection has one body at a time; a small one takes less memory than the connection itself.
     if (size > SMALL_BODY_BYTES) incoming.add(size, request, request.socket);
-    return readBody(request, declared, { maxBytes: limits.maxBodyBytes, response });
+    const reading = readBody(request, declared, { maxBytes: limits.maxBodyBytes, response });
+    // The next request would begin behind the rest of the body, which may never come.
+    return timelyBody(reading, this.options.bodies, () => this.closeAfterResponse());
   }
 
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
@@ -93,7 +104,8 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     for (const each of extra) head.push(each);
     this.#isLarge = body.length > LARGE_RESPONSE_BYTES;
     response.writeHead(code, head);
-    response.end(body);
+    if (body.length <= MAX_WHOLE_BYTES) response.end(body);
+    else sendInSlices(response, body);
     const { outgoing, limits } = this.options;
     if (!outgoing.isSent(response, this.request.socket)) outgoing.add(body.length, response, this.request.socket);
     if (!this.request.complete) noteAnsweredEarly(this.request);
@@ -107,7 +119,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     response.writeHead(200, head);
     response.flushHeaders();
     this.#discardRest();
-    return new ChunkedWatch(response);
+    return new ChunkedWatch(response, this.options);
   }
 
   startText(contentType: string, extra: HeaderList): ServerResponse {
@@ -138,25 +150,64 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
   }
 }
 
-/** Events as lines; a batch is one chunk. */
+function sendInSlices(response: ServerResponse, body: Buffer): void {
+  const slices = new SlicedOutput((slice, isLast, written) => {
+    if (response.destroyed) written(GONE);
+    else if (isLast) response.end(slice);
+    else response.write(slice, written);
+  });
+  slices.push(body);
+}
+
+/** Events as lines; a batch is one chunk, or several if it is large. */
 class ChunkedWatch implements EventWriter {
-  constructor(private readonly response: ServerResponse) {}
+  readonly #response: ServerResponse;
+  readonly #options: Http1Options;
+  readonly #large = new SlicedOutput((slice, _isLast, written) => {
+    // Writing to it would be an unhandled error.
+    if (this.#response.destroyed) written(GONE);
+    else
+      this.#response.write(slice, (error) => {
+        written(error);
+        this.#onProgress();
+      });
+  });
+  #isEnded = false;
+  #onProgress: () => void = () => undefined;
+
+  constructor(response: ServerResponse, options: Http1Options) {
+    this.#response = response;
+    this.#options = options;
+  }
 
   events(batch: EventBytes): void {
-    const { response } = this;
-    if (response.writableEnded) return;
-    // Node would frame the chunk again for every watcher, and TLS would encrypt three pieces instead of one.
-    const socket = rawChunkSocket(response);
-    if (socket) socket.write(chunkOf(batch));
-    else response.write(batch.json());
+    const response = this.#response;
+    if (this.#isEnded || response.destroyed) return;
+    const json = batch.json();
+    if (!this.#large.isEmpty || response.writableLength + json.length > MAX_WHOLE_BYTES) this.#large.push(json);
+    else {
+      // Node would frame the chunk again for every watcher, and TLS would encrypt three pieces instead of one.
+      const socket = rawChunkSocket(response);
+      if (socket) socket.write(chunkOf(batch), this.#onProgress);
+      else response.write(json, this.#onProgress);
+    }
   }
 
   backlog(): number {
-    return this.response.writableLength;
+    return this.#response.writableLength + this.#large.bytes;
+  }
+
+  onProgress(listener: () => void): void {
+    this.#onProgress = listener;
   }
 
   end(): void {
-    this.response.end();
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const response = this.#response;
+    const { clock, limits } = this.#options;
+    if (this.backlog() > 0) closeInTime(response, { clock, delayMs: limits.requestTimeoutMs });
+    this.#large.whenEmpty(() => response.end());
   }
 }
 
