@@ -8,8 +8,8 @@ let text = '';
 export function timestamp(time: Date | number): string {
   const wanted = Math.floor(Number(time) / 1000);
   if (wanted !== second) {
-    second = wanted;
     text = `${new Date(Math.min(wanted * 1000, MAX_TIME)).toISOString().slice(0, 19)}Z`;
+    second = wanted;
   }
   return text;
 }
