@@ -95,7 +95,6 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
   run('delete', () => {
     kind.gracePeriod?.(whole, undefined);
     kind.termination?.begin(clone(whole));
-    kind.onExport?.(clone(whole));
   });
   run('merge patch', () => applyMergePatch(old, whole));
   run('strategic merge patch', () => {
