@@ -52,7 +52,10 @@ async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedSto
     lock = await takeLock(directory, file);
     const copied = await exists(join(directory, COPIED));
     const contents = await checkData(file, copied);
-    for (const { key, revision } of contents?.damaged ?? []) log.error(DAMAGED, { key, revision, file });
+    for (const { key, revision } of contents?.damaged ?? []) {
+      if (key === undefined) log.warn('history is damaged and discarded', { revision, file });
+      else log.error('a stored value is damaged and cannot be read', { key, revision, file });
+    }
     await reserve.take(PAGES_TO_OPEN);
     database = new Database(file, mapSize);
     if (copied) {
@@ -83,8 +86,6 @@ async function makeDirectory(directory: string): Promise<void> {
   await chmod(directory, 0o700);
   await syncDirectory(dirname(first));
 }
-
-const DAMAGED = 'a stored value is damaged and cannot be read';
 
 /** Checks the data before LMDB follows its pointers. Undefined when there is none yet. */
 async function checkData(file: string, copied: boolean): Promise<Contents | undefined> {
