@@ -21,12 +21,12 @@ export const READER_TOKEN = 'reader-token';
 /** The token of another such user. */
 export const VISITOR_TOKEN = 'visitor-token';
 
-/** The built `qd up` in a directory. */
+/** The built `qd up` in a directory, without nodes unless `flags` ask for some. */
 export async function startQd(root: string, directory: string, flags: readonly string[] = []): Promise<Program> {
   const tokens = join(directory, '..', 'tokens.csv');
   const args = [
     ...['up', '--data-dir', directory, '--port', '0', '--token-auth-file', tokens],
-    ...['--kubeconfig', join(directory, '..', 'kubeconfig'), ...flags],
+    ...['--kubeconfig', join(directory, '..', 'kubeconfig'), '--nodes', '0', ...flags],
   ];
   return start(join(root, 'dist', 'qd.js'), args, /^Ready .*(https:\S+)/m);
 }

@@ -2,6 +2,7 @@
  * Amounts such as `500m` or `1Gi`: exact, and written the way Kubernetes writes them. A quantity is a mantissa times a
  * power of ten, with the family of suffixes it was written in, which is the one it is printed in.
  */
+import { memoized } from './bounded-map.ts';
 
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';
@@ -19,7 +20,8 @@ const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
 const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 
-const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+/** A suffix does not begin with a digit, so that the digits before it can be matched in only one way, in linear time. */
+const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(|[eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)$/;
 
 const DECIMAL: Readonly<Record<string, number>> = {
   n: -9,
@@ -74,8 +76,11 @@ function readSuffix(suffix: string): [QuantityFormat, number] {
   return ['DecimalExponent', Number(suffix.slice(1))];
 }
 
+/** Results are remembered by text, because the objects of a cluster have few different amounts. */
+const REMEMBERED = { maxBytes: 256 * 1024, bytesOf: () => 100 };
+
 /** Throws a QuantityError with the message of Kubernetes. */
-export const parseQuantity = cached((text): Quantity => Object.freeze(amountOf(read(text))));
+export const parseQuantity = memoized((text): Quantity => Object.freeze(amountOf(read(text))), REMEMBERED);
 
 function amountOf({ negative, whole, decimals, format, power }: ParsedText): Quantity {
   let mantissa = BigInt(whole + decimals);
@@ -108,13 +113,13 @@ function divideUp(value: bigint, power: number): bigint {
 }
 
 /** The form in which a quantity is stored. Text that is canonical enough is kept (`1.500` stays), as in Kubernetes. */
-export const canonicalQuantity = cached((text): string => {
+export const canonicalQuantity = memoized((text): string => {
   const written = read(text);
   return isCanonical(written) ? text : formatQuantity(amountOf(written));
-});
+}, REMEMBERED);
 
 /** The same for quantities whose smallest unit is a thousandth: smaller amounts are rounded up. */
-export const canonicalThousandths = cached((text): string => {
+export const canonicalThousandths = memoized((text): string => {
   const amount = parseQuantity(text);
   if (amount.exponent >= MILLI_EXPONENT) return canonicalQuantity(text);
   const mantissa = divideUp(
@@ -122,23 +127,7 @@ export const canonicalThousandths = cached((text): string => {
     MILLI_EXPONENT - amount.exponent,
   );
   return formatQuantity({ ...amount, mantissa: amount.mantissa < 0n ? -mantissa : mantissa, exponent: MILLI_EXPONENT });
-});
-
-const MAX_CACHED = 1000;
-const MAX_CACHED_LENGTH = 32;
-
-/** Caches results by text: the objects of a cluster have few different amounts. */
-function cached<T>(compute: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    let found = known.get(text);
-    if (found !== undefined) return found;
-    found = compute(text);
-    if (known.size >= MAX_CACHED) known.clear();
-    if (text.length < MAX_CACHED_LENGTH) known.set(text, found);
-    return found;
-  };
-}
+}, REMEMBERED);
 
 function isCanonical({ whole, decimals, format, power }: ParsedText): boolean {
   const digits = whole + decimals;

@@ -144,8 +144,11 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   readonly requiresVersion?: boolean;
   /** Whether a replace of an object that does not exist creates it. */
   readonly createOnUpdate?: boolean;
-  /** What `export` strips beyond metadata; on a copy, in the stored version's shape. */
-  onExport?(object: T): void;
+  /**
+   * What `export` strips beyond metadata and status, on a copy in the stored version's shape: what the kind's own hooks put
+   * in and, unless `exact`, what means something in this cluster only. Throws when the object cannot be exported.
+   */
+  onExport?(object: T, exact: boolean): void;
   /** Columns of tables; default: name and age. The builders passed in infer the type of the kind's objects. */
   readonly columns?: readonly Column<T>[] | ColumnList<T>;
   /** Further facts about table rows. Both read the stored version's shape. */

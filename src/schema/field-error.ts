@@ -1,3 +1,5 @@
+import { shortJson } from './short-json.ts';
+
 /** An error about one field, with the message of the API. A path is like `spec.ports[0].name`; '' is the value itself. */
 export interface FieldError {
   readonly reason: FieldErrorReason;
@@ -20,7 +22,7 @@ type FieldErrorReason =
 
 function show(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return JSON.stringify(value) ?? 'null';
+  return shortJson(value);
 }
 
 const error = (reason: FieldErrorReason, field: string, head: string, detail?: string): FieldError => ({

@@ -1,8 +1,15 @@
 import { isTree, put, type Tree } from '../base/tree.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
+import { PatchWork } from './patch-work.ts';
 
 /** Limit for the JSON that all `copy` operations of a patch add. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
+
+/**
+ * Limit for the work of all operations of a patch beyond their own size: list items that insertions and removals shift, and
+ * keys that `test` counts. Each is cheap, but a patch has thousands of operations, and a list may have a million items.
+ */
+const MAX_WORK = 10_000_000;
 
 export const fails = (message: string) => new PatchError('Invalid', message);
 
@@ -12,6 +19,10 @@ export const fails = (message: string) => new PatchError('Invalid', message);
  */
 export class Document {
   root: unknown;
+  readonly work = new PatchWork(
+    MAX_WORK,
+    'The JSON patch shifts or compares too many items: insert at the end of lists, or replace whole lists',
+  );
   readonly #own = new Set<object>();
   #copied = 0;
 
@@ -30,11 +41,15 @@ export class Document {
     });
     for (const step of steps) {
       if (!holder) return undefined;
-      const location: Location = locationIn(holder, step);
+      const location: Location = this.#locationIn(holder, step);
       if (!location.isReachable) return undefined;
       holder = this.#owned(location.get(), (value) => location.set(value));
     }
-    return holder && locationIn(holder, key);
+    return holder && this.#locationIn(holder, key);
+  }
+
+  #locationIn(holder: Tree | unknown[], key: string): Location {
+    return Array.isArray(holder) ? new Index(holder, key, this.work) : new Key(holder, key);
   }
 
   /** The value itself if it is already a copy, or else a copy that `replace` puts in its place. */
@@ -100,10 +115,6 @@ interface Location {
   remove(): void;
 }
 
-function locationIn(holder: Tree | unknown[], key: string): Location {
-  return Array.isArray(holder) ? new Index(holder, key) : new Key(holder, key);
-}
-
 class Key implements Location {
   readonly isReachable = true;
 
@@ -136,6 +147,7 @@ class Index implements Location {
   constructor(
     readonly list: unknown[],
     readonly key: string,
+    readonly work: PatchWork,
   ) {}
 
   get isReachable(): boolean {
@@ -158,11 +170,15 @@ class Index implements Location {
     if (!isNumeric(this.key)) {
       throw fails(`value was not a proper array index: '${this.key}': ${notANumber(this.key)}`);
     }
-    this.list.splice(this.#indexOrFail(this.list.length + 1), 0, value);
+    const index = this.#indexOrFail(this.list.length + 1);
+    this.work.spend(this.list.length - index);
+    this.list.splice(index, 0, value);
   }
 
   remove(): void {
-    this.list.splice(this.#indexOrFail(this.list.length), 1);
+    const index = this.#indexOrFail(this.list.length);
+    this.work.spend(this.list.length - index);
+    this.list.splice(index, 1);
   }
 
   /** The index within a list of this length, counted from the end when negative. */

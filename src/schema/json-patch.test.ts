@@ -217,6 +217,28 @@ describe('a hostile patch', () => {
     ]);
   });
 
+  it.each([
+    ['inserts', { op: 'add', path: '/a/0', value: 1 }],
+    ['removes', { op: 'remove', path: '/a/0' }],
+    ['moves', { op: 'move', from: '/a/0', path: '/a/-' }],
+    ['copies', { op: 'copy', from: '/a/0', path: '/a/0' }],
+  ])('%s at the front of a long list too often', (_, operation) => {
+    const list = new Array(200_000).fill(1);
+    expect(failure({ a: list }, new Array(1_000).fill(operation))[0]).toBe('RequestEntityTooLarge');
+  });
+
+  it('inserts at the front of a list of the usual length as often as it likes', () => {
+    const list = new Array(500).fill(1);
+    const inserts = new Array(4_000).fill({ op: 'add', path: '/a/0', value: 1 });
+    expect((applyJsonPatch({ a: list }, inserts) as { a: number[] }).a).toHaveLength(4_500);
+  });
+
+  it('tests an object with many keys too often', () => {
+    const a = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, 1]));
+    const tests = new Array(100).fill({ op: 'test', path: '/a', value: a });
+    expect(failure({ a: { ...a } }, tests)[0]).toBe('RequestEntityTooLarge');
+  });
+
   it('doubles a value until there is no more room', () => {
     const patch = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/a', path: `/a/x${i}` }));
     const [reason, message] = failure({ a: { text: 'x'.repeat(100) } }, patch);

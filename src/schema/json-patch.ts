@@ -6,8 +6,12 @@ import { isTree, type Tree } from '../base/tree.ts';
 import { jsonWord } from './decode-error.ts';
 import { Document, fails } from './json-document.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
+import type { PatchWork } from './patch-work.ts';
 
 const MAX_OPERATIONS = 10_000;
+
+/** Listing a key of an object takes as long as shifting this many items of a list. */
+const WORK_PER_KEY = 20;
 
 /** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
 export function applyJsonPatch(current: unknown, patch: unknown): unknown {
@@ -97,13 +101,13 @@ function test(document: Document, { path, value = null }: Operation): void {
   if (typeof path !== 'string') throw fails('test operation failed to decode path: missing value');
   const failed = () => fails(`testing value ${path} failed: test failed`);
   if (path === '') {
-    if (!equal(document.root, value, 0)) throw failed();
+    if (!equal(document.work, document.root, value)) throw failed();
     return;
   }
   const location = document.find(path);
   if (!location) throw fails(`test operation does not apply: is missing path: ${path}: missing value`);
   const found = within(`error in test for path: '${path}'`, () => location.get());
-  if (!equal(found ?? null, value, 0)) throw failed();
+  if (!equal(document.work, found ?? null, value)) throw failed();
 }
 
 function copy(document: Document, { from, path }: Operation): void {
@@ -137,17 +141,18 @@ function within<T>(head: string, action: () => T): T {
   }
 }
 
-function equal(a: unknown, b: unknown, depth: number): boolean {
+function equal(work: PatchWork, a: unknown, b: unknown, depth = 0): boolean {
   checkDepth(depth);
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => equal(item, b[index], depth + 1));
+    return a.every((item, index) => equal(work, item, b[index], depth + 1));
   }
   const left = a as Tree;
   const right = b as Tree;
   const keys = Object.keys(left);
+  work.spend(keys.length * WORK_PER_KEY);
   if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && equal(left[key], right[key], depth + 1));
+  return keys.every((key) => Object.hasOwn(right, key) && equal(work, left[key], right[key], depth + 1));
 }

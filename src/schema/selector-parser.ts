@@ -10,8 +10,17 @@ import {
 
 export type { Operator, Requirement } from './selector-requirement.ts';
 
+/** Parsing takes microseconds per character, and anyone may send a selector, also in a review. */
+const MAX_SELECTOR_LENGTH = 64 * 1024;
+
+/** Throws a SelectorError when the text is too long for a selector. */
+export function checkLength(text: string): string {
+  if (text.length <= MAX_SELECTOR_LENGTH) return text;
+  throw new SelectorError(`the selector has ${text.length} characters, which is more than ${MAX_SELECTOR_LENGTH}`);
+}
+
 export function parseRequirements(text: string): Requirement[] {
-  const tokens = new Tokens(text);
+  const tokens = new Tokens(checkLength(text));
   const requirements: Requirement[] = [];
   for (;;) {
     if (tokens.next.type === 'end') return requirements;

@@ -14,13 +14,17 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-/** Throws a SelectorError with all errors of the key and the values. */
+/** Further errors are left out of the message. */
+const MAX_ERRORS = 100;
+
+/** Throws a SelectorError with the errors of the key and the values. */
 export function requirementOf(key: string, operator: Operator, values: readonly string[]): Requirement {
   const found = [...keyErrors(key, 'key'), ...countErrors(operator, values)];
-  values.forEach((value, index) => {
+  for (let index = 0; index < values.length && found.length < MAX_ERRORS; index++) {
+    const value = values[index]!;
     const complaints = labelValue(value);
     if (complaints.length) found.push(invalid(`values[${index}][${key}]`, value, complaints.join('; ')));
-  });
+  }
   if (found.length) throw new SelectorError(oneText(found));
   return { key, operator, values };
 }

@@ -126,6 +126,42 @@ describe('a selector as objects carry it', () => {
   });
 });
 
+describe('a hostile selector', () => {
+  it.each(['a=b,', 'a in (b),', '!a,', '(((((', 'a in (b,', 'a==', '\\\\', '\\,'])(
+    'of millions of characters is refused: %s',
+    (part) => {
+      const text = part.repeat(2_900_000 / part.length);
+      const message = `the selector has ${text.length} characters, which is more than 65536`;
+      expect(() => parseLabelSelector(text)).toThrow(new SelectorError(message));
+      expect(() => parseFieldSelector(text)).toThrow(new SelectorError(message));
+    },
+  );
+
+  it('names only the first of many errors', () => {
+    const values = Array.from({ length: 5_000 }, (_, i) => `&${i}`);
+    try {
+      parseLabelSelector(`a in (${values.join(',')})`);
+      expect.unreachable();
+    } catch (error) {
+      expect((error as Error).message).toContain('values[0][a]: Invalid value: "&0"');
+      expect((error as Error).message.length).toBeLessThan(100_000);
+    }
+  });
+});
+
+it('finds a label among many values', () => {
+  const values = Array.from({ length: 1_000 }, (_, i) => `v${i}`);
+  const isIn = parseLabelSelector(`a in (${values.join(',')})`);
+  const notIn = parseLabelSelector(`a notin (${values.join(',')})`);
+  for (const [labels, found] of [
+    [{ a: 'v999' }, true],
+    [{ a: 'v1000' }, false],
+    [{ b: 'v1' }, false],
+  ] as const) {
+    expect([isIn.matches(labels), notIn.matches(labels)]).toEqual([found, !found]);
+  }
+});
+
 describe('a field selector', () => {
   it('is a list of requirements, sorted, with escapes resolved', () => {
     expect(parseFieldSelector('status.phase!=Running,metadata.name==a\\,b\\=c\\\\,spec.x=')).toEqual([

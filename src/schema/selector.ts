@@ -2,7 +2,8 @@
  * Label and field selectors, compiled to functions. Parsed selectors are cached by their text, because clients use the
  * same few selectors again and again.
  */
-import { type Operator, parseRequirements, type Requirement } from './selector-parser.ts';
+import { memoized } from '../base/bounded-map.ts';
+import { checkLength, type Operator, parseRequirements, type Requirement } from './selector-parser.ts';
 import { requirementOf, SelectorError } from './selector-requirement.ts';
 
 export { SelectorError } from './selector-requirement.ts';
@@ -19,8 +20,17 @@ export interface LabelSelector {
   readonly requiredLabel?: readonly [key: string, value: string];
 }
 
+/** Limit for the parsed selectors that are remembered, of each sort. */
+const MAX_CACHED_BYTES = 1024 * 1024;
+/** Estimates of the memory of a parsed selector. */
+const COMPILED_BYTES_PER_CHARACTER = 60;
+const REQUIREMENT_BYTES = 150;
+
 /** Throws a SelectorError. */
-export const parseLabelSelector = cached((text: string) => compile(parseRequirements(text)));
+export const parseLabelSelector = memoized((text: string) => compile(parseRequirements(text)), {
+  maxBytes: MAX_CACHED_BYTES,
+  bytesOf: ({ text }) => COMPILED_BYTES_PER_CHARACTER * text.length,
+});
 
 /** A selector as it occurs in objects; undefined selects nothing. Throws a SelectorError. */
 export function fromLabelSelector(selector: LabelSelectorObject | undefined): LabelSelector {
@@ -108,9 +118,11 @@ function testOf({ key, operator, values }: Requirement): Test {
     case '!=':
       return (labels) => labels[key] !== value;
     case 'in':
-      return (labels) => Object.hasOwn(labels, key) && values.includes(labels[key]!);
-    case 'notin':
-      return (labels) => !(Object.hasOwn(labels, key) && values.includes(labels[key]!));
+      return oneOf(key, values);
+    case 'notin': {
+      const isIn = oneOf(key, values);
+      return (labels) => !isIn(labels);
+    }
     case 'exists':
       return (labels) => Object.hasOwn(labels, key);
     case '!':
@@ -120,6 +132,17 @@ function testOf({ key, operator, values }: Requirement): Test {
     case '<':
       return compare(key, value, (label, limit) => label < limit);
   }
+}
+
+/** From this many values on, a lookup is faster than a comparison with each. */
+const MIN_INDEXED_VALUES = 16;
+
+function oneOf(key: string, values: readonly string[]): Test {
+  if (values.length < MIN_INDEXED_VALUES) {
+    return (labels) => Object.hasOwn(labels, key) && values.includes(labels[key]!);
+  }
+  const indexed = new Set(values);
+  return (labels) => Object.hasOwn(labels, key) && indexed.has(labels[key]!);
 }
 
 function compare(key: string, value: string, holds: (label: bigint, limit: bigint) => boolean): Test {
@@ -151,15 +174,17 @@ export interface FieldRequirement {
 }
 
 /** `spec.nodeName=a,status.phase!=Running`. Throws a SelectorError. */
-export const parseFieldSelector = cached((text: string): readonly FieldRequirement[] =>
-  splitTerms(text)
-    .sort()
-    .filter((term) => term !== '')
-    .map((term) => {
-      const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
-      if (!match) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
-      return { field: match[1]!, op: match[2] === '!=' ? '!=' : '=', value: unescaped(match[3]!) };
-    }),
+export const parseFieldSelector = memoized(
+  (text: string): readonly FieldRequirement[] =>
+    splitTerms(checkLength(text))
+      .sort()
+      .filter((term) => term !== '')
+      .map((term) => {
+        const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
+        if (!match) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
+        return { field: match[1]!, op: match[2] === '!=' ? '!=' : '=', value: unescaped(match[3]!) };
+      }),
+  { maxBytes: MAX_CACHED_BYTES, bytesOf: (requirements) => requirements.length * REQUIREMENT_BYTES },
 );
 
 /** Splits at commas that are not escaped with a backslash. */
@@ -176,24 +201,4 @@ function unescaped(text: string): string {
     if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped;
     throw new SelectorError(`invalid field selector: invalid escape sequence: ${found}`);
   });
-}
-
-const MAX_CACHED_SELECTORS = 512;
-const MAX_CACHED_TEXT_LENGTH = 1024;
-
-/** Caches the most recently used results. */
-function cached<T>(parse: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    let answer = known.get(text);
-    if (answer !== undefined) {
-      known.delete(text);
-    } else {
-      answer = parse(text);
-      if (text.length > MAX_CACHED_TEXT_LENGTH) return answer;
-      if (known.size >= MAX_CACHED_SELECTORS) known.delete(known.keys().next().value!);
-    }
-    known.set(text, answer);
-    return answer;
-  };
 }

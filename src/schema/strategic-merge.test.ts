@@ -264,6 +264,18 @@ describe('a patch that makes no sense', () => {
     expect(result.items).toHaveLength(20_000);
   });
 
+  it('is refused when it merges one item again and again', () => {
+    const keys = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`k${i}`, 1]));
+    const items = [{ name: 'a', ...keys }, ...Array.from({ length: 2_000 }, () => ({ name: 'a' }))];
+    const ports = Array.from({ length: 2_000 }, (_, i) => ({ port: i, protocol: 'TCP' }));
+    const lists = [{ name: 'a', ports }, ...Array.from({ length: 2_000 }, () => ({ name: 'a', ports: [{ port: 1 }] }))];
+    for (const patch of [{ items }, { items: lists }]) {
+      expect(() => applyStrategicMergePatch(Root, { items: [{ name: 'a' }] }, patch)).toThrow(
+        'The patch merges too many items with the same merge key',
+      );
+    }
+  });
+
   it('cannot reach a prototype', () => {
     const patch = JSON.parse(
       '{"__proto__":{"polluted":1},"labels":{"__proto__":{"polluted":1}},"constructor":{"x":1}}',

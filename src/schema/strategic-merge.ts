@@ -17,7 +17,15 @@ import {
 } from './merge-directives.ts';
 import { mergeLists, orderList } from './merge-lists.ts';
 import { checkDepth } from './patch-error.ts';
+import { PatchWork } from './patch-work.ts';
 import type { ListSchema, ObjectSchema, Schema } from './schema.ts';
+
+/**
+ * Limit for the keys and list items that merging copies; an item takes as long as two keys. Merging copies each part once, except where several items of a list in
+ * the patch have the same merge key.
+ */
+const MAX_WORK = 600_000;
+const WORK_PER_ITEM = 2;
 
 /** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
 export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown, patch: unknown): unknown {
@@ -25,25 +33,35 @@ export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown,
   if (!isTree(patch)) {
     throw badPatch(`json: cannot unmarshal ${jsonWord(patch)} into Go value of type map[string]interface {}`);
   }
-  return mergeTrees(schema, isTree(current) ? current : {}, patch, 0);
+  const work = new PatchWork(MAX_WORK, 'The patch merges too many items with the same merge key');
+  return mergeTrees(schema, isTree(current) ? current : {}, patch, { depth: 0, work });
 }
 
-function mergeTrees(schema: Schema | undefined, current: Tree, patch: Tree, depth: number): Tree {
-  checkDepth(depth);
+/** Where in the patch a merge is, and what is left of its work. */
+interface Progress {
+  readonly depth: number;
+  readonly work: PatchWork;
+}
+
+const deeper = ({ depth, work }: Progress): Progress => ({ depth: depth + 1, work });
+
+function mergeTrees(schema: Schema | undefined, current: Tree, patch: Tree, progress: Progress): Tree {
+  checkDepth(progress.depth);
   if (Object.hasOwn(patch, PATCH)) return replaced(patch);
   const out = retained(current, patch);
+  progress.work.spend(Object.keys(out).length + 1);
   const ordered = new Set<string>();
   for (const key in patch) {
     if (!key.startsWith(ORDER)) continue;
     const field = fieldOf(key, ORDER, 'invalid patch format of setElementOrder list');
-    mergeOrdered(listSchema(schema, field), field, { out, patch, depth });
+    mergeOrdered(listSchema(schema, field), field, { out, patch, progress });
     ordered.add(field);
   }
   for (const key in patch) {
     if (key === RETAIN_KEYS || key.startsWith(ORDER) || ordered.has(key)) continue;
     const deletes = key.startsWith(DELETE);
     const field = deletes ? fieldOf(key, DELETE, 'invalid patch format of primitive list') : key;
-    mergeField(out, field, patch[key], { schema: childSchema(schema, field), deletes, depth });
+    mergeField(out, field, patch[key], { schema: childSchema(schema, field), deletes, progress });
   }
   return out;
 }
@@ -82,10 +100,10 @@ interface FieldPatch {
   readonly schema: Schema | undefined;
   /** The values are to be deleted from the list. */
   readonly deletes: boolean;
-  readonly depth: number;
+  readonly progress: Progress;
 }
 
-function mergeField(out: Tree, field: string, value: unknown, { schema, deletes, depth }: FieldPatch): void {
+function mergeField(out: Tree, field: string, value: unknown, { schema, deletes, progress }: FieldPatch): void {
   if (value === null) {
     delete out[field];
     return;
@@ -93,12 +111,12 @@ function mergeField(out: Tree, field: string, value: unknown, { schema, deletes,
   const old = Object.hasOwn(out, field) ? out[field] : undefined;
   if (isTree(old) && isTree(value)) {
     const replaces = schema?.type === 'object' && schema.replace;
-    put(out, field, replaces ? value : mergeTrees(schema, old, value, depth + 1));
+    put(out, field, replaces ? value : mergeTrees(schema, old, value, deeper(progress)));
   } else if (Array.isArray(old) && Array.isArray(value)) {
     const list = schema?.type === 'list' ? schema : undefined;
-    put(out, field, list?.merge || deletes ? mergeItems(list, old, { value, deletes, depth }) : value);
+    put(out, field, list?.merge || deletes ? mergeItems(list, old, { value, deletes, progress }) : value);
   } else if (!deletes) {
-    const plain = withoutDirectives(value, depth + 1);
+    const plain = withoutDirectives(value, progress.depth + 1);
     if (plain === undefined) delete out[field];
     else put(out, field, plain);
   }
@@ -107,12 +125,13 @@ function mergeField(out: Tree, field: string, value: unknown, { schema, deletes,
 function mergeItems(
   schema: ListSchema | undefined,
   old: readonly unknown[],
-  { value, deletes, depth }: { value: readonly unknown[]; deletes: boolean; depth: number },
+  { value, deletes, progress }: { value: readonly unknown[]; deletes: boolean; progress: Progress },
 ): unknown[] {
+  progress.work.spend((old.length + value.length) * WORK_PER_ITEM);
   return mergeLists(old, value, {
     key: typeof schema?.merge === 'string' ? schema.merge : undefined,
     deletes,
-    mergeItem: (before, patch) => mergeTrees(schema && resolved(schema.items), before, patch, depth + 1),
+    mergeItem: (before, patch) => mergeTrees(schema && resolved(schema.items), before, patch, deeper(progress)),
   });
 }
 
@@ -120,7 +139,7 @@ function mergeItems(
 function mergeOrdered(
   schema: ListSchema | undefined,
   field: string,
-  { out, patch, depth }: { out: Tree; patch: Tree; depth: number },
+  { out, patch, progress }: { out: Tree; patch: Tree; progress: Progress },
 ): void {
   const order = listOf(patch[`${ORDER}/${field}`]);
   const old = Object.hasOwn(out, field) ? listOf(out[field]) : undefined;
@@ -129,8 +148,8 @@ function mergeOrdered(
   if (!old && !value) return;
   let merged: readonly unknown[];
   if (!value) merged = old!;
-  else if (!old) merged = withoutDirectives(value, depth + 1) as unknown[];
-  else merged = schema?.merge ? mergeItems(schema, old, { value, deletes: false, depth }) : value;
+  else if (!old) merged = withoutDirectives(value, progress.depth + 1) as unknown[];
+  else merged = schema?.merge ? mergeItems(schema, old, { value, deletes: false, progress }) : value;
   put(out, field, orderList(merged, { order, old: old ?? [], patch: value ?? [], key }));
 }
 

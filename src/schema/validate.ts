@@ -252,10 +252,23 @@ type OldItem = (old: readonly Tree[], item: Tree, index: number) => unknown;
 
 const byIndex: OldItem = (old, _item, index) => old[index];
 
+/** Most items are where they were; the positions of the others are looked up, so that the walk stays linear. */
 function byKeys(keys: readonly string[]): OldItem {
+  const indexes = new WeakMap<readonly Tree[], Map<string, Tree>>();
+  const identityOf = (item: Tree) => JSON.stringify(keys.map((key) => item[key]));
+  const indexOf = (old: readonly Tree[]) => {
+    let index = indexes.get(old);
+    if (!index) {
+      index = new Map();
+      for (let i = old.length - 1; i >= 0; i--) index.set(identityOf(old[i]!), old[i]!);
+      indexes.set(old, index);
+    }
+    return index;
+  };
   return (old, item, index) => {
-    const same = (other: Tree | undefined) => keys.every((key) => other?.[key] === item[key]);
-    return same(old[index]) ? old[index] : old.find(same);
+    const before = old[index];
+    if (before && keys.every((key) => before[key] === item[key])) return before;
+    return indexOf(old).get(identityOf(item));
   };
 }
 

@@ -112,6 +112,8 @@ export interface WatchConsumer {
   events(batch: WatchBatch): void;
   /** Bytes that the client has not taken yet. A watch that falls too far behind is ended, so that the client resumes it. */
   backlog(): number;
+  /** Calls the listener whenever the backlog may have shrunk. Without it, the consumer gets everything at once. */
+  readonly onProgress?: ((listener: () => void) => void) | undefined;
   /** There are no more events: the timeout was reached, the history is gone (after an ERROR event), or the server stops. */
   end(): void;
 }

@@ -125,7 +125,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
-  const watches = new Watches({ cache, clock, registry });
+  const watches = new Watches({ cache, clock, registry, log });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;

@@ -155,6 +155,39 @@ describe('nodes', () => {
     expect((await events())[0]?.involvedObject).toEqual({ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n1' });
   });
 
+  it('are unknown from the start that leaves them out, for as long as that lasts', async () => {
+    cluster = await simulatedCluster({ names: ['n1', 'n2', 'n3'] });
+    const statuses = async () => {
+      const { items } = await cluster.client.of(Node).list();
+      return items.map(({ status }) => status.conditions?.map((each) => each.status).join(' '));
+    };
+    const [well, unknown] = ['False False False True', 'Unknown Unknown Unknown Unknown'];
+    expect(await statuses()).toEqual([well, well, well]);
+    await cluster.restart(['n1']);
+    expect(await statuses()).toEqual([well, unknown, unknown]);
+    const { metadata, status } = await cluster.client.of(Node).get('n2');
+    expect(status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
+      ...{ status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' },
+      lastHeartbeatTime: metadata.creationTimestamp,
+    });
+    await cluster.clock.advance(600_000);
+    expect(await statuses()).toEqual([well, unknown, unknown]);
+    await cluster.restart(['n1', 'n2']);
+    await cluster.clock.advance(1_000);
+    expect(await statuses()).toEqual([well, well, unknown]);
+    expect(cluster.complaints).toEqual([]);
+  });
+
+  it('that run elsewhere are not marked', async () => {
+    cluster = await simulatedCluster();
+    const { status } = await cluster.client.of(Node).get('n1');
+    const nodeInfo = { ...status.nodeInfo, containerRuntimeVersion: 'containerd://2.0.0' };
+    await cluster.client.of(Node).create({ metadata: { name: 'real' }, status: { ...status, nodeInfo } } as any);
+    await cluster.restart(['n1']);
+    const { conditions } = (await cluster.client.of(Node).get('real')).status;
+    expect(conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+  });
+
   it('use one timer for all their pods', async () => {
     cluster = await simulatedCluster();
     await cluster.run('a');

@@ -145,7 +145,8 @@ describe.skipIf(missing)('two servers on one etcd', () => {
         const settings = { anonymousAuth: false, serviceAccountExtendTokenExpiration: false } as Settings;
         const tokens = tokenSettings(settings, pki, systemRandom);
         const { find } = servers[index]!;
-        return { pki, tokens, ...(await authentication({ ...tools, settings, tokens, find })) };
+        const files = { tokens: undefined, passwords: undefined, oidc: undefined };
+        return { pki, tokens, ...(await authentication({ ...tools, settings, files, tokens, find })) };
       };
       const members = await Promise.all([member('a', 0), member('b', 1)]);
       const { metadata } = await ask(0, {

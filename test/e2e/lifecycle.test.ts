@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { etcdMissing, TestEtcd } from '../support/etcd.ts';
-import { newDirectory, type Qd, runQd, spawnProgram, startQd, take } from './program.ts';
+import { newDirectory, type Qd, runQd, runUntilReady, startQd, take } from './program.ts';
 
 const missing = etcdMissing();
 if (missing) console.log(`skipped: ${missing}`);
@@ -74,7 +74,7 @@ test('the authority, the kubeconfig and the port stay across starts', async () =
   running.push(first);
   const before = await readFile(first.kubeconfig, 'utf8');
   await first.stop();
-  const again = await runUntilReady(['up', '--data-dir', join(directory, 'data'), '--kubeconfig', first.kubeconfig]);
+  const again = await runUntilReady(['--data-dir', join(directory, 'data'), '--kubeconfig', first.kubeconfig]);
   expect(again).toContain(first.origin);
   expect(await readFile(first.kubeconfig, 'utf8')).toBe(before);
 });
@@ -219,7 +219,7 @@ describe('errors are one line, with code 1', () => {
 
 describe('without --kubeconfig', () => {
   const env = () => ({ HOME: directory, KUBECONFIG: '' });
-  const up = (...flags: string[]) => runUntilReady(['up', '--log-level', 'warn', ...flags], env());
+  const up = (...flags: string[]) => runUntilReady(flags, env());
 
   test("a cluster goes into the user's own file beside what is there", async () => {
     await mkdir(join(directory, '.kube'));
@@ -299,16 +299,4 @@ async function unusedPort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
-}
-
-/** Starts without our own flags, stops when ready, and returns what was said. */
-async function runUntilReady(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const child = spawnProgram('qd', args, { env });
-  let said = '';
-  child.stdout?.on('data', (chunk) => {
-    said += chunk;
-    if (said.includes('\nReady ')) child.kill('SIGTERM');
-  });
-  await once(child, 'exit');
-  return said;
 }

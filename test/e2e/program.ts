@@ -65,7 +65,8 @@ export async function startQd({ directory, flags = [], env = {}, node }: StartOp
   const home = directory ?? (await newDirectory());
   const data = join(home, 'data');
   const kubeconfig = join(home, 'kubeconfig');
-  const where = ['--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig];
+  // Most tests need only the API server; flags that are given later win.
+  const where = ['--data-dir', data, '--port', '0', '--kubeconfig', kubeconfig, '--nodes', '0'];
   const child = spawnProgram('qd', ['up', ...where, '--log-level', 'warn', ...flags], { env, node });
   let said = '';
   const origin = await new Promise<string>((resolve, reject) => {
@@ -135,6 +136,21 @@ export async function runQd(
   });
   const [code] = await once(child, 'close');
   return { code, ...said };
+}
+
+/** Runs `qd up` until the cluster is ready, stops it, and resolves with what it printed. */
+export async function runUntilReady(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const child = spawnProgram('qd', ['up', '--log-level', 'warn', ...flags], { env });
+  let said = '';
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stdout?.on('data', (chunk) => {
+    said += chunk;
+    if (said.includes('\nReady ')) child.kill('SIGTERM');
+  });
+  await once(child, 'close');
+  return said;
 }
 
 export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], options: RunOptions): ChildProcess {

@@ -121,8 +121,7 @@ describe.skipIf(!hasKubectl)('simulated nodes', () => {
 });
 
 test.each([
-  [['--nodes', '2'], '--nodes needs --runtime simulated'],
-  [['--simulation', 'x'], '--simulation needs --runtime simulated'],
+  [['--simulation', '/absent'], '--simulation /absent cannot be used'],
   [['--runtime', 'simulated', '--simulation', '/absent'], '--simulation /absent cannot be used'],
   [
     ['--runtime', 'simulated', '--nodes', '9', '--cluster-cidr', '10.0.0.0/27'],

@@ -130,7 +130,7 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     expect(stderr).toMatch(
       /^qd: the keys of the cluster in this store are encrypted with [0-9a-f]{8}, which is not in/,
     );
-    expect(await readdir(join(directory, 'data'))).toEqual([]);
+    expect(await readdir(directory)).toEqual([]);
   });
 
   test('one that stops cleanly is gone from the endpoints at once', async () => {

@@ -18,13 +18,11 @@ const schemas: readonly (readonly [name: string, schema: ObjectSchema])[] = [
 /** Beyond this, a list could be as long as a request body allows. */
 const LONGEST = 50_000;
 
+const mapOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, null]));
+
 function excess({ schema, way }: Collection): unknown {
   const count = maxItemsOf(schema) + 1;
-  const long =
-    schema.type === 'list'
-      ? new Array(count).fill(null)
-      : Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, null]));
-  return treeAt(way, long);
+  return treeAt(way, schema.type === 'list' ? new Array(count).fill(null) : mapOf(count));
 }
 
 function refusalOf(schema: ObjectSchema, tree: unknown): string {
@@ -36,9 +34,14 @@ function refusalOf(schema: ObjectSchema, tree: unknown): string {
   return 'not refused';
 }
 
+/** A list or map that several kinds share has one decoder. */
+const proved = new Set<object>();
+
 describe.each(schemas)('%s', (_, schema) => {
   it('has no list and no map without a maximum', () => {
     const faults = collectionsIn(schema).flatMap((each) => {
+      if (proved.has(each.schema)) return [];
+      proved.add(each.schema);
       const limit = maxItemsOf(each.schema);
       const path = each.path.replaceAll('[]', '[0]').replaceAll('{}', '[key]');
       const wanted = `${path}: Too many: ${limit + 1}: must have at most ${limit} items`;

@@ -7,6 +7,7 @@ import { nodeUser, SIMULATED_NODES } from '../../src/client/component-users.ts';
 import { directTransport } from '../../src/client/transport/direct-transport.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { markLeftOutNodes } from '../../src/node/simulated/left-out.ts';
 import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';
 import { namespaceLifecycle } from '../../src/server/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';
@@ -23,8 +24,8 @@ export interface SimulatedCluster {
   readonly clock: ControlledClock;
   readonly nodes: SimulatedNodes;
   readonly complaints: LogFields[];
-  /** Ends the nodes and starts them anew, as after a crash of the program. */
-  restart(): Promise<void>;
+  /** Ends the nodes and starts them anew, as after a crash of the program: all of them, or these. */
+  restart(names?: readonly string[]): Promise<void>;
   /** Makes a pod that is bound to the first node. */
   run(name: string, fields?: { spec?: object; metadata?: object }): Promise<void>;
   pod(name: string): Promise<any>;
@@ -48,22 +49,23 @@ export async function simulatedCluster({
   const complaints: LogFields[] = [];
   const complain = (message: string, fields: LogFields = {}) => void complaints.push({ message, ...fields });
   const log = { ...silent, with: () => log, warn: complain, error: complain };
-  const start = () =>
+  const clients = { client: clientFor(SIMULATED_NODES), clientOf: (node: string) => clientFor(nodeUser(node)) };
+  const start = (started: readonly string[]) =>
     startSimulatedNodes({
-      ...{ client: clientFor(SIMULATED_NODES), clientOf: (node) => clientFor(nodeUser(node)) },
-      ...{ clock, random: systemRandom, log, names, clusterCidr: '10.244.0.0/16', version: 'v1.36.4' },
-      rules: readRules(rules),
+      ...{ ...clients, clock, random: systemRandom, log, names: started },
+      ...{ clusterCidr: '10.244.0.0/16', version: 'v1.36.4', rules: readRules(rules) },
     });
-  let nodes = await start();
+  let nodes = await start(names);
   const pods = client.of(Pod).in('default');
   return {
     ...{ server, client, clock, complaints },
     get nodes() {
       return nodes;
     },
-    async restart() {
+    async restart(started = names) {
       await nodes.stop();
-      nodes = await start();
+      await markLeftOutNodes({ ...clients, clock, names: started });
+      nodes = await start(started);
     },
     async run(name, { spec = {}, metadata = {} } = {}) {
       const containers = [{ name: 'c', image: 'nginx:1.27' }];

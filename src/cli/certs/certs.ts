@@ -84,7 +84,7 @@ async function changeShared(
   change: (directory: string) => Promise<void>,
 ): Promise<boolean> {
   const directory = directoryOf(flags);
-  const store = await openSharedStore(directory, keyFileOf(flags));
+  const store = await openSharedStore(directory, await keyFileOf(flags));
   if (!store) return false;
   try {
     await changeSharedKeys(store, directory, change);

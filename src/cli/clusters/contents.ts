@@ -1,38 +1,23 @@
 /** What qd creates in a data directory, and its removal. Files that others put there are left alone. */
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** Every name that this or an earlier release gives to something in a data directory. */
-const OWN_NAMES: readonly RegExp[] = [
-  /^(cluster|last-start)\.json$/,
-  /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
-  /^(pki|audit|volumes)$/,
-  /^store(\.next|\.before-.+)?$/,
-  /^encryption\.key$/,
-  /^admin\.kubeconfig(\.lock)?$/,
-  /^qd\.log(\.1)?$/,
-  /^\.rotate-.+$/,
-  // Files that were about to replace others when the process ended.
-  /^(cluster\.json|last-start\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
-];
+import { isOwnFile } from '../up/directory/own-files.ts';
 
 /** The lock goes last, when nobody may start the cluster any more; before it the file that makes it a data directory. */
 const LAST_NAMES: readonly string[] = ['cluster.json', 'lock'];
 
-const isOwn = (name: string) => OWN_NAMES.some((pattern) => pattern.test(name));
-
 /** Whether a directory without cluster.json is what a first start left that failed: nothing is in it that others made. */
 export async function isUnfinished(directory: string): Promise<boolean> {
   const names = await readdir(directory);
-  return names.includes('pki') && names.every(isOwn);
+  return names.includes('pki') && names.every(isOwnFile);
 }
 
 /** Removes everything but the lock. Resolves with the names that are left because qd did not create them. */
 export async function removeContents(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory);
-  const own = names.filter((name) => isOwn(name) && !LAST_NAMES.includes(name));
+  const own = names.filter((name) => isOwnFile(name) && !LAST_NAMES.includes(name));
   for (const name of [...own, 'cluster.json']) await rm(join(directory, name), { recursive: true, force: true });
-  return names.filter((name) => !isOwn(name)).sort();
+  return names.filter((name) => !isOwnFile(name)).sort();
 }
 
 /** Removes the directory if it is empty, and the symbolic link that led to it, if any. */

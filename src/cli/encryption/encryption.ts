@@ -5,19 +5,24 @@ import { directoryOf } from '../flags/cluster.ts';
 import { withCluster } from '../process/cluster-process.ts';
 import { writeWhole } from '../process/files.ts';
 import { ROTATED_SIGNAL } from '../process/signals.ts';
+import { rememberedIn } from '../up/directory/directory.ts';
 import { keyFileIn, readKeys } from '../up/store/encryption.ts';
 import type { KeysFlags } from './flags.ts';
 
-export const keyFileOf = (flags: KeysFlags) => flags.encryptionKeyFile ?? keyFileIn(directoryOf(flags));
+/** Returns the key file that the flag names, or that the cluster was last started with. */
+export async function keyFileOf(flags: KeysFlags): Promise<string> {
+  const directory = directoryOf(flags);
+  return flags.encryptionKeyFile ?? (await rememberedIn(directory)).encryptionKeyFile ?? keyFileIn(directory);
+}
 
 export async function showKeys(flags: KeysFlags): Promise<void> {
-  const [current, ...older] = await readKeys(keyFileOf(flags));
+  const [current, ...older] = await readKeys(await keyFileOf(flags));
   print(`${current.id}  current`);
   for (const { id } of older) print(`${id}  replaced`);
 }
 
 export async function rotateKeys(flags: KeysFlags): Promise<void> {
-  const file = keyFileOf(flags);
+  const file = await keyFileOf(flags);
   await withCluster(flags, async (pid) => {
     const keys = await readKeys(file);
     const key = newKey(systemRandom);

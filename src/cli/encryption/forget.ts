@@ -15,7 +15,7 @@ import { keyFileOf, print } from './encryption.ts';
 import type { KeysFlags } from './flags.ts';
 
 export async function forgetKeys(ids: readonly string[], flags: KeysFlags): Promise<void> {
-  const file = keyFileOf(flags);
+  const file = await keyFileOf(flags);
   const directory = directoryOf(flags);
   await withCluster(flags, async (pid) => {
     const [current, ...older] = await readKeys(file);

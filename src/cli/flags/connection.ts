@@ -1,8 +1,9 @@
 /** The flags of commands that talk to an API server, which they find through the kubeconfig, as kubectl does. */
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { flag, type ValuesOf } from '../../base/flag.ts';
 import { type Connection, connectionOf, loadKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';
+import { CliError } from '../output/cli-error.ts';
+import { defaultKubeconfig, filesOfVariable } from './kubeconfig-files.ts';
 
 export const connectionFlags = [
   flag('--kubeconfig <file>', { help: 'kubeconfig file to use', defaultText: '$KUBECONFIG, or ~/.kube/config' }),
@@ -12,7 +13,22 @@ export const connectionFlags = [
 export type ConnectionFlags = ValuesOf<typeof connectionFlags>;
 
 export async function connectionFor({ kubeconfig, context }: ConnectionFlags): Promise<Connection> {
-  const files = (process.env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
-  const defaults = files.length > 0 ? files : [join(homedir(), '.kube', 'config')];
-  return connectionOf(await loadKubeconfig(kubeconfig === undefined ? defaults : [kubeconfig]), context);
+  return connectionOf(await loadKubeconfig(existingFiles(kubeconfig, process.env)), context);
+}
+
+/** Of several files, those that are missing are skipped, as kubectl does; at least one must exist. */
+export function existingFiles(
+  given: string | undefined,
+  env: NodeJS.ProcessEnv,
+  exists: (file: string) => boolean = existsSync,
+): readonly string[] {
+  const named = filesOfVariable(env);
+  const files = given !== undefined ? [given] : named.length > 0 ? named : [defaultKubeconfig()];
+  const found = files.filter((file) => exists(file));
+  if (found.length > 0) return found;
+  if (given !== undefined) throw new CliError(`--kubeconfig ${given} does not exist`);
+  const help = 'qd up creates it, and --kubeconfig FILE names another';
+  if (named.length > 1) throw new CliError(`none of the files that KUBECONFIG names exists: ${named.join(', ')}`);
+  const why = named.length === 1 ? `${named[0]}, which KUBECONFIG names,` : defaultKubeconfig();
+  throw new CliError(`${why} does not exist; ${help}`);
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   address,
@@ -6,13 +7,28 @@ import {
   clusterName,
   count,
   duration,
+  file,
+  optionalFile,
   port,
   portRange,
   rate,
   serviceRange,
 } from './values.ts';
 
-const parsers = { address, boolean, bytes, clusterName, count, duration, port, portRange, rate, serviceRange };
+const parsers = {
+  address,
+  boolean,
+  bytes,
+  clusterName,
+  count,
+  duration,
+  file,
+  optionalFile,
+  port,
+  portRange,
+  rate,
+  serviceRange,
+};
 
 test.each<[keyof typeof parsers, string, unknown]>([
   ['port', '0', 0],
@@ -28,6 +44,10 @@ test.each<[keyof typeof parsers, string, unknown]>([
   ['count', '007', 7],
   ['rate', '2.5', 2.5],
   ['boolean', 'false', false],
+  ['file', 'rules.yaml', resolve('rules.yaml')],
+  ['file', '/etc/x', '/etc/x'],
+  ['optionalFile', '', ''],
+  ['optionalFile', 'rules.yaml', resolve('rules.yaml')],
 ])('%s takes %s', (parser, text, expected) => {
   expect(parsers[parser](text)).toEqual(expected);
 });
@@ -52,6 +72,7 @@ test.each<[keyof typeof parsers, string]>([
   ['count', '-1'],
   ['rate', '0'],
   ['boolean', 'yes'],
+  ['file', ''],
 ])('%s refuses %j', (parser, text) => {
   expect(() => parsers[parser](text)).toThrow(/^It must .+\.$/);
 });

@@ -1,6 +1,7 @@
 /** Parsers for the values of flags. Each returns the value or throws a FlagError. */
 
 import { isIP, isIPv4 } from 'node:net';
+import { resolve } from 'node:path';
 import { FlagError } from '../../base/flag.ts';
 
 const MAX_PORT = 65_535;
@@ -77,6 +78,17 @@ export function boolean(text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;
   throw new FlagError('It must be true or false.');
+}
+
+/** The absolute path of a file or directory: a later start may be from another working directory. */
+export function file(text: string): string {
+  if (text === '') throw new FlagError('It must name a file.');
+  return resolve(text);
+}
+
+/** The same, where empty text means none. */
+export function optionalFile(text: string): string {
+  return text === '' ? '' : resolve(text);
 }
 
 /** Values separated by commas. */

@@ -1,4 +1,5 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** Replaces a file atomically and durably: after a crash it is the old one or the new one. Only its owner may read it. */
 export async function writeWhole(file: string, content: string): Promise<void> {
@@ -26,4 +27,16 @@ export async function readIfThere(file: string): Promise<string | undefined> {
 /** ESRCH is the error for a file in /proc whose process has ended. */
 function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** Removes directories from `path` up to `top`, as far as they are empty. */
+export async function removeEmptyDirectories(path: string, top: string): Promise<void> {
+  try {
+    for (let directory = path; ; directory = dirname(directory)) {
+      await rmdir(directory);
+      if (directory === top) return;
+    }
+  } catch {
+    // It has files, and stays.
+  }
 }

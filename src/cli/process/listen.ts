@@ -12,12 +12,23 @@ interface Address {
 
 /** Returns a port that is free now. */
 export function freePort(host: string): Promise<number> {
+  return probe({ host, port: 0 });
+}
+
+/** Rejects when the address cannot be listened on now. */
+export async function checkFree(address: Address): Promise<void> {
+  await probe(address);
+}
+
+/** Listens on the address for a moment, and resolves with the port. */
+function probe(address: Address): Promise<number> {
+  const { host, port } = address;
   return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', (error) => reject(explained(error, { host, port: 0 })));
-    probe.listen(0, host, () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
+    const listener = createServer();
+    listener.once('error', (error) => reject(explained(error, address)));
+    listener.listen({ host, port, exclusive: true }, () => {
+      const { port: chosen } = listener.address() as { port: number };
+      listener.close(() => resolve(chosen));
     });
   });
 }

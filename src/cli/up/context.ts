@@ -4,6 +4,7 @@ import type { Random } from '../../base/random.ts';
 import type { Steps } from '../output/steps.ts';
 import type { Cleanup } from '../process/cleanup.ts';
 import type { Settings } from './flags.ts';
+import type { Inputs } from './inputs.ts';
 
 /** What the process gives to a start. */
 export interface Environment {
@@ -17,6 +18,7 @@ export interface Environment {
 /** What every step of a start works with, once the settings are known. */
 export interface StartContext extends Environment {
   readonly settings: Settings;
+  readonly inputs: Inputs;
   /** Path of the data directory. */
   readonly directory: string;
 }

@@ -1,29 +1,28 @@
 /** The start of a cluster, step by step. What a step opens is added to the clean-up, which closes it in reverse order. */
 import { answering } from '../../server/http/documents/health.ts';
 import { Metrics } from '../../server/metrics/metrics.ts';
+import { storeDriver } from '../../store/drivers.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { writeLastStart } from '../clusters/last-start.ts';
-import { clustersHome, DEFAULT_NAME, directoryOf } from '../flags/cluster.ts';
+import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
 import { lowerHelperPriority } from '../process/helper-threads.ts';
-import { freePort } from '../process/listen.ts';
 import { version } from '../version.ts';
 import { startServer } from './api/server.ts';
-import { nodeCount, startNodes } from './components/nodes.ts';
+import { startNodes } from './components/nodes.ts';
 import { prepareComponents } from './components/start-components.ts';
 import type { Environment, StartContext } from './context.ts';
 import { isDetached } from './detach/ready.ts';
-import { type Directory, openDirectory, otherClusters } from './directory/directory.ts';
-import type { Settings } from './flags.ts';
 import { describeCertificates, openCertificates } from './identity/certificates.ts';
-import { publishAccess, publishedFile, serverUrl } from './identity/kubeconfig.ts';
+import { type Published, publishAccess, publishedFile, serverUrl } from './identity/kubeconfig.ts';
 import { renewCertificates } from './identity/renewal.ts';
 import { tokenSettings } from './identity/service-account-tokens.ts';
 import { startFront } from './listeners/front-thread.ts';
 import { listenHttps, listenInsecure, tlsOf } from './listeners/https.ts';
 import { openAudit } from './observability/audit.ts';
-import { type GivenFlags, settle } from './settings/settle.ts';
+import { prepare } from './prepare.ts';
+import type { GivenFlags } from './settings/settle.ts';
 import { openStore } from './store/open.ts';
 
 /** Resolves when the cluster is ready. */
@@ -32,10 +31,13 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
   steps.line(`Quarterdeck ${version}, cluster "${given.name ?? DEFAULT_NAME}"`);
-  const directory = await steps.run('directory', (say) => takeDirectory(given, environment, say));
-  const settings = await settleAll(given, directory);
-  const nodes = nodeCount(settings);
-  const context: StartContext = { ...environment, settings, directory: directory.path };
+  const { directory, context } = await steps.run('directory', async (say) => {
+    const prepared = await prepare(given, environment);
+    const { path, isNew } = prepared.directory;
+    say(isNew ? `${path} (new)` : path);
+    return prepared;
+  });
+  const { settings, inputs } = context;
   const { store, encryptStale } = await steps.run('store', (say) => openStore(context, say));
   const pki = await steps.run('certificates', async (say) => {
     const opened = await openCertificates(context, store);
@@ -46,7 +48,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const tokens = tokenSettings(settings, pki, random);
   const measured = metrics.store.measured(store, clock);
   const server = await steps.run('API', (say) => startServer(context, { store: measured, tokens }, say));
-  const audit = await openAudit(context);
+  const audit = await openAudit(context, inputs.audit);
   let isReady = false;
   const http = await steps.run('HTTPS', (say) => {
     const checks = [answering('etcd', () => store.revision(), clock)];
@@ -56,16 +58,21 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   cleanup.add(await server.join());
   if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
   const components = await steps.run('controllers', async (say) => prepareComponents(context, { server, pki }, say));
-  if (nodes > 0) await steps.run('nodes', (say) => startNodes(settings, { ...environment, server }, say));
+  const isShared = storeDriver(settings.store).shared;
+  const leftOut = await steps.run('nodes', (say) =>
+    startNodes(inputs.nodes, { ...environment, server, isShared }, say),
+  );
+  if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
-  const kubeconfig = await steps.run('kubeconfig', (say) => publish(context, pki, say));
-  await announce(context, nodes);
+  const published = await steps.run('kubeconfig', (say) => publish(context, pki, say));
+  await announce(context);
   encryptStale();
   isReady = true;
   const url = serverUrl(settings.bindAddress, settings.port);
   const seconds = (performance.now() / 1_000).toFixed(2);
   log.info('ready', { server: url, seconds: Number(seconds) });
-  steps.line(`\nReady in ${seconds} s: ${url}\n\n${nextSteps(kubeconfig, settings.name)}`);
+  const notes = published.notes.map((note) => `${note}\n`).join('');
+  steps.line(`\nReady in ${seconds} s: ${url}\n${notes}\n${nextSteps(published.file, settings.name)}`);
   setImmediate(() => http.prepare());
   components.start();
   renewCertificates(context, {
@@ -80,22 +87,15 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   });
 }
 
-async function takeDirectory(given: GivenFlags, { cleanup }: Environment, say: Say): Promise<Directory> {
-  const path = directoryOf({ name: DEFAULT_NAME, ...given });
-  const directory = await openDirectory(path);
-  cleanup.add(() => directory.release());
-  say(directory.isNew ? `${path} (new)` : path);
-  return directory;
+const MAX_NAMED_NODES = 10;
+
+function describeLeftOut(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED_NODES ? ` and ${names.length - MAX_NAMED_NODES} more` : '';
+  const named = `${names.slice(0, MAX_NAMED_NODES).join(', ')}${more}`;
+  return `  left out: ${named}; NotReady until a start runs them again (--nodes), or kubectl delete node removes them`;
 }
 
-/** The port is never 0: certificates and the endpoints of the server name it before it is listened on. */
-async function settleAll(given: GivenFlags, { remembered, path }: Directory): Promise<Settings> {
-  const settings = await settle(given, remembered, () => otherClusters(clustersHome(), path));
-  return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress) } : settings;
-}
-
-/** Returns the kubeconfig file to name to kubectl; undefined when its default one has the cluster. */
-function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Say): Promise<string | undefined> {
+function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Say): Promise<Published> {
   const { name, bindAddress, port, kubeconfig } = settings;
   const { authority: ca, admin } = pki;
   const access = { name, server: serverUrl(bindAddress, port), ca, cert: admin.certificate, key: admin.key };
@@ -103,9 +103,12 @@ function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Sa
 }
 
 /** Lets `qd list`, `qd down` and `qd reset` find the cluster, and what it has outside its directory. */
-async function announce({ settings, directory, log }: StartContext, nodes: number): Promise<void> {
+async function announce({ settings, inputs, directory, log }: StartContext): Promise<void> {
   const kubeconfigs = [publishedFile(settings.kubeconfig)];
-  await writeLastStart(directory, { name: settings.name, version, pid: process.pid, nodes, kubeconfigs });
+  await writeLastStart(directory, {
+    ...{ name: settings.name, version, pid: process.pid, kubeconfigs },
+    nodes: inputs.nodes.names.length,
+  });
   await rememberElsewhere(clustersHome(), directory).catch((error) => {
     log.debug('qd list will not show this cluster', { error });
   });

@@ -34,9 +34,10 @@ export function namedNodes(spec: NodeRequirements): ReadonlySet<string> | undefi
   if (!terms?.length) return undefined;
   const all = new Set<string>();
   for (const term of terms) {
-    const [first, ...others] = namesIn(term);
+    const [first, ...rest] = namesIn(term);
     if (!first) return undefined;
-    for (const name of first) if (others.every((names) => names.includes(name))) all.add(name);
+    const others = rest.map((names) => new Set(names));
+    for (const name of first) if (others.every((names) => names.has(name))) all.add(name);
   }
   return all;
 }

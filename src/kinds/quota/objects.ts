@@ -1,3 +1,4 @@
+import { indexBy } from '../../base/index-by.ts';
 import { PersistentVolumeClaim } from '../groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../groups/core/pod/pod.ts';
 import { Service } from '../groups/core/service/service.ts';
@@ -57,7 +58,17 @@ function scopesOf({ spec }: Scoped): readonly Requirement[] {
   return [...plainScopes, ...(spec.scopeSelector?.matchExpressions ?? [])];
 }
 
+/** Most quotas have a few scopes at most, which need not be compared. */
+const MAX_COMPARED_SCOPES = 8;
+
+/** Leaves out repeated scopes: whether an object is in one may depend on all of its containers. */
+function distinct(scopes: readonly Requirement[]): readonly Requirement[] {
+  if (scopes.length <= MAX_COMPARED_SCOPES) return scopes;
+  const identity = ({ scopeName, operator, values = [] }: Requirement) => JSON.stringify([scopeName, operator, values]);
+  return [...indexBy(scopes, identity).values()];
+}
+
 /** Whether the quota counts the object. */
 export function covers(quota: Scoped, evaluator: QuotaEvaluator, object: unknown): boolean {
-  return scopesOf(quota).every((scope) => evaluator.isIn(object, scope));
+  return distinct(scopesOf(quota)).every((scope) => evaluator.isIn(object, scope));
 }

@@ -1,3 +1,4 @@
+import { indexBy } from '../../base/index-by.ts';
 import { addQuantities, compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import type { Pod } from '../groups/core/pod/pod.ts';
 import type { Container } from '../shapes/container/container.ts';
@@ -82,8 +83,11 @@ export function chargedUntil({ deletionTimestamp, deletionGracePeriodSeconds }: 
 }
 
 function together(pod: Pod, part: 'requests' | 'limits'): Amounts {
-  const { spec } = pod;
-  const amounts = containersTogether(spec, part, (container) => effective(pod, container, part));
+  const { spec, status } = pod;
+  const statuses = statusesOf(status);
+  const amounts = containersTogether(spec, part, (container) =>
+    effective(status, { wanted: container.resources[part], status: statuses.get(container.name), part }),
+  );
   const own = spec.resources?.[part] ?? {};
   for (const name in own) if (isPodLevel(name)) amounts.set(name, parseQuantity(own[name]!));
   for (const name in spec.overhead) {
@@ -95,11 +99,24 @@ function together(pod: Pod, part: 'requests' | 'limits'): Amounts {
   return amounts;
 }
 
+type ContainerStatuses = NonNullable<Pod['status']['containerStatuses']>;
+
+const NO_STATUSES: ReadonlyMap<string, ContainerStatuses[number]> = new Map();
+
+/** The statuses that tell of a container's resources, by name. A new pod has none. */
+function statusesOf({ containerStatuses = [], initContainerStatuses = [] }: Pod['status']) {
+  if (containerStatuses.length === 0 && initContainerStatuses.length === 0) return NO_STATUSES;
+  return indexBy([...containerStatuses, ...initContainerStatuses], ({ name }) => name);
+}
+
+interface Asked {
+  readonly wanted: ResourceList | undefined;
+  readonly status: ContainerStatuses[number] | undefined;
+  readonly part: 'requests' | 'limits';
+}
+
 /** While a container is being resized, the larger of the desired and the actual amounts. */
-function effective(pod: Pod, container: Container, part: 'requests' | 'limits'): ResourceList | undefined {
-  const wanted = container.resources[part];
-  const { containerStatuses = [], initContainerStatuses = [], conditions = [] } = pod.status;
-  const status = [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container.name);
+function effective({ conditions = [] }: Pod['status'], { wanted, status, part }: Asked): ResourceList | undefined {
   if (!status?.resources) return wanted;
   const held = [status.resources[part], ...(part === 'requests' ? [status.allocatedResources] : [])];
   const pending = conditions.find(({ type }) => type === 'PodResizePending');

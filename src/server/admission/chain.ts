@@ -33,6 +33,13 @@ export class AdmissionChain implements AdmissionControl<Core> {
     return stages && new OpenAdmission(core, stages, request, subject);
   }
 
+  /** In the reverse order, since later plugins have seen what earlier ones put in. */
+  forget(kind: Kind, object: KubeObject): void {
+    for (const plugin of this.#plugins.toReversed()) {
+      if (plugin.forget && plugin.handles(kind, 'CREATE', undefined)) plugin.forget(object);
+    }
+  }
+
   #stagesOf(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): Stages | undefined {
     let known = this.#stages.get(kind);
     if (!known) {

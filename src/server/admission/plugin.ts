@@ -15,7 +15,7 @@
  * other: it replaces the object with what the webhook made of it (`replace`), is followed by defaulting, and may ask for a
  * second round of the others (`reinvoke`).
  */
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { SubresourceName } from '../../kinds/subresources.ts';
 import type { Core } from '../core.ts';
 import type { AdmissionOperation, AdmissionRequest } from './request.ts';
@@ -30,6 +30,11 @@ export interface AdmissionPlugin {
    * Runs twice in an attempt when a plugin asks for reinvocation, so that running it again must change nothing more.
    */
   admit?(core: Core, request: AdmissionRequest): void | Promise<void>;
+  /**
+   * Removes what `admit` put in from a copy of a stored object that is exported. What a client may have sent as well is
+   * removed too where `admit` would put in the same again.
+   */
+  forget?(object: KubeObject): void;
   /**
    * Promises that whatever `admit` puts in has all its defaults. After other plugins the object is decoded again by the
    * schema of the stored version, as if a client had sent it, so that defaults are filled in.

@@ -87,4 +87,6 @@ export interface Admission extends AdmissionRequest {
 export interface AdmissionControl<Core> {
   /** Begins the admission of a request; undefined when no plugin handles it. */
   open(core: Core, request: ApiRequest, subject: AdmissionSubject): Admission | undefined;
+  /** Removes what plugins put into an object when it was created, from a copy of it. */
+  forget(kind: Kind, object: KubeObject): void;
 }

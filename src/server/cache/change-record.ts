@@ -1,3 +1,4 @@
+import { isShared, joinSharable } from '../../base/shared-buffer.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchEvent } from '../api.ts';
 import type { Resource } from '../registry.ts';
@@ -48,6 +49,8 @@ type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 /** A watch event about an object. */
 export class ObjectEvent implements WatchEvent {
   #json: Buffer | undefined;
+  /** A large event is kept only as long as it is being sent: the change stays in the history for minutes. */
+  #largeJson: WeakRef<Buffer> | undefined;
 
   constructor(
     readonly type: EventType,
@@ -60,8 +63,12 @@ export class ObjectEvent implements WatchEvent {
   }
 
   json(): Buffer {
-    this.#json ??= Buffer.concat([HEADS[this.type], this.entry.view(this.resource).json(), TAIL]);
-    return this.#json;
+    const known = this.#json ?? this.#largeJson?.deref();
+    if (known) return known;
+    const json = joinSharable([HEADS[this.type], this.entry.view(this.resource).json(), TAIL]);
+    if (isShared(json)) this.#largeJson = new WeakRef(json);
+    else this.#json = json;
+    return json;
   }
 }
 

@@ -7,6 +7,8 @@ import type { RuleContext } from '../../schema/schema.ts';
 import { validate } from '../../schema/validate.ts';
 
 const anyName = nameRule(dnsSubdomain);
+/** Further errors are left out of a response. */
+const MAX_ERRORS = 1000;
 const NONE: readonly never[] = Object.freeze([]);
 
 interface Request {
@@ -63,8 +65,9 @@ export function checkContent(
 export function invalidObject(
   what: { group: string; kind: string },
   name: string,
-  errors: readonly FieldError[],
+  all: readonly FieldError[],
 ): ApiError {
+  const errors = all.slice(0, MAX_ERRORS);
   const lines = [...new Set(errors.map((each) => `${each.field}: ${each.message}`))];
   const listed = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   return new ApiError('Invalid', `${qualified(what.group, what.kind)} "${name}" is invalid: ${listed}`, {

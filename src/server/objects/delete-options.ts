@@ -5,7 +5,7 @@ import type { Registry } from '../registry.ts';
 import { decodeBody } from './body.ts';
 import { invalidObject } from './check.ts';
 
-/** The options of a delete, from its body or its query. */
+/** The options of a delete, from its body and its query. */
 export interface DeletePlan {
   readonly gracePeriodSeconds: number | undefined;
   readonly propagation: Propagation | undefined;
@@ -14,7 +14,10 @@ export interface DeletePlan {
   readonly dryRun: boolean;
 }
 
-/** Reads the options of a delete. Throws 422 when they are invalid. */
+/**
+ * Reads the options of a delete. Those of the query complete those of the body, which win where both set the same one; a
+ * dry run in either is a dry run. Throws 422 when they are invalid together.
+ */
 export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, registry: Registry): DeletePlan {
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', group: 'meta.k8s.io', schema: DeleteOptions };
   const { options = {} } = call;
@@ -24,7 +27,7 @@ export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, 
     gracePeriodSeconds: sent.gracePeriodSeconds ?? options.gracePeriodSeconds,
     orphanDependents: sent.orphanDependents ?? options.orphanDependents,
     propagationPolicy: sent.propagationPolicy ?? options.propagationPolicy,
-    dryRun: sent.dryRun ?? (options.dryRun ? [...options.dryRun] : undefined),
+    dryRun: sent.dryRun || options.dryRun ? [...(sent.dryRun ?? []), ...(options.dryRun ?? [])] : undefined,
   };
   const errors = validate(DeleteOptions, merged, {
     operation: 'create',

@@ -1,6 +1,8 @@
+import { joinSharable } from '../../base/shared-buffer.ts';
 import type { WatchBatch, WatchEvent } from '../api.ts';
 import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
 import type { Entry } from '../cache/entry.ts';
+import type { View } from '../cache/view.ts';
 import type { MaybeAsync } from '../conversion/convert.ts';
 import type { Resource } from '../registry.ts';
 import type { Selection } from './selection.ts';
@@ -36,14 +38,14 @@ export class Channel {
 
   deliver(): void {
     if (this.#pending.length === 0) return;
-    const batch = batchOf(this.#pending);
+    const batches = batchesOf(this.#pending);
     this.#pending = [];
-    for (const member of this.members) member.deliver(batch);
+    for (const member of this.members) for (const batch of batches) member.deliver(batch);
   }
 
   /** The events of a watch that begins with these objects. */
   present(entries: readonly Entry[]): MaybeAsync<WatchEvent[]> {
-    return entries.filter(this.selection.matches).map((entry) => new ObjectEvent('ADDED', entry, this.resource));
+    return entries.filter(this.selection.matches).map((entry) => addedEvent(entry, this.resource));
   }
 
   /** The events of changes that were made before a watch began. */
@@ -61,12 +63,52 @@ export class Channel {
   }
 }
 
+const addedEvents = new WeakMap<View, ObjectEvent>();
+
+/** The event of an object that a watch begins with. That of a large object is shared by all watches. */
+function addedEvent(entry: Entry, resource: Resource): ObjectEvent {
+  if (entry.size < LARGE_EVENT_BYTES) return new ObjectEvent('ADDED', entry, resource);
+  const view = entry.view(resource);
+  let event = addedEvents.get(view);
+  if (!event) {
+    event = new ObjectEvent('ADDED', entry, resource);
+    addedEvents.set(view, event);
+  }
+  return event;
+}
+
+/** From this size on, an event is a batch of its own, whose bytes channels share. */
+const LARGE_EVENT_BYTES = 64 * 1024;
+
+/** The events as batches. Mostly one. */
+function batchesOf(events: readonly WatchEvent[]): WatchBatch[] {
+  if (events.length === 1 || !events.some(isLarge)) return [batchOf(events)];
+  const batches: WatchBatch[] = [];
+  let small: WatchEvent[] = [];
+  const endSmall = () => {
+    if (small.length > 0) batches.push(batchOf(small));
+    small = [];
+  };
+  for (const event of events) {
+    if (isLarge(event)) {
+      endSmall();
+      batches.push(batchOf([event]));
+    } else small.push(event);
+  }
+  endSmall();
+  return batches;
+}
+
+function isLarge(event: WatchEvent): boolean {
+  return event instanceof ObjectEvent && event.entry.size >= LARGE_EVENT_BYTES;
+}
+
 export function batchOf(events: readonly WatchEvent[]): WatchBatch {
   let json: Buffer | undefined;
   return {
     events,
     json() {
-      json ??= events.length === 1 ? events[0]!.json() : Buffer.concat(events.map((event) => event.json()));
+      json ??= events.length === 1 ? events[0]!.json() : joinSharable(events.map((event) => event.json()));
       return json;
     },
   };

@@ -1,10 +1,12 @@
 /** The channels of all running watches, fed from the cache: the events of one batch of changes are delivered together. */
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/change-record.ts';
 import type { Registry, Resource } from '../registry.ts';
 import { channelOf } from './async-watch-channel.ts';
 import type { Selection } from './selection.ts';
+import { WatchBacklogs } from './watch-backlogs.ts';
 import type { Channel, Member } from './watch-channel.ts';
 
 /** How long after a change clients that asked for bookmarks get one. */
@@ -14,6 +16,7 @@ export interface WatchesOptions {
   readonly cache: Cache;
   readonly clock: Clock;
   readonly registry: Registry;
+  readonly log: Logger;
 }
 
 interface OpenChannel {
@@ -31,8 +34,11 @@ export class Watches {
   readonly #members = new Set<Member>();
   #dirty = new Set<Channel>();
   #bookmarks: Timer | undefined;
+  /** What waits for the clients of all watches. */
+  readonly backlogs: WatchBacklogs;
 
-  constructor({ cache, clock, registry }: WatchesOptions) {
+  constructor({ cache, clock, registry, log }: WatchesOptions) {
+    this.backlogs = new WatchBacklogs({ clock, log });
     this.#cache = cache;
     this.#clock = clock;
     this.#registry = registry;
@@ -70,6 +76,7 @@ export class Watches {
   /** Ends every watch cleanly: clients resume from the last event that they have seen. */
   close(): void {
     this.#bookmarks?.cancel();
+    this.backlogs.close();
     for (const member of [...this.#members]) member.end();
   }
 

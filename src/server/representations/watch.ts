@@ -29,6 +29,7 @@ function shapingConsumer(consumer: WatchConsumer, shaping: Shaping): WatchConsum
       consumer.events(batchOf(events));
     },
     backlog: () => consumer.backlog(),
+    onProgress: consumer.onProgress && ((listener) => consumer.onProgress?.(listener)),
     end: () => consumer.end(),
   };
 }

@@ -1,11 +1,10 @@
 import { isApiError } from '../../base/errors.ts';
 import type { StatusReply } from '../api.ts';
 import type { ApiRequest } from '../api-request.ts';
-import { prepareHubs } from '../conversion/prepare.ts';
 import type { Core } from '../core.ts';
 import { deletePlan } from '../objects/delete-options.ts';
 import { noteDeleteWarning } from '../objects/warnings.ts';
-import { selectionOf } from '../reads/selection.ts';
+import { listRange, pageOf } from '../reads/list-range.ts';
 import type { Delete } from '../transaction/mutation.ts';
 import { transact } from '../transaction/transaction.ts';
 import { success } from './reply.ts';
@@ -13,18 +12,13 @@ import { success } from './reply.ts';
 /** How many objects are deleted at the same time. */
 const MAX_CONCURRENT_DELETES = 64;
 
-/** Deletes every object that a list with the same selectors would show. */
+/** Deletes every object that a list with the same options would show. */
 export async function deleteCollection(core: Core, request: ApiRequest): Promise<StatusReply> {
   const { resource, call, notes } = request;
   const { kind } = resource;
   const plan = deletePlan(call, core.registry);
   noteDeleteWarning(kind, plan, notes);
-  const selection = selectionOf(resource, call);
-  await core.cache.fresh();
-  const all = core.cache.table(kind).entries(call.namespace ?? '');
-  const preparing = prepareHubs(all, resource);
-  if (preparing) await preparing;
-  const entries = all.filter(selection.matches);
+  const { entries } = await pageOf(core, request, await listRange(core, request));
   for (let at = 0; at < entries.length; at += MAX_CONCURRENT_DELETES) {
     const part = entries.slice(at, at + MAX_CONCURRENT_DELETES);
     await Promise.all(

@@ -9,10 +9,9 @@ import { channelOf } from '../reads/async-watch-channel.ts';
 import { parseRevision, waitForRevision } from '../reads/freshness.ts';
 import { type Selection, selectionOf } from '../reads/selection.ts';
 import { batchOf } from '../reads/watch-channel.ts';
+import { WatchOutput } from '../reads/watch-output.ts';
 import type { Resource } from '../registry.ts';
 
-/** How many bytes a client may fall behind before its watch is ended. */
-const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 /** How long a watch runs without `timeoutSeconds`: at least this long, and up to twice as long. */
 const MIN_DURATION_MS = 30 * 60_000;
 
@@ -48,7 +47,7 @@ class RunningWatch implements WatchReply {
   #timer: { cancel: () => void } | undefined;
   /** The newest revision that was sent to the client. */
   #sentRevision = 0;
-  #limit = MAX_BACKLOG_BYTES;
+  #output: WatchOutput | undefined;
   /** The last batch that is still waited for: see conversion/. */
   #sending: Promise<void> | undefined;
   readonly #onAbort = () => this.stop();
@@ -61,8 +60,9 @@ class RunningWatch implements WatchReply {
   ) {}
 
   attach(consumer: WatchConsumer): void {
-    this.#consumer = consumer;
     const { core, call } = this;
+    this.#consumer = consumer;
+    this.#output = new WatchOutput(consumer, core.watches.backlogs, () => this.#end());
     call.signal?.addEventListener('abort', this.#onAbort, { once: true });
     const seconds = call.options?.timeoutSeconds;
     const lasting = seconds ? seconds * 1000 : MIN_DURATION_MS + core.random.int(MIN_DURATION_MS);
@@ -74,6 +74,7 @@ class RunningWatch implements WatchReply {
     this.#over = true;
     this.call.signal?.removeEventListener('abort', this.#onAbort);
     this.#timer?.cancel();
+    this.#output?.close();
     this.#leave?.();
     this.#leave = undefined;
   }
@@ -145,18 +146,15 @@ class RunningWatch implements WatchReply {
   }
 
   #deliver(batch: WatchBatch, isInitial: boolean): void {
-    const consumer = this.#consumer;
-    if (this.#over || !consumer) return;
+    if (this.#over) return;
     this.#sentRevision = this.core.cache.revision;
-    if (batch.events.length > 0) consumer.events(batch);
-    // The initial objects may be large; only what is added to them counts as falling behind.
-    if (isInitial) this.#limit += consumer.backlog();
-    // The client resumes from the last event it has read.
-    else if (consumer.backlog() > this.#limit) this.#end();
+    this.#output?.send(batch, isInitial);
   }
 
   #bookmark(): void {
     const { revision } = this.core.cache;
+    // It would say that the client has seen the events before it, which it may never read.
+    if (this.#output?.isBehind) return;
     if (this.#over || !this.call.options?.allowWatchBookmarks || revision <= this.#sentRevision) return;
     this.#send(batchOf([bookmarkEvent(this.resource, revision, false)]));
   }

@@ -76,6 +76,13 @@ const REWRITES: readonly { reason: string; from: RegExp; to: string | ((...parts
   { reason: '1.36 ends the sentence without a dot', from: /minReadySeconds\./g, to: 'minReadySeconds' },
 ];
 
+const EXPORTED = 'an export has nothing that a client cannot set';
+
+const exported = ({ status: _, ...object }: any) => {
+  const { selfLink: _link, generation: _generation, ...metadata } = object.metadata;
+  return { ...object, metadata };
+};
+
 /** What pods and deployments have in common. */
 function both(prefix: string, kind: string, group: string | undefined): Record<string, Difference> {
   const plural = `${kind.toLowerCase()}s`;
@@ -91,6 +98,8 @@ function both(prefix: string, kind: string, group: string | undefined): Record<s
         ),
       }),
     },
+    [`${prefix}-get-export`]: { reason: EXPORTED, body: exported },
+    [`${prefix}-get-exact`]: { reason: EXPORTED, body: exported },
     [`${prefix}-create-media`]: {
       reason: 'the list of media types is that of this server',
       body: (body) => ({

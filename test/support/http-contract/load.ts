@@ -9,7 +9,7 @@ import { ALLOW, type Attributes, type Decision, NO_RULES } from '../../../src/se
 import { MaxInFlight } from '../../../src/server/fairness/max-in-flight.ts';
 import type { Limits } from '../../../src/server/http/limits.ts';
 import { askHttp1 } from '../http-client.ts';
-import { itemOf, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
+import { batchOf, itemOf, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';
 
 export function loadContract(startServer: StartServer): void {
   const PODS = '/api/v1/namespaces/default/pods';
@@ -107,6 +107,27 @@ export function loadContract(startServer: StartServer): void {
       expect(String(answer)).toMatch(/^HTTP\/1\.1 504 /);
       socket.destroy();
       while ((await ask(PODS, 'DELETE')).code === 429) await new Promise((resolve) => setImmediate(resolve));
+    });
+
+    it('to read the rest of a watch that has ended is disconnected', async () => {
+      const clock = new ControlledClock();
+      await start({ requestTimeoutMs: 1000 }, { clock });
+      const socket = await raw();
+      socket.write(`${head('GET').replace(PODS, `${PODS}?watch=1`)}\r\n`);
+      await once(socket, 'data');
+      socket.pause();
+      const [watch] = running.core.watches;
+      await watch!.whenAttached;
+      const batch = batchOf('x'.repeat(32 * 1024 * 1024));
+      watch!.consumer?.events(batch);
+      watch!.consumer?.end();
+      // The front thread has handled both when it has answered another client.
+      await ask(PODS);
+      await clock.advance(1000);
+      await watch!.whenStopped;
+      const received = rest(socket);
+      socket.resume();
+      expect((await received).length).toBeLessThan(batch.json().length);
     });
 
     it('to read its response is disconnected', async () => {
@@ -216,6 +237,7 @@ export function loadContract(startServer: StartServer): void {
     /** Number of bytes still received. */
     async function bytesReadBy(socket: TLSSocket): Promise<number> {
       let size = 0;
+      if (socket.destroyed) return size;
       return new Promise((resolve) => {
         socket.on('data', (chunk: Buffer) => {
           size += chunk.length;

@@ -171,12 +171,17 @@ export function requestsContract(startServer: StartServer): void {
       expect(running.core.lastCall.body).toBeUndefined();
     });
 
-    it('lets the body of a delete replace the options in its query', async () => {
-      const body = '{"gracePeriodSeconds":5}';
-      await send({ path: `${PODS}?gracePeriodSeconds=0&labelSelector=a%3Db`, method: 'DELETE', body });
-      expect(running.core.lastCall).toMatchObject({ verb: 'deletecollection', body: { gracePeriodSeconds: 5 } });
-      expect(running.core.lastCall.options).toEqual({ labelSelector: 'a=b' });
-    });
+    it.each([`${PODS}/a`, PODS])(
+      'hands on the options of a delete of %s from its query and from its body',
+      async (path) => {
+        const query = 'propagationPolicy=Orphan&gracePeriodSeconds=0&dryRun=All';
+        await send({ path: `${path}?${query}`, method: 'DELETE', body: '{"orphanDependents":true}' });
+        expect(running.core.lastCall).toMatchObject({
+          body: { orphanDependents: true },
+          options: { propagationPolicy: 'Orphan', gracePeriodSeconds: 0, dryRun: ['All'] },
+        });
+      },
+    );
 
     it('answers errors with a Status', async () => {
       const answer = await send({ path: `${PODS}/missing` });

@@ -138,6 +138,21 @@ export function watchesContract(startServer: StartServer): void {
       expect(() => watch.consumer?.events(batchOf('nobody'))).not.toThrow();
     });
 
+    it('sends large events in order with small ones, and reports progress', async () => {
+      const client = start(WATCH);
+      await client.head;
+      const watch = await opened();
+      const names = ['a', 'l'.repeat(1_000_000), 'b', 'm'.repeat(300_000), 'c'];
+      let progress = 0;
+      watch.consumer?.onProgress?.(() => progress++);
+      for (const name of names) watch.consumer?.events(batchOf(name));
+      watch.consumer?.end();
+      await client.ended;
+      const received = (await client.lines(names.length)).map((line) => JSON.parse(line).object.metadata.name);
+      expect(received).toEqual(names);
+      expect(progress).toBeGreaterThan(0);
+    });
+
     it('counts the backlog of a client that does not read', async () => {
       const client = start(WATCH);
       await client.head;
@@ -225,6 +240,20 @@ export function watchesContract(startServer: StartServer): void {
       socket.terminate();
       await watch.whenStopped;
       expect(() => watch.consumer?.events(batchOf('nobody'))).not.toThrow();
+    });
+
+    it('sends large events in order with small ones', async () => {
+      const socket = open(WATCH, []);
+      await event(socket, 'open');
+      const watch = await opened();
+      const frames: string[] = [];
+      socket.on('message', (frame) => frames.push(String(frame)));
+      const closed = event(socket, 'close');
+      const names = ['a', 'ä'.repeat(500_000), 'b', 'm'.repeat(300_000), 'c'];
+      for (const name of names) watch.consumer?.events(batchOf(name));
+      watch.consumer?.end();
+      await closed;
+      expect(frames.map((frame) => JSON.parse(frame).object.metadata.name)).toEqual(names);
     });
 
     it('takes a token from the subprotocol, and echoes the other one', async () => {

@@ -1,12 +1,20 @@
 import type { AuthorizationMode } from '../../../server/authz/modes.ts';
 import type { PostReview } from '../../../server/authz/webhook/webhook.ts';
+import { webhookConnection } from '../../flags/webhook-connection.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ApiFlags } from './flags.ts';
+
+const FILE_FLAG = '--authorization-webhook-config-file';
+
+export interface Authorization {
+  readonly authorization: readonly AuthorizationMode[];
+  readonly postReview?: PostReview;
+}
 
 /** The authorizers to ask, in their order. The webhook's kubeconfig is read, and its client loaded, when it is one of them. */
 export async function authorization(
   settings: Pick<ApiFlags, 'authorizationMode' | 'authorizationWebhookConfigFile'>,
-): Promise<{ authorization: readonly AuthorizationMode[]; postReview?: PostReview }> {
+): Promise<Authorization> {
   const { authorizationMode: modes, authorizationWebhookConfigFile: file } = settings;
   if (modes.includes('Webhook') !== (file !== undefined)) {
     throw new CliError('--authorization-mode Webhook and --authorization-webhook-config-file must be given together');
@@ -20,14 +28,13 @@ function withNodes(modes: readonly AuthorizationMode[]): readonly AuthorizationM
 }
 
 async function createPost(file: string): Promise<PostReview> {
-  const [{ connectionOf, loadKubeconfig }, { createPostReview }] = await Promise.all([
-    import('../../../client/kubeconfig/kubeconfig.ts'),
+  const [connection, { createPostReview }] = await Promise.all([
+    webhookConnection(FILE_FLAG, file),
     import('../../../server/authz/webhook/post.ts'),
   ]);
   try {
-    return createPostReview(await connectionOf(await loadKubeconfig([file])));
+    return createPostReview(connection);
   } catch (cause) {
-    const why = (cause as Error).message;
-    throw new CliError(`--authorization-webhook-config-file ${file} cannot be used: ${why}`, { cause });
+    throw new CliError(`${FILE_FLAG} ${file} cannot be used: ${(cause as Error).message}`, { cause });
   }
 }

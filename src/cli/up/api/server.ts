@@ -10,9 +10,6 @@ import type { StartContext } from '../context.ts';
 import type { TokenSettings } from '../identity/service-account-tokens.ts';
 import { advertisedAddress } from '../listeners/addresses.ts';
 import { history } from '../store/open.ts';
-import { admission } from './admission.ts';
-import { authorization } from './authorization.ts';
-import { flowControlSettings } from './load.ts';
 
 interface ServerDependencies {
   readonly store: Store;
@@ -21,7 +18,7 @@ interface ServerDependencies {
 
 /** Creates the API server. It listens nowhere yet. */
 export async function startServer(
-  { settings, cleanup, clock, random, log }: StartContext,
+  { settings, inputs, cleanup, clock, random, log }: StartContext,
   { store, tokens }: ServerDependencies,
   say: Say,
 ): Promise<Server> {
@@ -32,9 +29,9 @@ export async function startServer(
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
     tokenIssuer: tokens.bound,
     release: durable && exclusive ? release : undefined,
-    ...(await authorization(settings)),
-    admission: admission(settings),
-    flowControl: flowControlSettings(settings),
+    ...inputs.authorization,
+    admission: inputs.admission,
+    flowControl: inputs.flowControl,
     defaultRoles: true,
     garbageCollection: isChosen('garbage-collector', settings),
     sharedFrom: shared ? hostname() : undefined,

@@ -1,4 +1,5 @@
 /** Which controllers run, in the syntax of kube-controller-manager: `*` for all, `NAME` for one, `-NAME` to exclude one. */
+import { allControllers } from '../../../controllers/all.ts';
 import type { Controller } from '../../../controllers/loop/define.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ComponentFlags } from './flags.ts';
@@ -8,14 +9,33 @@ type Choice = Pick<ComponentFlags, 'controllers'>;
 /** The flag can name the scheduler, too. */
 export const SCHEDULER = 'scheduler';
 
-/** The chosen controllers, in the order of `all`. */
-export function chosen(all: readonly Controller[], { controllers: items }: Choice): readonly Controller[] {
-  const names = new Set([...all.map(({ name }) => name), SCHEDULER]);
+/** Throws for a name that no controller has. */
+export function checkControllers({ controllers: items }: Choice, known: readonly string[] = controllerNames()): void {
+  const names = new Set([...known, SCHEDULER]);
   const unknown = items.find((item) => item !== '*' && !names.has(item.replace(/^-/, '')));
-  if (unknown !== undefined) {
-    throw new CliError(`--controllers: "${unknown}" is not one of *, ${[...names].sort().join(', ')}`);
-  }
-  return all.filter(({ name }) => isChosen(name, { controllers: items }));
+  if (unknown === undefined) return;
+  throw new CliError(`--controllers: "${unknown}" is not one of *, ${[...names].sort().join(', ')}`);
+}
+
+/** The names do not depend on the options; with a pod range, none is left out. */
+function controllerNames(): readonly string[] {
+  const unused = () => Promise.reject(new Error('this controller does not run'));
+  return allControllers({
+    kinds: () => [],
+    onKindsChange: () => () => {},
+    podRange: '10.0.0.0/8',
+    volumesDirectory: '',
+    authority: '',
+    mintToken: unused,
+    signCertificate: unused,
+    reservedNames: [],
+    server: '',
+  }).map(({ name }) => name);
+}
+
+/** The chosen controllers, in the order of `all`. */
+export function chosen(all: readonly Controller[], choice: Choice): readonly Controller[] {
+  return all.filter(({ name }) => isChosen(name, choice));
 }
 
 export function isChosen(name: string, { controllers: items }: Choice): boolean {

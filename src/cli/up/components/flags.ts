@@ -1,5 +1,6 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
 import * as value from '../../flags/values.ts';
+import { runtimes } from './runtimes.ts';
 
 const MAX_NODES = 50_000;
 
@@ -9,20 +10,32 @@ export const componentFlags = [
     parse: value.list,
     default: ['*'] as readonly string[],
   }),
-  flag('--runtime <runtime>', { help: 'what runs pods', choices: ['auto', 'simulated'], default: 'auto' }),
+  flag('--runtime <runtime>', {
+    help: 'what runs pods; auto: the best that this machine has, which for now is simulated',
+    choices: ['auto', ...runtimes],
+    default: 'auto',
+    remembered: true,
+  }),
   flag('--nodes <count>', {
     help: 'number of nodes',
     parse: nodeCount,
-    defaultText: '1 with --runtime simulated, otherwise 0',
+    defaultText: '1; 0 with --store etcd, unless --runtime is given',
+    remembered: true,
   }),
-  flag('--simulation <file>', { help: 'rules for simulated nodes and their pods' }),
+  flag('--simulation <file>', {
+    help: 'rules for simulated nodes and their pods; "" for none',
+    parse: value.optionalFile,
+    remembered: true,
+  }),
   flag('--cluster-cidr <cidr>', {
     help: 'addresses of pods',
     parse: value.serviceRange,
     defaultText: '10.244.0.0/16, or 10.128.0.0/9 for more than 256 nodes',
+    remembered: true,
   }),
   flag('--volumes-dir <dir>', {
     help: 'directory in which nodes create the volumes of claims',
+    parse: value.file,
     defaultText: 'DIR/volumes',
   }),
 ] as const;

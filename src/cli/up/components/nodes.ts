@@ -1,31 +1,18 @@
 /** The nodes that run in the process of the cluster, and how the server reaches them. */
-import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SIMULATED_NODES } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
-import type { Rules } from '../../../node/simulated/rules/rules.ts';
+import { markLeftOutNodes } from '../../../node/simulated/left-out.ts';
 import type { SimulatedNodes } from '../../../node/simulated/simulated.ts';
 import type { User } from '../../../server/api.ts';
 import type { Server } from '../../../server/index.ts';
-import type { ClusterFlags } from '../../flags/cluster.ts';
-import { CliError } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import { apiVersion } from '../../version.ts';
-import type { ComponentFlags } from './flags.ts';
-
-type NodeFlags = ClusterFlags & Pick<ComponentFlags, 'runtime' | 'nodes' | 'simulation' | 'clusterCidr'>;
-
-/** The number of nodes to start. Throws when the settings do not go together. */
-export function nodeCount({ runtime, nodes, simulation }: Pick<NodeFlags, 'runtime' | 'nodes' | 'simulation'>): number {
-  if (runtime === 'simulated') return nodes ?? 1;
-  if (nodes) throw new CliError('--nodes needs --runtime simulated');
-  if (simulation !== undefined) throw new CliError('--simulation needs --runtime simulated');
-  return 0;
-}
+import type { NodePlan } from './plan-nodes.ts';
 
 interface NodeDependencies {
   readonly server: Server;
@@ -33,33 +20,35 @@ interface NodeDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Whether other servers on the same store may run nodes of the cluster. */
+  readonly isShared: boolean;
 }
 
-/** Each node has 256 addresses. */
-const NODES_IN_DEFAULT_CIDR = 256;
-
-/** Resolves when the nodes are registered. Loads what runs nodes only when there are any. */
-export async function startNodes(flags: NodeFlags, dependencies: NodeDependencies, say: Say): Promise<void> {
-  const { server, cleanup, clock, random, log } = dependencies;
-  const count = nodeCount(flags);
-  const [{ startSimulatedNodes }, rules] = await Promise.all([
-    import('../../../node/simulated/simulated.ts'),
-    rulesOf(flags.simulation),
-  ]);
-  const clusterCidr = flags.clusterCidr ?? (count > NODES_IN_DEFAULT_CIDR ? '10.128.0.0/9' : '10.244.0.0/16');
-  const names = Array.from({ length: count }, (_, index) => `${flags.name}-node-${index + 1}`);
+/** Resolves when the nodes are registered, with the names of nodes that ran before and do not run now. */
+export async function startNodes(plan: NodePlan, dependencies: NodeDependencies, say: Say): Promise<readonly string[]> {
+  const { server, cleanup, clock, random, log, isShared } = dependencies;
+  const { names, clusterCidr, rules } = plan;
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
-  const nodes = await startSimulatedNodes({
-    ...{ clock, random, log, names, clusterCidr, rules, version: apiVersion.gitVersion },
-    client: clientFor(SIMULATED_NODES),
-    clientOf: (node) => clientFor(nodeUser(node)),
-  }).catch((cause: unknown) => {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new CliError(`--cluster-cidr: ${cause.message}`, { cause });
-  });
-  cleanup.add(() => nodes.stop());
-  connect(server, nodes);
-  say(`${count} simulated`);
+  const clients = { client: clientFor(SIMULATED_NODES), clientOf: (node: string) => clientFor(nodeUser(node)) };
+  const leftOut = isShared ? [] : await markLeftOutNodes({ ...clients, clock, names });
+  if (names.length > 0) {
+    const { startSimulatedNodes } = await import('../../../node/simulated/simulated.ts');
+    const options = { ...clients, clock, random, log, names, clusterCidr, rules };
+    const nodes = await startSimulatedNodes({ ...options, version: apiVersion.gitVersion });
+    cleanup.add(() => nodes.stop());
+    connect(server, nodes);
+  }
+  say(describe(plan));
+  return leftOut;
+}
+
+function describe({ runtime, names }: NodePlan): string {
+  if (names.length === 0) return 'none';
+  const which = names.length === 1 ? names[0] : names.length;
+  switch (runtime) {
+    case 'simulated':
+      return `${which}, simulated: pods are not really run`;
+  }
 }
 
 function connect(server: Server, nodes: SimulatedNodes): void {
@@ -72,15 +61,4 @@ function connect(server: Server, nodes: SimulatedNodes): void {
     usage: async (node) => nodes.usage(node),
     refusal: why,
   });
-}
-
-async function rulesOf(file: string | undefined): Promise<Rules> {
-  const { NO_RULES, readRules } = await import('../../../node/simulated/rules/read-rules.ts');
-  if (file === undefined) return NO_RULES;
-  try {
-    const { parse } = await import('yaml');
-    return readRules(parse(await readFile(file, 'utf8')));
-  } catch (cause) {
-    throw new CliError(`--simulation ${file} cannot be used: ${(cause as Error).message}`, { cause });
-  }
 }

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { allControllers } from '../../../controllers/all.ts';
 import type { Controller } from '../../../controllers/loop/define.ts';
 import type { Server } from '../../../server/index.ts';
@@ -12,6 +12,7 @@ import { tokenSigner } from '../identity/service-account-tokens.ts';
 import { reachableAddress, servingNames } from '../listeners/addresses.ts';
 import { chosen, isChosen, SCHEDULER } from './choice.ts';
 import { startControllers } from './controllers.ts';
+import type { NodePlan } from './plan-nodes.ts';
 import { startScheduler } from './scheduler.ts';
 
 interface ComponentDependencies {
@@ -29,9 +30,11 @@ export interface Components {
 /** Prepares the controllers and the scheduler. */
 export function prepareComponents(context: StartContext, { server, pki }: ComponentDependencies, say: Say): Components {
   const { settings, cleanup, clock, random, log } = context;
-  let controllers = chosen(controllersFor(context, server, pki), settings);
+  const all = controllersFor(context, server, pki);
+  let controllers = chosen(all, settings);
   const schedules = isChosen(SCHEDULER, settings);
-  say([...controllers.map(({ name }) => name), ...(schedules ? [SCHEDULER] : [])].join(', '));
+  const count = controllers.length === all.length ? `${all.length}` : `${controllers.length} of ${all.length}`;
+  say(`${count}, ${schedules ? 'and the' : 'no'} scheduler`);
   const options = { clock, random, log, isShared: storeDriver(settings.store).shared };
   let stopControllers: (() => Promise<void>) | undefined;
   return {
@@ -50,7 +53,7 @@ export function prepareComponents(context: StartContext, { server, pki }: Compon
 }
 
 function controllersFor(
-  { settings, directory, clock, random }: StartContext,
+  { settings, inputs, directory, clock, random }: StartContext,
   server: Server,
   pki: Pki,
 ): readonly Controller[] {
@@ -58,13 +61,17 @@ function controllersFor(
   return allControllers({
     kinds: () => server.registry.kinds,
     onKindsChange: (listener) => server.registry.onChange(listener),
-    // Simulated nodes bring their own ranges.
-    podRange: settings.runtime === 'simulated' ? undefined : (settings.clusterCidr ?? '10.244.0.0/16'),
-    volumesDirectory: resolve(settings.volumesDir ?? join(directory, 'volumes')),
+    podRange: hasOwnRanges(inputs.nodes) ? undefined : inputs.nodes.clusterCidr,
+    volumesDirectory: settings.volumesDir ?? join(directory, 'volumes'),
     authority: pki.authority,
     mintToken: tokenSigner(pki.serviceAccountKey),
     signCertificate: signingAuthority({ ...pki.signing, maxLifetime: settings.clusterSigningDuration, clock, random }),
     reservedNames: servingNames(bindAddress, serviceClusterIpRange),
     server: serverUrl(reachableAddress(bindAddress, serviceClusterIpRange), port),
   });
+}
+
+/** Simulated nodes bring their own ranges. */
+function hasOwnRanges({ runtime, names }: NodePlan): boolean {
+  return runtime === 'simulated' && names.length > 0;
 }

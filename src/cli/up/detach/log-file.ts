@@ -1,6 +1,7 @@
 /** The log of a cluster that runs in the background. */
-import { type FileHandle, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeEmptyDirectories } from '../../process/files.ts';
 
 /** A log that has grown beyond this is moved to qd.log.1 at the next start. */
 const MAX_KEPT_BYTES = 10 * 2 ** 20;
@@ -36,18 +37,7 @@ export async function openLogFile(directory: string): Promise<LogFile> {
     async undo() {
       if (created === undefined) return;
       await rm(path, { force: true });
-      await removeEmpty(directory, created);
+      await removeEmptyDirectories(directory, created);
     },
   };
-}
-
-/** Removes empty directories from `directory` up to `first`. */
-async function removeEmpty(directory: string, first: string): Promise<void> {
-  for (let path = directory; path.startsWith(first); path = dirname(path)) {
-    try {
-      await rmdir(path);
-    } catch {
-      return; // The start has put something there.
-    }
-  }
 }

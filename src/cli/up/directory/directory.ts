@@ -4,12 +4,12 @@
  */
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProcessLock } from '../../../base/process-lock.ts';
 import { CliError } from '../../output/cli-error.ts';
-import { readIfThere, writeWhole } from '../../process/files.ts';
+import { readIfThere, removeEmptyDirectories, writeWhole } from '../../process/files.ts';
 import type { Settings } from '../flags.ts';
 import { type Remembered, rememberedOf } from '../settings/settle.ts';
 import { takeLock } from './lock.ts';
+import { isOwnFile } from './own-files.ts';
 
 /** Raised when older programs could no longer read the directory. */
 const FORMAT = 1;
@@ -18,45 +18,90 @@ export interface Directory {
   readonly path: string;
   readonly isNew: boolean;
   readonly remembered: Remembered;
+  /** Creates the directory when it is missing, and makes a new one private. Until then nothing is written but a lock. */
+  create(): Promise<void>;
   remember(settings: Settings): Promise<void>;
+  /** Releases the lock. A directory that was created and is still empty is removed. */
   release(): Promise<void>;
 }
 
-/** Creates or opens the directory, takes its lock, and reads the remembered settings. */
+/**
+ * Reads the remembered settings. A directory that exists is locked; one that is missing is not created yet. Rejects when
+ * it has files of something else.
+ */
 export async function openDirectory(path: string): Promise<Directory> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  const lock: ProcessLock = await takeLock(path);
+  const names = await namesIn(path);
+  if (names) refuseForeign(path, names);
+  const file = join(path, 'cluster.json');
+  let lock = names && (await takeLock(path));
+  let created: string | undefined;
+  const release = async () => {
+    await lock?.release();
+    if (created !== undefined) await removeEmptyDirectories(path, created);
+  };
   try {
-    const file = join(path, 'cluster.json');
-    const found = await readCluster(file);
-    if (!found) await makePrivate(path);
+    const found = names && (await readCluster(file));
     let known = JSON.stringify(found);
     return {
       path,
       isNew: found === undefined,
       remembered: found ?? {},
+      async create() {
+        if (!lock) {
+          created = await mkdir(path, { recursive: true, mode: 0o700 });
+          lock = await takeLock(path);
+          if (await readCluster(file)) throw new CliError(`another process has just created ${path}; start again`);
+        }
+        if (!found) await makePrivate(path);
+      },
       async remember(settings) {
         const next = { format: FORMAT, ...rememberedOf(settings) };
         if (JSON.stringify(next) === known) return;
         await writeWhole(file, `${JSON.stringify(next, undefined, 2)}\n`);
         known = JSON.stringify(next);
       },
-      release: () => lock.release(),
+      release,
     };
   } catch (error) {
-    await lock.release();
+    await release();
     throw error;
   }
 }
 
-/** A directory that the user created for the cluster may be readable by others. One with other files, or of another user, is left alone. */
-async function makePrivate(path: string): Promise<void> {
-  const [names, { uid }] = await Promise.all([readdir(path), stat(path)]);
-  if (uid === process.getuid?.() && names.every((name) => EARLY_FILES.has(name))) await chmod(path, 0o700);
+/** Returns undefined when the directory does not exist. */
+async function namesIn(path: string): Promise<readonly string[] | undefined> {
+  try {
+    return await readdir(path);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code !== 'ENOTDIR') throw cause;
+    throw new CliError(`${path} is not a directory; choose another with --data-dir`, { cause });
+  }
 }
 
-/** Files that can exist before cluster.json: from an earlier failed start, or from a restore. */
-const EARLY_FILES: ReadonlySet<string> = new Set(['lock', 'pki', 'store', 'encryption.key']);
+/** In the root of a file system. */
+const LOST_AND_FOUND = 'lost+found';
+
+const MAX_NAMED_FILES = 3;
+
+/** Without cluster.json, a directory is ours if a start that failed, or a restore, left all that is in it. */
+function refuseForeign(path: string, names: readonly string[]): void {
+  if (names.includes('cluster.json')) return;
+  const foreign = names.filter((name) => !isOwnFile(name) && name !== LOST_AND_FOUND).sort();
+  if (foreign.length === 0) return;
+  const more = foreign.length > MAX_NAMED_FILES ? ` and ${foreign.length - MAX_NAMED_FILES} more` : '';
+  const named = `${foreign.slice(0, MAX_NAMED_FILES).join(', ')}${more}`;
+  throw new CliError(
+    `${path} is not empty and is not the data directory of a cluster (it has ${named}); choose another with --data-dir`,
+  );
+}
+
+/** A directory that the user created for the cluster may be readable by others. One of another user is left alone. */
+async function makePrivate(path: string): Promise<void> {
+  const { uid } = await stat(path);
+  if (uid === process.getuid?.()) await chmod(path, 0o700);
+}
 
 /** Reads the remembered settings of a directory, also while a process uses it; empty when there is no cluster. */
 export async function rememberedIn(path: string): Promise<Remembered> {

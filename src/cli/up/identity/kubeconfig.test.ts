@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { systemClock } from '../../../base/clock.ts';
-import { serverUrl, userFile, writeAccess } from './kubeconfig.ts';
+import { checkKubeconfig, serverUrl, userFile, writeAccess } from './kubeconfig.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const write = (port = 6443) =>
-  writeAccess(
-    file,
-    { name: 'quarterdeck', server: serverUrl('127.0.0.1', port), ca: 'CA of ours', cert: 'CRT', key: 'KEY' },
-    systemClock,
-  );
+const access = (port = 6443) => ({
+  ...{ name: 'quarterdeck', server: serverUrl('127.0.0.1', port) },
+  ...{ ca: 'CA of ours', cert: 'CRT', key: 'KEY' },
+});
+const write = (port = 6443) => writeAccess(file, access(port), systemClock);
 
 let directory: string;
 let file: string;
@@ -103,4 +102,36 @@ test('of several files in KUBECONFIG the first that exists is changed, or else t
   expect(userFile({ KUBECONFIG: `${missing}:${file}` }, '/home/me')).toBe(file);
   expect(userFile({ KUBECONFIG: `${missing}:${missing}2` }, '/home/me')).toBe(`${missing}2`);
   expect(userFile({}, '/home/me')).toBe('/home/me/.kube/config');
+});
+
+test('what became of the file is returned: whether it is new, and which context was current', async () => {
+  expect(await write()).toEqual({ isNew: false, switchedFrom: undefined });
+  await rm(file);
+  expect(await write()).toEqual({ isNew: true, switchedFrom: undefined });
+  await writeFile(file, '');
+  expect(await write()).toEqual({ isNew: false, switchedFrom: undefined });
+  await writeFile(file, OTHERS);
+  expect(await write()).toEqual({ isNew: false, switchedFrom: 'work' });
+  expect(await write(7000), 'a cluster that is known switches nothing').toMatchObject({ switchedFrom: undefined });
+});
+
+test('the context that was current may be in another file of KUBECONFIG', async () => {
+  const other = join(directory, 'other');
+  await writeFile(other, OTHERS);
+  await writeFile(file, 'apiVersion: v1\nkind: Config\n');
+  expect(await writeAccess(file, access(), systemClock, [file, other])).toMatchObject({ switchedFrom: 'work' });
+});
+
+test.each([
+  ['of our own', undefined, undefined],
+  ['of others', OTHERS, undefined],
+  ['empty', '', undefined],
+  ['not YAML', '{', 'is not valid YAML'],
+  ['something else', '- a list\n', 'is not a client configuration'],
+])('a file for --kubeconfig is checked without being changed: %s', async (_, text, message) => {
+  if (text !== undefined) await writeFile(file, text);
+  const before = await readFile(file, 'utf8');
+  const checked = checkKubeconfig(file);
+  await (message === undefined ? expect(checked).resolves.toBeUndefined() : expect(checked).rejects.toThrow(message));
+  expect(await readFile(file, 'utf8')).toBe(before);
 });

@@ -5,11 +5,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
+import { defaultKubeconfig, filesOfVariable } from '../../flags/kubeconfig-files.ts';
 import { explain } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import { readIfThere, writeWhole } from '../../process/files.ts';
+import { checkWritableFile } from '../../process/writable.ts';
 
 /** What a kubeconfig needs; certificates and keys are PEM. */
 interface Access {
@@ -36,38 +38,100 @@ interface Publication {
   readonly clock: Clock;
 }
 
-/** Resolves with the file to name to kubectl; undefined when its default one has the cluster. */
-export async function publishAccess(publication: Publication, say: Say): Promise<string | undefined> {
+export interface Published {
+  /** The file to name to kubectl; undefined when its default one has the cluster. */
+  readonly file: string | undefined;
+  /** What became of the user's own file, for the user. */
+  readonly notes: readonly string[];
+}
+
+export async function publishAccess(publication: Publication, say: Say): Promise<Published> {
   const { access, file: given, directory, clock } = publication;
   const file = given === undefined ? join(directory, 'admin.kubeconfig') : resolve(given);
   await writeAccess(file, access, clock);
   say(file);
-  if (given !== undefined) return file;
+  if (given !== undefined) return { file, notes: [] };
   const users = userFile(process.env, homedir());
+  const named = filesOfVariable(process.env);
   try {
-    await writeAccess(users, access, clock);
+    const { isNew, switchedFrom } = await writeAccess(users, access, clock, named.length > 0 ? named : [users]);
+    say(`context "${access.name}" in ${users}`);
+    return {
+      file: undefined,
+      notes: [
+        ...(isNew && named.length > 0 ? [`${users}, which KUBECONFIG names, was created.`] : []),
+        ...(switchedFrom === undefined ? [] : [switched(switchedFrom, access.name)]),
+      ],
+    };
   } catch (error) {
     // The cluster can be used without it.
     say(`${file}; ${users} could not be changed: ${explain(error)}`);
-    return file;
+    return { file, notes: [] };
   }
-  say(`context "${access.name}" in ${users}`);
-  return undefined;
 }
 
-/** Writes the kubeconfig, or merges the cluster into one that exists. */
-export async function writeAccess(file: string, access: Access, clock: Clock): Promise<void> {
-  const text = (await readIfThere(file)) ?? '';
-  if (isUpToDate(text, access)) return;
-  if (text.trim() !== '') {
+function switched(from: string, to: string): string {
+  return `kubectl context switched from "${from}" to "${to}"; back: kubectl config use-context ${quoted(from)}`;
+}
+
+/** Context names may have any character. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+export interface WrittenAccess {
+  /** Whether the file was created. */
+  readonly isNew: boolean;
+  /** The context that was current before, when another one is now. */
+  readonly switchedFrom: string | undefined;
+}
+
+const UNCHANGED: WrittenAccess = { isNew: false, switchedFrom: undefined };
+
+/**
+ * Writes the kubeconfig, or merges the cluster into one that exists. `files` are those that kubectl merges, of which this
+ * is one.
+ */
+export async function writeAccess(
+  file: string,
+  access: Access,
+  clock: Clock,
+  files: readonly string[] = [file],
+): Promise<WrittenAccess> {
+  const text = await readIfThere(file);
+  if (text !== undefined && isUpToDate(text, access)) return UNCHANGED;
+  const before = await currentContext(files);
+  const isNew = text === undefined;
+  // A cluster that was in the file before does not become the current context again.
+  const current = isNew || !text.includes(base64(access.ca));
+  if (!isNew && text.trim() !== '') {
     const { writeContext } = await import('../../../client/kubeconfig/kubeconfig-file.ts');
-    // A cluster that was in the file before does not become the current context again.
-    const current = !text.includes(base64(access.ca));
     await writeContext(file, { ...access, current }, clock);
-    return;
+  } else {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeWhole(file, render(access));
   }
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeWhole(file, render(access));
+  return { isNew, switchedFrom: current && before !== access.name ? before : undefined };
+}
+
+/** The context that kubectl uses; undefined when there is none, or when a file is broken and kubectl does not work. */
+async function currentContext(files: readonly string[]): Promise<string | undefined> {
+  const found = files.filter((file) => existsSync(file));
+  if (found.length === 0) return undefined;
+  const { loadKubeconfig } = await import('../../../client/kubeconfig/kubeconfig.ts');
+  return loadKubeconfig(found).then(
+    (config) => config.currentContext,
+    () => undefined,
+  );
+}
+
+/** Rejects when the cluster could not be written to the file of --kubeconfig. One that we wrote is not parsed. */
+export async function checkKubeconfig(file: string): Promise<void> {
+  await checkWritableFile('--kubeconfig', file);
+  const text = (await readIfThere(file)) ?? '';
+  if (text === '' || isRendered(text)) return;
+  const { parseKubeconfig } = await import('../../../client/kubeconfig/kubeconfig.ts');
+  parseKubeconfig(text, file);
 }
 
 /** The file outside the data directory that a start writes to. `given` is from --kubeconfig. */
@@ -77,8 +141,8 @@ export function publishedFile(given: string | undefined): string {
 
 /** The file that kubectl would change: the first of $KUBECONFIG that exists, or else its last. */
 export function userFile(env: NodeJS.ProcessEnv, home: string): string {
-  const files = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
-  return resolve(files.find((file) => existsSync(file)) ?? files.at(-1) ?? join(home, '.kube', 'config'));
+  const files = filesOfVariable(env);
+  return resolve(files.find((file) => existsSync(file)) ?? files.at(-1) ?? defaultKubeconfig(home));
 }
 
 /** Whether the text has this cluster: certificates and keys are unique. */
@@ -86,12 +150,32 @@ function isUpToDate(text: string, { server, ca, cert, key }: Access): boolean {
   return [`server: ${server}\n`, base64(ca), base64(cert), base64(key)].every((part) => text.includes(part));
 }
 
-function render({ name, server, ca, cert, key }: Access): string {
+/** Whether the text is what `render` writes, for whatever cluster: then it is valid without being parsed. */
+function isRendered(text: string): boolean {
+  const value = (field: string) => new RegExp(`${field}: (\\S+)$`, 'm').exec(text)?.[1] ?? '';
+  return (
+    text ===
+    layout({
+      name: value('current-context'),
+      server: value('server'),
+      ca: value('certificate-authority-data'),
+      cert: value('client-certificate-data'),
+      key: value('client-key-data'),
+    })
+  );
+}
+
+function render({ ca, cert, key, ...others }: Access): string {
+  return layout({ ...others, ca: base64(ca), cert: base64(cert), key: base64(key) });
+}
+
+/** `ca`, `cert` and `key` are Base64. */
+function layout({ name, server, ca, cert, key }: Access): string {
   return `apiVersion: v1
 kind: Config
 clusters:
 - cluster:
-    certificate-authority-data: ${base64(ca)}
+    certificate-authority-data: ${ca}
     server: ${server}
   name: ${name}
 contexts:
@@ -104,8 +188,8 @@ preferences: {}
 users:
 - name: ${name}
   user:
-    client-certificate-data: ${base64(cert)}
-    client-key-data: ${base64(key)}
+    client-certificate-data: ${cert}
+    client-key-data: ${key}
 `;
 }
 

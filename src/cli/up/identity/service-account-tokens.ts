@@ -28,9 +28,16 @@ type Flags = Pick<
   'serviceAccountIssuer' | 'apiAudiences' | 'serviceAccountMaxTokenExpiration' | 'serviceAccountExtendTokenExpiration'
 >;
 
+export function issuersOf({
+  serviceAccountIssuer = [],
+}: Pick<Flags, 'serviceAccountIssuer'>): TokenSettings['issuers'] {
+  const [first = DEFAULT_ISSUER, ...others] = serviceAccountIssuer;
+  return [first, ...others];
+}
+
 export function tokenSettings(flags: Flags, pki: TokenKeys, random: Random): TokenSettings {
-  const [first = DEFAULT_ISSUER, ...others] = flags.serviceAccountIssuer ?? [];
-  const issuers: TokenSettings['issuers'] = [first, ...others];
+  const issuers = issuersOf(flags);
+  const [first] = issuers;
   const audiences = flags.apiAudiences ?? issuers;
   const maxLifetime = flags.serviceAccountMaxTokenExpiration;
   const from = ({ serviceAccountKey, formerServiceAccountKeys: former }: TokenKeys) => {

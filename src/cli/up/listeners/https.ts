@@ -13,10 +13,12 @@ import { apiVersion } from '../../version.ts';
 import { limits } from '../api/load.ts';
 import type { StartContext } from '../context.ts';
 import type { Settings } from '../flags.ts';
-import { authentication, clientAuthorities } from '../identity/authentication.ts';
+import { authentication } from '../identity/authentication.ts';
+import { clientAuthorities } from '../identity/authentication-files.ts';
 import { serverUrl } from '../identity/kubeconfig.ts';
 import type { TokenSettings } from '../identity/service-account-tokens.ts';
 import { reachableAddress } from './addresses.ts';
+import { INSECURE_HOST } from './check.ts';
 
 interface HttpsDependencies {
   readonly server: Server;
@@ -31,14 +33,17 @@ interface HttpsDependencies {
 
 /** Serves the API over HTTPS. */
 export async function listenHttps(
-  { settings, cleanup, clock, log }: StartContext,
+  { settings, inputs, cleanup, clock, log }: StartContext,
   dependencies: HttpsDependencies,
   say: Say,
 ): Promise<HttpServer> {
   const { server, pki, tokens, metrics, audit, checks, isReady, openListeners } = dependencies;
   const { handle, registry, backends, authorizer, flowControl } = server;
   const { bindAddress, port } = settings;
-  const { authenticate, identify } = await authentication({ settings, clock, log, tokens, find: server.find });
+  const { authenticate, identify } = await authentication({
+    ...{ settings, files: inputs.authentication, clock, log, tokens },
+    find: server.find,
+  });
   server.identifyBy(identify);
   const [issuer] = tokens.issuers;
   const url = serverUrl(reachableAddress(bindAddress, settings.serviceClusterIpRange), port);
@@ -76,7 +81,7 @@ function currentDocuments(make: () => readonly JsonDocument[]): readonly JsonDoc
 /** Serves the API over plain HTTP, without authentication, on loopback. */
 export async function listenInsecure({ settings, log }: StartContext, http: HttpServer, say: Say): Promise<void> {
   const port = settings.insecurePort;
-  const host = '127.0.0.1';
+  const host = INSECURE_HOST;
   await explainListening({ host, port, portFlag: '--insecure-port' }, () => http.listenInsecure(port, host));
   const address = `http://${host}:${port}`;
   log.warn('the API is served without authentication: every user of this machine is an administrator', { address });

@@ -1,6 +1,6 @@
 /** Ports and service ranges that no other cluster of this machine has. */
-import { createServer } from 'node:net';
 import { CliError } from '../../output/cli-error.ts';
+import { checkFree } from '../../process/listen.ts';
 
 /** What another cluster has. */
 export interface Taken {
@@ -32,10 +32,14 @@ export function nextServiceRange(taken: readonly Taken[]): string {
   throw new CliError('no free range of service addresses; choose one with --service-cluster-ip-range');
 }
 
-function isFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)));
-  });
+/** Rejects when no port of the host can be listened on. */
+async function isFree(host: string, port: number): Promise<boolean> {
+  try {
+    await checkFree({ host, port });
+    return true;
+  } catch (error) {
+    const { cause } = error as { cause?: NodeJS.ErrnoException };
+    if (cause?.code === 'EADDRINUSE') return false;
+    throw error;
+  }
 }

@@ -10,6 +10,7 @@ test('the default cluster has the well-known port and range', async () => {
     bindAddress: '127.0.0.1',
     port: 6443,
     store: 'embedded',
+    runtime: 'auto',
     serviceClusterIpRange: '10.96.0.0/16',
     serviceNodePortRange: { first: 30_000, last: 32_767 },
   });

@@ -1,6 +1,6 @@
 /** Encrypts Secrets before they reach the store, with keys from a file that only its owner may read. */
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { EncryptedStore } from '../../../store/encryption/encrypted-store.ts';
@@ -12,6 +12,7 @@ import { SHARED_KEYS } from '../../pki/shared-keys.ts';
 import type { Cleanup } from '../../process/cleanup.ts';
 import { readIfThere, writeWhole } from '../../process/files.ts';
 import { ROTATED_SIGNAL } from '../../process/signals.ts';
+import { checkWritableFile } from '../../process/writable.ts';
 
 /** What is encrypted: Secrets, and the keys that servers share. */
 const ENCRYPTED_PREFIXES = ['/registry/core/secrets/', SHARED_KEYS];
@@ -91,13 +92,32 @@ async function openKeys(file: string, random: Random, store: Store): Promise<Key
   const shared = await store.get(SHARED_KEYS);
   const needed = shared && isSealed(shared.value) ? keyIdOf(shared.value) : undefined;
   const isMissing = (await readIfThere(file)) === undefined;
-  if (isMissing && needed === undefined) await writeWhole(file, formatKeyring([newKey(random)]));
+  if (isMissing && needed === undefined) {
+    await refuseIfSealed(store);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeWhole(file, formatKeyring([newKey(random)]));
+  }
   const keys = isMissing && needed !== undefined ? undefined : await readKeys(file);
   if (keys && (needed === undefined || keys.some(({ id }) => id === needed))) return keys;
   throw new CliError(
     `the keys of the cluster in this store are encrypted with ${needed}, which is not in ${file}; ` +
       'copy encryption.key from another server of the cluster, or name it with --encryption-key-file',
   );
+}
+
+/** Throws when the store has Secrets that a new key could not decrypt. */
+async function refuseIfSealed(store: Store): Promise<void> {
+  for (const prefix of ENCRYPTED_PREFIXES) {
+    const [row] = (await store.list(prefix, { limit: 1 })).rows;
+    if (!row || !isSealed(row.value)) continue;
+    throw new CliError(`${row.key} is encrypted with the key ${keyIdOf(row.value)}, which is not in the key file`);
+  }
+}
+
+/** Throws when the file that the flag names could be neither used nor created. */
+export async function checkKeyFile(file: string): Promise<void> {
+  await checkWritableFile('--encryption-key-file', file);
+  if ((await readIfThere(file)) !== undefined) await readKeys(file);
 }
 
 export async function readKeys(file: string): Promise<Keyring> {

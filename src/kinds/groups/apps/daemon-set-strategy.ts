@@ -12,7 +12,7 @@ const RollingUpdateDaemonSet = s.object(
       default: 1,
       rules: [countOrPercent, notMoreThanAll],
       description:
-        'Maximum number of nodes whose pod may be unavailable during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 1; must not be 0 unless maxSurge is set.',
+        'Maximum number of nodes whose pod may be unavailable during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 1; must not be 0 unless maxSurge is set, which needs apps/v1.',
     }),
     maxSurge: s.intOrString({
       default: 0,
@@ -49,17 +49,25 @@ interface RollingUpdate {
   readonly maxSurge: IntOrPercent;
 }
 
+/** The version since which a DaemonSet can surge. In requests of older ones some pods must be allowed to be unavailable. */
+const SURGING_VERSION = 'apps/v1';
+
 /** Exactly one of the two is above zero: either the old pod is deleted first, or the new one is created first. */
 function unavailableOrSurge(
   { maxUnavailable, maxSurge }: RollingUpdate,
-  { parent }: RuleContext<RollingUpdate, unknown, { readonly type: string }>,
+  { parent, old, apiVersion }: RuleContext<RollingUpdate, unknown, { readonly type: string }>,
 ): FieldError | undefined {
-  if (parent.type !== 'RollingUpdate') return undefined;
   const hasUnavailable = magnitude(maxUnavailable) !== 0;
   const hasSurge = magnitude(maxSurge) !== 0;
-  if (hasUnavailable && hasSurge)
-    return invalid('maxSurge', maxSurge, 'may not be set when maxUnavailable is non-zero');
-  return hasUnavailable || hasSurge ? undefined : required('maxUnavailable', 'cannot be 0 when maxSurge is 0');
+  const isOlder = apiVersion !== undefined && apiVersion !== SURGING_VERSION;
+  // A surge that is there already stays, so that an older client can change the rest of the object.
+  if (isOlder && !hasUnavailable && !(old && magnitude(old.maxUnavailable) === 0)) {
+    return invalid('maxUnavailable', maxUnavailable, 'cannot be 0');
+  }
+  if (!hasUnavailable && !hasSurge) return required('maxUnavailable', 'cannot be 0 when maxSurge is 0');
+  return hasUnavailable && hasSurge && parent.type === 'RollingUpdate'
+    ? invalid('maxSurge', maxSurge, 'may not be set when maxUnavailable is non-zero')
+    : undefined;
 }
 
 function knownType(strategy: { readonly type: string }): FieldError | undefined {

@@ -144,3 +144,42 @@ describe('the template generation', () => {
     ]);
   });
 });
+
+describe.each(['apps/v1beta2', OLD])('an update in %s, which knows no surge', (apiVersion) => {
+  const at = 'spec.updateStrategy.rollingUpdate.maxUnavailable';
+  const spec = (rollingUpdate: object, type?: string) => ({
+    updateStrategy: { ...(type ? { type } : {}), rollingUpdate },
+  });
+
+  test.each([
+    [spec({ maxUnavailable: 0 })],
+    [spec({ maxUnavailable: 0 }, 'RollingUpdate')],
+    [spec({ maxUnavailable: 0 }, 'OnDelete')],
+    [spec({ maxUnavailable: 0, maxSurge: 1 }, 'RollingUpdate')],
+  ])('refuses %j', (changed) => {
+    const error = `${at}: Invalid value: 0: cannot be 0`;
+    expect(create(kind, daemonSet(changed), { apiVersion }).errors).toEqual([error]);
+    const old = create(kind, daemonSet(), { apiVersion }).object;
+    expect(update(kind, old, daemonSet(changed), { apiVersion }).errors).toEqual([error]);
+  });
+
+  test('refuses no node as a percentage', () => {
+    const errors = [`${at}: Invalid value: "0%": cannot be 0`];
+    expect(create(kind, daemonSet(spec({ maxUnavailable: '0%' }, 'RollingUpdate')), { apiVersion }).errors).toEqual(
+      errors,
+    );
+  });
+
+  test('keeps a surge that was set in apps/v1', () => {
+    const surging = spec({ maxUnavailable: 0, maxSurge: 1 }, 'RollingUpdate');
+    const old = create(kind, daemonSet(surging)).object;
+    expect(update(kind, old, daemonSet({ ...surging, minReadySeconds: 5 }), { apiVersion }).errors).toEqual([]);
+  });
+});
+
+test('none unavailable and no surge is invalid whatever the strategy', () => {
+  const updateStrategy = { type: 'OnDelete', rollingUpdate: { maxUnavailable: 0 } };
+  expect(create(kind, daemonSet({ updateStrategy })).errors).toEqual([
+    'spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0',
+  ]);
+});

@@ -168,6 +168,9 @@ export const DaemonSet = defineKind({
     setTemplateGeneration(daemonSet, deepEqual(daemonSet.spec.template, old.spec.template) ? before : before + 1);
   },
   onStatusUpdate: (daemonSet, old) => keepAnnotation(daemonSet, old, TEMPLATE_GENERATION_ANNOTATION),
+  onExport: ({ metadata }) => {
+    delete metadata.annotations?.[TEMPLATE_GENERATION_ANNOTATION];
+  },
   rules: [generationIsNumber],
   warnings: (daemonSet, old) => changedTemplateWarnings(daemonSet, old, daemonSet.spec.template),
   columns: ({ text, integer }) => [

@@ -22,23 +22,28 @@ test('defaults to one replica, with an empty status', () => {
   expect(object.status).toEqual({ replicas: 0 });
 });
 
-describe('labels and selector default to those of the template only in extensions/v1beta1', () => {
-  test.each([
-    ['extensions/v1beta1', { app: 'a' }],
-    ['apps/v1beta2', undefined],
-    ['apps/v1', undefined],
-  ])('%s', (apiVersion, labels) => {
-    const { object, errors } = create(kind, replicaSet({ selector: undefined }), { apiVersion });
-    expect(object.metadata.labels).toEqual(labels);
-    expect(object.spec.selector).toEqual(labels && { matchLabels: labels });
-    expect(errors[0]).toBe(labels ? undefined : 'spec.selector: Required value');
+describe.each(['extensions/v1beta1', 'apps/v1beta2', 'apps/v1'])('empty labels in %s', (apiVersion) => {
+  test.each([{}, { labels: {} }, { labels: null }])('default to those of the template: %j', (metadata) => {
+    const { object, errors } = create(kind, replicaSet({}, metadata), { apiVersion });
+    expect([object.metadata.labels, errors]).toEqual([{ app: 'a' }, []]);
   });
 
-  test('a replace without labels gets them from the template again', () => {
-    const apiVersion = 'extensions/v1beta1';
+  test('default to them in a replace, too', () => {
     const old = create(kind, replicaSet({}, { labels: { tier: 'x' } }), { apiVersion }).object;
+    expect(old.metadata.labels).toEqual({ tier: 'x' });
     expect(update(kind, old, replicaSet(), { apiVersion }).object.metadata.labels).toEqual({ app: 'a' });
-    expect(update(kind, old, replicaSet()).object.metadata.labels).toBeUndefined();
+  });
+});
+
+describe('the selector defaults to the labels of the template only in extensions/v1beta1', () => {
+  test.each([
+    ['extensions/v1beta1', { matchLabels: { app: 'a' } }],
+    ['apps/v1beta2', undefined],
+    ['apps/v1', undefined],
+  ])('%s', (apiVersion, selector) => {
+    const { object, errors } = create(kind, replicaSet({ selector: undefined }), { apiVersion });
+    expect(object.spec.selector).toEqual(selector);
+    expect(errors[0]).toBe(selector ? undefined : 'spec.selector: Required value');
   });
 });
 

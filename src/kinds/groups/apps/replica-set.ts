@@ -2,15 +2,15 @@ import { s } from '../../../schema/builders.ts';
 import { age, name } from '../../columns/column.ts';
 import { workloadColumns } from '../../columns/containers.ts';
 import { deprecation } from '../../deprecation.ts';
-import { defineKind, type HookContext, type ObjectOf } from '../../kind.ts';
+import { defineKind, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
+import { labelsFromTemplate, selectorFromTemplate } from '../../shapes/workload/template-labels.ts';
 import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
 import { conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
 
-/** The version in which labels and selector default to those of the template, and the selector may change. */
+/** The version in which the selector defaults to the labels of the template, and may change. */
 const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 
 const template = workloadTemplate('ReplicaSet', [templateMatchesSelector]);
@@ -119,8 +119,8 @@ export const ReplicaSet = defineKind({
   selectable: { 'status.replicas': (replicaSet) => String(replicaSet.status?.replicas ?? 0) },
   generation: true,
   initialStatus: () => ({ replicas: 0 }),
-  onCreate: defaultLabels,
-  onUpdate: (replicaSet, _old, context) => defaultLabels(replicaSet, context),
+  onCreate: (replicaSet) => labelsFromTemplate(replicaSet),
+  onUpdate: (replicaSet) => labelsFromTemplate(replicaSet),
   warnings: workloadWarnings,
   columns: ({ integer }) => [
     name,
@@ -132,7 +132,3 @@ export const ReplicaSet = defineKind({
   ],
 });
 export type ReplicaSet = ObjectOf<typeof ReplicaSet>;
-
-function defaultLabels(replicaSet: Templated, { apiVersion }: HookContext): void {
-  if (apiVersion === DEFAULTS_FROM_TEMPLATE) labelsFromTemplate(replicaSet);
-}

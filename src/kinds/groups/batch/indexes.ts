@@ -28,8 +28,12 @@ export function firstCommonIndex(one: string, other: string, completions: number
   const left = parseIndexes(one, completions);
   const right = parseIndexes(other, completions);
   if ('error' in left || 'error' in right) return undefined;
+  // Both are in ascending order.
+  let at = 0;
   for (const a of left.intervals) {
-    for (const b of right.intervals) if (a.from <= b.to && b.from <= a.to) return Math.max(a.from, b.from);
+    while (at < right.intervals.length && right.intervals[at]!.to < a.from) at++;
+    const b = right.intervals[at];
+    if (b && b.from <= a.to) return Math.max(a.from, b.from);
   }
   return undefined;
 }

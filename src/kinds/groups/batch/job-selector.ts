@@ -29,6 +29,16 @@ export function generateSelector(job: JobObject): void {
   job.spec.selector = { ...selector, matchLabels: { [UID_LABEL]: uid, ...selector?.matchLabels } };
 }
 
+/** The reverse of generateSelector, for an export. */
+export function forgetSelector({ metadata, spec }: JobObject): void {
+  if (spec.manualSelector) return;
+  delete (spec as Partial<typeof spec>).selector;
+  for (const { labels } of [metadata, spec.template.metadata]) {
+    for (const label of [UID_LABEL, NAME_LABEL, OLD_UID_LABEL, OLD_NAME_LABEL]) delete labels?.[label];
+  }
+  if (Object.keys(spec.template.metadata.labels ?? {}).length === 0) delete spec.template.metadata.labels;
+}
+
 /** A kind's rule: the selector matches the labels of the template. */
 export function selectorMatchesTemplate(
   job: JobObject,

@@ -6,7 +6,7 @@ import type { RuleContext } from '../../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { labelsFromTemplate } from '../../shapes/workload/template-labels.ts';
 import { jobColumns } from './job-columns.ts';
-import { generateSelector, selectorIsGenerated, selectorMatchesTemplate } from './job-selector.ts';
+import { forgetSelector, generateSelector, selectorIsGenerated, selectorMatchesTemplate } from './job-selector.ts';
 import { JobSpec } from './job-spec.ts';
 import { type JobObject, JobStatus } from './job-status.ts';
 import { jobStatusRules } from './job-status-rules.ts';
@@ -41,6 +41,7 @@ export const Job = defineKind({
     generateSelector(job);
   },
   onUpdate: labelsFromTemplate,
+  onExport: forgetSelector,
   rules: [
     selectorIsGenerated,
     selectorMatchesTemplate,

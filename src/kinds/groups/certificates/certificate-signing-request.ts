@@ -107,6 +107,9 @@ export const CertificateSigningRequest = defineKind({
     csr.status = withDecisions(csr.status, old.status);
     if (context) csr.status = withTimes(csr.status, old.status, context.now);
   },
+  onExport: (csr: Request) => {
+    csr.spec = clientFields(csr.spec);
+  },
   rules: [({ status }, context) => statusProblems(status, context)],
   columns: ({ text }) => [
     name,
@@ -152,7 +155,8 @@ function requestIsValid(spec: Spec, { operation }: RuleContext): FieldError[] {
   if (operation === 'update') return [];
   const problem = requestProblem(Buffer.from(spec.request, 'base64').toString('latin1'));
   const found = problem ? [invalid('request', spec.request, problem)] : [];
-  found.push(...usageProblems(spec.usages ?? []), ...under('signerName', signer(spec.signerName)));
+  for (const each of usageProblems(spec.usages ?? [])) found.push(each);
+  found.push(...under('signerName', signer(spec.signerName)));
   const { expirationSeconds: seconds = MIN_EXPIRATION_SECONDS } = spec;
   if (seconds < MIN_EXPIRATION_SECONDS) {
     const detail = 'may not specify a duration less than 600 seconds (10 minutes)';
@@ -164,9 +168,11 @@ function requestIsValid(spec: Spec, { operation }: RuleContext): FieldError[] {
 function usageProblems(usageList: readonly string[]): FieldError[] {
   if (usageList.length === 0) return [required('usages')];
   const at = (index: number) => `usages[${index}]`;
+  const seen = new Set<string>();
+  const isRepeated = (usage: string) => seen.size === seen.add(usage).size;
   return [
     ...usageList.flatMap((usage, index) => (usages.includes(usage) ? [] : [notSupported(at(index), usage, usages)])),
-    ...usageList.flatMap((usage, index) => (usageList.indexOf(usage) < index ? [duplicate(at(index), usage)] : [])),
+    ...usageList.flatMap((usage, index) => (isRepeated(usage) ? [duplicate(at(index), usage)] : [])),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** The status of a certificate signing request: its conditions and the certificate. */
+import { indexBy } from '../../../base/index-by.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
@@ -53,8 +54,9 @@ const onlyTrue = [...decisions, 'Failed'];
 /** Fills in the times of conditions that lack them. */
 export function withTimes(status: RequestStatus, old: RequestStatus, now: string): RequestStatus {
   if (!status.conditions) return status;
-  const since = ({ type, status: word }: RequestCondition) =>
-    old.conditions?.find((each) => each.type === type && each.status === word)?.lastTransitionTime ?? now;
+  const identity = ({ type, status: word }: RequestCondition) => `${word} ${type}`;
+  const before = indexBy(old.conditions, identity);
+  const since = (condition: RequestCondition) => before.get(identity(condition))?.lastTransitionTime ?? now;
   const conditions = status.conditions.map((condition) => ({
     ...condition,
     lastUpdateTime: condition.lastUpdateTime ?? now,
@@ -65,10 +67,9 @@ export function withTimes(status: RequestStatus, old: RequestStatus, now: string
 
 /** Keeps the conditions Approved and Denied as they were: a signer cannot change them. */
 export function withDecisions(status: RequestStatus, old: RequestStatus): RequestStatus {
+  const before = indexBy(old.conditions, ({ type }) => type);
   const conditions = status.conditions?.map((condition) =>
-    decisions.includes(condition.type)
-      ? (old.conditions?.find(({ type }) => type === condition.type) ?? condition)
-      : condition,
+    decisions.includes(condition.type) ? (before.get(condition.type) ?? condition) : condition,
   );
   return conditions ? { ...status, conditions } : status;
 }

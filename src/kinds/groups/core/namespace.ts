@@ -71,6 +71,9 @@ export const Namespace = defineKind({
     if (subresource !== 'finalize') namespace.spec = old.spec;
     labelWithName(namespace);
   },
+  onExport: ({ metadata }: Namespace) => {
+    delete metadata.labels?.[NAME_LABEL];
+  },
   termination: {
     begin: (namespace) => {
       namespace.status = { ...namespace.status, phase: 'Terminating' };

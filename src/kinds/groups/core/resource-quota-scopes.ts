@@ -34,10 +34,11 @@ const withoutValues = ['BestEffort', 'NotBestEffort', 'Terminating', 'NotTermina
 
 export function scopesFit({ hard = {}, scopes = [] }: Spec): FieldError[] {
   const found: FieldError[] = [];
+  const unfitting = misfitsOf(hard);
   for (const scope of scopes) {
+    if (found.length >= MAX_ERRORS) break;
     if (!resourcesOf.has(scope)) found.push(invalid('scopes', scopes, 'unsupported scope'));
-    for (const _ of misfits(scope, hard))
-      found.push(invalid('scopes', scopes, 'unsupported scope applied to resource'));
+    for (const _ of unfitting(scope)) found.push(invalid('scopes', scopes, 'unsupported scope applied to resource'));
   }
   for (const _ of conflicts(scopes)) found.push(invalid('scopes', scopes, 'conflicting scopes'));
   return found;
@@ -46,14 +47,15 @@ export function scopesFit({ hard = {}, scopes = [] }: Spec): FieldError[] {
 export function selectorFits({ hard = {}, scopes, scopeSelector }: Spec): FieldError[] {
   const requirements = scopeSelector?.matchExpressions ?? [];
   const at = 'scopeSelector.matchExpressions';
-  const found = requirements.flatMap((requirement) => {
+  const found: FieldError[] = [];
+  const unfitting = misfitsOf(hard);
+  for (const requirement of requirements) {
+    if (found.length >= MAX_ERRORS) break;
     const { scopeName: scope } = requirement;
-    return [
-      ...(resourcesOf.has(scope) ? [] : [invalid(`${at}.scopeName`, scope, 'unsupported scope')]),
-      ...misfits(scope, hard).map(() => invalid(at, scopeSelector, 'unsupported scope applied to resource')),
-      ...comparison(requirement, at),
-    ];
-  });
+    if (!resourcesOf.has(scope)) found.push(invalid(`${at}.scopeName`, scope, 'unsupported scope'));
+    for (const _ of unfitting(scope)) found.push(invalid(at, scopeSelector, 'unsupported scope applied to resource'));
+    for (const each of comparison(requirement, at)) found.push(each);
+  }
   const names = requirements.map(({ scopeName }) => scopeName);
   for (const _ of conflicts(names)) found.push(invalid(at, scopes ?? null, 'conflicting scopes'));
   return found;
@@ -87,10 +89,20 @@ function comparison({ scopeName, operator, values = [] }: Requirement, at: strin
   return found;
 }
 
-/** The limited resources that a scope does not allow. */
-function misfits(scope: string, hard: ResourceList): string[] {
-  const fitting = resourcesOf.get(scope);
-  return fitting ? Object.keys(hard).filter((name) => isQuotaName(name) && !fitting.has(name)) : [];
+/** Scopes times resources can be wrong; no more errors than these are found. */
+const MAX_ERRORS = 1000;
+
+/** Finds the limited resources that a scope does not allow; they are worked out once for each scope. */
+function misfitsOf(hard: ResourceList): (scope: string) => readonly string[] {
+  const known = new Map<string, readonly string[]>();
+  const names = Object.keys(hard).filter(isQuotaName);
+  return (scope) => {
+    const fitting = resourcesOf.get(scope);
+    if (!fitting) return [];
+    const found = known.get(scope) ?? names.filter((name) => !fitting.has(name));
+    known.set(scope, found);
+    return found;
+  };
 }
 
 const opposites = [

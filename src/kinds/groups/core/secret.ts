@@ -1,3 +1,4 @@
+import { badRequest } from '../../../base/errors.ts';
 import { put } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';
@@ -11,6 +12,7 @@ import { secretWarnings } from './secret-warnings.ts';
 
 /** Annotation with the service account that a token secret belongs to. */
 const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+const SERVICE_ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 
 const fields = {
   data: s.map(s.bytes(), {
@@ -56,6 +58,7 @@ export const Secret = defineKind({
   selectable: { type: (secret: Secret) => secret.type },
   onCreate: moveStrings,
   onUpdate: moveStrings,
+  onExport: refuseTokens,
   rules: [frozenOnceImmutable('data'), size, contentOfType],
   warnings: secretWarnings,
   columns: ({ text }) => [
@@ -73,6 +76,14 @@ function moveStrings(secret: Secret): void {
   for (const [key, text] of Object.entries(secret.stringData)) put(data, key, Buffer.from(text).toString('base64'));
   secret.data = data;
   delete secret.stringData;
+}
+
+/** The token of an account belongs to this cluster alone. */
+function refuseTokens({ type, metadata }: Secret, exact: boolean): void {
+  if (exact) return;
+  if (type === 'kubernetes.io/service-account-token' || metadata.annotations?.[SERVICE_ACCOUNT_UID]) {
+    throw badRequest("can't export service account secrets");
+  }
 }
 
 function size({ data = {} }: Secret): FieldError[] {

@@ -35,6 +35,7 @@ export const ServiceAccount = defineKind({
   subresources: { token: true },
   onCreate: keepOnlyNames,
   onUpdate: keepOnlyNames,
+  onExport: forgetTokens,
   warnings: mountWarnings,
   columns: defaultColumns,
 });
@@ -42,6 +43,13 @@ export const ServiceAccount = defineKind({
 /** Keeps only the names of references to secrets; the other fields have no meaning. */
 function keepOnlyNames(account: ServiceAccount): void {
   if (account.secrets) account.secrets = account.secrets.map(({ name }) => (name ? { name } : {}));
+}
+
+/** Removes the token secrets that a controller created for the account. */
+function forgetTokens(account: ServiceAccount): void {
+  const prefix = `${account.metadata.name}-token-`;
+  account.secrets = account.secrets?.filter(({ name = '' }) => !name.startsWith(prefix));
+  if (!account.secrets?.length) delete account.secrets;
 }
 
 const ENFORCE = 'kubernetes.io/enforce-mountable-secrets';

@@ -1,5 +1,4 @@
 /** Aggregation of ClusterRoles. */
-import { deepEqual } from '../../../base/tree.ts';
 import type { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { selects } from '../../shapes/workload/workload-selector.ts';
 
@@ -18,17 +17,25 @@ export function isAggregated({ aggregationRule }: Aggregable<unknown>): boolean 
 }
 
 /** The rules of all other roles that a selector of `role` matches, without duplicates, by selector and then by name. */
-export function gatheredRules<Rule>(role: Aggregable<Rule>, all: readonly Aggregable<Rule>[]): Rule[] {
+export function gatheredRules<Rule extends object>(role: Aggregable<Rule>, all: readonly Aggregable<Rule>[]): Rule[] {
   const { name: own } = role.metadata;
   const others = all
     .filter(({ metadata }) => metadata.name !== own)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
-  const found: Rule[] = [];
+  const found = new Map<string, Rule>();
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
     for (const { metadata, rules = [] } of others) {
       if (!selects(selector as LabelSelector, metadata.labels)) continue;
-      for (const rule of rules) if (!found.some((known) => deepEqual(known, rule))) found.push(rule);
+      for (const rule of rules) {
+        const id = identityOf(rule);
+        if (!found.has(id)) found.set(id, rule);
+      }
     }
   }
-  return found;
+  return [...found.values()];
+}
+
+/** The same for rules that are equal, in whatever order their fields are. */
+function identityOf(rule: object): string {
+  return JSON.stringify(Object.entries(rule).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -24,6 +24,7 @@ interface BindingConditions {
 }
 
 export function bindingConditionRules({ bindingConditions = [], bindingFailureConditions = [] }: BindingConditions) {
+  const known = new Set(bindingConditions);
   const overlap = 'bindingFailureConditions must not overlap with bindingConditions';
   const found: FieldError[] = [
     ...eachItem('bindingConditions', bindingConditions, MAX_BINDING_CONDITIONS, named(qualifiedName)),
@@ -32,7 +33,7 @@ export function bindingConditionRules({ bindingConditions = [], bindingFailureCo
     ...duplicates('bindingFailureConditions', bindingFailureConditions),
   ];
   bindingFailureConditions.forEach((condition, index) => {
-    if (bindingConditions.includes(condition)) {
+    if (known.has(condition)) {
       found.push(invalid(`bindingFailureConditions[${index}]`, condition, overlap));
     }
   });
@@ -48,5 +49,9 @@ export function bindingConditionRules({ bindingConditions = [], bindingFailureCo
 }
 
 function duplicates(field: string, list: readonly string[]): FieldError[] {
-  return list.flatMap((each, index) => (list.indexOf(each) < index ? [duplicate(`${field}[${index}]`, each)] : []));
+  const seen = new Set<string>();
+  return list.flatMap((each, index) => {
+    if (seen.size < seen.add(each).size) return [];
+    return [duplicate(`${field}[${index}]`, each)];
+  });
 }

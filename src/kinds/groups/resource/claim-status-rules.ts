@@ -61,7 +61,8 @@ export function claimStatusRules(
 function reservations({ allocation, reservedFor }: ResourceClaimStatus, existing: readonly object[] | undefined) {
   if (!reservedFor) return [];
   if (!allocation) return [forbidden('reservedFor', 'may not be specified when `allocated` is not set')];
-  if (!existing || reservedFor.every((each) => existing.some((other) => deepEqual(each, other)))) return [];
+  if (!existing || reservedFor.length > MAX_CONSUMERS) return [];
+  if (reservedFor.every((each) => existing.some((other) => deepEqual(each, other)))) return [];
   const detail = 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set';
   return [forbidden('reservedFor', detail)];
 }

@@ -1,3 +1,4 @@
+import { indexBy } from '../../../base/index-by.ts';
 import { deepEqual } from '../../../base/tree.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, required } from '../../../schema/field-error.ts';
@@ -92,21 +93,22 @@ function nodeId(id: string): FieldError | undefined {
 
 /** Errors have the path of the driver, as in Kubernetes. */
 function topologyKeys({ topologyKeys: keys }: Driver): FieldError[] {
-  return keys.flatMap((key, index) => [
+  const seen = new Set<string>();
+  return keys.flatMap((key) => [
     ...(key ? [] : [required('')]),
-    ...(keys.indexOf(key) < index ? [duplicate('', key)] : []),
+    ...(seen.size === seen.add(key).size ? [duplicate('', key)] : []),
     ...qualifiedName(key).map((complaint) => invalid('', key, complaint)),
   ]);
 }
 
 /** Drivers can be added and removed; of an existing one only `allocatable` may change. */
 function driversAreImmutable({ spec }: CSINode, { oldRoot }: RuleContext<CSINode, CSINode>): FieldError[] {
-  const before = oldRoot?.spec.drivers ?? [];
-  return before.flatMap((old) =>
-    spec.drivers
-      .filter((each) => each.name === old.name && !deepEqual(identity(each), identity(old)))
-      .map((each) => invalid('spec.drivers', identity(each), 'field is immutable')),
-  );
+  const now = indexBy(spec.drivers, (driver) => driver.name);
+  return (oldRoot?.spec.drivers ?? []).flatMap((old) => {
+    const driver = now.get(old.name);
+    if (!driver || deepEqual(identity(driver), identity(old))) return [];
+    return [invalid('spec.drivers', identity(driver), 'field is immutable')];
+  });
 }
 
 const identity = ({ name, nodeID, topologyKeys: keys }: Driver) => ({

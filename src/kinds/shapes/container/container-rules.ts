@@ -10,7 +10,7 @@ import {
   under,
 } from '../../../schema/field-error.ts';
 import type { PodSpecFields as PodSpec } from '../pod/pod-spec-fields.ts';
-import { claimsOfContainer } from '../pod/resource-claims.ts';
+import { claimNames, claimsOfContainer } from '../pod/resource-claims.ts';
 import { type KnownVolumes, mountProblems } from '../volume/volume-mounts.ts';
 import type { Container } from './container.ts';
 import { stopSignal } from './stop-signals.ts';
@@ -27,15 +27,16 @@ export function visitContainers(spec: PodSpec, visit: (container: Container, pat
 export function containerRules(spec: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   const add = (path: string, problems: readonly FieldError[]) => {
-    if (problems.length) found.push(...under(path, problems));
+    for (const each of under(path, problems)) found.push(each);
   };
   const names = new Set<string>();
   const hostPorts = new Set<string>();
   const volumes = knownVolumes(spec);
+  const claims = claimNames(spec.resourceClaims);
 
   spec.containers?.forEach((container, index) => {
     add(`containers[${index}]`, [
-      ...inPod(container, spec, volumes),
+      ...inPod(container, spec, { volumes, claims }),
       ...sameName(container.name, names),
       ...lifecycle(container, spec),
       ...portConflicts(container, hostPorts),
@@ -43,7 +44,7 @@ export function containerRules(spec: PodSpec): FieldError[] {
   });
   spec.initContainers?.forEach((container, index) => {
     add(`initContainers[${index}]`, [
-      ...inPod(container, spec, volumes),
+      ...inPod(container, spec, { volumes, claims }),
       ...sameName(container.name, names),
       ...(container.restartPolicy === 'Always' ? lifecycle(container, spec) : runsToTheEnd(container)),
       ...portConflicts(container, new Set()),
@@ -53,7 +54,7 @@ export function containerRules(spec: PodSpec): FieldError[] {
   spec.ephemeralContainers?.forEach((container, index) => {
     const { targetContainerName: target } = container;
     add(`ephemeralContainers[${index}]`, [
-      ...inPod(container, spec, volumes),
+      ...inPod(container, spec, { volumes, claims }),
       ...sameName(container.name, names),
       ...(target && !targets.has(target) ? [notFound('targetContainerName', target)] : []),
       ...onlyLooks(container),
@@ -64,21 +65,30 @@ export function containerRules(spec: PodSpec): FieldError[] {
 
 function knownVolumes({ volumes = [] }: PodSpec): KnownVolumes {
   return new Map(
-    volumes.map(({ name, persistentVolumeClaim, ephemeral }) => [
+    volumes.map(({ name, persistentVolumeClaim, ephemeral, emptyDir }) => [
       name,
-      { claimed: persistentVolumeClaim !== undefined || ephemeral !== undefined },
+      { claimed: persistentVolumeClaim !== undefined || ephemeral !== undefined, emptyDir: emptyDir !== undefined },
     ]),
   );
 }
 
+/** What containers refer to by name. */
+interface Known {
+  readonly volumes: KnownVolumes;
+  readonly claims: ReadonlySet<string>;
+}
+
 /** Rules for every container. */
-function inPod(container: Container, spec: PodSpec, volumes: KnownVolumes): FieldError[] {
+function inPod(container: Container, spec: PodSpec, { volumes, claims }: Known): FieldError[] {
   const found = mountProblems(container, volumes);
-  if (container.env) found.push(...envFileVolumes(container, spec));
+  const add = (problems: readonly FieldError[]) => {
+    for (const each of problems) found.push(each);
+  };
+  if (container.env) add(envFileVolumes(container, volumes));
   if (container.resources.claims) {
-    found.push(...under('resources.claims', claimsOfContainer(container.resources.claims, spec.resourceClaims)));
+    add(under('resources.claims', claimsOfContainer(container.resources.claims, claims)));
   }
-  if (container.resizePolicy) found.push(...under('resizePolicy', resizePolicies(container, spec)));
+  if (container.resizePolicy) add(under('resizePolicy', resizePolicies(container, spec)));
   if (container.securityContext?.procMount === 'Unmasked' && spec.hostUsers !== false) {
     const detail = '`hostUsers` must be false to use `Unmasked`';
     found.push(invalid('securityContext.procMount', 'Unmasked', detail));
@@ -87,13 +97,13 @@ function inPod(container: Container, spec: PodSpec, volumes: KnownVolumes): Fiel
 }
 
 /** Files with variables must be in an emptyDir volume of the pod. */
-function envFileVolumes({ env = [] }: Container, { volumes = [] }: PodSpec): FieldError[] {
+function envFileVolumes({ env = [] }: Container, volumes: KnownVolumes): FieldError[] {
   const found: FieldError[] = [];
   for (const [index, { valueFrom }] of env.entries()) {
     const name = valueFrom?.fileKeyRef?.volumeName;
     if (name === undefined) continue;
     const field = `env[${index}].valueFrom.fileKeyRef.volumeName`;
-    const volume = volumes.find((each) => each.name === name);
+    const volume = volumes.get(name);
     if (!volume) found.push(notFound(field, name));
     else if (!volume.emptyDir) found.push(invalid(field, name, 'referenced volume must be of type emptyDir'));
   }

@@ -15,11 +15,13 @@ export function labelKeys({ labelSelector, matchLabelKeys, mismatchLabelKeys }: 
     ...keyList('matchLabelKeys', matchLabelKeys, labelSelector),
     ...keyList('mismatchLabelKeys', mismatchLabelKeys, labelSelector),
   ];
+  const selected = timesSelected(labelSelector);
+  const mismatched = new Set(mismatchLabelKeys);
   matchLabelKeys?.forEach((key, index) => {
-    if (labelSelector && timesSelected(labelSelector, key) > 1) {
+    if (selected(key) > 1) {
       found.push(invalid(`[${index}]`, key, 'exists in both matchLabelKeys and labelSelector'));
     }
-    if (mismatchLabelKeys?.includes(key)) {
+    if (mismatched.has(key)) {
       found.push(invalid(`matchLabelKeys[${index}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys'));
     }
   });
@@ -34,7 +36,11 @@ function keyList(step: string, keys: readonly string[] = [], selector: LabelSele
 }
 
 /** How often a selector has requirements on the key; the server adds one itself, so once is allowed. */
-function timesSelected(selector: LabelSelector, key: string): number {
-  const expressions = (selector.matchExpressions ?? []).filter((each) => each.key === key).length;
-  return expressions && Object.hasOwn(selector.matchLabels ?? {}, key) ? expressions + 1 : expressions;
+function timesSelected({ matchExpressions = [], matchLabels = {} }: LabelSelector = {}): (key: string) => number {
+  const times = new Map<string, number>();
+  for (const { key } of matchExpressions) times.set(key, (times.get(key) ?? 0) + 1);
+  return (key) => {
+    const expressions = times.get(key) ?? 0;
+    return expressions && Object.hasOwn(matchLabels, key) ? expressions + 1 : expressions;
+  };
 }

@@ -132,7 +132,8 @@ function managedFieldsEntry(entry: NonNullable<ObjectMeta['managedFields']>[numb
 function changes(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
   const found: FieldError[] = [];
   if (old.deletionTimestamp) {
-    const added = (meta.finalizers ?? []).filter((each) => !old.finalizers?.includes(each)).sort();
+    const known = new Set(old.finalizers);
+    const added = (meta.finalizers ?? []).filter((each) => !known.has(each)).sort();
     if (added.length) {
       const shown = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
       const words = `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`;

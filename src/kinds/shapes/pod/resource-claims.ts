@@ -55,9 +55,11 @@ function oneSource(value: PodResourceClaim): FieldError | undefined {
 /** Errors of a container's references to the claims of its pod. */
 export function claimsOfContainer(
   claims: readonly ResourceClaim[] | undefined,
-  podClaims: readonly PodResourceClaim[] = [],
+  known: ReadonlySet<string>,
 ): FieldError[] {
   const seen = new Set<string>();
+  /** Claims of which single requests were named. */
+  const requested = new Set<string>();
   return (claims ?? []).flatMap(({ name, request }, index) => {
     const at = `[${index}]`;
     if (!name) return [required(at)];
@@ -66,16 +68,29 @@ export function claimsOfContainer(
     for (const complaint of request ? dnsLabel(request) : []) found.push(invalid(`${at}.request`, request, complaint));
     if (seen.has(name)) found.push(duplicate(at, name));
     else if (seen.has(key)) found.push(duplicate(at, key));
-    else if (!request && [...seen].some((other) => other.startsWith(`${name}/`))) found.push(duplicate(at, name));
+    else if (!request && requested.has(name)) found.push(duplicate(at, name));
     seen.add(key);
-    if (!podClaims.some((other) => other.name === name)) found.push(unknownClaim(at, name, podClaims));
+    if (request) requested.add(name);
+    if (!known.has(name)) found.push(unknownClaim(at, name, known));
     return found;
   });
 }
 
-function unknownClaim(at: string, name: string, podClaims: readonly PodResourceClaim[]): FieldError {
+/** The names of a pod's claims, in order. */
+export function claimNames(claims: readonly PodResourceClaim[] | undefined): ReadonlySet<string> {
+  return claims ? new Set(claims.map(({ name }) => name).sort()) : NO_CLAIMS;
+}
+
+const NO_CLAIMS: ReadonlySet<string> = new Set();
+
+/** Messages name no more claims than these. */
+const MAX_NAMED_CLAIMS = 100;
+
+function unknownClaim(at: string, name: string, known: ReadonlySet<string>): FieldError {
   const missing = notFound(at, name);
-  const names = podClaims.map((each) => each.name).sort();
-  const known = names.length ? `: ${names.join(', ')}` : ' which is empty';
-  return { ...missing, message: `${missing.message}: must be one of the names in pod.spec.resourceClaims${known}` };
+  const names: string[] = [];
+  for (const each of known) if (names.push(each) >= MAX_NAMED_CLAIMS) break;
+  const more = known.size > names.length ? ', ...' : '';
+  const choice = names.length ? `: ${names.join(', ')}${more}` : ' which is empty';
+  return { ...missing, message: `${missing.message}: must be one of the names in pod.spec.resourceClaims${choice}` };
 }

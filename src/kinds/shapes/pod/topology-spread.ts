@@ -76,16 +76,13 @@ function spread(value: TopologySpreadConstraint): FieldError[] {
       found.push(invalid('minDomains', minDomains, detail));
     }
   }
-  found.push(...labelKeys(value));
-  return found;
+  return [...found, ...labelKeys(value)];
 }
 
 function notRepeated(constraints: readonly TopologySpreadConstraint[]): FieldError[] {
-  return constraints.flatMap(({ topologyKey, whenUnsatisfiable }, index) =>
-    constraints
-      .slice(index + 1)
-      .some((other) => other.topologyKey === topologyKey && other.whenUnsatisfiable === whenUnsatisfiable)
-      ? [duplicate(`[${index}].{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`)]
-      : [],
+  const identities = constraints.map(({ topologyKey, whenUnsatisfiable }) => `{${topologyKey}, ${whenUnsatisfiable}}`);
+  const last = new Map(identities.map((identity, index) => [identity, index]));
+  return identities.flatMap((identity, index) =>
+    index < last.get(identity)! ? [duplicate(`[${index}].{topologyKey, whenUnsatisfiable}`, identity)] : [],
   );
 }

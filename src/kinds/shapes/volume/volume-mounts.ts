@@ -69,8 +69,14 @@ interface Mounting {
   readonly securityContext?: { readonly privileged?: boolean };
 }
 
-/** Whether a volume is a claim, which can also be used as a block device. */
-export type KnownVolumes = ReadonlyMap<string, { readonly claimed: boolean }>;
+interface KnownVolume {
+  /** Whether the volume is a claim, which can also be used as a block device. */
+  readonly claimed: boolean;
+  readonly emptyDir: boolean;
+}
+
+/** The volumes of a pod by name. */
+export type KnownVolumes = ReadonlyMap<string, KnownVolume>;
 
 /** Errors of the mounts of a container, with paths relative to the container. */
 export function mountProblems(container: Mounting, volumes: KnownVolumes): FieldError[] {
@@ -82,6 +88,8 @@ export function mountProblems(container: Mounting, volumes: KnownVolumes): Field
 function directories({ volumeMounts = [], volumeDevices = [], securityContext }: Mounting, volumes: KnownVolumes) {
   const found: FieldError[] = [];
   const paths = new Set<string>();
+  const deviceNames = new Set(volumeDevices.map(({ name }) => name));
+  const devicePaths = new Set(volumeDevices.map(({ devicePath }) => devicePath));
   volumeMounts.forEach((each, index) => {
     const { name, mountPath } = each;
     const at = (field: string) => `volumeMounts[${index}].${field}`;
@@ -90,10 +98,10 @@ function directories({ volumeMounts = [], volumeDevices = [], securityContext }:
     if (!mountPath) found.push(required(at('mountPath')));
     if (paths.has(mountPath)) found.push(invalid(at('mountPath'), mountPath, 'must be unique'));
     paths.add(mountPath);
-    if (volumeDevices.some((other) => other.name === name)) {
+    if (deviceNames.has(name)) {
       found.push(invalid(at('name'), name, 'must not already exist in volumeDevices'));
     }
-    if (volumeDevices.some((other) => other.devicePath === mountPath)) {
+    if (devicePaths.has(mountPath)) {
       found.push(invalid(at('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'));
     }
     if (each.subPath && each.subPathExpr) {
@@ -137,6 +145,8 @@ function devices({ volumeMounts = [], volumeDevices = [] }: Mounting, volumes: K
   const found: FieldError[] = [];
   const names = new Set<string>();
   const paths = new Set<string>();
+  const mountNames = new Set(volumeMounts.map(({ name }) => name));
+  const mountPaths = new Set(volumeMounts.map(({ mountPath }) => mountPath));
   volumeDevices.forEach(({ name, devicePath }, index) => {
     const at = (field: string) => `volumeDevices[${index}].${field}`;
     const volume = volumes.get(name);
@@ -155,10 +165,10 @@ function devices({ volumeMounts = [], volumeDevices = [] }: Mounting, volumes: K
     } else {
       paths.add(devicePath);
     }
-    if (volumeMounts.some((other) => other.name === name)) {
+    if (mountNames.has(name)) {
       found.push(invalid(at('name'), name, 'must not already exist in volumeMounts'));
     }
-    if (volumeMounts.some((other) => other.mountPath === devicePath)) {
+    if (mountPaths.has(devicePath)) {
       found.push(invalid(at('devicePath'), devicePath, 'must not already exist as a path in volumeMounts'));
     }
     if (name) names.add(name);

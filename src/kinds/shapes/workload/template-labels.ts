@@ -13,7 +13,7 @@ export interface Templated {
 /** An object without labels gets those of its pod template. */
 export function labelsFromTemplate(object: Templated): void {
   const labels = object.spec.template?.metadata.labels;
-  if (labels && !object.metadata.labels) object.metadata.labels = { ...labels };
+  if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = { ...labels };
 }
 
 /** A default for `spec.selector`: all labels of the pod template. */

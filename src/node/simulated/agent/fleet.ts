@@ -11,6 +11,7 @@ import { ANNOTATION_PREFIX } from '../rules/choose-stages.ts';
 import { sample } from '../rules/duration.ts';
 import type { NodeRule } from '../rules/rules.ts';
 import { AddressPool } from './addresses.ts';
+import { concurrently } from './concurrently.ts';
 import { Leases, renewalInterval } from './leases.ts';
 import { type Machine, nodeConditions, registrationOf, rulesFor } from './machine.ts';
 import { SimulatedNode } from './node.ts';
@@ -69,12 +70,9 @@ export class Fleet {
   /** Resolves when every node is registered and has its lease. The informer of nodes must have synced. */
   async register(): Promise<void> {
     const all = [...this.#nodes.values()];
-    let next = 0;
-    const worker = async () => {
-      for (let index = next++; index < all.length; index = next++)
-        await this.#register(all[index]!, (index + 1) / all.length);
-    };
-    await Promise.all(Array.from({ length: MAX_CONCURRENT_REGISTRATIONS }, worker));
+    await concurrently(all, MAX_CONCURRENT_REGISTRATIONS, (node, index) =>
+      this.#register(node, (index + 1) / all.length),
+    );
     const { nodes, signal } = this.#options;
     const leave = nodes.onChange(({ type, object }) => this.#onChange(type, object));
     signal.addEventListener('abort', leave, { once: true });

@@ -1,4 +1,4 @@
-import { deepFreeze } from '../../../base/tree.ts';
+import { deepEqual, deepFreeze } from '../../../base/tree.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Toleration } from '../../../kinds/shapes/pod/toleration.ts';
 import { ownSpec } from '../own-spec.ts';
@@ -27,6 +27,13 @@ export const defaultTolerationSeconds: AdmissionPlugin = {
       ? wanted.filter(({ key }) => !tolerations.some((each) => tolerates(each, key)))
       : wanted;
     if (missing.length > 0) ownSpec(request).tolerations = [...(tolerations ?? []), ...missing];
+  },
+
+  forget(object) {
+    const { spec } = object as Pod;
+    const tolerations = spec.tolerations?.filter((each) => !wanted.some((own) => deepEqual(own, each)));
+    if (tolerations?.length) spec.tolerations = tolerations;
+    else delete spec.tolerations;
   },
 };
 

@@ -32,6 +32,13 @@ export const priority: AdmissionPlugin = {
     else assign(core, request, pod);
   },
 
+  forget(object) {
+    if (object.kind !== Pod.kind) return;
+    const { spec } = object as Pod;
+    delete spec.priority;
+    delete spec.preemptionPolicy;
+  },
+
   validate(core, request) {
     if (request.kind !== PriorityClass || !(request.object as PriorityClass).globalDefault) return;
     const existing = theDefault(core)?.metadata.name;

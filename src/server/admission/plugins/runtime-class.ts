@@ -23,6 +23,11 @@ export const runtimeClass: AdmissionPlugin = {
     return found ? apply(request, found) : applyFresh(core, request, name);
   },
 
+  forget(object) {
+    const { spec } = object as Pod;
+    if (spec.runtimeClassName !== undefined) delete spec.overhead;
+  },
+
   validate(core, request) {
     const { overhead, runtimeClassName: name } = (request.object as Pod).spec;
     const wanted = name === undefined ? undefined : objectNamed(core, RuntimeClass, '', name)?.overhead;

@@ -21,4 +21,9 @@ export const storageObjectInUseProtection: AdmissionPlugin = {
     if (!object || !finalizer || object.metadata.finalizers?.includes(finalizer)) return;
     object.metadata.finalizers = [...(object.metadata.finalizers ?? []), finalizer];
   },
+
+  forget({ metadata }) {
+    const own = [...finalizers.values()];
+    metadata.finalizers = metadata.finalizers?.filter((finalizer) => !own.includes(finalizer)) ?? [];
+  },
 };

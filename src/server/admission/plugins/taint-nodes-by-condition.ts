@@ -16,4 +16,11 @@ export const taintNodesByCondition: AdmissionPlugin = {
     if (taints.some(({ key, effect }) => key === NOT_READY.key && effect === NOT_READY.effect)) return;
     spec.taints = [...taints, { ...NOT_READY }];
   },
+
+  forget(object) {
+    const { spec } = object as Node;
+    const taints = spec.taints?.filter(({ key, effect }) => key !== NOT_READY.key || effect !== NOT_READY.effect);
+    if (taints?.length) spec.taints = taints;
+    else delete spec.taints;
+  },
 };

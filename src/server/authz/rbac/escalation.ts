@@ -96,10 +96,13 @@ async function mayBind(
 function missingPermissions(core: Core, request: AdmissionRequest, wanted: readonly PolicyRule[]): string | undefined {
   const { user, namespace } = request;
   const { rules, errors } = core.rbac.policyFor(user, namespace);
-  const missing = uncovered(rules, wanted);
+  const { rules: missing, isExact } = uncovered(rules, wanted);
   if (missing.length === 0) return undefined;
   const who = `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)})`;
   const lines = describeRules(missing).join('\n');
   const problems = errors.length > 0 ? `; resolution errors: [${joinErrors(errors)}]` : '';
-  return `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${problems}`;
+  const limit = isExact
+    ? ''
+    : '\nthe rules are too many to compare; split the role, or ask for the verb "escalate" or "bind"';
+  return `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${limit}${problems}`;
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { heapUsed } from '../../../../test/support/heap.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
@@ -122,6 +123,46 @@ it('lets masters do everything, whatever roles say', () => {
   const master = { name: 'root', groups: ['system:masters'] };
   expect(may(master, 'delete', 'nodes')).toBe(true);
   expect(decide({ user: master, verb: 'get', path: '/secret' }).verdict).toBe('allow');
+});
+
+describe('what is remembered of decisions is limited in bytes', () => {
+  const LONG = 500_000;
+  const long = (i: number) => `/${i}${'x'.repeat(LONG)}`;
+
+  it.each<[string, (i: number) => Attributes]>([
+    ['long paths', (i) => ({ user: ann, verb: 'get', path: long(i) })],
+    ['long verbs of paths', (i) => ({ user: ann, verb: long(i), path: '/a' })],
+    ['long resources', (i) => asks(ann, 'get', long(i))],
+    ['long verbs', (i) => asks(ann, long(i), 'pods')],
+    ['long groups', (i) => asks(ann, 'get', 'pods', { group: long(i) })],
+    ['long subresources', (i) => asks(ann, 'get', 'pods', { subresource: long(i) })],
+    ['long users', (i) => asks({ name: long(i), groups: [] }, 'get', 'pods')],
+    ['many groups of users', (i) => asks({ name: 'joe', groups: long(i).match(/.{1,10}/g)! }, 'get', 'pods')],
+    ['parts of long texts', (i) => asks(ann, long(i).slice(0, 20), 'pods')],
+  ])('for %s', async (_, attributesOf) => {
+    decide(attributesOf(0));
+    const before = heapUsed();
+    for (let i = 1; i <= 150; i++) expect(decide(attributesOf(i)).verdict).toBe('noOpinion');
+    expect(heapUsed() - before).toBeLessThan(30_000_000);
+  });
+
+  it('for many short questions', { timeout: 60_000 }, () => {
+    const before = heapUsed();
+    for (let i = 0; i < 100_000; i++) decide(asks({ name: `user-${i % 100}`, groups: [] }, `verb-${i}`, 'pods'));
+    expect(heapUsed() - before).toBeLessThan(40_000_000);
+  });
+
+  it('for roles that list many names', async () => {
+    const resourceNames = Array.from({ length: 20_000 }, (_, i) => `name-${i}`);
+    const rules = [{ verbs: ['*'], apiGroups: [''], resources: ['pods'], resourceNames }];
+    await api.create('clusterroles', { metadata: { name: 'names' }, rules }, cluster);
+    const subjects = [{ kind: 'User', name: 'ann' }];
+    const binding = { metadata: { name: 'names' }, roleRef: roleRef('ClusterRole', 'names'), subjects };
+    await api.create('clusterrolebindings', binding, cluster);
+    const before = heapUsed();
+    for (let i = 0; i < 100; i++) expect(may(ann, `verb-${i}`, 'pods', { name: 'name-19999' })).toBe(true);
+    expect(heapUsed() - before).toBeLessThan(40_000_000);
+  });
 });
 
 /** Every rule of every binding, one after the other: what a decision must come to, however it is come by. */

@@ -1,4 +1,6 @@
 /** Role-based access control: permissions from roles and bindings in the store. */
+import { textBytes } from '../../../base/bounded-map.ts';
+import { ByteBudget } from '../../../base/byte-budget.ts';
 import { notFound } from '../../../base/errors.ts';
 import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
 import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
@@ -11,17 +13,24 @@ import type { User } from '../../api.ts';
 import type { Cache } from '../../cache/cache.ts';
 import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';
 import { Bindings } from './bindings.ts';
-import { joinErrors, UserPermissions } from './user-permissions.ts';
+import { joinErrors, type RulesOf, UserPermissions } from './user-permissions.ts';
 
-/** How many users' permissions are cached. With impersonation, a client can appear as any number of users. */
-const MAX_CACHED_USERS = 4096;
+/**
+ * Limit for the cached permissions and decisions of all users. Clients decide how many there are and how long their names
+ * are: with reviews, everyone can ask about any path or resource, and with impersonation, for any number of users.
+ */
+const MAX_CACHED_BYTES = 16 * 1024 * 1024;
+/** Estimates of the memory of a user's permissions, and of one binding that applies to the user. */
+const USER_BYTES = 1_000;
+const GRANT_BYTES = 250;
 
 export class Rbac implements Authorizer {
   readonly #cache: Cache;
   readonly #bindings: Bindings;
   /** By user object, which is the same for most requests of a user, and else by name and groups. */
   #byUser = new WeakMap<User, UserPermissions>();
-  #byIdentity = new Map<string, UserPermissions>();
+  readonly #byIdentity = new Map<string, UserPermissions>();
+  readonly #budget = new ByteBudget({ maxBytes: MAX_CACHED_BYTES, onFull: () => this.#invalidate() });
 
   constructor(cache: Cache) {
     this.#cache = cache;
@@ -78,11 +87,11 @@ export class Rbac implements Authorizer {
     const identity = JSON.stringify([user.name, ...user.groups]);
     let permissions = this.#byIdentity.get(identity);
     if (!permissions) {
-      permissions = new UserPermissions(this.#bindings.of(user), ({ roleRef, namespace }) =>
-        this.#rulesOrError(roleRef, namespace),
-      );
-      if (this.#byIdentity.size >= MAX_CACHED_USERS) this.#byIdentity.clear();
-      this.#byIdentity.set(identity, permissions);
+      const grants = this.#bindings.of(user);
+      const rulesOf: RulesOf = ({ roleRef, namespace }) => this.#rulesOrError(roleRef, namespace);
+      permissions = new UserPermissions(grants, rulesOf, this.#budget);
+      const bytes = USER_BYTES + textBytes(identity) + grants.length * GRANT_BYTES;
+      if (this.#budget.admit(bytes)) this.#byIdentity.set(identity, permissions);
     }
     this.#byUser.set(user, permissions);
     return permissions;
@@ -99,5 +108,6 @@ export class Rbac implements Authorizer {
   #invalidate(): void {
     this.#byUser = new WeakMap();
     this.#byIdentity.clear();
+    this.#budget.reset();
   }
 }

@@ -115,7 +115,7 @@ function inOrder(found: Stored, wanted: Default): Stored {
     return object;
   }
   if (deepEqual(found.rules, wanted.rules)) return object;
-  const missing = uncovered(found.rules ?? [], wanted.rules);
+  const { rules: missing } = uncovered(found.rules ?? [], wanted.rules);
   if (missing.length > 0) object.rules = [...(found.rules ?? []), ...missing];
   return object;
 }

@@ -1,11 +1,14 @@
 /** The permissions of one user, from its bindings. Created on first use, discarded when a role or binding changes. */
+import { detached, textBytes } from '../../../base/bounded-map.ts';
+import type { ByteBudget } from '../../../base/byte-budget.ts';
 import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
 import { type Attributes, type Decision, NO_OPINION, type ResourceAttributes } from '../authorizer.ts';
 import type { Grant } from './bindings.ts';
 import { allowsPath, allowsResource, allowsVerb } from './rule.ts';
 
-/** How many different checks are cached per user and scope. */
-const MAX_CACHED_CHECKS = 2048;
+/** Estimates of the memory of a cached decision, with the maps that lead to it, and of a name that rules list. */
+const DECISION_BYTES = 800;
+const NAME_BYTES = 100;
 
 /** The rules of a grant's role, or an error message if there are none. */
 export type RulesOf = (grant: Grant) => readonly PolicyRule[] | string;
@@ -29,10 +32,15 @@ const NONE: ResourceDecisions = Object.freeze({ all: undefined, byName: undefine
 class Scope {
   readonly #sources: Source[] = [];
   /** By resource, subresource, group and verb: existing strings, so that a lookup allocates none. */
-  #byResource = new Map<string, Map<string, Map<string, Map<string, ResourceDecisions>>>>();
-  #byPath = new Map<string, Map<string, Decision | undefined>>();
-  #count = 0;
+  readonly #byResource = new Map<string, Map<string, Map<string, Map<string, ResourceDecisions>>>>();
+  readonly #byPath = new Map<string, Map<string, Decision | undefined>>();
+  /** Of the decisions of all users. */
+  readonly #budget: ByteBudget;
   readonly errors: string[] = [];
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
 
   add(grant: Grant, rules: readonly PolicyRule[] | string): void {
     if (typeof rules === 'string') this.errors.push(rules);
@@ -54,17 +62,23 @@ class Scope {
     const known = this.#byPath.get(path);
     if (known?.has(verb)) return known.get(verb);
     const found = this.#find((rule) => allowsVerb(rule, verb) && allowsPath(rule, path));
-    this.#limitCache();
-    const byVerb = known ?? new Map<string, Decision | undefined>();
-    this.#byPath.set(path, byVerb.set(verb, found));
+    if (this.#budget.admit(DECISION_BYTES + textBytes(path) + textBytes(verb))) {
+      const byVerb = known ?? new Map<string, Decision | undefined>();
+      this.#byPath.set(detached(path), byVerb.set(detached(verb), found));
+    }
     return found;
   }
 
   #cacheDecisions(attributes: ResourceAttributes): ResourceDecisions {
     const known = this.#decide(attributes);
-    this.#limitCache();
     const { resource, subresource, group, verb } = attributes;
-    getOrCreate(getOrCreate(getOrCreate(this.#byResource, resource), subresource), group).set(verb, known);
+    const keys = textBytes(resource) + textBytes(subresource) + textBytes(group) + textBytes(verb);
+    const names = (known.byName?.size ?? 0) * NAME_BYTES;
+    if (this.#budget.admit(DECISION_BYTES + keys + names)) {
+      const bySubresource = getOrCreate(this.#byResource, detached(resource));
+      const byGroup = getOrCreate(bySubresource, detached(subresource));
+      getOrCreate(byGroup, detached(group)).set(detached(verb), known);
+    }
     return known;
   }
 
@@ -87,21 +101,17 @@ class Scope {
     const source = this.#sources.find(({ rules }) => rules.some(fits));
     return source && decisionOf(source);
   }
-
-  #limitCache(): void {
-    if (++this.#count <= MAX_CACHED_CHECKS) return;
-    this.#byResource = new Map();
-    this.#byPath = new Map();
-    this.#count = 1;
-  }
 }
 
 export class UserPermissions {
-  readonly #cluster = new Scope();
+  readonly #budget: ByteBudget;
+  readonly #cluster: Scope;
   /** Namespaces in which a RoleBinding names the user. */
   readonly #namespaces = new Map<string, Scope>();
 
-  constructor(grants: readonly Grant[], rulesOf: RulesOf) {
+  constructor(grants: readonly Grant[], rulesOf: RulesOf, budget: ByteBudget) {
+    this.#budget = budget;
+    this.#cluster = new Scope(budget);
     for (const grant of grants) this.#scopeFor(grant.namespace).add(grant, rulesOf(grant));
   }
 
@@ -128,7 +138,7 @@ export class UserPermissions {
     if (!namespace) return this.#cluster;
     let scope = this.#namespaces.get(namespace);
     if (!scope) {
-      scope = new Scope();
+      scope = new Scope(this.#budget);
       this.#namespaces.set(namespace, scope);
     }
     return scope;

@@ -6,7 +6,6 @@ import type { Registry } from '../../registry.ts';
 import type { Limits } from '../limits.ts';
 import { NO_CONTENT, type RequestContent } from '../pipeline/request-call.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import { withoutDeleteOptions } from '../route/query.ts';
 import type { Route } from '../route/route.ts';
 import { decodeObject, decodeOptions, decodePatch, formatOf, patchTypeOf, refuseEncoding } from './decode-body.ts';
 
@@ -38,7 +37,7 @@ export class RequestBodies {
         return this.#readPatch(exchange, context);
       case 'delete':
       case 'deletecollection':
-        return exchange.hasBody() ? this.#readDeleteOptions(exchange, context) : Promise.resolve(NO_CONTENT);
+        return exchange.hasBody() ? this.#readDeleteOptions(exchange) : Promise.resolve(NO_CONTENT);
       case 'get':
       case 'list':
       case 'watch':
@@ -85,13 +84,13 @@ export class RequestBodies {
     return { body, duplicates, patchType };
   }
 
-  async #readDeleteOptions(exchange: Exchange, { options }: BodyContext): Promise<RequestContent> {
+  async #readDeleteOptions(exchange: Exchange): Promise<RequestContent> {
     refuseEncoding(exchange.headers['content-encoding']);
     const bytes = await batched(exchange.body());
     if (bytes.length === 0) return NO_CONTENT;
     const context = { apiVersion: 'v1', limits: this.#limits, protobuf: this.#protobuf };
     const body = await decodeOptions(bytes, formatOf(exchange.headers['content-type']), context);
-    return options ? { body, options: withoutDeleteOptions(options) } : { body };
+    return { body };
   }
 }
 

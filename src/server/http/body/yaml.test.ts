@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { heapUsed } from '../../../../test/support/heap.ts';
 import { DecodeError } from './decode-error.ts';
 import { decodeYaml, encodeYaml } from './yaml.ts';
 
@@ -122,4 +123,14 @@ it('quotes a merge key so that it stays a key', async () => {
 it('quotes strings so that they stay strings', async () => {
   const text = (await encodeYaml({ a: 'yes', b: '1', c: '2020-01-01', d: '' })).toString('utf8');
   expect(text).toBe('a: "yes"\nb: "1"\nc: "2020-01-01"\nd: ""\n');
+});
+
+it('does not keep the document alive with its values', async () => {
+  const kept: unknown[] = [await decode('a: b')];
+  const before = heapUsed();
+  for (let i = 0; i < 40; i++) {
+    kept.push(await decode(`value: the value of object number ${i}\n# ${'x'.repeat(1_000_000)}\n`));
+  }
+  expect(kept).toHaveLength(41);
+  expect(heapUsed() - before).toBeLessThan(10_000_000);
 });

@@ -1,4 +1,5 @@
 import type * as Yaml from 'yaml';
+import { detached } from '../../../base/bounded-map.ts';
 import { DecodeError } from './decode-error.ts';
 
 /** Loaded with the first body that needs it: most servers never see YAML, and loading it slows every start. */
@@ -106,7 +107,11 @@ class TreeCopier {
   }
 
   copy(value: unknown, depth: number): unknown {
-    if (typeof value === 'string') this.#spend(value.length);
+    if (typeof value === 'string') {
+      this.#spend(value.length);
+      // Scalars are parts of the document, and would keep all of it in memory with the object.
+      return detached(value);
+    }
     if (typeof value === 'number' && !Number.isFinite(value))
       throw new DecodeError(`yaml: unsupported value: ${value}`);
     if (typeof value !== 'object' || value === null) return value;

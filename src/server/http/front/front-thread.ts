@@ -17,9 +17,6 @@ import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange
  */
 const MAX_INCLUDED_BODY_BYTES = 64 * 1024;
 
-/** How often watches with unsent events are checked for progress. */
-const PROGRESS_INTERVAL_MS = 20;
-
 /** Runs until the API thread closes it. `port` leads to a thread that uses `remoteListeners`. */
 export function serveFront(port: Port, clock: Clock): void {
   new FrontThread(port, clock);
@@ -35,11 +32,10 @@ class FrontThread implements OpenExchangeHost {
   );
   /** Connections that wait for the API thread to let them proceed. */
   readonly #paced = new Map<number, () => void>();
-  /** Watches with events that their clients have not read. */
-  readonly #unsent = new Set<OpenExchange>();
+  /** Watches whose clients have read something in this turn. */
+  #progressed = new Set<OpenExchange>();
   #listeners: Listeners | undefined;
   #lastId = 0;
-  #isChecking = false;
 
   constructor(port: Port, clock: Clock) {
     this.#clock = clock;
@@ -178,16 +174,13 @@ class FrontThread implements OpenExchangeHost {
   }
 
   reportProgress(exchange: OpenExchange): void {
-    this.#unsent.add(exchange);
-    if (this.#isChecking) return;
-    this.#isChecking = true;
-    setImmediate(() => this.#checkProgress());
-  }
-
-  #checkProgress(): void {
-    for (const exchange of this.#unsent) if (exchange.reportSent()) this.#unsent.delete(exchange);
-    if (this.#unsent.size === 0) this.#isChecking = false;
-    else this.#clock.timer(PROGRESS_INTERVAL_MS, () => this.#checkProgress());
+    this.#progressed.add(exchange);
+    if (this.#progressed.size > 1) return;
+    setImmediate(() => {
+      const progressed = this.#progressed;
+      this.#progressed = new Set();
+      for (const each of progressed) each.reportSent();
+    });
   }
 
   #pace(address: string): Promise<void> {

@@ -14,7 +14,7 @@ import type { FrontMessage } from './messages.ts';
 /** What an open exchange needs of its thread. */
 export interface OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void;
-  /** Calls `reportSent` until everything that was written has been sent. */
+  /** Calls `reportSent` at the end of this turn of the event loop. */
   reportProgress(exchange: OpenExchange): void;
   /** No more messages about this exchange are sent or expected. */
   closed(id: number): void;
@@ -48,12 +48,12 @@ export class OpenExchange {
   watch(extra: HeaderList): void {
     const started = this.exchange.startWatch(extra, () => this.#onClose());
     if (!(started instanceof Promise)) {
-      this.#watch = started;
+      this.#follow(started);
       return;
     }
     started.then(
       (watch) => {
-        this.#watch = watch;
+        this.#follow(watch);
         this.host.send(['watch-started', this.id]);
       },
       () => this.#onClose(),
@@ -61,9 +61,8 @@ export class OpenExchange {
   }
 
   events(batch: EventBytes, bytes: number): void {
-    this.#watch?.events(batch);
     this.#written += bytes;
-    this.host.reportProgress(this);
+    this.#watch?.events(batch);
   }
 
   text(contentType: string, extra: HeaderList): void {
@@ -90,16 +89,18 @@ export class OpenExchange {
     );
   }
 
-  /** Reports how much of a watch has been sent; returns whether that is everything. */
-  reportSent(): boolean {
-    if (!this.#watch || this.#isClosed) return true;
-    const backlog = this.#watch.backlog();
-    const total = this.#written - backlog;
-    if (total !== this.#reported) {
-      this.#reported = total;
-      this.host.send(['sent', this.id, total]);
-    }
-    return backlog === 0;
+  /** Reports how much of a watch has been sent. */
+  reportSent(): void {
+    if (!this.#watch || this.#isClosed) return;
+    const total = this.#written - this.#watch.backlog();
+    if (total === this.#reported) return;
+    this.#reported = total;
+    this.host.send(['sent', this.id, total]);
+  }
+
+  #follow(watch: EventWriter): void {
+    this.#watch = watch;
+    watch.onProgress(() => this.host.reportProgress(this));
   }
 
   #onClose(): void {

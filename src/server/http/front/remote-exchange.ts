@@ -48,6 +48,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   #written = 0;
   #sent = 0;
   #onSent: (() => void) | undefined;
+  #onProgress: (() => void) | undefined;
   #onClose: (() => void)[] | undefined;
   /** The client has disconnected or has its whole response: no more messages come from the front thread. */
   #isClosed = false;
@@ -168,6 +169,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
         break;
       case 'sent':
         this.#sent = message[2];
+        this.#onProgress?.();
         if (this.#sent >= this.#written) this.#continueWriting();
         break;
       case 'closed':
@@ -208,6 +210,9 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
         this.#front.events(this.id, batch);
       },
       backlog: () => this.#written - this.#sent,
+      onProgress: (listener) => {
+        this.#onProgress = listener;
+      },
       end: () => this.#send(['end', this.id]),
     };
   }

@@ -22,7 +22,7 @@ export function readCallStage({ bodies }: { readonly bodies: RequestBodies }) {
   async function readContent(request: ObjectRequest, options: CallOptions | undefined): Promise<RequestCall> {
     const { exchange, route, verb, lifecycle } = request;
     const content = await lifecycle.releaseSeatWhile(bodies.read(exchange, { route, verb, options }));
-    return new RequestCall(request, content.options ?? options, content);
+    return new RequestCall(request, options, content);
   }
 }
 

@@ -9,8 +9,6 @@ export interface RequestContent {
   readonly body?: unknown;
   readonly duplicates?: readonly string[] | undefined;
   readonly patchType?: PatchType;
-  /** Replaces the options of the query. */
-  readonly options?: CallOptions;
 }
 
 export const NO_CONTENT: RequestContent = Object.freeze({});

@@ -26,6 +26,7 @@ export interface EventBytes {
 
 /** Writes watch events to a client without knowing what they contain. */
 export interface EventWriter extends WatchConsumer {
+  onProgress(listener: () => void): void;
   events(batch: EventBytes): void;
 }
 

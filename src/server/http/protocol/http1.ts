@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../../base/clock.ts';
 import type { Limits } from '../limits.ts';
 import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import { noteAnsweredEarly } from '../listen/malformed-request.ts';
 import { rawChunkSocket } from '../node-internals.ts';
+import { closeInTime } from './close-in-time.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
@@ -15,9 +17,11 @@ import {
 } from './exchange.ts';
 import { ExchangeBase } from './exchange-base.ts';
 import { discardBody, maxSizeOf, readBody } from './read-body.ts';
+import { SLICE_BYTES, SlicedOutput } from './sliced-output.ts';
 
 export interface Http1Options {
-  readonly limits: Pick<Limits, 'maxBodyBytes'>;
+  readonly limits: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>;
+  readonly clock: Clock;
   readonly outgoing: BacklogLimiter;
   readonly incoming: BacklogLimiter;
 }
@@ -39,7 +43,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     protected readonly request: IncomingMessage,
     protected readonly response: ServerResponse,
     peer: Peer,
-    private readonly options: Http1Options,
+    protected readonly options: Http1Options,
   ) {
     super(peer);
   }
@@ -93,7 +97,8 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     if (extra.length > 0) head.push(...extra);
     this.#isLarge = body.length > LARGE_RESPONSE_BYTES;
     response.writeHead(code, head);
-    response.end(body);
+    if (body.length <= SLICE_BYTES) response.end(body);
+    else sendInSlices(response, body);
     const { outgoing, limits } = this.options;
     if (!outgoing.isSent(response, this.request.socket)) outgoing.add(body.length, response, this.request.socket);
     if (!this.request.complete) noteAnsweredEarly(this.request);
@@ -107,7 +112,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     response.writeHead(200, head);
     response.flushHeaders();
     this.#discardRest();
-    return new ChunkedWatch(response);
+    return new ChunkedWatch(response, this.options);
   }
 
   startText(contentType: string, extra: HeaderList): ServerResponse {
@@ -138,25 +143,60 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
   }
 }
 
-/** Events as lines; a batch is one chunk. */
+function sendInSlices(response: ServerResponse, body: Buffer): void {
+  const slices = new SlicedOutput((slice, isLast, written) => {
+    if (isLast) response.end(slice);
+    else response.write(slice, written);
+  });
+  slices.push(body);
+}
+
+/** Events as lines; a batch is one chunk, or several if it is large. */
 class ChunkedWatch implements EventWriter {
-  constructor(private readonly response: ServerResponse) {}
+  readonly #response: ServerResponse;
+  readonly #options: Http1Options;
+  readonly #large = new SlicedOutput((slice, _isLast, written) => {
+    this.#response.write(slice, (error) => {
+      written(error);
+      this.#onProgress();
+    });
+  });
+  #isEnded = false;
+  #onProgress: () => void = () => undefined;
+
+  constructor(response: ServerResponse, options: Http1Options) {
+    this.#response = response;
+    this.#options = options;
+  }
 
   events(batch: EventBytes): void {
-    const { response } = this;
-    if (response.writableEnded) return;
-    // Node would frame the chunk again for every watcher, and TLS would encrypt three pieces instead of one.
-    const socket = rawChunkSocket(response);
-    if (socket) socket.write(chunkOf(batch));
-    else response.write(batch.json());
+    const response = this.#response;
+    if (this.#isEnded || response.destroyed) return;
+    const json = batch.json();
+    if (!this.#large.isEmpty || response.writableLength + json.length > SLICE_BYTES) this.#large.push(json);
+    else {
+      // Node would frame the chunk again for every watcher, and TLS would encrypt three pieces instead of one.
+      const socket = rawChunkSocket(response);
+      if (socket) socket.write(chunkOf(batch), this.#onProgress);
+      else response.write(json, this.#onProgress);
+    }
   }
 
   backlog(): number {
-    return this.response.writableLength;
+    return this.#response.writableLength + this.#large.bytes;
+  }
+
+  onProgress(listener: () => void): void {
+    this.#onProgress = listener;
   }
 
   end(): void {
-    this.response.end();
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const response = this.#response;
+    const { clock, limits } = this.#options;
+    if (this.backlog() > 0) closeInTime(response, { clock, delayMs: limits.requestTimeoutMs });
+    this.#large.whenEmpty(() => response.end());
   }
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { HttpError } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
+import { closeInTime } from './close-in-time.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
@@ -99,7 +100,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
       stream.respond(headersOf(200, 'application/json', this.allHeaders(extra)));
       this.#discardRest();
     }
-    return new StreamWatch(stream);
+    return new StreamWatch(stream, this.options);
   }
 
   startText(contentType: string, extra: HeaderList): ServerHttp2Stream {
@@ -150,17 +151,28 @@ function headersOf(code: number, contentType: string, extra: HeaderList): Outgoi
 
 /** Events as lines; a batch is one write. */
 class StreamWatch implements EventWriter {
-  constructor(private readonly stream: ServerHttp2Stream) {}
+  #onProgress: () => void = () => undefined;
+
+  constructor(
+    private readonly stream: ServerHttp2Stream,
+    private readonly options: Http2Options,
+  ) {}
 
   events(batch: EventBytes): void {
-    if (!this.stream.writableEnded && !this.stream.destroyed) this.stream.write(batch.json());
+    if (!this.stream.writableEnded && !this.stream.destroyed) this.stream.write(batch.json(), this.#onProgress);
   }
 
   backlog(): number {
     return this.stream.writableLength;
   }
 
+  onProgress(listener: () => void): void {
+    this.#onProgress = listener;
+  }
+
   end(): void {
+    const { clock, limits } = this.options;
+    if (this.backlog() > 0) closeInTime(this.stream, { clock, delayMs: limits.requestTimeoutMs });
     this.stream.end();
   }
 }

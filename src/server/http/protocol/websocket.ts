@@ -3,8 +3,10 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { Disconnected } from '../errors.ts';
 import { currentResponse, releaseSocket, responseToUpgrade } from '../node-internals.ts';
+import { closeInTime } from './close-in-time.ts';
 import type { EventBytes, EventWriter, HeaderList, Peer, WatchFraming } from './exchange.ts';
 import { Http1Exchange, type Http1Options } from './http1.ts';
+import { SLICE_BYTES, SlicedOutput } from './sliced-output.ts';
 
 /** Prefix of a subprotocol that carries a bearer token in base64url: a browser cannot set an Authorization header. */
 const BEARER_PREFIX = 'base64url.bearer.authorization.k8s.io.';
@@ -81,7 +83,7 @@ export class UpgradeExchange extends Http1Exchange {
         socket.off('close', onDisconnect);
         webSocket.on('error', () => webSocket.terminate());
         webSocket.once('close', onClose);
-        resolve(new FramedWatch(webSocket, socket));
+        resolve(new FramedWatch(webSocket, socket, this.options));
       });
     });
   }
@@ -92,25 +94,50 @@ export class UpgradeExchange extends Http1Exchange {
   }
 }
 
-/** Each event is a text frame; those of a batch are written together. */
+/** Each event is a text message; those of a batch are written together. A large one has several frames. */
 class FramedWatch implements EventWriter {
-  constructor(
-    private readonly webSocket: WebSocket,
-    private readonly socket: Duplex,
-  ) {}
+  readonly #webSocket: WebSocket;
+  readonly #socket: Duplex;
+  readonly #options: Http1Options;
+  readonly #large = new SlicedOutput((slice, isLast, written) => {
+    this.#webSocket.send(slice, { binary: false, fin: isLast }, (error) => {
+      written(error);
+      this.#onProgress();
+    });
+  });
+  #isEnded = false;
+  #onProgress: () => void = () => undefined;
+
+  constructor(webSocket: WebSocket, socket: Duplex, options: Http1Options) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#options = options;
+  }
 
   events(batch: EventBytes): void {
-    if (this.webSocket.readyState !== this.webSocket.OPEN) return;
-    this.socket.cork();
-    for (const event of batch.events) this.webSocket.send(event.json(), { binary: false });
-    this.socket.uncork();
+    if (this.#isEnded || this.#webSocket.readyState !== this.#webSocket.OPEN) return;
+    this.#socket.cork();
+    for (const event of batch.events) {
+      const json = event.json();
+      if (!this.#large.isEmpty || this.backlog() + json.length > SLICE_BYTES) this.#large.push(json);
+      else this.#webSocket.send(json, { binary: false }, this.#onProgress);
+    }
+    this.#socket.uncork();
   }
 
   backlog(): number {
-    return this.webSocket.bufferedAmount;
+    return this.#webSocket.bufferedAmount + this.#large.bytes;
+  }
+
+  onProgress(listener: () => void): void {
+    this.#onProgress = listener;
   }
 
   end(): void {
-    this.webSocket.close(1000);
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { clock, limits } = this.#options;
+    if (this.backlog() > 0) closeInTime(this.#socket, { clock, delayMs: limits.requestTimeoutMs });
+    this.#large.whenEmpty(() => this.#webSocket.close(1000));
   }
 }

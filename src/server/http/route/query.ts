@@ -51,6 +51,7 @@ const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
  */
 export function parseQuery(search: string): Query {
   const options: Draft = {};
+  const dryRun: string[] = [];
   let watch = false;
   let watchSeen = false;
   let pretty: boolean | undefined;
@@ -61,9 +62,10 @@ export function parseQuery(search: string): Query {
       watchSeen = true;
     } else if (key === 'pretty') pretty ??= prettyOf(value);
     else if (key === 'includeObject') includeObject ??= value;
-    else if (key === 'dryRun') options.dryRun = [...(options.dryRun ?? []), value];
+    else if (key === 'dryRun') dryRun.push(value);
     else read(options, key, value);
   }
+  if (dryRun.length > 0) options.dryRun = dryRun;
   return { options, watch, pretty, includeObject };
 }
 
@@ -119,9 +121,3 @@ function integerOf(value: string): number {
 }
 
 const READERS = { string: (value: string) => value, integer: integerOf, boolean: booleanOf };
-
-/** The options of a delete with a body: delete options in the query do not count then. */
-export function withoutDeleteOptions(options: CallOptions): CallOptions {
-  const { gracePeriodSeconds: _, orphanDependents: __, propagationPolicy: ___, dryRun: ____, ...rest } = options;
-  return rest;
-}

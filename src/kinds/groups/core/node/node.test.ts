@@ -58,10 +58,12 @@ describe('a Node', () => {
     expect(object.status).not.toHaveProperty('config');
   });
 
-  it('leaves its status behind when it is exported', () => {
-    const { object } = create(Node, node({ unschedulable: true }));
-    Node.onExport?.(object);
-    expect(object).toEqual({ metadata, spec: { unschedulable: true } });
+  it('leaves the addresses of its pods behind when it is exported', () => {
+    const { object } = create(Node, node({ unschedulable: true, podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] }));
+    Node.onExport?.(object, true);
+    expect(object.spec.podCIDR).toBe('10.0.0.0/24');
+    Node.onExport?.(object, false);
+    expect(object.spec).toEqual({ unschedulable: true });
   });
 
   const taint = { key: 'a', effect: 'NoSchedule' };

@@ -114,8 +114,10 @@ export const Node = defineKind({
   onUpdate: ({ spec }: Node, old: Node) => {
     if (!old.spec.configSource) delete spec.configSource;
   },
-  onExport: (node: Partial<Node>) => {
-    delete node.status;
+  onExport: ({ spec }: Node, exact: boolean) => {
+    if (exact) return;
+    delete spec.podCIDR;
+    delete spec.podCIDRs;
   },
   rules: [fixedFields, uniqueAddresses],
   warnings: nodeWarnings,

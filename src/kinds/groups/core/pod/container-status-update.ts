@@ -1,4 +1,5 @@
 /** Rules for updates of container statuses. Paths are relative to the pod's status. */
+import { indexBy } from '../../../../base/index-by.ts';
 import {
   duplicate,
   type FieldError,
@@ -28,23 +29,30 @@ type List = keyof typeof lists;
 
 export function containerStatusRules(status: PodStatus, old: Pod): FieldError[] {
   const { spec } = old;
-  return (Object.keys(lists) as List[]).flatMap((list) => [
-    ...stayEnded(list, status, old),
-    ...(status[list] ?? []).flatMap((each, index) => {
-      const container = spec[lists[list]]?.find(({ name }) => name === each.name);
-      return under(`${list}[${index}]`, [...user(each, spec), ...health(each, list, container)]);
-    }),
-  ]);
+  return (Object.keys(lists) as List[]).flatMap((list) => {
+    const containers = indexBy<Container, string>(spec[lists[list]], ({ name }) => name);
+    return [
+      ...stayEnded(list, status, { old, containers }),
+      ...(status[list] ?? []).flatMap((each, index) =>
+        under(`${list}[${index}]`, [...user(each, spec), ...health(each, list, containers.get(each.name))]),
+      ),
+    ];
+  });
 }
 
 /** A container that has terminated and is not restarted cannot run again. */
-function stayEnded(list: List, status: PodStatus, { spec, status: old }: Pod): FieldError[] {
+function stayEnded(
+  list: List,
+  status: PodStatus,
+  { old: { spec, status: old }, containers }: { old: Pod; containers: ReadonlyMap<string, Container> },
+): FieldError[] {
+  if (!old[list]) return [];
   if (list !== 'ephemeralContainerStatuses' && mayRestartAll(spec)) return [];
+  const statuses = indexBy(status[list], ({ name }) => name);
   return (old[list] ?? []).flatMap(({ name, state: { terminated } }, index) => {
-    const now = status[list]?.find((each) => each.name === name);
+    const now = statuses.get(name);
     if (!terminated || !now || now.state.terminated) return [];
-    const container =
-      list === 'ephemeralContainerStatuses' ? undefined : spec[lists[list]]?.find((each) => each.name === name);
+    const container = list === 'ephemeralContainerStatuses' ? undefined : containers.get(name);
     if (container && mayRestart(container, spec, terminated.exitCode)) return [];
     return [forbidden(`${list}[${index}].state`, 'may not be transitioned to non-terminated state')];
   });
@@ -77,9 +85,13 @@ function health(
   if (list === 'ephemeralContainerStatuses') {
     return [forbidden('allocatedResourcesStatus', 'must not be specified in container status')];
   }
+  const claims = new Set(container?.resources.claims?.map(claimName));
   return allocatedResourcesStatus.flatMap(({ name, resources = [] }, index) => {
     const seen = new Set<string>();
-    const found = container && !isAskedFor(name, container) ? [invalid('name', name, whatIsAskedFor(name))] : [];
+    const isAskedFor = name.startsWith('claim:')
+      ? claims.has(name)
+      : amountIn(container?.resources.requests, name) !== undefined;
+    const found = container && !isAskedFor ? [invalid('name', name, whatIsAskedFor(name))] : [];
     resources.forEach(({ resourceID, health: word = '', message }, place) => {
       const at = `resources[${place}]`;
       if (!healths.includes(word)) found.push(notSupported(`${at}.health`, word, healths));
@@ -92,13 +104,8 @@ function health(
   });
 }
 
-function isAskedFor(name: string, { resources }: Container): boolean {
-  if (!name.startsWith('claim:')) return amountIn(resources.requests, name) !== undefined;
-  return (resources.claims ?? []).some((claim) => {
-    const request = claim.request ? `/${claim.request}` : '';
-    return name === `claim:${claim.name}${request}`;
-  });
-}
+const claimName = ({ name, request }: { name: string; request?: string }) =>
+  request ? `claim:${name}/${request}` : `claim:${name}`;
 
 function whatIsAskedFor(name: string): string {
   return name.startsWith('claim:')

@@ -1,3 +1,4 @@
+import { indexBy } from '../../../../base/index-by.ts';
 import { age, type ColumnList, NONE, name, type Sparse, wide } from '../../../columns/column.ts';
 import { elapsed } from '../../../columns/elapsed.ts';
 import type { Completion } from '../../../kind.ts';
@@ -31,10 +32,8 @@ export const podColumns: ColumnList<Pod> = ({ text }) => [
 function gates({ spec, status }: Sparse<Pod>): string {
   const wanted = spec?.readinessGates ?? [];
   if (wanted.length === 0) return NONE;
-  const conditions = status?.conditions ?? [];
-  const holding = wanted.filter(
-    ({ conditionType }) => conditions.find(({ type }) => type === conditionType)?.status === 'True',
-  );
+  const conditions = indexBy(status?.conditions, ({ type }) => type);
+  const holding = wanted.filter(({ conditionType }) => conditions.get(conditionType)?.status === 'True');
   return `${holding.length}/${wanted.length}`;
 }
 

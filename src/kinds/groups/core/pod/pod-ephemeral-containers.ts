@@ -1,10 +1,14 @@
 /** The subresource `ephemeralcontainers`: containers can be added for debugging, and cannot be changed or removed. */
+import { indexBy } from '../../../../base/index-by.ts';
 import { clone, deepEqual } from '../../../../base/tree.ts';
 import { type FieldError, forbidden, under } from '../../../../schema/field-error.ts';
 import { MIRROR, podAnnotationChanges } from '../../../shapes/pod/pod-annotations.ts';
 import type { Pod } from './pod-fields.ts';
 import { keepOwnMetadata } from './pod-metadata.ts';
 import { treeDiff } from './tree-diff.ts';
+
+/** Of further containers, only the names are reported. */
+const MAX_DIFFS = 5;
 
 /** Reverts every other change. */
 export function keepAllButEphemeralContainers(pod: Pod, old: Pod): void {
@@ -19,12 +23,15 @@ export function ephemeralContainersRules(pod: Pod, old: Pod): FieldError[] {
     return [forbidden('', 'static pods do not support ephemeral containers')];
   }
   const found = under('metadata.annotations', podAnnotationChanges(pod.metadata.annotations, old.metadata.annotations));
+  const containers = indexBy(pod.spec.ephemeralContainers, ({ name }) => name);
+  let diffs = 0;
   for (const before of old.spec.ephemeralContainers ?? []) {
-    const now = pod.spec.ephemeralContainers?.find(({ name }) => name === before.name);
+    const now = containers.get(before.name);
     const changed = `existing ephemeral containers ${JSON.stringify(before.name)} may not be`;
     if (!now) found.push(forbidden('spec.ephemeralContainers', `${changed} removed\n`));
     else if (!deepEqual(now, before)) {
-      found.push(forbidden('spec.ephemeralContainers', `${changed} changed\n${treeDiff(before, now)}`));
+      const diff = ++diffs <= MAX_DIFFS ? treeDiff(before, now) : '';
+      found.push(forbidden('spec.ephemeralContainers', `${changed} changed\n${diff}`));
     }
   }
   return found;

@@ -1,4 +1,5 @@
 /** Rules for status updates of pods. */
+import { indexBy } from '../../../../base/index-by.ts';
 import { duplicate, type FieldError, forbidden, invalid, under } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, qualifiedName } from '../../../../schema/names.ts';
 import { ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
@@ -15,8 +16,9 @@ export function keepObserved(pod: Pod, old: Pod): void {
   else delete pod.metadata.ownerReferences;
   if (old.status.qosClass) status.qosClass ??= old.status.qosClass;
   if (old.status.observedGeneration) status.observedGeneration ??= old.status.observedGeneration;
+  const conditionsBefore = indexBy(old.status.conditions, ({ type }) => type);
   for (const condition of status.conditions ?? []) {
-    const before = old.status.conditions?.find(({ type }) => type === condition.type)?.observedGeneration;
+    const before = conditionsBefore.get(condition.type)?.observedGeneration;
     if (before) condition.observedGeneration ??= before;
   }
 }
@@ -72,10 +74,11 @@ function qualityOfService({ qosClass }: PodStatus, { qosClass: old }: PodStatus)
 
 function resourceClaims({ resourceClaimStatuses = [] }: PodStatus, spec: PodSpec): FieldError[] {
   const seen = new Set<string>();
+  const known = new Set(spec.resourceClaims?.map(({ name }) => name));
   return resourceClaimStatuses.flatMap(({ name, resourceClaimName: claim }, index) => {
     const at = `resourceClaimStatuses[${index}]`;
     const found: FieldError[] = [];
-    if (!spec.resourceClaims?.some((each) => each.name === name)) {
+    if (!known.has(name)) {
       found.push(invalid(`${at}.name`, name, 'must match the name of an entry in `spec.resourceClaims`'));
     }
     if (seen.has(name)) found.push(duplicate(`${at}.name`, name));
@@ -91,10 +94,9 @@ type Addresses = readonly { readonly ip: string }[];
 
 /** At most one address per IP family. Unchanged addresses are not checked again. */
 function addresses(field: 'podIPs' | 'hostIPs', list: Addresses = [], old: Addresses = []): FieldError[] {
+  const known = new Set(old.map(({ ip }) => ip));
   const found = list.flatMap(({ ip }, index) =>
-    old.some((before) => before.ip === ip)
-      ? []
-      : ipProblems(ip).map((complaint) => invalid(`${field}[${index}]`, ip, complaint)),
+    known.has(ip) ? [] : ipProblems(ip).map((complaint) => invalid(`${field}[${index}]`, ip, complaint)),
   );
   const families = new Set(list.map(({ ip }) => ipFamily(ip)));
   if (list.length > families.size) {

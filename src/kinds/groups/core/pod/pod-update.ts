@@ -38,7 +38,7 @@ function specChanges(spec: PodSpec, old: PodSpec): FieldError[] {
     ...schedulingGates(spec, old),
   ];
   const rest = { ...spec, ...mutableFields(spec, old) };
-  if (old.schedulingGates) found.push(...whileGated(spec, old, rest));
+  if (old.schedulingGates) for (const each of whileGated(spec, old, rest)) found.push(each);
   if (!deepEqual(rest, old)) {
     const detail = `pod updates may not change fields other than ${updatable}\n${treeDiff(old, rest)}`;
     found.push(forbidden('', detail));
@@ -74,15 +74,16 @@ function deadline(seconds: number | undefined, old: number | undefined): FieldEr
 
 /** Existing tolerations cannot be removed, but their tolerationSeconds can change. */
 function tolerations(list: readonly Toleration[], old: readonly Toleration[]): FieldError[] {
-  const kept = old.every((before) =>
-    list.some((each) => deepEqual({ ...before, tolerationSeconds: each.tolerationSeconds }, each)),
-  );
+  const identity = ({ key, operator, value, effect }: Toleration) => JSON.stringify([key, operator, value, effect]);
+  const now = new Set(list.map(identity));
+  const kept = old.every((before) => now.has(identity(before)));
   return kept ? [] : [forbidden('tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
 }
 
 function schedulingGates({ schedulingGates: gates = [] }: PodSpec, { schedulingGates: old = [] }: PodSpec) {
+  const known = new Set(old.map(({ name }) => name));
   return gates.flatMap(({ name }, index) => {
-    if (old.some((before) => before.name === name)) return [];
+    if (known.has(name)) return [];
     const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
     return [forbidden(`schedulingGates[${index}].name`, detail)];
   });
@@ -100,7 +101,8 @@ function whileGated(spec: PodSpec, old: PodSpec, rest: PodSpec): FieldError[] {
   rest.nodeSelector = old.nodeSelector;
   if (deepEqual(spec.affinity?.nodeAffinity, old.affinity?.nodeAffinity)) return found;
   const path = 'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
-  found.push(...under(path, narrowed(terms(spec.affinity?.nodeAffinity), terms(old.affinity?.nodeAffinity))));
+  const widened = narrowed(terms(spec.affinity?.nodeAffinity), terms(old.affinity?.nodeAffinity));
+  for (const each of under(path, widened)) found.push(each);
   const { nodeAffinity: _, ...others } = spec.affinity ?? {};
   const nodeAffinity = old.affinity?.nodeAffinity;
   const same = { ...others, ...(nodeAffinity ? { nodeAffinity } : {}) };

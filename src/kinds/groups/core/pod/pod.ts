@@ -14,6 +14,7 @@ import { type Pod as PodObject, podFields } from './pod-fields.ts';
 import { keepAllButResources, resizeRules } from './pod-resize.ts';
 import { keepObserved, podStatusRules } from './pod-status-update.ts';
 import { podUpdateRules } from './pod-update.ts';
+import { forgetRestarts } from './restart-counts.ts';
 
 export type Pod = PodObject;
 
@@ -60,6 +61,10 @@ export const Pod = defineKind({
   statusWarnings: addressWarnings,
   gracePeriod,
   fromTemplates: true,
+  onExport: ({ metadata, spec }: Pod, exact: boolean) => {
+    forgetRestarts(metadata.annotations);
+    if (!exact) delete spec.nodeName;
+  },
   columns: podColumns,
   rows: { completed: podCompletion },
 });

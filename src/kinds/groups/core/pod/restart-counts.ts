@@ -30,6 +30,11 @@ export function restartAnnotations(counts: Iterable<readonly [string, number]>):
   return beyond.length === 0 ? undefined : { [ANNOTATION]: JSON.stringify(Object.fromEntries(beyond)) };
 }
 
+/** Removes the annotation. */
+export function forgetRestarts(annotations: Record<string, string> | undefined): void {
+  delete annotations?.[ANNOTATION];
+}
+
 /** Clients can write the annotation, so values that are not restart counts are ignored. */
 function totalsOf(text: string): ReadonlyMap<string, number> {
   try {

@@ -33,25 +33,27 @@ export function clusterIpErrors(spec: ServiceSpec, old: ServiceSpec | undefined)
   if (!hasAddresses(spec)) return [];
   const { clusterIPs: addresses = [], ipFamilies: families = [] } = spec;
   const errors = formsAgree(spec);
+  const seen = new Set<string>();
   families.forEach((family, index) => {
-    if (families.indexOf(family) < index) errors.push(duplicate(`spec.ipFamilies[${index}]`, family));
+    if (seen.has(family)) errors.push(duplicate(`spec.ipFamilies[${index}]`, family));
+    seen.add(family);
   });
+  const known = new Set(old?.clusterIPs);
   const malformed = addresses.flatMap((ip, index) => {
     if (ip === HEADLESS && index === 0) {
       return addresses.length > 1 ? [wrong(spec, "'None' must be the first and only value")] : [];
     }
-    const problems = old?.clusterIPs?.includes(ip) ? [] : ipProblems(ip);
+    const problems = known.has(ip) ? [] : ipProblems(ip);
     return problems.map((problem) => invalid(`spec.clusterIPs[${index}]`, ip, problem));
   });
-  errors.push(...malformed);
+  for (const each of malformed) errors.push(each);
   if (addresses.length > 2) errors.push(wrong(spec, 'may only hold up to 2 values'));
   // Further checks make no sense for malformed addresses.
   if (malformed.length > 0) return errors;
   if (addresses.length > 1 && new Set(addresses.map(ipFamily)).size < 2) {
     errors.push(wrong(spec, 'may specify no more than one IP for each IP family'));
   }
-  if (!isHeadless(spec)) errors.push(...ofTheirFamilies(addresses, families));
-  return errors;
+  return isHeadless(spec) ? errors : [...errors, ...ofTheirFamilies(addresses, families)];
 }
 
 const wrong = (spec: ServiceSpec, detail: string) => invalid('spec.clusterIPs', spec.clusterIPs, detail);

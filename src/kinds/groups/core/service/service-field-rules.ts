@@ -30,21 +30,19 @@ export function portList(ports: readonly ServicePort[]): FieldError[] {
     names.add(name);
     return [];
   });
-  errors.push(
+  return [
+    ...errors,
     ...repeated(
       ports,
       (port) => port.nodePort,
       (port, at) => duplicate(`${at}.nodePort`, port.nodePort),
     ),
-  );
-  errors.push(
     ...repeated(
       ports,
       (port) => port.port,
       (port, at) => duplicate(at, asComparedPort(port)),
     ),
-  );
-  return errors;
+  ];
 }
 
 function repeated(

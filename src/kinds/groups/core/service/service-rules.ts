@@ -39,7 +39,8 @@ function newOnes(
   known: readonly string[] | undefined,
   judge: (value: string, index: number) => readonly FieldError[],
 ): FieldError[] {
-  return (values ?? []).flatMap((value, index) => (known?.includes(value) ? [] : judge(value, index)));
+  const old = new Set(known);
+  return (values ?? []).flatMap((value, index) => (old.has(value) ? [] : judge(value, index)));
 }
 
 const complaints = (field: string, value: unknown, words: readonly string[]) =>
@@ -134,9 +135,9 @@ function externalName({ spec }: Service): FieldError[] {
 }
 
 function externalIps({ spec }: Service, context: ServiceContext): FieldError[] {
-  const known = oldSpec(context)?.externalIPs;
+  const known = new Set(oldSpec(context)?.externalIPs);
   return (spec.externalIPs ?? []).flatMap((ip, index) => {
-    const malformed = known?.includes(ip) ? [] : ipProblems(ip);
+    const malformed = known.has(ip) ? [] : ipProblems(ip);
     return complaints(`spec.externalIPs[${index}]`, ip, malformed.length > 0 ? malformed : endpointIpProblems(ip));
   });
 }
@@ -209,10 +210,10 @@ function ingress({ spec, status }: Service, context: ServiceContext): FieldError
   if (points.length > 0 && spec.type !== 'LoadBalancer') {
     return [forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'")];
   }
-  const known = context.oldRoot?.status?.loadBalancer.ingress?.map((point) => point.ip) ?? [];
+  const known = new Set(context.oldRoot?.status?.loadBalancer.ingress?.map((point) => point.ip));
   return points.flatMap(({ ip, ipMode, hostname }, index) => {
     const at = `${field}[${index}]`;
-    const errors = ip && !known.includes(ip) ? complaints(`${at}.ip`, ip, ipProblems(ip)) : [];
+    const errors = ip && !known.has(ip) ? complaints(`${at}.ip`, ip, ipProblems(ip)) : [];
     if (ip && !ipMode) errors.push(required(`${at}.ipMode`, 'must be specified when `ip` is set'));
     if (!ip && ipMode) errors.push(forbidden(`${at}.ipMode`, 'may not be specified when `ip` is not set'));
     if (!hostname) return errors;

@@ -95,7 +95,7 @@ describe('an exported Service', () => {
     ['stays headless', { clusterIP: 'None', ports: [{ port: 80 }] }, ['None', undefined]],
   ])('%s', (_what, spec, [clusterIP, nodePort]) => {
     const { object } = create(Service, service(spec));
-    Service.onExport?.(object);
+    Service.onExport?.(object, false);
     expect(object.spec.clusterIP).toBe(clusterIP);
     expect(object.spec.ports?.[0]?.nodePort).toBe(nodePort);
   });

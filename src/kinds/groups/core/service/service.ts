@@ -43,9 +43,8 @@ export const Service = defineKind({
 });
 
 /** Removes addresses from an exported service, except None, so that it can be created in another cluster. */
-function forgetAllocated(service: Service): void {
-  const { spec } = service;
-  service.status = { loadBalancer: {} };
+function forgetAllocated({ spec }: Service, exact: boolean): void {
+  if (exact) return;
   if (!isHeadless(spec)) {
     delete spec.clusterIP;
     delete spec.clusterIPs;

@@ -31,6 +31,10 @@ export const limitRanger: AdmissionPlugin = {
     for (const range of ranges) fillIn(pod, range);
   },
 
+  forget(object) {
+    if (object.kind === Pod.kind) forgetFilled(object as Pod);
+  },
+
   validate(core, request) {
     if (request.old?.metadata.deletionTimestamp) return;
     for (const { spec } of objectsIn(core, LimitRange, request.namespace)) {
@@ -83,6 +87,26 @@ function filled(
   if (missingLimits.length > 0) next.limits = { ...limits, ...resources.limits };
   if (missingRequests.length > 0) next.requests = { ...requests, ...resources.requests };
   return { ...container, resources: next };
+}
+
+const FILLED = /^(?<names>.+) (?<list>request|limit) for (?<words>container|init container) (?<name>\S+)$/;
+
+/** Removes what the annotation names, and the annotation. */
+function forgetFilled({ metadata, spec }: Pod): void {
+  const text = metadata.annotations?.[DEFAULTS_ANNOTATION];
+  if (text === undefined) return;
+  delete metadata.annotations?.[DEFAULTS_ANNOTATION];
+  for (const message of text.replace(/^LimitRanger plugin set: /, '').split('; ')) {
+    const { names = '', list, words, name } = FILLED.exec(message)?.groups ?? {};
+    const containers = words === 'container' ? spec.containers : (spec.initContainers ?? []);
+    const resources = containers.find((container) => container.name === name)?.resources;
+    const amounts = list === 'request' ? resources?.requests : resources?.limits;
+    if (!resources || !amounts) continue;
+    for (const each of names.split(', ')) delete amounts[each];
+    if (Object.keys(amounts).length > 0) continue;
+    if (list === 'request') delete resources.requests;
+    else delete resources.limits;
+  }
 }
 
 function missing(wanted: ResourceList, present: ResourceList = {}): string[] {

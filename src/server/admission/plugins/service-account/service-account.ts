@@ -55,6 +55,15 @@ export const serviceAccount: AdmissionPlugin = {
     return account ? equip(core, spec, account) : waitFor(core, request, spec);
   },
 
+  forget(object) {
+    const { spec } = object as Pod;
+    if (spec.serviceAccountName === DEFAULT_ACCOUNT) {
+      delete spec.serviceAccountName;
+      delete spec.serviceAccount;
+    }
+    unmountToken(spec);
+  },
+
   validate(core, request) {
     const { spec } = request.object as Pod;
     if (isMirror(request)) return checkMirror(request, spec);
@@ -150,6 +159,23 @@ function mountToken(spec: PodSpec, ownName: string): void {
   }
   if (!isNeeded || present !== undefined) return;
   spec.volumes = [...(spec.volumes ?? []), { name, projected: CREDENTIALS as never }];
+}
+
+/** The reverse of mountToken: removes the volume, and the mounts that it added. */
+function unmountToken(spec: PodSpec): void {
+  const own = spec.volumes?.find(({ name, projected }) => {
+    return name.startsWith(VOLUME_PREFIX) && projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken);
+  });
+  if (!own) return;
+  spec.volumes = spec.volumes?.filter((volume) => volume !== own);
+  if (!spec.volumes?.length) delete spec.volumes;
+  for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
+    const mounts = container.volumeMounts?.filter(({ name, mountPath }) => {
+      return name !== own.name || mountPath !== MOUNT_PATH;
+    });
+    if (mounts?.length) container.volumeMounts = mounts;
+    else delete container.volumeMounts;
+  }
 }
 
 /** Parses a boolean as Go's strconv.ParseBool does. */

@@ -1,0 +1,9 @@
+/** The items of a list by a key, for lookups in constant time. Of several with the same key, the first counts. */
+export function indexBy<T, K>(items: readonly T[] | undefined, key: (item: T) => K): Map<K, T> {
+  const index = new Map<K, T>();
+  for (const item of items ?? []) {
+    const id = key(item);
+    if (!index.has(id)) index.set(id, item);
+  }
+  return index;
+}

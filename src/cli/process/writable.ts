@@ -1,0 +1,42 @@
+/** Finds out whether files and directories could be written, without writing anything. */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { CliError } from '../output/cli-error.ts';
+
+/** Throws when the file that `flag` names could be neither changed nor created, its folders included. */
+export async function checkWritableFile(flag: string, file: string): Promise<void> {
+  await check(flag, resolve(file), 'file');
+}
+
+/** The same for a directory. */
+export async function checkWritableDirectory(flag: string, directory: string): Promise<void> {
+  await check(flag, resolve(directory), 'directory');
+}
+
+async function check(flag: string, path: string, expected: 'file' | 'directory'): Promise<void> {
+  const refuse = (why: string) => new CliError(`${flag} ${path} cannot be written: ${why}`);
+  const found = await statIfThere(path);
+  if (found?.isDirectory() && expected === 'file') throw refuse('it is a directory');
+  if (found && !found.isDirectory() && expected === 'directory') throw refuse('it is not a directory');
+  const present = found ? path : await nearestAncestor(path);
+  if (!found && !(await stat(present)).isDirectory()) throw refuse(`${present} is not a directory`);
+  await access(present, constants.W_OK).catch(() => {
+    throw refuse(`no permission to write ${present}`);
+  });
+}
+
+async function nearestAncestor(path: string): Promise<string> {
+  let ancestor = dirname(path);
+  while (!(await statIfThere(ancestor))) ancestor = dirname(ancestor);
+  return ancestor;
+}
+
+async function statIfThere(path: string) {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}

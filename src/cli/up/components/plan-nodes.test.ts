@@ -1,0 +1,46 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { planNodes } from './plan-nodes.ts';
+import { runtimeOf } from './runtimes.ts';
+
+const plan = (settings: Partial<Parameters<typeof planNodes>[0]> = {}) =>
+  planNodes({ name: 'dev', runtime: 'auto', store: 'embedded', ...settings });
+
+test('there is no runtime for real pods yet, so that auto is simulated', () => {
+  expect(runtimeOf('auto')).toBe('simulated');
+  expect(runtimeOf('simulated')).toBe('simulated');
+});
+
+test('a cluster has one node unless it is told otherwise', async () => {
+  expect(await plan()).toMatchObject({ runtime: 'simulated', names: ['dev-node-1'], clusterCidr: '10.244.0.0/16' });
+  expect((await plan({ nodes: 2 })).names).toEqual(['dev-node-1', 'dev-node-2']);
+  expect((await plan({ nodes: 0 })).names).toEqual([]);
+});
+
+test('servers on a shared store run nodes only when they are asked for: they would all run the same ones', async () => {
+  expect((await plan({ store: 'etcd' })).names).toEqual([]);
+  expect((await plan({ store: 'etcd', nodes: 1 })).names).toEqual(['dev-node-1']);
+  expect((await plan({ store: 'etcd', runtime: 'simulated' })).names).toEqual(['dev-node-1']);
+});
+
+test('pod addresses have room for all nodes', async () => {
+  expect((await plan({ nodes: 300 })).clusterCidr).toBe('10.128.0.0/9');
+  await expect(plan({ nodes: 9, clusterCidr: '10.0.0.0/27' })).rejects.toThrow('10.0.0.0/27 has no room for the pods');
+});
+
+test('rules are read, and a file that cannot be used is named', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'qd-rules-'));
+  const file = join(folder, 'rules.yaml');
+  try {
+    await expect(plan({ simulation: file })).rejects.toThrow(`--simulation ${file} cannot be used: ENOENT`);
+    await writeFile(file, 'nodes: [{ labels: { a: b } }]');
+    expect((await plan({ simulation: file })).rules.nodes).toHaveLength(1);
+    expect((await plan({ simulation: '' })).rules.nodes).toEqual([]);
+    await writeFile(file, 'node: []');
+    await expect(plan({ simulation: file })).rejects.toThrow('cannot be used');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,60 @@
+/** Which nodes a start runs, and how. Reads the rules, and creates nothing. */
+import { readFile } from 'node:fs/promises';
+import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
+import type { Rules } from '../../../node/simulated/rules/rules.ts';
+import { type StoreName, storeDriver } from '../../../store/drivers.ts';
+import type { ClusterFlags } from '../../flags/cluster.ts';
+import { CliError } from '../../output/cli-error.ts';
+import type { ComponentFlags } from './flags.ts';
+import { type Runtime, runtimeOf } from './runtimes.ts';
+
+type NodeSettings = Pick<ClusterFlags, 'name'> &
+  Pick<ComponentFlags, 'runtime' | 'nodes' | 'simulation' | 'clusterCidr'> & { readonly store: StoreName };
+
+export interface NodePlan {
+  readonly runtime: Runtime;
+  /** In order; may be empty. */
+  readonly names: readonly string[];
+  /** Divided among the nodes for their pods. */
+  readonly clusterCidr: string;
+  readonly rules: Rules;
+}
+
+/** Each node has 256 addresses. */
+const NODES_IN_DEFAULT_CIDR = 256;
+
+/** Rejects when the settings do not go together, or the rules cannot be used. */
+export async function planNodes(settings: NodeSettings): Promise<NodePlan> {
+  const { name, clusterCidr: givenCidr, simulation } = settings;
+  const runtime = runtimeOf(settings.runtime);
+  const count = nodeCount(settings);
+  const clusterCidr = givenCidr ?? (count > NODES_IN_DEFAULT_CIDR ? '10.128.0.0/9' : '10.244.0.0/16');
+  if (!subnetsOf(clusterCidr, count)) {
+    throw new CliError(`--cluster-cidr: ${clusterCidr} has no room for the pods of ${count} nodes`);
+  }
+  const names = Array.from({ length: count }, (_, index) => `${name}-node-${index + 1}`);
+  return { runtime, names, clusterCidr, rules: await rulesOf(simulation) };
+}
+
+/**
+ * A cluster has one node unless it is told otherwise. On a store that several servers share, each of them would run the
+ * same one: there, nodes must be asked for.
+ */
+function nodeCount({ runtime, nodes, store }: NodeSettings): number {
+  return nodes ?? (runtime === 'auto' && storeDriver(store).shared ? 0 : 1);
+}
+
+/** An empty name means no rules: so a file that the data directory remembers can be dropped. */
+async function rulesOf(file: string | undefined): Promise<Rules> {
+  const { NO_RULES, readRules } = await import('../../../node/simulated/rules/read-rules.ts');
+  if (!file) return NO_RULES;
+  try {
+    const { parse } = await import('yaml');
+    return readRules(parse(await readFile(file, 'utf8')));
+  } catch (cause) {
+    throw new CliError(
+      `--simulation ${file} cannot be used: ${(cause as Error).message}; --simulation "" starts without rules`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,18 @@
+/** Every name that this or an earlier release gives to something in a data directory. */
+const OWN_NAMES: readonly RegExp[] = [
+  /^(cluster|last-start)\.json$/,
+  /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
+  /^(pki|audit|volumes)$/,
+  /^store(\.next|\.before-.+)?$/,
+  /^encryption\.key$/,
+  /^admin\.kubeconfig(\.lock)?$/,
+  /^qd\.log(\.1)?$/,
+  /^\.rotate-.+$/,
+  // Files that were about to replace others when the process ended.
+  /^(cluster\.json|last-start\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
+];
+
+/** Whether a file or folder in a data directory was created by qd. */
+export function isOwnFile(name: string): boolean {
+  return OWN_NAMES.some((pattern) => pattern.test(name));
+}

@@ -1,0 +1,89 @@
+/** The files that authentication flags name, read and checked before anything is created. */
+import { readFile } from 'node:fs/promises';
+import { longName, propertyOf } from '../../../base/flag.ts';
+import type { TokenSource } from '../../../server/authn/authenticator.ts';
+import type { OidcOptions } from '../../../server/authn/oidc.ts';
+import { passwordFile } from '../../../server/authn/password-file.ts';
+import { tokenFile } from '../../../server/authn/token-file.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { type IdentityFlags, identityFlags } from './flags.ts';
+import { issuersOf } from './service-account-tokens.ts';
+
+export interface AuthenticationFiles {
+  readonly tokens: TokenSource | undefined;
+  readonly passwords: ReturnType<typeof passwordFile> | undefined;
+  readonly oidc: OidcSettings | undefined;
+}
+
+type OidcSettings = Omit<OidcOptions, 'fetch' | 'clock' | 'log'> & {
+  /** PEM; undefined: those that Node trusts. */
+  readonly ca: string | undefined;
+};
+
+/** Rejects when a file cannot be used, or flags do not go together. */
+export async function readAuthenticationFiles(settings: IdentityFlags): Promise<AuthenticationFiles> {
+  await clientAuthorities('', settings.clientCaFile);
+  return {
+    tokens: await fromFile(settings.tokenAuthFile, '--token-auth-file', tokenFile),
+    passwords: await fromFile(settings.basicAuthFile, '--basic-auth-file', passwordFile),
+    oidc: await oidcSettings(settings),
+  };
+}
+
+/** Authorities that sign client certificates: the cluster's own, and those of the file. */
+export async function clientAuthorities(own: string, file: string | undefined): Promise<string> {
+  const given = await fromFile(file, '--client-ca-file', certificates);
+  return given === undefined ? own : `${own}${given}`;
+}
+
+/** Undefined when there is no issuer. */
+async function oidcSettings(settings: IdentityFlags): Promise<OidcSettings | undefined> {
+  const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernameClaim: usernameClaim } = settings;
+  if (issuer === undefined && clientId === undefined) {
+    refuseWithoutIssuer(settings);
+    return undefined;
+  }
+  if (issuer === undefined || clientId === undefined) {
+    throw new CliError('--oidc-issuer-url and --oidc-client-id must be given together');
+  }
+  if (issuersOf(settings).includes(issuer)) {
+    throw new CliError(`${issuer} cannot be the issuer of both service account tokens and ID tokens`);
+  }
+  const defaultPrefix = usernameClaim === 'email' ? '' : `${issuer}#`;
+  const prefix = settings.oidcUsernamePrefix;
+  return {
+    issuer,
+    clientId,
+    usernameClaim,
+    usernamePrefix: prefix === '-' ? '' : (prefix ?? defaultPrefix),
+    groupsClaim: settings.oidcGroupsClaim,
+    groupsPrefix: settings.oidcGroupsPrefix === '-' ? '' : settings.oidcGroupsPrefix,
+    requiredClaims: settings.oidcRequiredClaim ?? new Map(),
+    algorithms: settings.oidcSigningAlgs,
+    ca: await fromFile(settings.oidcCaFile, '--oidc-ca-file', certificates),
+  };
+}
+
+/** Flags that would have no effect were probably meant to have one. */
+function refuseWithoutIssuer(settings: IdentityFlags): void {
+  const flag = identityFlags.find(
+    (each) =>
+      longName(each).startsWith('--oidc-') &&
+      String(settings[propertyOf(each) as keyof IdentityFlags]) !== String(each.default),
+  );
+  if (flag) throw new CliError(`${longName(flag)} needs --oidc-issuer-url and --oidc-client-id`);
+}
+
+function certificates(text: string): string {
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no PEM certificate');
+  return text;
+}
+
+async function fromFile<T>(file: string | undefined, flag: string, parse: (text: string) => T): Promise<T | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return parse(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new CliError(`${flag} ${file} cannot be used: ${(cause as Error).message}`, { cause });
+  }
+}

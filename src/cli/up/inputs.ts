@@ -1,0 +1,47 @@
+/**
+ * What the settings refer to: files are read, names and combinations checked, before anything is created. After a start
+ * that was refused for its flags, nothing is there that was not there before.
+ */
+
+import type { AdmissionPlugin } from '../../server/admission/plugin.ts';
+import type { FlowControlSettings } from '../../server/fairness/create-flow-control.ts';
+import { checkWritableDirectory } from '../process/writable.ts';
+import { admission } from './api/admission.ts';
+import { type Authorization, authorization } from './api/authorization.ts';
+import { flowControlSettings } from './api/load.ts';
+import { checkControllers } from './components/choice.ts';
+import { type NodePlan, planNodes } from './components/plan-nodes.ts';
+import type { Settings } from './flags.ts';
+import { type AuthenticationFiles, readAuthenticationFiles } from './identity/authentication-files.ts';
+import { checkKubeconfig } from './identity/kubeconfig.ts';
+import { checkListeners } from './listeners/check.ts';
+import { type AuditInputs, readAuditInputs } from './observability/audit-inputs.ts';
+import { checkKeyFile } from './store/encryption.ts';
+
+export interface Inputs {
+  readonly authentication: AuthenticationFiles;
+  readonly authorization: Authorization;
+  readonly admission: readonly AdmissionPlugin[];
+  readonly flowControl: FlowControlSettings;
+  readonly audit: AuditInputs;
+  readonly nodes: NodePlan;
+}
+
+/** Rejects when the settings cannot be used. */
+export async function readInputs(settings: Settings): Promise<Inputs> {
+  const { kubeconfig, encryptionKeyFile, volumesDir } = settings;
+  checkControllers(settings);
+  const inputs = {
+    admission: admission(settings),
+    flowControl: flowControlSettings(settings),
+    authentication: await readAuthenticationFiles(settings),
+    authorization: await authorization(settings),
+    audit: await readAuditInputs(settings),
+    nodes: await planNodes(settings),
+  };
+  if (encryptionKeyFile !== undefined) await checkKeyFile(encryptionKeyFile);
+  if (volumesDir !== undefined) await checkWritableDirectory('--volumes-dir', volumesDir);
+  if (kubeconfig !== undefined) await checkKubeconfig(kubeconfig);
+  await checkListeners(settings);
+  return inputs;
+}

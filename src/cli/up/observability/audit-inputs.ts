@@ -1,0 +1,36 @@
+/** The policy and the webhook of the audit flags, read and checked before anything is created. */
+import { readFile } from 'node:fs/promises';
+import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
+import { defaultPolicy } from '../../../server/audit/default-policy.ts';
+import { type Policy, PolicyError, parsePolicy } from '../../../server/audit/policy.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { checkWritableFile } from '../../process/writable.ts';
+import { auditWebhookConnection } from './audit-webhook.ts';
+import type { AuditFlags } from './flags.ts';
+
+export interface AuditInputs {
+  readonly policy: Policy;
+  readonly webhook: Connection | undefined;
+}
+
+/** Rejects when a file cannot be used, or flags do not go together. */
+export async function readAuditInputs(settings: AuditFlags): Promise<AuditInputs> {
+  const { auditPolicyFile: file, auditLogPath: path } = settings;
+  const webhook = await auditWebhookConnection(settings);
+  if (file !== undefined && path === '' && !webhook) {
+    throw new CliError('--audit-policy-file needs an audit log or a webhook, and --audit-log-path is empty');
+  }
+  if (path !== undefined && path !== '' && path !== '-') await checkWritableFile('--audit-log-path', path);
+  return { policy: file === undefined ? defaultPolicy : await readPolicy(file), webhook };
+}
+
+async function readPolicy(file: string): Promise<Policy> {
+  try {
+    const text = await readFile(file, 'utf8');
+    const { parse } = await import('yaml');
+    return parsePolicy(parse(text));
+  } catch (cause) {
+    const what = cause instanceof PolicyError ? 'is not an audit policy' : 'cannot be read';
+    throw new CliError(`--audit-policy-file ${file} ${what}: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Parsers of client text take linear time, whatever the text is: a quadratic one would stop the server for minutes with the
+ * text that fits into a body.
+ */
+import { describe, expect, it } from 'vitest';
+import { canonicalQuantity, parseQuantity } from '../../src/base/quantity.ts';
+import { isTimeZone, parseCronSchedule } from '../../src/kinds/groups/batch/cron-schedule.ts';
+import { firstCommonIndex, parseIndexes } from '../../src/kinds/groups/batch/indexes.ts';
+import { pullPolicyOf } from '../../src/kinds/shapes/container/image-name.ts';
+import { cidrProblems, ipProblems } from '../../src/kinds/shapes/meta/ip-address.ts';
+import * as names from '../../src/schema/names.ts';
+import { parseFieldSelector, parseLabelSelector } from '../../src/schema/selector.ts';
+import { canonicalDuration, canonicalTime } from '../../src/schema/time-formats.ts';
+import { requestedUser } from '../../src/server/authz/impersonation/requested-user.ts';
+import { coversPath } from '../../src/server/authz/rbac/rule.ts';
+import { formatOf, patchTypeOf } from '../../src/server/http/body/decode-body.ts';
+import { decodeJson } from '../../src/server/http/body/json.ts';
+import { negotiate } from '../../src/server/http/respond/accept.ts';
+import { parseQuery } from '../../src/server/http/route/query.ts';
+import { decodeToken } from '../../src/server/reads/continue-token.ts';
+
+const { inRange: _, portNumber: __, nameRule: ___, pathSegmentName: ____, ...checks } = names;
+
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  ...checks,
+  parseQuantity,
+  canonicalQuantity,
+  canonicalDuration,
+  canonicalTime: (text) => canonicalTime(text, 0),
+  canonicalMicroTime: (text) => canonicalTime(text, 6),
+  parseCronSchedule,
+  isTimeZone,
+  parseIndexes: (text) => parseIndexes(text, 2 ** 31 - 1),
+  firstCommonIndex: (text) => firstCommonIndex(text, text, 2 ** 31 - 1),
+  pullPolicyOf,
+  ipProblems,
+  cidrProblems,
+  parseLabelSelector,
+  parseFieldSelector,
+  coversPath: (text) => coversPath(text, `${text}/`),
+  formatOf,
+  patchTypeOf,
+  decodeJson: (text) => decodeJson(Buffer.from(text), 500),
+  negotiate: (text) => negotiate(text),
+  parseQuery,
+  decodeToken,
+  impersonatedGroups: (text) => requestedUser({ 'impersonate-user': 'a', 'impersonate-group': text }),
+  impersonatedExtra: (text) => requestedUser({ 'impersonate-user': 'a', [`impersonate-extra-${text}`]: text }),
+};
+
+const UNITS = [
+  ...[
+    'a',
+    '0',
+    '9',
+    '.',
+    ',',
+    ' ',
+    '-',
+    ':',
+    '/',
+    '=',
+    '!',
+    '(',
+    '\\',
+    '*',
+    '%',
+    '_',
+    '@',
+    ';',
+    '\n',
+    'é',
+    '"',
+    '[',
+    '{',
+  ],
+  ...[
+    'a.',
+    'a-',
+    'a,',
+    '1.',
+    '0.',
+    '1:',
+    'a/',
+    'a=b,',
+    'a in (',
+    '\\,',
+    '1h',
+    '1m',
+    '*,',
+    '%41',
+    '__a',
+    'a:',
+    '0:',
+    '::',
+  ],
+  ...['=a&', 'dryRun=All&', '*/*,', ';q=1,', '1-2,', '"a",', ', '],
+];
+const HEADS = ['', '1', '1.', 'TZ=', '@every ', 'a in (', '"'];
+const TAILS = ['', '!'];
+
+const LENGTH = 20_000;
+const FACTOR = 4;
+/** Linear parsers are far below it; others are measured again with a longer text. */
+const QUICK_MS = 10;
+
+function timeOf(parse: (text: string) => unknown, text: string, attempts: number): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < attempts; i++) {
+    const start = performance.now();
+    try {
+      parse(text);
+    } catch (error) {
+      // An error of the program itself would be answered with 500.
+      if (error instanceof RangeError || error instanceof TypeError) throw error;
+    }
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
+
+describe('takes linear time', () => {
+  it.each(Object.entries(PARSERS))('%s', (_name, parse) => {
+    for (const unit of UNITS) {
+      for (const head of HEADS) {
+        for (const tail of TAILS) {
+          const textOf = (length: number) => head + unit.repeat(length / unit.length) + tail;
+          if (timeOf(parse, textOf(LENGTH), 1) < QUICK_MS) continue;
+          const short = timeOf(parse, textOf(LENGTH), 3);
+          if (short < QUICK_MS) continue;
+          const long = timeOf(parse, textOf(LENGTH * FACTOR), 3);
+          expect(long, JSON.stringify([head, unit, tail])).toBeLessThan(short * FACTOR * 2);
+        }
+      }
+    }
+  });
+});
+
+it('finds a common index of long lists in linear time', () => {
+  const list = (from: number, step: number, count: number) =>
+    Array.from({ length: count }, (_, i) => from + i * step).join(',');
+  const timeFor = (count: number) =>
+    timeOf(() => firstCommonIndex(list(0, 2, count), list(1, 2, count), 2 ** 31 - 1), '', 3);
+  expect(timeFor(20_000)).toBeLessThan(Math.max(QUICK_MS, timeFor(5_000)) * 8);
+});
