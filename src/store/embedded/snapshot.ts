@@ -76,7 +76,8 @@ async function removeUnreferenced(directory: string): Promise<void> {
     }
     const removedRecords: Position[] = [];
     for (const [position] of database.records(0)) if (!newest.has(idOf(position))) removedRecords.push(position);
-    await database.write({ removedRecords, removedEntries, records: [], entries: [], state: database.state() });
+    const state = { ...database.state(), historyBytes: 0 };
+    await database.write({ removedRecords, removedEntries, records: [], entries: [], state });
   } finally {
     await database.close();
   }
