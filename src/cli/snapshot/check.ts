@@ -11,6 +11,7 @@ import type { CheckFlags } from './flags.ts';
 import { exists, print, snapshotsOf } from './store.ts';
 
 export async function check(path: string | undefined, flags: CheckFlags): Promise<void> {
+  if (path !== undefined && !(await exists(path))) throw new CliError(`${path} does not exist`);
   const isFile = path !== undefined && (await stat(path)).isFile();
   if (!isFile) return checkCluster({ ...flags, ...(path !== undefined && { dataDir: path }) });
   if (flags.deleteDamaged)
