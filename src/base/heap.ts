@@ -15,6 +15,13 @@ export class Heap<T> {
     return this.#items[0];
   }
 
+  /** Removes the items that the test refuses. */
+  retain(isKept: (item: T) => boolean): void {
+    const kept = this.#items.filter(isKept);
+    this.clear();
+    for (const item of kept) this.push(item);
+  }
+
   clear(): void {
     this.#items.length = 0;
   }

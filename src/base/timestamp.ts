@@ -5,8 +5,8 @@ let text = '';
 export function timestamp(time: Date | number): string {
   const wanted = Math.floor(Number(time) / 1000);
   if (wanted !== second) {
-    second = wanted;
     text = `${new Date(wanted * 1000).toISOString().slice(0, 19)}Z`;
+    second = wanted;
   }
   return text;
 }

@@ -1,6 +1,7 @@
 /** What both programs share: the version, one-line errors and exit codes. */
 import { Command, CommanderError } from 'commander';
-import { CliError, explain } from './output/cli-error.ts';
+import { explain } from './output/cli-error.ts';
+import { usageError } from './usage-error.ts';
 import { version } from './version.ts';
 
 /** The longest delay of a timer in Node, in milliseconds. */
@@ -15,7 +16,9 @@ export async function runProgram(name: string, description: string, commands: re
   for (const command of withSubcommands(program)) {
     // Errors are printed below, each as one line; commander prints help itself.
     command
-      .exitOverride()
+      .exitOverride((error) => {
+        throw isHelp(error) ? error : usageError(command, error);
+      })
       .configureOutput({ outputError: () => {} })
       .showSuggestionAfterError(false);
     command.allowExcessArguments(false);
@@ -35,14 +38,14 @@ function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
+/** Commander ends with an error, too, after it has printed help or the version. */
+function isHelp({ exitCode, code }: CommanderError): boolean {
+  return exitCode === 0 || code === 'commander.help';
+}
+
 /** Prints the error and returns the exit code. */
 function report(name: string, error: unknown): number {
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0 || error.code === 'commander.help') return error.exitCode;
-    const message = error.message.replace(/^error: /, '');
-    process.stderr.write(`${name}: ${explain(new CliError(message))} (see ${name} --help)\n`);
-    return 1;
-  }
+  if (error instanceof CommanderError) return error.exitCode;
   process.stderr.write(`${name}: ${explain(error)}\n`);
   return 1;
 }

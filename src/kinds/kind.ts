@@ -140,6 +140,8 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * spec: a spec that is valid in one object is valid in the next.
    */
   readonly fromTemplates?: boolean;
+  /** Whether objects contain passwords or tokens: then no message quotes their values, also because of the audit log. */
+  readonly confidential?: boolean;
   /** Whether a replace must name the resourceVersion that it replaces. */
   readonly requiresVersion?: boolean;
   /** Whether a replace of an object that does not exist creates it. */

@@ -7,6 +7,8 @@ import type { Clock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { TurnBudget } from '../base/turn-budget.ts';
+import type { WorkMonitor } from '../base/watchdog.ts';
 import type { Client } from '../client/client.ts';
 import type { Informer } from '../client/informer/informer.ts';
 import type { InformerFactory } from '../client/informer/informer-factory.ts';
@@ -43,13 +45,15 @@ export interface SchedulerOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly recorder: Recorder;
+  /** Is told which pod is scheduled. */
+  readonly monitor?: WorkMonitor | undefined;
   readonly signal: AbortSignal;
   /** The `schedulerName` of pods to schedule. Default: `default-scheduler`. */
   readonly name?: string;
 }
 
 const MAX_CONCURRENT_BINDINGS = 256;
-/** After so many decisions it yields to the event loop, above all to a server in the same process. */
+/** After so many decisions, or when they took long, it yields to the event loop, above all to a server in the same process. */
 const DECISIONS_PER_TURN = 8;
 const MAX_EVENT_MESSAGE_LENGTH = 1024;
 
@@ -95,11 +99,12 @@ export class Scheduler {
     try {
       const synced = [this.#world, this.#budgets, this.#nodes, this.#pods].map((each) => each.synced);
       await Promise.race([Promise.all(synced), aborted(signal)]);
+      const budget = new TurnBudget(this.#options.clock);
       for (let decisions = 1; !signal.aborted; decisions++) {
         const waiting = this.#bindings < MAX_CONCURRENT_BINDINGS ? this.#queue.take() : undefined;
         if (waiting) this.#schedule(waiting);
         else await this.#news();
-        if (decisions % DECISIONS_PER_TURN === 0) await nextTurn();
+        if (decisions % DECISIONS_PER_TURN === 0 || budget.isSpent()) await nextTurn();
       }
     } finally {
       signal.removeEventListener('abort', end);
@@ -124,8 +129,9 @@ export class Scheduler {
   }
 
   #schedule(waiting: WaitingPod): void {
-    const { log, random } = this.#options;
+    const { log, random, monitor } = this.#options;
     const { info } = waiting;
+    monitor?.begin({ work: 'scheduler', describe: () => ({ namespace: info.namespace, name: info.name }) });
     try {
       const decision = decide(info, { plugins, world: this.#world, position: this.#position, random });
       if (decision.type === 'node') this.#assign(waiting, decision.node);
@@ -236,7 +242,9 @@ export class Scheduler {
   }
 
   #errand(work: Promise<void>): void {
-    const errand = work.finally(() => this.#errands.delete(errand));
+    const errand = work
+      .catch((error: unknown) => this.#options.log.error('an errand of the scheduler failed', { error }))
+      .finally(() => this.#errands.delete(errand));
     this.#errands.add(errand);
   }
 
@@ -256,7 +264,7 @@ export class Scheduler {
       this.#leaves(uid, object);
       return;
     }
-    const info = new PodInfo(object);
+    const info = PodInfo.of(object);
     if (nodeName) {
       this.#queue.delete(uid);
       this.#world.cluster.nominations.delete(uid);

@@ -8,13 +8,16 @@ export const RETAIN_KEYS = '$retainKeys';
 export const ORDER = '$setElementOrder';
 export const DELETE = '$deleteFromPrimitiveList';
 
-export const badPatch = (message: string) => new PatchError('BadRequest', message);
+export const badPatch = (message: string, redacted?: string) => new PatchError('BadRequest', message, redacted);
 
 export const unknownDirective = (directive: unknown, patch: Tree) =>
-  badPatch(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
+  badPatch(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`, 'unknown patch type in map');
 
 export const noMergeKey = (item: Tree, key: string) =>
-  badPatch(`map: ${goText(item)} does not contain declared merge key: ${key}`);
+  badPatch(
+    `map: ${goText(item)} does not contain declared merge key: ${key}`,
+    `map does not contain declared merge key: ${key}`,
+  );
 
 /**
  * A part of a patch for which the object has no counterpart: without nulls, and without objects that only carry a

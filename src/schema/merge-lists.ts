@@ -74,7 +74,10 @@ function checkOrder(patch: List, order: List, identify: Identify): void {
     if (at < wanted.length && identify(wanted[at]) === identify(named)) at++;
   }
   if (at < wanted.length) {
-    throw badPatch(`The order in patch list:\n${goText(patch)}\n doesn't match ${ORDER} list:\n${goText(order)}\n`);
+    throw badPatch(
+      `The order in patch list:\n${goText(patch)}\n doesn't match ${ORDER} list:\n${goText(order)}\n`,
+      `The order in patch list doesn't match ${ORDER} list`,
+    );
   }
 }
 
@@ -104,7 +107,8 @@ function areObjects(...lists: List[]): boolean {
       first ??= type;
       if (first === 'list') throw new PatchError('Invalid', 'lists of lists are not supported');
       if (type !== first || type === 'null') {
-        throw badPatch(`list element types are not identical: ${goText(lists)}`);
+        const message = 'list element types are not identical';
+        throw badPatch(`${message}: ${goText(lists)}`, message);
       }
     }
   }

@@ -1,13 +1,21 @@
 /** A patch that cannot be applied. */
 export class PatchError extends Error {
   override readonly name = 'PatchError';
+  readonly #redacted: string;
 
   /** `BadRequest`: the patch is malformed. `Invalid`: it does not apply to the object. */
   constructor(
     readonly reason: 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge',
     message: string,
+    redacted = message,
   ) {
     super(message);
+    this.#redacted = redacted;
+  }
+
+  /** The message without parts of the patch or the object. */
+  get redacted(): string {
+    return this.#redacted;
   }
 }
 

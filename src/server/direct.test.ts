@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { testServer } from '../../test/support/server.ts';
+import { unmonitored } from '../base/watchdog.ts';
 import { allKinds } from '../kinds/all.ts';
 import type { Decision, ResourceAttributes } from './authz/authorizer.ts';
 import { directCalls } from './direct.ts';
@@ -15,7 +16,7 @@ async function deciding(decide: (attributes: ResourceAttributes) => Decision | P
     return decide(attributes);
   };
   const authorizer = { authorize, rulesFor: server.authorizer.rulesFor };
-  return { asked, call: directCalls({ ...server, authorizer })(ann) };
+  return { asked, call: directCalls({ ...server, authorizer, monitor: unmonitored })(ann) };
 }
 
 const allow: Decision = { verdict: 'allow', reason: '' };

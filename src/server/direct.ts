@@ -2,6 +2,8 @@
  * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it is
  * made as a user, and needs the same rights as the same request over HTTP.
  */
+import type { LogFields } from '../base/log.ts';
+import type { WorkMonitor } from '../base/watchdog.ts';
 import { splitApiVersion } from '../kinds/kind.ts';
 import type { Call, Handle, Reply, User } from './api.ts';
 import { RequestAttributes } from './authz/attributes.ts';
@@ -17,15 +19,18 @@ export type DirectHandle = (call: DirectCall) => Promise<Reply>;
 interface DirectOptions {
   readonly handle: Handle;
   readonly authorizer: Authorizer;
+  /** Is told what runs. */
+  readonly monitor: WorkMonitor;
 }
 
 const NO_OPTIONS = Object.freeze({});
 
 /** Returns the way into the server for each user. Keep what it returns: rights are cached by the user object. */
-export function directCalls({ handle, authorizer }: DirectOptions): (user: User) => DirectHandle {
+export function directCalls({ handle, authorizer, monitor }: DirectOptions): (user: User) => DirectHandle {
   const versions = new GroupVersions();
   return (user) => async (direct) => {
     const call = { ...direct, user };
+    monitor.begin({ work: 'component call', describe: () => describeCall(call) });
     const { apiVersion, plural, namespace, name, subresource } = call;
     const target = {
       resource: { version: versions.of(apiVersion), kind: { plural } },
@@ -36,6 +41,10 @@ export function directCalls({ handle, authorizer }: DirectOptions): (user: User)
     if (pending) await pending;
     return handle(call);
   };
+}
+
+function describeCall({ verb, plural, namespace, name, user }: Call): LogFields {
+  return { verb, resource: plural, namespace, name, user: user.name };
 }
 
 /** API versions as group and version. Components use few, again and again. */

@@ -5,6 +5,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Logger, silent } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
+import { unmonitored, type WorkMonitor } from '../base/watchdog.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
 import { AdmissionChain } from './admission/chain.ts';
@@ -51,6 +52,8 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly random?: Random;
   readonly log?: Logger;
+  /** Is told what runs. */
+  readonly monitor?: WorkMonitor | undefined;
   /** One CIDR range, or two of different IP families, separated by a comma. */
   readonly serviceClusterIpRange?: string;
   readonly serviceNodePortRange?: string;
@@ -110,7 +113,7 @@ export interface Server {
 }
 
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { store, clock, random = systemRandom, log = silent } = options;
+  const { store, clock, random = systemRandom, log = silent, monitor = unmonitored } = options;
   const { subresources = allSubresources } = options;
   const registry = new Registry(options.kinds, subresources);
   const cache = new Cache({
@@ -125,7 +128,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const addresses = (options.serviceClusterIpRange ?? '10.96.0.0/16').split(',').map(parseIpRange);
   const ports = parsePortRange(options.serviceNodePortRange ?? '30000-32767');
   await cache.start();
-  const watches = new Watches({ cache, clock, registry, log });
+  const watches = new Watches({ cache, clock, registry, log, monitor });
   let explainPod: Core['explainPod'] = () => undefined;
   let identify: Core['identify'] = async () => undefined;
   let nodes: NodeConnection = NO_CONNECTION;
@@ -176,7 +179,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   keepBootstrapped(core, () => bootstrap(handle, first));
   return {
     handle,
-    direct: directCalls({ handle, authorizer: core.authorizer }),
+    direct: directCalls({ handle, authorizer: core.authorizer, monitor }),
     registry,
     backends: new BackendRegistry(registry),
     authorizer: core.authorizer,

@@ -12,6 +12,7 @@ const MAX_STALL_MS = 250;
 const MAX_MEMORY_MB = 600;
 /** Random requests between two lines of the report. */
 const RANDOM_BATCH = 2_000;
+const MAX_LINE_LENGTH = 400;
 
 const { values } = parseArgs({
   options: {
@@ -38,6 +39,12 @@ for (const problem of problems) console.error(problem);
 console.log(`${sent} requests, ${target.crashes.length} crashes, ${problems.length} problems (seed ${values.seed})`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
+/** What the program's watchdog logged. */
+function blockages(output: string): string[] {
+  const lines = output.split('\n').filter((line) => line.includes('the event loop was blocked'));
+  return lines.map((line) => line.slice(line.indexOf('"thread"'), MAX_LINE_LENGTH));
+}
+
 /** Runs one attack under the probe, prints a line, notes what exceeded a limit, and returns the number of requests. */
 async function measure(attack: Attack, requests: number): Promise<number> {
   const { origin, tokens } = target;
@@ -49,6 +56,7 @@ async function measure(attack: Attack, requests: number): Promise<number> {
   await probe.read();
   const context: AttackContext = { target, ...clients, dice: next, requests };
   const before = performance.now();
+  const printed = target.output.length;
   await attack.run(context);
   const seconds = (performance.now() - before) / 1000;
   const { longestStallMs, peakMemoryMb, failed } = await probe.read();
@@ -59,6 +67,7 @@ async function measure(attack: Attack, requests: number): Promise<number> {
     await target.replace();
     note(`the program crashed: ${target.crashes.at(-1)}`);
   }
+  for (const line of blockages(target.output.slice(printed))) console.log(`  ${line}`);
   if (longestStallMs > MAX_STALL_MS) note(`other clients waited ${longestStallMs.toFixed(0)} ms`);
   if (peakMemoryMb > MAX_MEMORY_MB) note(`the program used ${peakMemoryMb.toFixed(0)} MB`);
   if (failed > 0) note(`${failed} reads of another client failed`);

@@ -48,6 +48,11 @@ export class Target {
     return this.#qd.child.exitCode === null && this.#qd.child.signalCode === null;
   }
 
+  /** Everything that the program has printed. */
+  get output(): string {
+    return this.#qd.output();
+  }
+
   ca(): Promise<string> {
     return readFile(join(this.#qd.directory, 'data', 'pki', 'ca.crt'), 'utf8');
   }

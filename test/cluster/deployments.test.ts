@@ -226,6 +226,32 @@ describe('a deployment', () => {
     expect(reasons).toContain('DeploymentRollbackTemplateUnchanged');
   });
 
+  it('keeps the annotations that come with a rollback, and only them', async () => {
+    const cause = 'kubernetes.io/change-cause';
+    await deployments().create(web({}, { annotations: { [cause]: 'first', other: 'first' } }));
+    await rolledOut();
+    const annotations = { [cause]: 'second', other: 'second', added: 'second' };
+    const changes = { metadata: { annotations }, spec: { template: template('two') } };
+    await deployments().patch('web', { type: 'merge', changes });
+    await rolledOut();
+    const old = cluster.client.of(Deployment, 'apps/v1beta1').in('x');
+    await old.subresource('web', 'rollback').create({
+      ...{ kind: 'DeploymentRollback', apiVersion: 'apps/v1beta1', name: 'web', rollbackTo: { revision: 1 } },
+      updatedAnnotations: { [cause]: 'rolled back', why: 'it was broken' },
+    });
+    await cluster.eventually(async () => (await get()).spec.template.spec?.containers[0]?.image === 'one');
+    await rolledOut();
+    expect((await get()).metadata.annotations).toEqual({
+      [cause]: 'rolled back',
+      why: 'it was broken',
+      other: 'first',
+      'deployment.kubernetes.io/revision': '3',
+    });
+    const [present] = (await sets()).filter(({ spec }) => spec.replicas > 0);
+    expect(present?.metadata.annotations).toMatchObject({ [cause]: 'rolled back', why: 'it was broken' });
+    expect(Object.keys(present?.metadata.annotations ?? {}).filter((key) => key.includes('rollback'))).toEqual([]);
+  });
+
   it('keeps old revisions up to the limit of its API version', async () => {
     const old = cluster.client.of(Deployment, 'apps/v1beta1').in('x');
     await old.create({ ...web(), apiVersion: 'apps/v1beta1', kind: 'Deployment' });

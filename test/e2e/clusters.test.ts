@@ -57,11 +57,16 @@ describe('qd up --detach', () => {
     other.close();
   });
 
-  test('a start with wrong flags creates nothing', async () => {
+  test('a start with wrong flags, or in a directory of something else, creates nothing', async () => {
     expect((await qd('up', '--detach', '--name', 'dev', '--port', '99999')).code).toBe(1);
     const wrong = await qd('up', '--detach', '--name', 'dev', '--port', '0', '--store', 'etcd');
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('--store etcd needs --etcd-servers') });
     expect(existsSync(join(home, '.quarterdeck'))).toBe(false);
+    const foreign = join(home, 'documents');
+    await mkdir(foreign);
+    await writeFile(join(foreign, 'letter.txt'), 'Dear');
+    expect((await qd('up', '--detach', '--data-dir', foreign, '--port', '0')).code).toBe(1);
+    expect(await readdir(foreign)).toEqual(['letter.txt']);
   });
 
   test('a second start of a running cluster is refused, and the first goes on', async () => {
@@ -76,6 +81,25 @@ describe('qd up --detach', () => {
     const both = await Promise.all([upDetached('dev'), upDetached('dev')]);
     expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
     expect(await clusters()).toMatchObject([{ name: 'dev', state: 'running' }]);
+  });
+
+  test('Ctrl-C stops npm start gracefully: the key press reaches the program from the terminal and from npm', async () => {
+    const child = spawn('npm', ['start', '-s', '--', '--name', 'dev', '--port', '0'], {
+      cwd: root,
+      env: { ...process.env, ...env() },
+      stdio: ['ignore', 'pipe', 2],
+      detached: true,
+    });
+    let said = '';
+    child.stdout!.on('data', (chunk) => {
+      said += chunk;
+    });
+    await expect.poll(() => said, { timeout: 15_000 }).toContain('Ready in');
+    // A terminal sends the signal to the whole process group.
+    process.kill(-child.pid!, 'SIGINT');
+    await once(child, 'close');
+    expect(said).toContain('Stopped.');
+    expect(existsSync(join(dataOf('dev'), 'lock'))).toBe(false);
   });
 
   test('npm start passes it on', async () => {

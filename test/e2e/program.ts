@@ -119,6 +119,8 @@ export interface RunOptions {
   readonly node?: string | undefined;
   /** Run as this user; only root can ask for it. */
   readonly uid?: number;
+  /** Stop it after this many milliseconds. */
+  readonly timeout?: number;
 }
 
 /** Runs the program to its end. */
@@ -154,12 +156,13 @@ export async function runUntilReady(flags: readonly string[], env: NodeJS.Proces
 }
 
 export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], options: RunOptions): ChildProcess {
-  const { env, uid, node = process.execPath } = options;
+  const { env, uid, timeout, node = process.execPath } = options;
   const program = join(DIST, `${name}.js`);
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`);
   return spawn(node, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME, ...env },
+    timeout,
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
 }

@@ -15,9 +15,9 @@ interface EntryOptions {
   readonly clock: Clock;
 }
 
-/** Resolves with whether the file had the context, which is the cluster's if it trusts an authority of the directory. */
-export async function removeEntry({ directory, name, file, clock }: EntryOptions): Promise<boolean> {
-  if (!(await isFile(file))) return false;
+/** Resolves with undefined when the file has no such context. One that trusts an authority of the directory is the cluster's. */
+export async function removeEntry({ directory, name, file, clock }: EntryOptions) {
+  if (!(await isFile(file))) return undefined;
   const own = new Set(fingerprintsOf((await readIfThere(join(directory, 'pki', 'ca.crt'))) ?? ''));
   return removeContext(file, name, clock, (ca = '') => fingerprintsOf(ca).some((each) => own.has(each)));
 }

@@ -68,9 +68,9 @@ async function removeFromKubeconfigs(name: string, directory: string): Promise<v
   const files = [...((await readLastStart(directory))?.kubeconfigs ?? []), publishedFile(undefined)];
   for (const file of new Set(files)) {
     try {
-      if (await removeEntry({ directory, name, file, clock: systemClock })) {
-        print(`Removed context "${name}" from ${file}.`);
-      }
+      const removed = await removeEntry({ directory, name, file, clock: systemClock });
+      if (removed) print(`Removed context "${name}" from ${file}.`);
+      if (removed?.wasCurrent) print('It was the current one; choose another with: kubectl config use-context NAME');
     } catch (error) {
       process.stderr.write(`qd: context "${name}" was not removed: ${explain(error)}\n`);
     }

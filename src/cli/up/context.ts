@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { WorkMonitor } from '../../base/watchdog.ts';
+import type { EventLoopMetrics } from '../../server/metrics/event-loop.ts';
 import type { Steps } from '../output/steps.ts';
 import type { Cleanup } from '../process/cleanup.ts';
 import type { Settings } from './flags.ts';
@@ -13,6 +15,10 @@ export interface Environment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Is told what runs. */
+  readonly monitor: WorkMonitor;
+  /** Where blockages of event loops are counted. */
+  readonly eventLoops: EventLoopMetrics;
 }
 
 /** What every step of a start works with, once the settings are known. */

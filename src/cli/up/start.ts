@@ -5,6 +5,7 @@ import { storeDriver } from '../../store/drivers.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { writeLastStart } from '../clusters/last-start.ts';
 import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
+import { commandFor } from '../output/command-for.ts';
 import type { Say } from '../output/steps.ts';
 import type { Pki } from '../pki/pki.ts';
 import { lowerHelperPriority } from '../process/helper-threads.ts';
@@ -45,6 +46,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     return opened;
   });
   const metrics = new Metrics(clock);
+  metrics.add(environment.eventLoops);
   const tokens = tokenSettings(settings, pki, random);
   const measured = metrics.store.measured(store, clock);
   const server = await steps.run('API', (say) => startServer(context, { store: measured, tokens }, say));
@@ -72,7 +74,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const seconds = (performance.now() / 1_000).toFixed(2);
   log.info('ready', { server: url, seconds: Number(seconds) });
   const notes = published.notes.map((note) => `${note}\n`).join('');
-  steps.line(`\nReady in ${seconds} s: ${url}\n${notes}\n${nextSteps(published.file, settings.name)}`);
+  steps.line(`\nReady in ${seconds} s: ${url}\n${notes}\n${nextSteps(published.file, context)}`);
   setImmediate(() => http.prepare());
   components.start();
   renewCertificates(context, {
@@ -114,7 +116,8 @@ async function announce({ settings, inputs, directory, log }: StartContext): Pro
   });
 }
 
-function nextSteps(kubeconfig: string | undefined, name: string): string {
+function nextSteps(kubeconfig: string | undefined, { settings: { name }, directory }: StartContext): string {
+  const stop = isDetached() ? commandFor('down', name, directory) : 'Ctrl-C';
   const kubectl = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
   return [
     'Next:',
@@ -122,6 +125,6 @@ function nextSteps(kubeconfig: string | undefined, name: string): string {
     `  ${kubectl} create configmap hello --from-literal=greeting=hi`,
     `  ${kubectl} get configmap hello -o yaml`,
     '',
-    `${isDetached() ? `qd down --name ${name}` : 'Ctrl-C'} stops the cluster; the next start continues it.`,
+    `${stop} stops the cluster; the next start continues it.`,
   ].join('\n');
 }

@@ -1,6 +1,9 @@
 /** `qd up`: starts the cluster, waits for a signal, and stops it. */
 import { systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
+import { monitoredClock, Watchdog } from '../../base/watchdog.ts';
+import { EventLoopMetrics } from '../../server/metrics/event-loop.ts';
 import { createLogger } from '../output/logger.ts';
 import { createSteps } from '../output/steps.ts';
 import { explainDamage } from '../output/store-damage.ts';
@@ -9,6 +12,17 @@ import { ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
 import { reportReady } from './detach/ready.ts';
 import type { GivenFlags } from './settings/settle.ts';
 import { start } from './start.ts';
+
+/** A watchdog that reports what blocks this thread, and a clock whose timers it sees. */
+function watched(log: Logger) {
+  const eventLoops = new EventLoopMetrics(log);
+  const monitor = new Watchdog({
+    clock: systemClock,
+    onBlocked: (work, milliseconds) =>
+      eventLoops.add({ thread: 'api', work: work.work, milliseconds, fields: work.describe() }),
+  });
+  return { eventLoops, monitor, clock: monitoredClock(systemClock, monitor) };
+}
 
 export async function up(flags: GivenFlags): Promise<void> {
   const log = createLogger(flags.logLevel ?? (process.stderr.isTTY ? 'warn' : 'info'));
@@ -26,7 +40,7 @@ export async function up(flags: GivenFlags): Promise<void> {
   process.on(ROTATED_SIGNAL, () => undefined);
   const signalled = untilStopSignal(systemClock);
   try {
-    await start(flags, { steps, cleanup, log, clock: systemClock, random: systemRandom });
+    await start(flags, { steps, cleanup, log, ...watched(log), random: systemRandom });
   } catch (error) {
     await cleanup
       .run()

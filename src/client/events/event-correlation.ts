@@ -24,8 +24,9 @@ export interface EventRecord {
   name: string | undefined;
 }
 
-/** Cache sizes: of objects, groups of similar events, and events. */
+/** Cache sizes: of objects, groups of similar events, and events; and how many characters their keys and messages have. */
 const MAX_CACHED = 4096;
+const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 /**
  * Events of one reason are combined when so many have different messages, each within this time of the previous one.
  */
@@ -69,7 +70,7 @@ export class EventCorrelation {
     const similar = known && now - known.last <= SIMILAR_WINDOW_MS ? known : { messages: new Set<string>(), last: now };
     similar.last = now;
     similar.messages.add(message);
-    this.#similar.set(group, similar);
+    this.#similar.set(group, similar, lengthOf(similar.messages));
     if (similar.messages.size < MAX_SIMILAR_MESSAGES) return { key: `${group}\n${message}`, message };
     const [oldest] = similar.messages;
     similar.messages.delete(oldest as string);
@@ -82,7 +83,7 @@ export class EventCorrelation {
     record.count++;
     record.last = now;
     record.message = message;
-    this.#records.set(key, record);
+    this.#records.set(key, record, message.length);
     return record;
   }
 
@@ -98,19 +99,34 @@ export class EventCorrelation {
   }
 }
 
-/** A map that drops the least recently used entry. */
+function lengthOf(messages: ReadonlySet<string>): number {
+  let sum = 0;
+  for (const { length } of messages) sum += length;
+  return sum;
+}
+
+/** A map that drops the least recently used entries. */
 class RecentlyUsed<T> {
-  readonly #entries = new Map<string, T>();
+  readonly #entries = new Map<string, { readonly value: T; readonly characters: number }>();
+  #characters = 0;
 
   get(key: string): T | undefined {
-    return this.#entries.get(key);
+    return this.#entries.get(key)?.value;
   }
 
-  set(key: string, value: T): void {
+  /** `characters`: how many the value holds. */
+  set(key: string, value: T, characters = 0): void {
+    this.#drop(key);
+    this.#entries.set(key, { value, characters: key.length + characters });
+    this.#characters += key.length + characters;
+    while (this.#entries.size > MAX_CACHED || this.#characters > MAX_CACHED_CHARACTERS) {
+      const [oldest] = this.#entries.keys();
+      this.#drop(oldest as string);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#characters -= this.#entries.get(key)?.characters ?? 0;
     this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= MAX_CACHED) return;
-    const [oldest] = this.#entries.keys();
-    this.#entries.delete(oldest as string);
   }
 }

@@ -48,6 +48,12 @@ export interface EventRecorder {
 const MAX_QUEUED_EVENTS = 100_000;
 const MAX_TRIES = 12;
 
+/** The limit of the API for notes. A message may quote an error, which quotes what a client wrote. */
+const MAX_MESSAGE_LENGTH = 1024;
+
+const shortened = (message: string) =>
+  message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH - 4)} ...`;
+
 /** The parts of the object that are kept while the event waits. */
 interface Reference {
   readonly apiVersion: string;
@@ -92,7 +98,7 @@ class Recorder implements EventRecorder {
   event(object: EventSubject, type: EventType, reason: string, message: string): void {
     if (this.#options.signal?.aborted) return;
     const about = referenceTo(object);
-    const record = this.#correlation.record(identityOf(about), { type, reason, message });
+    const record = this.#correlation.record(identityOf(about), { type, reason, message: shortened(message) });
     if (!record) return;
     if (this.#waiting.size >= this.#maxQueued && !this.#waiting.has(record)) {
       this.#lost++;

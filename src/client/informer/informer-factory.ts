@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { TurnBudget } from '../../base/turn-budget.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Client } from '../client.ts';
 import type { KindRef } from '../object-types.ts';
@@ -37,9 +38,11 @@ interface Running {
 export class InformerFactory {
   readonly #options: InformerFactoryOptions;
   readonly #running = new Map<string, Running>();
+  readonly #budget: TurnBudget;
 
   constructor(options: InformerFactoryOptions) {
     this.#options = options;
+    this.#budget = new TurnBudget(options.clock);
     // Every informer listens to it; Node warns about more than ten listeners.
     setMaxListeners(0, options.signal);
   }
@@ -76,7 +79,7 @@ export class InformerFactory {
     const stop = () => own.abort(signal.reason);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
-    const informer = new Informer<T>(log);
+    const informer = new Informer<T>(log, this.#budget);
     const source = {
       listAll: (options: object) => resource.listAll({ ...selectors, ...options }),
       watch: (options: object) => resource.watch({ ...selectors, ...options }),

@@ -1,5 +1,6 @@
 /** A cache of one kind that follows the server, notifies handlers of changes, and lets callers wait for a version. */
 import type { Logger } from '../../base/log.ts';
+import type { TurnBudget } from '../../base/turn-budget.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectList } from '../resource.ts';
 import type { WatchEvent } from '../watch.ts';
@@ -22,6 +23,7 @@ export class Informer<T extends KubeObject> {
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #waiters = new Set<Waiter>();
   readonly #log: Logger;
+  readonly #budget: TurnBudget;
   #version = 0;
   #markSynced = () => {};
 
@@ -32,8 +34,10 @@ export class Informer<T extends KubeObject> {
     this.#markSynced = resolve;
   });
 
-  constructor(log: Logger) {
+  /** `budget`: what handlers of changes may use of a turn of the event loop, together with others that share it. */
+  constructor(log: Logger, budget: TurnBudget) {
     this.#log = log;
+    this.#budget = budget;
   }
 
   get lister(): Lister<T> {
@@ -78,16 +82,21 @@ export class Informer<T extends KubeObject> {
     return reflect(source, sink, options);
   }
 
-  #replace({ items, metadata }: ObjectList<T>): void {
-    for (const change of this.#cache.replace(items)) this.#notifyAll(change);
+  /** Long lists are handled over several turns of the event loop. The cache is complete when the version says so. */
+  async #replace({ items, metadata }: ObjectList<T>): Promise<void> {
+    for (const change of this.#cache.replace(items)) {
+      this.#notifyAll(change);
+      if (this.#budget.isSpent()) await this.#budget.nextTurn();
+    }
     this.#version = Number(metadata.resourceVersion);
     this.#markSynced();
     for (const waiter of this.#waiters) if (waiter.isSatisfiedByList) waiter.done();
     this.#wake();
   }
 
-  #apply(events: readonly WatchEvent<T>[]): void {
+  async #apply(events: readonly WatchEvent<T>[]): Promise<void> {
     for (const event of events) {
+      if (this.#budget.isSpent()) await this.#budget.nextTurn();
       switch (event.type) {
         case 'ADDED':
         case 'MODIFIED':

@@ -22,9 +22,9 @@ export interface Source<T> {
 export interface Sink<T> {
   /** A list is about to be requested: it will show all writes made before. */
   listing(): void;
-  replace(list: ObjectList<T>): void;
+  replace(list: ObjectList<T>): void | Promise<void>;
   /** Events that arrived together. */
-  apply(events: readonly WatchEvent<T>[]): void;
+  apply(events: readonly WatchEvent<T>[]): void | Promise<void>;
 }
 
 export interface ReflectorOptions {
@@ -57,7 +57,7 @@ export async function reflect<T extends KubeObject>(
     sink.listing();
     const all = await source.listAll({ signal });
     signal.throwIfAborted();
-    sink.replace(all);
+    await sink.replace(all);
     return all.metadata.resourceVersion;
   }
 
@@ -76,7 +76,7 @@ export async function reflect<T extends KubeObject>(
     try {
       for await (const batch of watch.batches()) {
         signal.throwIfAborted();
-        sink.apply(batch);
+        await sink.apply(batch);
         version = resumeFrom(batch) ?? version;
         wentWell();
       }

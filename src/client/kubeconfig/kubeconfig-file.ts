@@ -46,29 +46,30 @@ export function writeContext(file: string, context: ContextToWrite, clock: Clock
 
 /**
  * Removes the context of this name, its cluster and its user, if `isWanted` accepts the certificate authority (PEM) of the
- * cluster. Resolves with whether it was removed. A missing file stays missing.
+ * cluster. Resolves with undefined when it was not there. A missing file stays missing.
  */
 export async function removeContext(
   file: string,
   name: string,
   clock: Clock,
   isWanted: (ca: string | undefined) => boolean = () => true,
-): Promise<boolean> {
-  let isRemoved = false;
+): Promise<{ readonly wasCurrent: boolean } | undefined> {
+  let removed: { readonly wasCurrent: boolean } | undefined;
   await change(file, clock, (config, existed) => {
     const found = sectionOf(config, 'clusters', file)?.items.find((item) => nameOf(item) === name);
     if (!existed || !isWanted(authorityOf(found))) return false;
+    const wasCurrent = config.get('current-context') === name;
     for (const plural of SECTIONS) {
       const list = sectionOf(config, plural, file);
       const index = list?.items.findIndex((item) => nameOf(item) === name) ?? -1;
       if (index < 0) continue;
       list?.items.splice(index, 1);
-      isRemoved = true;
+      removed = { wasCurrent };
     }
-    if (config.get('current-context') === name) config.set('current-context', '');
+    if (wasCurrent) config.set('current-context', '');
     return true;
   });
-  return isRemoved;
+  return removed;
 }
 
 function authorityOf(cluster: unknown): string | undefined {

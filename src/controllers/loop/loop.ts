@@ -8,6 +8,7 @@ import { isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { TurnBudget } from '../../base/turn-budget.ts';
+import type { WorkMonitor } from '../../base/watchdog.ts';
 import { WorkQueue } from '../../base/work-queue.ts';
 import type { Client } from '../../client/client.ts';
 import { CONTROLLER_MANAGER } from '../../client/component-users.ts';
@@ -34,6 +35,8 @@ export interface ControllerEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Is told which controller runs. */
+  readonly monitor?: WorkMonitor | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -158,6 +161,7 @@ class ControllerLoop {
     // Read once: a plan must not combine an object with what was observed for another version of it.
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
+    this.#env.monitor?.begin({ work: 'controller', describe: () => ({ controller: this.#controller.name, key }) });
     const snapshot: Snapshot<unknown> = { ...world, observed, failures: this.#failures.get(key) ?? [] };
     return plan(object, snapshot, new Date(clock.now()));
   }

@@ -11,6 +11,19 @@ interface Deployment extends KubeObject {
 
 export const ROLLBACK_ANNOTATION = 'deprecated.deployment.rollback.to';
 
+/** Names the annotations that came with the request, as a JSON list: the rollback does not restore their earlier values. */
+export const ROLLBACK_UPDATED_ANNOTATION = 'deprecated.deployment.rollback.updated-annotations';
+
+/** The names in that list; none where it is missing or malformed. */
+export function rollbackUpdated(annotations: Readonly<Record<string, string>> = {}): readonly string[] {
+  try {
+    const names: unknown = JSON.parse(annotations[ROLLBACK_UPDATED_ANNOTATION] ?? '[]');
+    return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
 export function rollbackToAnnotation(deployment: Deployment): Deployment {
   const { rollbackTo, ...spec } = deployment.spec;
   if (rollbackTo) return withNumberAnnotation({ ...deployment, spec }, ROLLBACK_ANNOTATION, rollbackTo.revision ?? 0);

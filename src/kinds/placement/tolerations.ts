@@ -16,11 +16,46 @@ export interface Toleration {
 type Tolerations = readonly Toleration[] | undefined;
 
 export function isTolerated(taint: Taint, tolerations: Tolerations): boolean {
-  return tolerations?.some((each) => covers(each, taint)) ?? false;
+  return tolerations !== undefined && tolerationOf(taint, tolerations) !== undefined;
 }
 
+/** Returns the first toleration that matches the taint. */
+export function tolerationOf<T extends Toleration>(taint: Taint, tolerations: readonly T[]): T | undefined {
+  if (tolerations.length <= MAX_SCANNED) return tolerations.find((each) => covers(each, taint));
+  const index = indexOf(tolerations);
+  let first = Number.POSITIVE_INFINITY;
+  for (const key of [taint.key, '']) {
+    for (const effect of [taint.effect, '']) {
+      first = Math.min(first, index.get(keyOf(key, effect, EXISTS)) ?? first);
+      first = Math.min(first, index.get(keyOf(key, effect, `=${taint.value ?? ''}`)) ?? first);
+    }
+  }
+  return tolerations[first];
+}
+
+/** Longer lists get an index: a node may have as many taints as a pod has tolerations. */
+const MAX_SCANNED = 16;
+const EXISTS = 'exists';
+
+/** Lists are immutable. The position of the first toleration with a key, effect and value; empty ones match all. */
+const indexes = new WeakMap<readonly Toleration[], ReadonlyMap<string, number>>();
+
+function indexOf(tolerations: readonly Toleration[]): ReadonlyMap<string, number> {
+  const known = indexes.get(tolerations);
+  if (known) return known;
+  const index = new Map<string, number>();
+  for (const [position, { key = '', operator, value = '', effect = '' }] of tolerations.entries()) {
+    const text = keyOf(key, effect, operator === 'Exists' ? EXISTS : `=${value}`);
+    if (!index.has(text)) index.set(text, position);
+  }
+  indexes.set(tolerations, index);
+  return index;
+}
+
+const keyOf = (key: string, effect: string, value: string) => `${key}\n${effect}\n${value}`;
+
 /** Whether a toleration matches a taint; what it leaves out matches everything. */
-export function covers({ key, operator, value = '', effect }: Toleration, taint: Taint): boolean {
+function covers({ key, operator, value = '', effect }: Toleration, taint: Taint): boolean {
   if (effect && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;
   return operator === 'Exists' || value === (taint.value ?? '');

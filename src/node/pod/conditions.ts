@@ -79,8 +79,10 @@ function initialized({ phase, runs }: Observed): ConditionResult {
 
 /** Evaluates the readiness gates, which other components open. */
 function readinessGates({ spec, status }: SeenPod): ConditionResult {
-  const closed = (spec.readinessGates ?? []).flatMap(({ conditionType: type }) => {
-    const found = status.conditions?.find((condition) => condition.type === type);
+  if (!spec.readinessGates) return TRUE;
+  const conditions = new Map(status.conditions?.map((condition) => [condition.type, condition]));
+  const closed = spec.readinessGates.flatMap(({ conditionType: type }) => {
+    const found = conditions.get(type);
     if (!found) return [`corresponding condition of pod readiness gate "${type}" does not exist.`];
     return found.status === 'True'
       ? []

@@ -57,5 +57,20 @@ const NO_CONTAINER: SeenContainer = { name: '' } as SeenContainer;
 export function containerOf({ spec }: SeenPod, { name, role }: ContainerRun): SeenContainer {
   const list: readonly SeenContainer[] | undefined =
     role === 'main' ? spec.containers : role === 'ephemeral' ? spec.ephemeralContainers : spec.initContainers;
-  return list?.find((each) => each.name === name) ?? NO_CONTAINER;
+  if (!list) return NO_CONTAINER;
+  return (list.length > MAX_SCANNED ? byName(list).get(name) : list.find((each) => each.name === name)) ?? NO_CONTAINER;
+}
+
+/** Longer lists get an index. */
+const MAX_SCANNED = 8;
+
+/** Lists are immutable. Everything that happens to a container looks it up, and a pod may have thousands. */
+const indexes = new WeakMap<readonly SeenContainer[], ReadonlyMap<string, SeenContainer>>();
+
+function byName(containers: readonly SeenContainer[]): ReadonlyMap<string, SeenContainer> {
+  const known = indexes.get(containers);
+  if (known) return known;
+  const index = new Map(containers.map((container) => [container.name, container]));
+  indexes.set(containers, index);
+  return index;
 }

@@ -61,7 +61,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const { client, clientOf, clock, random, log, rules } = options;
   const stop = new AbortController();
   const common = { client, clock, random, log, signal: stop.signal };
-  const timers = new TimerQueue(clock);
+  const timers = new TimerQueue(clock, log);
   const informers = new InformerFactory(common);
   const recorderOf = (host: string) =>
     createEventRecorder({ ...common, client: clientOf(host), component: 'kubelet', host });

@@ -56,9 +56,11 @@ export class Cluster {
       this.#index(info, -1);
       this.#list = undefined;
     }
+    const { images } = info;
     this.#tally(info, -1);
     info.set(node);
     this.#tally(info, 1);
+    this.#tallyImages(images, info.images);
     if (isMoved) this.#index(info, 1);
   }
 
@@ -66,8 +68,10 @@ export class Cluster {
     const info = this.#nodes.get(name);
     if (!info) return;
     this.#index(info, -1);
+    const { images } = info;
     this.#tally(info, -1);
     info.set(undefined);
+    this.#tallyImages(images, info.images);
     this.#list = undefined;
     this.#dropEmpty(info);
   }
@@ -157,7 +161,13 @@ export class Cluster {
     if (info.isCordoned) this.nodesWith.cordon += sign;
     if (info.taints.some(({ effect }) => effect !== 'PreferNoSchedule')) this.nodesWith.taints += sign;
     if (info.taints.some(({ effect }) => effect === 'PreferNoSchedule')) this.nodesWith.preferNoScheduleTaints += sign;
-    for (const image of info.images.keys()) bump(this.images, image, sign);
+  }
+
+  /** A node may list very many images, and changes for many other reasons. */
+  #tallyImages(before: NodeInfo['images'], after: NodeInfo['images']): void {
+    if (before === after) return;
+    for (const image of before.keys()) bump(this.images, image, -1);
+    for (const image of after.keys()) bump(this.images, image, 1);
   }
 }
 

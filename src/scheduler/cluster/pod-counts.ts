@@ -46,6 +46,8 @@ function addTo(domain: Map<string, number>, value: string | undefined, delta: nu
 
 /** The least recently used queries above this number are dropped. */
 const MAX_CACHED = 256;
+/** Counts of queries with longer keys are not kept. */
+const MAX_CACHED_KEY_LENGTH = 10_000;
 
 export class Questions {
   /** In the order of their last use. */
@@ -63,6 +65,8 @@ export class Questions {
         if (!node.node) continue;
         for (const pod of node.pods.values()) if (concerns(query, pod)) counts.count(node, 1);
       }
+      // The selector in a key is as long as a client likes.
+      if (key.length > MAX_CACHED_KEY_LENGTH) return counts;
       if (this.#known.size >= MAX_CACHED) this.#known.delete(this.#known.keys().next().value!);
     }
     this.#known.set(key, counts);

@@ -22,6 +22,8 @@ const NO_TERMS: Terms = Object.freeze({ required: [], requiredAnti: [], preferre
 const NO_PORTS: readonly HostPort[] = Object.freeze([]);
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
+const infos = new WeakMap<Pod, PodInfo>();
+
 export class PodInfo {
   readonly pod: Pod;
   readonly uid: string;
@@ -35,6 +37,13 @@ export class PodInfo {
   #claims: readonly string[] | undefined;
   #places: NodeTest | null | undefined;
   #named: ReadonlySet<string> | null | undefined;
+
+  /** The same for every use of an object: an event is compared with all pods that wait. */
+  static of(pod: Pod): PodInfo {
+    const known = infos.get(pod) ?? new PodInfo(pod);
+    infos.set(pod, known);
+    return known;
+  }
 
   constructor(pod: Pod) {
     const { uid = '', name = '', namespace = '', labels } = pod.metadata;

@@ -15,6 +15,9 @@ export interface Diagnosis {
   readonly plugins: ReadonlySet<string>;
 }
 
+/** How many reasons a message lists: a pod can request as many resources as a client likes. */
+const MAX_REASONS = 100;
+
 export const NO_NODES = 'no nodes available to schedule pods';
 
 /** For example `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).` */
@@ -28,6 +31,7 @@ export function failureMessage({ total, everywhere, byNode, elsewhere }: Diagnos
   for (const { refusal } of byNode.values()) count(refusal.reasons, 1);
   if (elsewhere && byNode.size < total) count(elsewhere.reasons, total - byNode.size);
   const parts = [...counts].map(([reason, nodes]) => `${nodes} ${reason}`).sort(byText);
+  if (parts.length > MAX_REASONS) parts.splice(MAX_REASONS, parts.length, `${parts.length - MAX_REASONS} more reasons`);
   return parts.length > 0 ? `${start} ${parts.join(', ')}.` : start;
 }
 

@@ -22,6 +22,8 @@ export interface SchedulingQueueOptions {
 }
 
 const BACKOFF_MS = { base: 1_000, max: 10_000, jitter: 0 };
+/** With more unschedulable pods than this, their back-off grows with their number. */
+const MAX_PROMPTLY_RETRIED = 1_000;
 /** A pod is retried after this time, whatever happened, in case a hint is missing. */
 const MAX_UNSCHEDULABLE_MS = 300_000;
 
@@ -237,8 +239,10 @@ export class SchedulingQueue {
     this.#arm();
   }
 
+  /** The more pods do not fit, the less often each is tried: all together are tried at a limited rate. */
   #delay({ attempts }: WaitingPod): number {
-    return backoffDelay(attempts, BACKOFF_MS, this.#options.random);
+    const crowd = Math.max(1, this.#unschedulable.size / MAX_PROMPTLY_RETRIED);
+    return Math.min(MAX_UNSCHEDULABLE_MS, backoffDelay(attempts, BACKOFF_MS, this.#options.random) * crowd);
   }
 
   #now(): number {

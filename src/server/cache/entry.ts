@@ -5,7 +5,7 @@ import type { Resource } from '../registry.ts';
 import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
 import type { ObjectKey } from './keys.ts';
 import type { Origin } from './origin.ts';
-import { decodeStored, type StoredObject } from './stored-object.ts';
+import { decodeStored, parseStored, type StoredObject } from './stored-object.ts';
 import { UnreadableObject } from './unreadable.ts';
 import { View } from './view.ts';
 
@@ -181,7 +181,7 @@ export class Entry {
     if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
     const complete = (object: KubeObject) => this.#complete(object, kind, kind.hub);
     if (written) return new View(this, kind, kind.hub, { object: complete(written), stored });
-    return new View(this, kind, kind.hub, { read: () => complete(JSON.parse(stored.toString())), stored });
+    return new View(this, kind, kind.hub, { read: () => complete(parseStored(stored) as KubeObject), stored });
   }
 
   #decoded(kind: Kind): KubeObject {

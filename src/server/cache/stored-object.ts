@@ -7,9 +7,18 @@ export interface StoredObject {
   readonly object: KubeObject;
 }
 
+/** Parses stored bytes. The parser's own message would quote them, and they may be those of a Secret. */
+export function parseStored(stored: Buffer): unknown {
+  try {
+    return JSON.parse(stored.toString());
+  } catch {
+    throw new Error('invalid JSON');
+  }
+}
+
 /** Decodes stored bytes in the version that they say they are in. Throws when the kind has no such version. */
 export function decodeStored(stored: Buffer, kind: Kind): StoredObject {
-  const tree: unknown = JSON.parse(stored.toString());
+  const tree = parseStored(stored);
   const { kind: name, apiVersion } = (tree ?? {}) as Partial<KubeObject>;
   const version = name === kind.kind && kind.versions.find((each) => each.apiVersion === apiVersion);
   if (!version) throw new Error(`no kind "${name}" is registered for version "${apiVersion}"`);

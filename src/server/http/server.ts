@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { unmonitored, type WorkMonitor } from '../../base/watchdog.ts';
 import type { Handle } from '../api.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Authenticate } from '../authn/authenticator.ts';
@@ -43,6 +44,10 @@ export interface HttpServerOptions {
   readonly flowControl?: FlowControl | undefined;
   /** The `host:port` that discovery advertises. The default is the first address listened on. */
   readonly advertised?: string;
+  /** Is told which request is handled. */
+  readonly monitor?: WorkMonitor;
+  /** Called when the thread of the listeners was blocked, if they have one of their own. */
+  readonly onBlocked?: ListenersOptions['onBlocked'];
   /** Opens the listeners. The default is in this thread. */
   readonly open?: ((options: ListenersOptions) => Listeners) | undefined;
 }
@@ -68,11 +73,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ...{ handle, registry, backends, authenticate, authorizer, isReady },
     ...{ limits, log, clock, version, metrics, audit, flowControl },
     discovery: new Discovery({ backends, version, serverAddress: () => address ?? '' }),
+    monitor: options.monitor ?? unmonitored,
     checks: options.checks ?? [],
     documents: options.documents ?? [],
   });
   const listeners = (options.open ?? openListeners)({
-    ...{ tls: options.tls, limits, clock, log },
+    ...{ tls: options.tls, limits, clock, log, onBlocked: options.onBlocked },
     pace: flowControl && ((address) => flowControl.delayUnauthenticated(address, HANDSHAKE_COST)),
     serve: (exchange) => {
       pipeline.serve(exchange).catch((error: unknown) => log.error('a request could not be answered', { error }));

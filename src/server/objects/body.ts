@@ -7,6 +7,7 @@ import type { Registry, Resource } from '../registry.ts';
 import type { BodyType } from '../subresources/descriptor.ts';
 import { invalidObject } from './check.ts';
 import { reportBodyFaults, type SentBody, validatesFields } from './field-validation.ts';
+import { REDACTED } from './redacted.ts';
 
 /** What a body should be: a kind's name, the version of the request, and the schema to decode it with. */
 interface Expected {
@@ -15,6 +16,8 @@ interface Expected {
   /** The group in messages, where it is not that of `apiVersion`. */
   readonly group?: string;
   readonly schema: ObjectSchema;
+  /** Whether errors must not quote the body. */
+  readonly confidential?: boolean;
 }
 
 /** A body, and what it was sent to. */
@@ -30,7 +33,10 @@ export function readBody(request: BodyRequest, registry: Registry, replaced?: De
 
 /** What the path of a request takes: an object of the resource's kind, or the body of its subresource. */
 export function expectedBody({ resource: { kind, version }, subresource }: BodyRequest): Expected {
-  if (!subresource) return { kind: kind.kind, apiVersion: version.apiVersion, schema: version.schema };
+  if (!subresource) {
+    const { confidential = false } = kind;
+    return { kind: kind.kind, apiVersion: version.apiVersion, schema: version.schema, confidential };
+  }
   const { schema, ...type } = subresource.body;
   if (!schema) throw new Error(`bodies of kind ${type.kind} have no schema`);
   return { ...type, schema };
@@ -46,7 +52,7 @@ export function decodeBody(
   const { body, duplicates } = sent.call;
   if (body === undefined) throw unrecognized(expected, 'unexpected end of JSON input', '<empty>');
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    const summary = JSON.stringify(body).slice(0, 256);
+    const summary = expected.confidential ? REDACTED : JSON.stringify(body).slice(0, 256);
     throw unrecognized(
       expected,
       `json: cannot unmarshal ${jsonType(body)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,

@@ -7,6 +7,7 @@ import { unknownFields } from '../../schema/unknown-fields.ts';
 import type { Call } from '../api.ts';
 import type { RequestNotes } from '../request-notes.ts';
 import { invalidObject } from './check.ts';
+import { REDACTED } from './redacted.ts';
 
 /** A body, and where warnings about its fields go. */
 export interface SentBody {
@@ -37,12 +38,13 @@ export function reportBodyFaults(sent: SentBody, unknown: readonly string[], exp
 /** The same for a patch and the object that it resulted in. Only fields that the patch introduced count. */
 export function reportPatchFaults(sent: SentBody, unknown: readonly string[], patched: Patched): void {
   const { call } = sent;
-  const { schema, before } = patched;
+  const { schema, before, tree, kind } = patched;
   const known = unknown.length > 0 ? new Set(unknownFields(schema, before)) : undefined;
   const brought = unknown.filter((path) => !known?.has(path));
   const faults = [...patchFaults(call), ...brought.map((path) => quoted('unknown', path))].slice(0, MAX_FAULTS);
   if (mayPass(sent, faults)) return;
-  const shown = JSON.stringify(call.patchType === 'strategic' ? call.body : patched.tree);
+  const value = call.patchType === 'strategic' ? call.body : tree;
+  const shown = kind.confidential ? REDACTED : JSON.stringify(value);
   throw invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, refusal(faults))]);
 }
 
@@ -52,6 +54,7 @@ interface Patched {
   readonly schema: ObjectSchema;
   readonly before: object;
   readonly tree: unknown;
+  readonly kind: { readonly confidential?: boolean };
 }
 
 /** In the order of the body. A duplicate that is unknown, or inside something unknown, is reported as unknown only. */

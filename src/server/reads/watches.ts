@@ -1,6 +1,7 @@
 /** The channels of all running watches, fed from the cache: the events of one batch of changes are delivered together. */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Work, WorkMonitor } from '../../base/watchdog.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/change-record.ts';
 import type { Registry, Resource } from '../registry.ts';
@@ -12,11 +13,15 @@ import type { Channel, Member } from './watch-channel.ts';
 /** How long after a change clients that asked for bookmarks get one. */
 const BOOKMARK_DELAY_MS = 60_000;
 
+/** As the watchdog names it. */
+const DELIVERY: Work = { work: 'watch events', describe: () => ({}) };
+
 export interface WatchesOptions {
   readonly cache: Cache;
   readonly clock: Clock;
   readonly registry: Registry;
   readonly log: Logger;
+  readonly monitor: WorkMonitor;
 }
 
 interface OpenChannel {
@@ -29,6 +34,7 @@ export class Watches {
   readonly #cache: Cache;
   readonly #clock: Clock;
   readonly #registry: Registry;
+  readonly #monitor: WorkMonitor;
   /** By resource, and by namespace and selectors. */
   readonly #channels = new Map<Resource, Map<string, OpenChannel>>();
   readonly #members = new Set<Member>();
@@ -37,7 +43,8 @@ export class Watches {
   /** What waits for the clients of all watches. */
   readonly backlogs: WatchBacklogs;
 
-  constructor({ cache, clock, registry, log }: WatchesOptions) {
+  constructor({ cache, clock, registry, log, monitor }: WatchesOptions) {
+    this.#monitor = monitor;
     this.backlogs = new WatchBacklogs({ clock, log });
     this.#cache = cache;
     this.#clock = clock;
@@ -103,6 +110,7 @@ export class Watches {
 
   #turn(): void {
     if (this.#dirty.size > 0) {
+      this.#monitor.begin(DELIVERY);
       const dirty = this.#dirty;
       this.#dirty = new Set();
       for (const channel of dirty) channel.deliver();

@@ -18,6 +18,14 @@ export const objectForms: readonly ObjectForm[] = kinds.flatMap((kind) =>
   versions.map((version) => Object.freeze({ kind, group: 'meta.k8s.io', version }) satisfies ObjectForm),
 );
 
+/** Those that are left for kinds without rows. */
+export const formsWithoutTable: readonly ObjectForm[] = objectForms.filter(({ kind }) => kind !== 'Table');
+
+/** Whether objects of a kind can be rows: a review, which is answered and not kept, has no name to begin one with. */
+export function hasRows({ kind: { verbs } }: Resource): boolean {
+  return !verbs || verbs.includes('get') || verbs.includes('list');
+}
+
 /** What a row of a table has of its object beside the cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 

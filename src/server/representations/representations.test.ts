@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { FakeWatch, startServer } from '../../../test/support/http-server.ts';
+import { exampleOf } from '../../../test/support/kinds/examples.ts';
 import { type TestServer, testServer } from '../../../test/support/server.ts';
 import { systemClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -271,6 +272,28 @@ describe('what is no object', () => {
     expect((await ask('/api/v1', KUBECTL)).kind).toBe('APIResourceList');
     expect((await ask('/api/v1', table())).code).toBe(406);
   });
+
+  describe.each(allKinds.filter(({ verbs }) => verbs && !verbs.includes('get') && !verbs.includes('list')))(
+    'has no rows: $kind, which is answered and not kept',
+    (kind) => {
+      const [scope, namespace] = kind.scope === 'Namespaced' ? ['namespaces/default/', 'default'] : ['', undefined];
+      const root = kind.group ? `/apis/${kind.hub.apiVersion}` : `/api/${kind.hub.apiVersion}`;
+      const post = (accept: string) => {
+        const example = exampleOf(kind);
+        const body = JSON.stringify({ ...example, metadata: { ...example.metadata, namespace } });
+        const headers = { 'content-type': 'application/json' };
+        return ask(`${root}/${scope}${kind.plural}`, accept, { method: 'POST', headers, body });
+      };
+
+      it.each(['v1', 'v1beta1'])('as a Table of %s', async (version) => {
+        expect(await post(table(version))).toMatchObject({ code: 406, reason: 'NotAcceptable' });
+      });
+
+      it('and is itself where the client accepts that, too', async () => {
+        expect(['Status', kind.kind]).toContain((await post(KUBECTL)).kind);
+      });
+    },
+  );
 
   it('is refused: a form that nobody knows', async () => {
     const accept = 'application/json;as=Chart;v=v1;g=meta.k8s.io';

@@ -1,6 +1,10 @@
 import { badRequest, notFound } from '../../base/errors.ts';
 import { clone } from '../../base/tree.ts';
-import { ROLLBACK_ANNOTATION } from '../../kinds/conversion/rollback-to.ts';
+import {
+  ROLLBACK_ANNOTATION,
+  ROLLBACK_UPDATED_ANNOTATION,
+  rollbackUpdated,
+} from '../../kinds/conversion/rollback-to.ts';
 import type { Deployment } from '../../kinds/groups/apps/deployment.ts';
 import { DeploymentRollback } from '../../kinds/groups/apps/deployment-rollback.ts';
 import { validate } from '../../schema/validate.ts';
@@ -13,7 +17,7 @@ import type { Subresource } from './subresource.ts';
 
 const KIND = 'DeploymentRollback';
 
-/** Annotates a Deployment with an earlier revision; its controller rolls back to it and removes the annotation. */
+/** Annotates a Deployment with an earlier revision; its controller rolls back to it and removes what this adds. */
 export const rollback: Subresource<'rollback'> = {
   name: 'rollback',
   operations: {
@@ -35,10 +39,13 @@ export const rollback: Subresource<'rollback'> = {
         next: (current) => {
           const deployment = clone(current.hub(resource.kind)) as Deployment;
           delete deployment.metadata.resourceVersion;
+          const { annotations } = deployment.metadata;
+          const updated = new Set([...rollbackUpdated(annotations), ...Object.keys(sent.updatedAnnotations ?? {})]);
           deployment.metadata.annotations = {
-            ...deployment.metadata.annotations,
+            ...annotations,
             ...sent.updatedAnnotations,
             [ROLLBACK_ANNOTATION]: String(sent.rollbackTo?.revision ?? 0),
+            ...(updated.size > 0 ? { [ROLLBACK_UPDATED_ANNOTATION]: JSON.stringify([...updated]) } : {}),
           };
           return deployment;
         },

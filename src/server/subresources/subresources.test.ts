@@ -101,6 +101,7 @@ describe('rollback', () => {
     expect((await api.get('deployments', 'a', v1)).metadata.annotations).toEqual({
       why: 'because',
       'deprecated.deployment.rollback.to': '3',
+      'deprecated.deployment.rollback.updated-annotations': '["why"]',
     });
   });
 

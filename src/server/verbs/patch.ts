@@ -24,7 +24,8 @@ export async function patch(core: Core, request: ApiRequest): Promise<ObjectRepl
     part: updatedPart(request),
     next: (current) => {
       const before = current.view(resource).object;
-      const tree = applyPatch(version.schema, before, call);
+      const { body, patchType } = call;
+      const tree = applyPatch(version.schema, before, { body, patchType, confidential: kind.confidential === true });
       checkType(tree, before);
       const object = decodePatched(tree, { schema: version.schema, before, request, shares: version === kind.hub });
       return toHub({ kind, version }, object);
@@ -33,8 +34,13 @@ export async function patch(core: Core, request: ApiRequest): Promise<ObjectRepl
   return replyOf(resource, outcome);
 }
 
+interface Patch extends Pick<Call, 'body' | 'patchType'> {
+  /** Whether errors must not quote the patch or the object. */
+  readonly confidential?: boolean;
+}
+
 /** Applies the patch of a call to a tree. Neither is changed. */
-export function applyPatch(schema: ObjectSchema, current: unknown, { body, patchType }: Call): any {
+export function applyPatch(schema: ObjectSchema, current: unknown, { body, patchType, confidential }: Patch): any {
   if (body === undefined) throw badRequest('error decoding patch: unexpected end of JSON input');
   try {
     switch (patchType) {
@@ -51,7 +57,7 @@ export function applyPatch(schema: ObjectSchema, current: unknown, { body, patch
     if (!(error instanceof PatchError)) throw error;
     // Kubernetes sends details with this error, even when they are empty.
     const details = error.reason === 'Invalid' ? { details: {} } : {};
-    throw new ApiError(error.reason, error.message, { cause: error, ...details });
+    throw new ApiError(error.reason, confidential ? error.redacted : error.message, { cause: error, ...details });
   }
 }
 
@@ -70,7 +76,7 @@ export function decodePatched(tree: any, { schema, before, request, shares = fal
     const note = unknown && ((path: string) => void unknown.push(path));
     const from = shares ? before : undefined;
     const object = decode(schema, tree, { from, unknown: note, replaced: () => before }) as KubeObject;
-    if (unknown) reportPatchFaults(request, unknown, { schema, before, tree });
+    if (unknown) reportPatchFaults(request, unknown, { schema, before, tree, kind: request.resource.kind });
     if (object.metadata === before.metadata) object.metadata = { ...before.metadata };
     return object;
   } catch (error) {

@@ -18,14 +18,14 @@ interface ServerDependencies {
 
 /** Creates the API server. It listens nowhere yet. */
 export async function startServer(
-  { settings, inputs, cleanup, clock, random, log }: StartContext,
+  { settings, inputs, cleanup, clock, random, log, monitor }: StartContext,
   { store, tokens }: ServerDependencies,
   say: Say,
 ): Promise<Server> {
   const { bindAddress, port, serviceClusterIpRange, serviceNodePortRange } = settings;
   const { durable, shared, exclusive } = storeDriver(settings.store);
   const server = await createServer({
-    ...{ store, kinds: allKinds, clock, random, log, serviceClusterIpRange, ...history(settings) },
+    ...{ store, kinds: allKinds, clock, random, log, monitor, serviceClusterIpRange, ...history(settings) },
     serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
     tokenIssuer: tokens.bound,
     release: durable && exclusive ? release : undefined,

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import type { WorkMonitor } from '../../../base/watchdog.ts';
 import { createClient } from '../../../client/client.ts';
 import { CONTROLLER_MANAGER, controllerUser } from '../../../client/component-users.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
@@ -16,6 +17,7 @@ interface Tools {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly monitor: WorkMonitor;
 }
 
 export interface ComponentOptions extends Tools {

@@ -29,13 +29,13 @@ export interface Components {
 
 /** Prepares the controllers and the scheduler. */
 export function prepareComponents(context: StartContext, { server, pki }: ComponentDependencies, say: Say): Components {
-  const { settings, cleanup, clock, random, log } = context;
+  const { settings, cleanup, clock, random, log, monitor } = context;
   const all = controllersFor(context, server, pki);
   let controllers = chosen(all, settings);
   const schedules = isChosen(SCHEDULER, settings);
   const count = controllers.length === all.length ? `${all.length}` : `${controllers.length} of ${all.length}`;
   say(`${count}, ${schedules ? 'and the' : 'no'} scheduler`);
-  const options = { clock, random, log, isShared: storeDriver(settings.store).shared };
+  const options = { clock, random, log, monitor, isShared: storeDriver(settings.store).shared };
   let stopControllers: (() => Promise<void>) | undefined;
   return {
     start() {

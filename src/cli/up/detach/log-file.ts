@@ -1,5 +1,5 @@
 /** The log of a cluster that runs in the background. */
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeEmptyDirectories } from '../../process/files.ts';
 
@@ -35,7 +35,8 @@ export async function openLogFile(directory: string): Promise<LogFile> {
     },
     close: () => handle.close(),
     async undo() {
-      if (created === undefined) return;
+      // Another start may have created a cluster there meanwhile, which has the file open.
+      if (created === undefined || (await readdir(directory)).length > 1) return;
       await rm(path, { force: true });
       await removeEmptyDirectories(directory, created);
     },

@@ -33,7 +33,7 @@ interface HttpsDependencies {
 
 /** Serves the API over HTTPS. */
 export async function listenHttps(
-  { settings, inputs, cleanup, clock, log }: StartContext,
+  { settings, inputs, cleanup, clock, log, monitor, eventLoops }: StartContext,
   dependencies: HttpsDependencies,
   say: Say,
 ): Promise<HttpServer> {
@@ -53,7 +53,7 @@ export async function listenHttps(
     tls: await tlsOf(pki, settings),
     documents: currentDocuments(() => issuerDocuments({ issuer, keysUrl: `${url}${KEYS_PATH}`, keys: tokens.keys })),
     authenticate,
-    open: openListeners,
+    ...{ open: openListeners, monitor, onBlocked: (blockage) => eventLoops.add(blockage) },
     isReady,
   });
   cleanup.add(() => http.close());

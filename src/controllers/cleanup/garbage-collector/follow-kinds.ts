@@ -1,5 +1,6 @@
 /** Keeps the owner graph up to date: follows every served kind, including those added later. */
 import { setMaxListeners } from 'node:events';
+import { TurnBudget } from '../../../base/turn-budget.ts';
 import { reflect, type Sink } from '../../../client/informer/reflector.ts';
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
@@ -23,6 +24,7 @@ interface Follower {
 
 export function followKinds(graph: OwnerGraph, options: FollowOptions, tools: FeedTools): Feed {
   const followers = new Map<Kind, Follower>();
+  const budget = new TurnBudget(tools.clock);
   const ending = new Set<Promise<void>>();
   const refresh = () => {
     if (tools.signal.aborted) return;
@@ -33,7 +35,7 @@ export function followKinds(graph: OwnerGraph, options: FollowOptions, tools: Fe
       stop.abort();
       ending.add(ended.then(() => graph.forget(kind)));
     }
-    for (const kind of served) if (!followers.has(kind)) followers.set(kind, follow(kind, graph, tools));
+    for (const kind of served) if (!followers.has(kind)) followers.set(kind, follow(kind, { graph, budget }, tools));
   };
   graph.wake = tools.wake;
   const begin = async () => {
@@ -62,7 +64,11 @@ function isCollected({ kind, verbs }: Kind): boolean {
   return !verbs || (['list', 'watch', 'delete'] as const).every((verb) => verbs.includes(verb));
 }
 
-function follow(kind: Kind, graph: OwnerGraph, { client, clock, random, log }: FeedTools): Follower {
+function follow(
+  kind: Kind,
+  { graph, budget }: { readonly graph: OwnerGraph; readonly budget: TurnBudget },
+  { client, clock, random, log }: FeedTools,
+): Follower {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const resource = client.of<KubeObject>(kind);
@@ -73,14 +79,18 @@ function follow(kind: Kind, graph: OwnerGraph, { client, clock, random, log }: F
   let isFirst = true;
   const sink: Sink<KubeObject> = {
     listing: () => {},
-    replace: ({ items }) => {
-      for (const object of items) graph.put(nodeOf(kind, object));
+    replace: async ({ items }) => {
+      for (const object of items) {
+        if (budget.isSpent()) await budget.nextTurn();
+        graph.put(nodeOf(kind, object));
+      }
       if (!isFirst) removeMissing(kind, graph, items);
       isFirst = false;
       markSynced();
     },
-    apply: (events) => {
+    apply: async (events) => {
       for (const event of events) {
+        if (budget.isSpent()) await budget.nextTurn();
         if (event.type === 'DELETED') graph.remove(event.object.metadata.uid ?? '');
         else if (event.type !== 'BOOKMARK') graph.put(nodeOf(kind, event.object));
       }

@@ -68,7 +68,15 @@ export class OwnerGraph {
    * would go.
    */
   isBlocked(uid: string): boolean {
-    return this.#holders(uid).some((holder) => !(isWaiting(holder) && this.#waitsFor(holder.uid, uid, new Set())));
+    let waiting: ReadonlySet<string> | undefined;
+    for (const dependent of this.#dependents.get(uid) ?? NONE) {
+      const node = this.#nodes.get(dependent) as GraphNode;
+      if (!isHolder(node, uid)) continue;
+      if (!isWaiting(node)) return true;
+      waiting ??= this.#waitingFor(uid);
+      if (!waiting.has(dependent)) return true;
+    }
+    return false;
   }
 
   /** Whether the owner is known not to exist where the dependent refers to it. */
@@ -115,29 +123,29 @@ export class OwnerGraph {
     for (const node of this.#nodes.values()) if (node.kind === kind) yield node;
   }
 
-  #holders(uid: string): readonly GraphNode[] {
-    return this.dependentsOf(uid).filter(({ owners }) =>
-      owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion),
-    );
-  }
-
-  #waitsFor(uid: string, target: string, seen: Set<string>): boolean {
-    if (uid === target) return true;
-    if (seen.has(uid)) return false;
-    seen.add(uid);
-    return this.#holders(uid).some((holder) => isWaiting(holder) && this.#waitsFor(holder.uid, target, seen));
+  /** The object itself, and those that wait for it: its owners whose deletion it blocks, their owners, and so on. */
+  #waitingFor(uid: string): ReadonlySet<string> {
+    const found = new Set([uid]);
+    for (const each of found) {
+      for (const owner of this.#nodes.get(each)?.owners ?? NONE) {
+        const node = owner.blockOwnerDeletion ? this.#nodes.get(owner.uid) : undefined;
+        if (node && isWaiting(node)) found.add(owner.uid);
+      }
+    }
+    return found;
   }
 
   #relate(node: GraphNode, before: readonly OwnerReference[]): void {
+    const after = byUid(node.owners);
     for (const old of before) {
-      const now = node.owners.find(({ uid }) => uid === old.uid);
+      const now = after.get(old.uid);
       if (!now) this.#leave(old.uid, node.uid);
       if (!now || now.blockOwnerDeletion !== old.blockOwnerDeletion) this.#wakeIfWaiting(old.uid);
     }
+    const known = byUid(before);
     let isInDoubt = false;
     for (const reference of node.owners) {
-      const known = before.find(({ uid }) => uid === reference.uid);
-      if (!known) this.#enter(reference.uid, node.uid);
+      if (!known.has(reference.uid)) this.#enter(reference.uid, node.uid);
       const owner = this.#nodes.get(reference.uid);
       isInDoubt ||= !owner || isWaiting(owner) || !isNamedBy(owner, reference, node);
     }
@@ -165,6 +173,15 @@ export class OwnerGraph {
     if (dependents?.size === 0) this.#dependents.delete(owner);
   }
 }
+
+/** By UID; of several references to one object, the first. */
+function byUid(references: readonly OwnerReference[]): ReadonlyMap<string, OwnerReference> {
+  return new Map(references.toReversed().map((reference) => [reference.uid, reference]));
+}
+
+/** Whether the dependent blocks the deletion of the owner. */
+const isHolder = ({ owners }: GraphNode, owner: string) =>
+  owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion);
 
 /** Whether the reference matches the owner's kind, name and namespace. */
 export function isNamedBy(
@@ -195,6 +212,7 @@ const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.s
 
 /** Above this, the oldest are forgotten and would be looked up once more. */
 const MAX_REMEMBERED = 1000;
+const MAX_REMEMBERED_LENGTH = 1000;
 
 /** Objects that do not exist and, having a UID, never will again. */
 class RecentlyGone {
@@ -205,6 +223,8 @@ class RecentlyGone {
   }
 
   add(identityKey: string): void {
+    // What a reference names may be of any length.
+    if (identityKey.length > MAX_REMEMBERED_LENGTH) return;
     this.#places.add(identityKey);
     if (this.#places.size <= MAX_REMEMBERED) return;
     const [oldest] = this.#places;

@@ -1,4 +1,5 @@
 /** Determines the state of an object's owners. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
@@ -32,10 +33,14 @@ interface OwnerLookup {
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
 }
 
+const OWNERS_PER_TURN = 100;
+
 /** Owners missing from the graph are read from the server: a lagging cache must not cost anybody a pod. */
 export async function statusOfOwners(node: GraphNode, lookup: OwnerLookup): Promise<readonly OwnerStatus[]> {
   const out: OwnerStatus[] = [];
-  for (const reference of node.owners) {
+  for (const [position, reference] of node.owners.entries()) {
+    // Direct calls never leave the turn of the event loop, and there may be very many owners.
+    if (position % OWNERS_PER_TURN === OWNERS_PER_TURN - 1) await nextTurn();
     const known = lookup.graph.get(reference.uid);
     const isElsewhere = known !== undefined && known.namespace !== '' && known.namespace !== node.namespace;
     const isKnown = known !== undefined && isNamedBy(known, reference, node);

@@ -29,7 +29,7 @@ export function report(content: NamespaceContent, failures: readonly Error[]): E
       : bad(
           'NamespaceDeletionContentFailure',
           'ContentDeletionFailed',
-          `Failed to delete all resource types, ${errors.length} remaining: ${errors.sort().join(', ')}`,
+          `Failed to delete all resource types, ${errors.length} remaining: ${listed(errors)}`,
         ),
     remaining(left),
     finalizers(left.flatMap(({ objects }) => objects)),
@@ -41,7 +41,7 @@ function remaining(left: readonly Content[]): EventReport {
   if (left.length === 0) return good(type, 'ContentRemoved', 'All content successfully removed');
   // The dot is there for the core group, too.
   const text = left.map(({ kind, objects }) => `${kind.plural}.${kind.group} has ${instances(objects.length)}`);
-  return bad(type, 'SomeResourcesRemain', `Some resources are remaining: ${text.sort().join(', ')}`);
+  return bad(type, 'SomeResourcesRemain', `Some resources are remaining: ${listed(text)}`);
 }
 
 function finalizers(objects: readonly Named[]): EventReport {
@@ -52,8 +52,16 @@ function finalizers(objects: readonly Named[]): EventReport {
   }
   if (counts.size === 0) return good(type, 'ContentHasNoFinalizers', 'All content-preserving finalizers finished');
   const text = [...counts].map(([finalizer, count]) => `${finalizer} in ${instances(count)}`);
-  const message = `Some content in the namespace has finalizers remaining: ${text.sort().join(', ')}`;
+  const message = `Some content in the namespace has finalizers remaining: ${listed(text)}`;
   return bad(type, 'SomeFinalizersRemain', message);
+}
+
+/** The longest message: clients name finalizers and kinds as they like, and as many. */
+const MAX_MESSAGE_LENGTH = 32_000;
+
+function listed(texts: string[]): string {
+  const all = texts.sort().join(', ');
+  return all.length <= MAX_MESSAGE_LENGTH ? all : `${all.slice(0, MAX_MESSAGE_LENGTH)} ...`;
 }
 
 const instances = (count: number) => `${count} resource instances`;

@@ -79,7 +79,7 @@ function planOrphanedPods(
   const target = { type: 'DisruptionTarget', status: 'True', reason, message: 'PodGC: node no longer exists' };
   const pods = of(Pod).by(podsByNode, key.name);
   const waits = pods.map((pod) => Date.parse(pod.metadata.creationTimestamp ?? '') + MIN_POD_AGE_MS - now.getTime());
-  const soonest = Math.min(...waits.filter((wait) => wait > 0));
+  const soonest = waits.reduce((least, wait) => (wait > 0 ? Math.min(least, wait) : least), Number.POSITIVE_INFINITY);
   return [
     ...pods.filter((_, index) => !(waits[index]! > 0)).flatMap((pod) => ended(pod, [target], now)),
     ...(Number.isFinite(soonest) ? [requeueAfter(soonest)] : []),

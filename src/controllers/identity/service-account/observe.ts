@@ -22,9 +22,14 @@ export interface TokenObservation {
   readonly tokens: ReadonlyMap<string, string>;
   /** UIDs of Secrets whose account does not exist. */
   readonly abandoned: ReadonlySet<string>;
+  /** Further Secrets are left for the next plan. */
+  readonly isPartial?: true;
 }
 
 export const NO_TOKENS: TokenObservation = { tokens: new Map(), abandoned: new Set() };
+
+/** Signing takes about a millisecond. */
+const MAX_SECRETS_PER_PLAN = 50;
 
 interface Tools {
   readonly client: Client;
@@ -36,18 +41,28 @@ interface Tools {
 export async function observeTokens(namespace: string, world: Listers, tools: Tools): Promise<TokenObservation> {
   const tokens = new Map<string, string>();
   const abandoned = new Set<string>();
-  const secrets = world.of(Secret).list(namespace).filter(isTokenSecret);
+  const accountOf = (secret: DeepReadonly<Secret>) => {
+    const account = world.of(ServiceAccount).get(accountNameOf(secret) ?? '', namespace);
+    return account && belongsTo(secret, account) ? account : undefined;
+  };
+  const open = world
+    .of(Secret)
+    .list(namespace)
+    .filter(
+      (secret) =>
+        isTokenSecret(secret) && !secret.metadata.deletionTimestamp && !(accountOf(secret) && hasToken(secret)),
+    );
   await Promise.all(
-    secrets.map(async (secret) => {
-      const { uid = '', deletionTimestamp } = secret.metadata;
-      if (deletionTimestamp) return;
-      const account = world.of(ServiceAccount).get(accountNameOf(secret) ?? '', namespace);
-      if (account && belongsTo(secret, account)) {
-        if (!hasToken(secret)) tokens.set(uid, await mint(secret, account, tools.mintToken));
-      } else if (await isAbandoned(secret, tools)) abandoned.add(uid);
+    open.slice(0, MAX_SECRETS_PER_PLAN).map(async (secret) => {
+      const { uid = '' } = secret.metadata;
+      const account = accountOf(secret);
+      if (account) tokens.set(uid, await mint(secret, account, tools.mintToken));
+      else if (await isAbandoned(secret, tools)) abandoned.add(uid);
     }),
   );
-  return { tokens, abandoned };
+  // An account that only the server knows yet wakes the namespace when it arrives.
+  const isPartial = open.length > MAX_SECRETS_PER_PLAN && tokens.size + abandoned.size > 0;
+  return { tokens, abandoned, ...(isPartial ? { isPartial } : {}) };
 }
 
 function mint(

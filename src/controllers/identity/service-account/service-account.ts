@@ -9,7 +9,7 @@ import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
-import { type Action, create, type Plan, remove, update } from '../../loop/plan.ts';
+import { type Action, create, type Plan, remove, requeueAfter, update } from '../../loop/plan.ts';
 import { type MintToken, NO_TOKENS, observeTokens, type TokenObservation } from './observe.ts';
 import {
   accountNameOf,
@@ -62,6 +62,7 @@ export function planServiceAccounts(
     .list(name)
     .filter((secret) => isTokenSecret(secret) && !secret.metadata.deletionTimestamp);
   return [
+    ...(world.observed.isPartial ? [requeueAfter(0)] : []),
     ...secrets.flatMap((secret) => planSecret(secret, world, authority)),
     ...(account
       ? planDefaultAccount(account, secrets, world)
@@ -92,10 +93,9 @@ function planDefaultAccount(
   if (account.metadata.deletionTimestamp) return [];
   const own = secrets.filter((secret) => isOwnTokenSecret(secret, account));
   if (own.length === 0) return [create(Secret, newTokenSecret(account))];
-  const listed = (account.secrets ?? []).filter(
-    ({ name = '' }) => !isOwnName(name, account) || own.some(({ metadata }) => metadata.name === name),
-  );
-  const isListed = own.some(({ metadata }) => listed.some(({ name }) => name === metadata.name));
+  const ownNames = new Set(own.map(({ metadata }) => metadata.name ?? ''));
+  const listed = (account.secrets ?? []).filter(({ name = '' }) => !isOwnName(name, account) || ownNames.has(name));
+  const isListed = listed.some(({ name = '' }) => ownNames.has(name));
   const ready = own.find((secret) => hasToken(secret) || observed.tokens.has(secret.metadata.uid ?? ''));
   const references = isListed || !ready ? listed : [...listed, { name: ready.metadata.name ?? '' }];
   return deepEqual(references, account.secrets ?? [])

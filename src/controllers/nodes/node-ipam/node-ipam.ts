@@ -72,7 +72,9 @@ export function freeRange(
     .flatMap(({ spec }) => spec.podCIDRs ?? []);
   const taken = new Set<number>();
   for (const { first, size: length } of [...nodes, ...others].filter((range) => !range.includes(':')).map(parseRange)) {
-    for (let at = first - (first % size); at < first + length; at += size) taken.add(at);
+    // Clients can write any CIDR: only what is ours of it is enumerated.
+    const end = Math.min(first + length, whole.first + whole.size);
+    for (let at = Math.max(first - (first % size), whole.first); at < end; at += size) taken.add(at);
   }
   for (let at = whole.first; at < whole.first + whole.size; at += size) {
     if (!taken.has(at)) return formatRange({ first: at, size });

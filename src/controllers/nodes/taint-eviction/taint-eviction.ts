@@ -4,7 +4,7 @@ import { keyOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, Draft } from '../../../client/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { covers } from '../../../kinds/placement/tolerations.ts';
+import { tolerationOf } from '../../../kinds/placement/tolerations.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, event, type Plan, remove, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
@@ -87,13 +87,17 @@ const REASON = 'TaintManagerEviction';
 function endOf(pod: SeenPod, taints: readonly Taint[], since: number): number | undefined {
   if (taints.length === 0) return undefined;
   const tolerations = pod.spec.tolerations ?? [];
-  const used = taints.map((taint) => tolerations.find((toleration) => covers(toleration, taint)));
-  if (used.includes(undefined)) return 0;
-  const seconds = used.flatMap((each) => (each?.tolerationSeconds === undefined ? [] : [each.tolerationSeconds]));
-  if (seconds.length === 0) return undefined;
-  const times = taints.map(({ timeAdded }) => (timeAdded ? Date.parse(timeAdded) : since));
+  let seconds = Number.POSITIVE_INFINITY;
+  let added = Number.POSITIVE_INFINITY;
+  for (const taint of taints) {
+    const used = tolerationOf(taint, tolerations);
+    if (!used) return 0;
+    seconds = Math.min(seconds, used.tolerationSeconds ?? seconds);
+    added = Math.min(added, taint.timeAdded ? Date.parse(taint.timeAdded) : since);
+  }
+  if (seconds === Number.POSITIVE_INFINITY) return undefined;
   const placed = Date.parse(pod.status.startTime ?? pod.metadata.creationTimestamp ?? '') || 0;
-  return Math.max(Math.min(...times), placed) + Math.max(0, Math.min(...seconds)) * 1000;
+  return Math.max(added, placed) + Math.max(0, seconds) * 1000;
 }
 
 function marked(pod: SeenPod, now: Date): Action[] {

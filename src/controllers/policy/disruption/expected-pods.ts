@@ -1,4 +1,5 @@
 /** How many pods are expected: the sum of the sizes of the controllers of a budget's pods. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from '../../../client/client.ts';
 import { controllerOf } from '../../../client/informer/object-cache.ts';
 import type { DeepReadonly, KindRef } from '../../../client/object-types.ts';
@@ -9,6 +10,10 @@ import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Listers } from '../../loop/define.ts';
+
+/** The counts of a budget are 32-bit integers, and so is the size of every owner. */
+const MAX_INT32 = 2 ** 31 - 1;
+const OWNERS_PER_TURN = 100;
 
 type SeenPod = DeepReadonly<Pod>;
 type Owner = NonNullable<ReturnType<typeof controllerOf>>;
@@ -39,7 +44,8 @@ export function expectedPods(pods: readonly SeenPod[], others: OtherScales, worl
     if (typeof found === 'number') scales.set(owner.uid, found);
     else scales.set(found.uid, found.count);
   }
-  return { count: [...scales.values()].reduce((sum, each) => sum + each, 0), unmanaged };
+  const count = [...scales.values()].reduce((sum, each) => sum + each, 0);
+  return { count: Math.min(count, MAX_INT32), unmanaged };
 }
 
 /** For a ReplicaSet that a Deployment manages, the Deployment's size counts: its sets change during a rollout. */
@@ -68,14 +74,24 @@ interface ScaleLookup {
 /** Reads the sizes of owners of other kinds. */
 export async function observeOthers(pods: readonly SeenPod[], lookup: ScaleLookup): Promise<OtherScales> {
   const out = new Map<string, number | string>();
+  let served: ReadonlyMap<string, Kind> | undefined;
+  let asked = 0;
   for (const pod of pods) {
     const owner = controllerOf(pod);
     if (!owner || out.has(owner.uid) || SCALED.some((kind) => isOf(owner, kind))) continue;
-    const kind = [...lookup.kinds()].find(({ versions, kind: name }) =>
-      versions.some(({ apiVersion }) => apiVersion === owner.apiVersion && name === owner.kind),
-    );
-    if (kind) out.set(owner.uid, await ask(kind, owner.name, pod, lookup));
+    served ??= kindsByVersion(lookup.kinds());
+    const kind = served.get(`${owner.apiVersion} ${owner.kind}`);
+    if (!kind) continue;
+    out.set(owner.uid, await ask(kind, owner.name, pod, lookup));
+    // Direct calls never leave the turn of the event loop.
+    if (++asked % OWNERS_PER_TURN === 0) await nextTurn();
   }
+  return out;
+}
+
+function kindsByVersion(kinds: Iterable<Kind>): ReadonlyMap<string, Kind> {
+  const out = new Map<string, Kind>();
+  for (const kind of kinds) for (const { apiVersion } of kind.versions) out.set(`${apiVersion} ${kind.kind}`, kind);
   return out;
 }
 

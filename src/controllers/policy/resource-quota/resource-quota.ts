@@ -93,7 +93,8 @@ function usageOf(quota: DeepReadonly<ResourceQuota>, counted: readonly KindObjec
       if (covers(quota, evaluator, object)) addTo(used, evaluator.usage(object, now));
     }
   }
-  return only(used, (resource) => limited.includes(resource));
+  const names = new Set(limited);
+  return only(used, (resource) => names.has(resource));
 }
 
 /** Compares amounts, however they are written. */
@@ -104,9 +105,13 @@ function isSame(status: ResourceQuota['status'], before: DeepReadonly<ResourceQu
 
 /** A terminating pod stops counting when its grace period ends, whether or not anything happens then. */
 function nextEnd(counted: readonly KindObjects[], now: number): Action[] {
-  const ends = counted
-    .filter(({ kind }) => kind === Pod)
-    .flatMap(({ objects }) => objects.map(({ metadata }) => chargedUntil(metadata as Pod['metadata'])))
-    .filter((end) => end !== undefined && end > now) as number[];
-  return ends.length > 0 ? [requeueAfter(Math.min(...ends) - now + 1)] : [];
+  let next = Number.POSITIVE_INFINITY;
+  for (const { kind, objects } of counted) {
+    if (kind !== Pod) continue;
+    for (const { metadata } of objects) {
+      const end = chargedUntil(metadata as Pod['metadata']);
+      if (end !== undefined && end > now) next = Math.min(next, end);
+    }
+  }
+  return next === Number.POSITIVE_INFINITY ? [] : [requeueAfter(next - now + 1)];
 }

@@ -47,6 +47,12 @@ describe('the run that is due', () => {
     expect(asked).toBeLessThan(20);
   });
 
+  it('is found without enumerating all missed runs where they are followed by a long pause', () => {
+    const { found, asked } = due('* * * 1-6 *', '01-01T00:00', '12-31T23:59');
+    expect(found).toMatchObject({ run: time('06-30T23:59') });
+    expect(asked).toBeLessThan(500);
+  });
+
   it('is found where runs are not evenly spaced', () => {
     expect(due('0 6-16/4 * * 1-5', '01-01T00:00', '01-06T12:00').found).toMatchObject({ run: time('01-04T14:00') });
     expect(due('0 0-1 1 * *', '01-31T23:00', '02-28T12:00').found).toMatchObject({ run: time('02-01T01:00') });

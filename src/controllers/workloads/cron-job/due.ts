@@ -39,8 +39,29 @@ export function dueRun(next: NextRun, { since, deadline, now }: Window): Due | u
   }
 }
 
+/** So many runs are enumerated before the time is halved. Runs of an interval depend on the run before: they are fewer. */
+const MAX_ENUMERATED_RUNS = 100;
+
+/** Returns the last run after a time and up to now. A calendar may have one every minute, for years. */
 function lastUntil(now: number, after: number, next: NextRun): number | undefined {
-  let found: number | undefined;
-  for (let run = next(after); run !== undefined && run <= now; run = next(run)) found = run;
+  const runAfter = (time: number) => {
+    const run = next(time);
+    return run !== undefined && run <= now ? run : undefined;
+  };
+  let found = runAfter(after);
+  for (let runs = 1; found !== undefined && runs < MAX_ENUMERATED_RUNS; runs++) {
+    const run = runAfter(found);
+    if (run === undefined) return found;
+    found = run;
+  }
+  if (found === undefined) return undefined;
+  /** No run is later than this. */
+  let end = now;
+  while (found < end) {
+    const middle: number = Math.floor((found + end) / 2);
+    const run = runAfter(middle);
+    if (run === undefined) end = middle;
+    else found = run;
+  }
   return found;
 }

@@ -1,6 +1,10 @@
 /** Annotations of a Deployment and its ReplicaSets: revisions, sizes, and those of the user. */
 import type { DeepReadonly } from '../../../client/object-types.ts';
-import { ROLLBACK_ANNOTATION } from '../../../kinds/conversion/rollback-to.ts';
+import {
+  ROLLBACK_ANNOTATION,
+  ROLLBACK_UPDATED_ANNOTATION,
+  rollbackUpdated,
+} from '../../../kinds/conversion/rollback-to.ts';
 import type { Named } from '../../loop/plan.ts';
 
 export type Annotations = Readonly<Record<string, string>>;
@@ -21,6 +25,7 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   DESIRED,
   MAX,
   ROLLBACK_ANNOTATION,
+  ROLLBACK_UPDATED_ANNOTATION,
 ]);
 
 /** 0 when it has none. */
@@ -45,14 +50,17 @@ export function presentAnnotations(set: Annotations = {}, deployment: Annotation
   return { ...all, [REVISION]: String(revision), ...(before ? { [HISTORY]: history(set[HISTORY], before) } : {}) };
 }
 
-/** The annotations of a Deployment that is rolled back to the template of a ReplicaSet. */
+/** The annotations of a Deployment that is rolled back to the template of a ReplicaSet. Those of the request stay. */
 export function earlierAnnotations(deployment: Annotations = {}, set: Annotations = {}): Annotations {
   const own = Object.entries(deployment).filter(([key]) => NOT_COPIED.has(key));
+  const updated = new Set(rollbackUpdated(deployment));
+  const requested = Object.entries(deployment).filter(([key]) => updated.has(key));
   const earlier = Object.entries(set).filter(([key]) => !NOT_COPIED.has(key));
-  return Object.fromEntries([...own, ...earlier]);
+  return Object.fromEntries([...own, ...earlier, ...requested]);
 }
 
-export function withoutRollback({ [ROLLBACK_ANNOTATION]: _, ...rest }: Annotations): Annotations {
+export function withoutRollback(annotations: Annotations): Annotations {
+  const { [ROLLBACK_ANNOTATION]: _, [ROLLBACK_UPDATED_ANNOTATION]: __, ...rest } = annotations;
   return rest;
 }
 

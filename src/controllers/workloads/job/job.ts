@@ -14,7 +14,7 @@ import { accountOf } from './accounting.ts';
 import { FailureMemory, type Failures, NO_FAILURES } from './backoff.ts';
 import { type Ending, isFinished, isManagedElsewhere } from './conditions.ts';
 import { deadlineOf, endingOf, successOf } from './ending.ts';
-import { endActive, NO_STEPS, resize, type Steps } from './sizing.ts';
+import { endActive, NO_STEPS, resize, type SizingContext, type Steps } from './sizing.ts';
 import { statusOf } from './status.ts';
 import { type Tally, tallyOf } from './tally.ts';
 import { TRACKING, trackedPods, untrack, untrackStrays } from './tracking.ts';
@@ -65,11 +65,12 @@ export function planJob(job: SeenJob | undefined, world: World, now: Date): Plan
   return [...strays, ...progress(tallyOf(job, claimed.mine), world, now)];
 }
 
-function progress(tally: Tally, { observed, failures }: World, time: Date): readonly Action[] {
+function progress(tally: Tally, world: World, time: Date): readonly Action[] {
+  const { observed, failures } = world;
   const { job } = tally;
   const now = time.getTime();
   const decided = endingOf(tally, now);
-  const steps = stepsOf(tally, { decided, failures: observed.failures, now });
+  const steps = stepsOf(tally, { decided, failures: observed.failures, now, world });
   // If an action failed before, the status is not written ahead of it.
   const isRetry = failures.some(isAboutPods);
   const done = isRetry ? NO_STEPS : steps;
@@ -87,15 +88,13 @@ function progress(tally: Tally, { observed, failures }: World, time: Date): read
   return isRetry ? [...writes, ...steps.actions, ...requeueAfterMs] : [...steps.actions, ...writes, ...requeueAfterMs];
 }
 
-interface StepContext {
+interface StepContext extends SizingContext {
   readonly decided: Ending | undefined;
-  readonly failures: Failures;
-  readonly now: number;
 }
 
-function stepsOf(tally: Tally, { decided, failures, now }: StepContext): Steps {
+function stepsOf(tally: Tally, { decided, ...context }: StepContext): Steps {
   if (decided) return endActive(tally);
-  return tally.job.metadata.deletionTimestamp ? NO_STEPS : resize(tally, failures, now);
+  return tally.job.metadata.deletionTimestamp ? NO_STEPS : resize(tally, context);
 }
 
 function isAboutPods({ action }: Failure): boolean {

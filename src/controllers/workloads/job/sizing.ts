@@ -2,7 +2,9 @@
 import type { DeepReadonly } from '../../../client/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Listers } from '../../loop/define.ts';
 import { type Action, create, type EventReport, eventContent, remove } from '../../loop/plan.ts';
+import { ROOM_CHECK_MS, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
 import { type Failures, waitAfter } from './backoff.ts';
 import { pendingIndexes, triesBefore } from './indexes.ts';
@@ -23,6 +25,12 @@ export interface Steps {
   readonly requeueAfterMs?: number;
 }
 
+export interface SizingContext {
+  readonly failures: Failures;
+  readonly now: number;
+  readonly world: Listers;
+}
+
 export const NO_STEPS: Steps = { actions: [], created: 0, deleted: [] };
 
 /** How many pods are created or deleted in one plan. */
@@ -33,7 +41,7 @@ export function endActive({ job, active }: Tally): Steps {
   return { ...NO_STEPS, deleted: active, actions: active.map((pod) => remove(Pod, pod, { report: removal(job) })) };
 }
 
-export function resize(tally: Tally, failures: Failures, now: number): Steps {
+export function resize(tally: Tally, { failures, now, world }: SizingContext): Steps {
   const { job, active, terminating } = tally;
   const wanted = job.spec.suspend ? 0 : wantedActive(tally);
   const surplus = surplusOf(tally, { count: Math.max(0, active.length - wanted), now });
@@ -41,7 +49,19 @@ export function resize(tally: Tally, failures: Failures, now: number): Steps {
   if (surplus.length > 0) return deleteUntracked(job, job.spec.suspend ? surplus : surplus.slice(0, MAX_PODS_PER_PLAN));
   const missing = wanted - active.length - (waitsForTheEnd(job) ? terminating : 0);
   if (missing <= 0) return NO_STEPS;
-  const count = Math.min(missing, MAX_PODS_PER_PLAN);
+  const count = Math.min(missing, MAX_PODS_PER_PLAN, roomForPods(job.spec.template, job.metadata.namespace, world));
+  const steps = growBy(tally, count, { failures, now });
+  if (count === Math.min(missing, MAX_PODS_PER_PLAN)) return steps;
+  return { ...steps, requeueAfterMs: Math.min(steps.requeueAfterMs ?? ROOM_CHECK_MS, ROOM_CHECK_MS) };
+}
+
+function growBy(
+  tally: Tally,
+  count: number,
+  { failures, now }: { readonly failures: Failures; readonly now: number },
+): Steps {
+  const { job } = tally;
+  if (count === 0) return NO_STEPS;
   if (job.spec.backoffLimitPerIndex !== undefined) return growByIndex(tally, count, now);
   const requeueAfterMs = waitAfter(failures, now);
   if (requeueAfterMs > 0) return { ...NO_STEPS, requeueAfterMs };

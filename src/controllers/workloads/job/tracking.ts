@@ -51,11 +51,12 @@ export function untrackStrays(
   job: SeenJob | undefined,
   { of, key, adopted }: Listers & Pick<Snapshot, 'key'> & { readonly adopted: readonly SeenPod[] },
 ): Action[] {
+  const kept = new Set(adopted);
   return of(Pod)
     .by(trackedFor, `${key.namespace}/${key.name}`)
     .filter((pod) => {
       const owner = controllerOf(pod);
-      if (!owner) return !adopted.includes(pod);
+      if (!owner) return !kept.has(pod);
       if (!job || owner.uid !== job.metadata.uid) return true;
       return isFinished(job) && !isManagedElsewhere(job);
     })

@@ -18,6 +18,7 @@ import {
 import { withConditions, withoutCondition } from '../../shared/conditions.ts';
 import { claim, type Ownership } from '../../shared/ownership.ts';
 import { isAvailable, nextAvailable } from '../../shared/pods/availability.ts';
+import { checkRoomLater, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
 import { isActive, isReady, isTerminating } from '../../shared/pods/pod-life.ts';
@@ -46,7 +47,9 @@ export function planReplicas<T extends Owner>(
 ): Plan {
   const { ownership } = options;
   const claimed = claim(owner, ownership, { world, mayAdopt: world.observed });
-  const changes = owner.metadata.deletionTimestamp ? [] : resize(owner, claimed.mine, { ...options, world, now });
+  const { changes, requeue } = owner.metadata.deletionTimestamp
+    ? NO_CHANGES
+    : resize(owner, claimed.mine, { ...options, world, now });
   const failure = failureOf(world.failures);
   // Created or deleted pods cause the next plan, which writes the status. Only a failure is written before.
   const isSilent = changes.length > 0 && !failure;
@@ -57,9 +60,18 @@ export function planReplicas<T extends Owner>(
       ? []
       : [updateStatus(ownership.owner, { ...owner, status } as unknown as Draft<T>)]),
     ...changes,
+    ...requeue,
     ...nextAvailable(claimed.mine, owner.spec.minReadySeconds ?? 0, now),
   ];
 }
+
+interface Resized {
+  readonly changes: readonly Action[];
+  /** When to plan again, whatever happens. */
+  readonly requeue: readonly Action[];
+}
+
+const NO_CHANGES: Resized = { changes: [], requeue: [] };
 
 interface ResizeContext<T extends Owner> extends ReplicasOptions<T> {
   readonly world: Listers;
@@ -70,7 +82,7 @@ function resize<T extends Owner>(
   owner: DeepReadonly<T>,
   pods: readonly SeenPod[],
   { ownership, related, world, now }: ResizeContext<T>,
-): readonly Action[] {
+): Resized {
   const missing = owner.spec.replicas - pods.length;
   if (missing > 0) {
     const pod = newPod(owner, ownership.owner, owner.spec.template as any);
@@ -79,16 +91,22 @@ function resize<T extends Owner>(
       done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
       failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
     };
-    return Array.from({ length: Math.min(missing, MAX_PODS_PER_PLAN) }, () => create(Pod, pod, report));
+    const wanted = Math.min(missing, MAX_PODS_PER_PLAN);
+    const room = roomForPods(owner.spec.template as object, owner.metadata.namespace, world);
+    return {
+      changes: Array.from({ length: Math.min(wanted, room) }, () => create(Pod, pod, report)),
+      requeue: checkRoomLater(room, wanted),
+    };
   }
-  if (missing === 0) return [];
+  if (missing === 0) return NO_CHANGES;
   const report: EventReport = {
     about: owner,
     done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
     failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
   };
   const count = Math.min(-missing, MAX_PODS_PER_PLAN);
-  return firstToGo(pods, count, { related: related(owner, world), now }).map((pod) => remove(Pod, pod, { report }));
+  const going = firstToGo(pods, count, { related: related(owner, world), now });
+  return { ...NO_CHANGES, changes: going.map((pod) => remove(Pod, pod, { report })) };
 }
 
 function statusOf<T extends Owner>(

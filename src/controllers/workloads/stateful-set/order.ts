@@ -4,6 +4,7 @@
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, type EventReport, event, eventContent, remove } from '../../loop/plan.ts';
+import { checkRoomLater, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { type Claims, claimsOf } from './claims.ts';
 import { podName, restoreIdentity, type SeenPod, type SeenSet } from './identity.ts';
@@ -48,13 +49,18 @@ interface Step {
 function fill(set: SeenSet, members: Members, input: Input): Ordered {
   const actions: Action[] = [];
   let started = 0;
-  for (const { ordinal, pod } of replicasOf(members, () => started < MAX_STARTS_PER_PLAN)) {
+  const missing = members.end - members.first - members.present.length;
+  const wanted = Math.min(missing, MAX_STARTS_PER_PLAN);
+  const room = wanted > 0 ? roomForPods(set.spec.template, set.metadata.namespace, input.world) : 0;
+  const limit = Math.min(MAX_STARTS_PER_PLAN, room);
+  const later = checkRoomLater(room, wanted);
+  for (const { ordinal, pod } of replicasOf(members, () => started < limit)) {
     const step = pod ? maintain(set, { ordinal, pod }, input) : start(set, ordinal, input);
     if (!pod) started += step.actions.length;
     for (const action of step.actions) actions.push(action);
-    if (step.waits && input.isOrdered) return { actions, isDone: false };
+    if (step.waits && input.isOrdered) return { actions: [...actions, ...later], isDone: false };
   }
-  return { actions, isDone: true };
+  return { actions: [...actions, ...later], isDone: later.length === 0 || !input.isOrdered };
 }
 
 /** Creates a pod when its claims exist. */

@@ -14,6 +14,7 @@ export const TokenReview = defineKind({
     'Asks the server whether a bearer token is valid and whose it is, so that other services can authenticate their clients against the cluster. The answer is in status; nothing is stored.',
   versions: { 'authentication.k8s.io/v1': {} },
   verbs: ['create'],
+  confidential: true,
   fields: {
     spec: s.object(
       'TokenReviewSpec',

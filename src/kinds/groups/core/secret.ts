@@ -54,6 +54,7 @@ export const Secret = defineKind({
     'Sensitive data such as passwords, keys and tokens that pods use as files or environment variables. ' +
     'Running pods do not see changes.',
   versions: { v1: {} },
+  confidential: true,
   fields,
   selectable: { type: (secret: Secret) => secret.type },
   onCreate: moveStrings,

@@ -1,6 +1,6 @@
 /** Aggregation of ClusterRoles. */
+import { fromLabelSelector } from '../../../schema/selector.ts';
 import type { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { selects } from '../../shapes/workload/workload-selector.ts';
 
 /** The parts of a ClusterRole that matter for aggregation. */
 interface Aggregable<Rule> {
@@ -23,10 +23,13 @@ export function gatheredRules<Rule extends object>(role: Aggregable<Rule>, all: 
     .filter(({ metadata }) => metadata.name !== own)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   const found = new Map<string, Rule>();
+  const gathered = new Set<Aggregable<Rule>>();
   for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
-    for (const { metadata, rules = [] } of others) {
-      if (!selects(selector as LabelSelector, metadata.labels)) continue;
-      for (const rule of rules) {
+    const { matches } = fromLabelSelector(selector as LabelSelector);
+    for (const other of others) {
+      if (gathered.has(other) || !matches(other.metadata.labels)) continue;
+      gathered.add(other);
+      for (const rule of other.rules ?? []) {
         const id = identityOf(rule);
         if (!found.has(id)) found.set(id, rule);
       }

@@ -100,8 +100,12 @@ export class StatusReporter {
       this.#waiting.delete(nodePod);
       const writing = this.#write(nodePod).then((isWritten) => {
         this.#writing.delete(nodePod);
-        if (isWritten && !nodePod.life.isTerminated) this.verify(nodePod);
         if (this.#waiting.size > 0) this.#pumpSoon();
+        try {
+          if (isWritten && !nodePod.life.isTerminated) this.verify(nodePod);
+        } catch (error) {
+          this.#failed(nodePod, error);
+        }
       });
       this.#writing.set(nodePod, writing);
     }

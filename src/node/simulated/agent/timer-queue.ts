@@ -4,6 +4,7 @@
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { Heap } from '../../../base/heap.ts';
+import type { Logger } from '../../../base/log.ts';
 
 /** Work that runs at a time. A task is queued at most once. */
 export interface TimerTask {
@@ -12,6 +13,11 @@ export interface TimerTask {
   run(now: number): void;
 }
 
+/** How long tasks may run in one turn of the event loop. */
+const MAX_RUN_MS = 10;
+/** How many entries of tasks that were set again may be in the heap besides as many as there are tasks. */
+const MAX_OLD_ENTRIES = 1000;
+
 interface Entry {
   readonly at: number;
   readonly task: TimerTask;
@@ -19,21 +25,37 @@ interface Entry {
 
 export class TimerQueue {
   readonly #clock: Clock;
+  readonly #log: Logger;
   readonly #heap = new Heap<Entry>((a, b) => a.at < b.at);
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   #isRunning = false;
+  /** How many tasks are queued; the heap has more entries. */
+  #queued = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, log: Logger) {
     this.#clock = clock;
+    this.#log = log;
   }
 
   /** Sets when the task runs, in place of any earlier setting; undefined removes it. */
   set(task: TimerTask, at: number | undefined): void {
+    // It would come before no other and after none: all would wait forever.
+    if (Number.isNaN(at)) throw new RangeError('the time of a task is not a number');
     if (task.dueAt === at) return;
+    if (task.dueAt !== undefined) this.#queued--;
     task.dueAt = at;
     if (at === undefined) return;
+    this.#queued++;
     this.#heap.push({ at, task });
+    // Tasks that are set again and again, to times far away, must not leave their old entries until then.
+    if (this.#heap.size > 2 * this.#queued + MAX_OLD_ENTRIES)
+      this.#heap.retain((entry) => entry.task.dueAt === entry.at);
     this.#arm();
+  }
+
+  /** The number of entries, including those of tasks that were set again. */
+  get size(): number {
+    return this.#heap.size;
   }
 
   /** Removes all tasks. */
@@ -41,22 +63,36 @@ export class TimerQueue {
     this.#timer?.timer.cancel();
     this.#timer = undefined;
     this.#heap.clear();
+    this.#queued = 0;
   }
 
   #runDue(): void {
     this.#timer = undefined;
     this.#isRunning = true;
     const now = this.#clock.now();
+    const startedAt = this.#clock.monotonic?.() ?? 0;
     for (let first = this.#heap.peek(); first && first.at <= now; first = this.#heap.peek()) {
+      // The others follow in the next turn of the event loop.
+      if ((this.#clock.monotonic?.() ?? 0) - startedAt >= MAX_RUN_MS) break;
       this.#heap.pop();
       const { at, task } = first;
       // A task that was set again has left its old entries in the heap.
       if (task.dueAt !== at) continue;
       task.dueAt = undefined;
-      task.run(now);
+      this.#queued--;
+      this.#run(task, now);
     }
     this.#isRunning = false;
     this.#arm();
+  }
+
+  /** An error in one task is no reason to stop the others. */
+  #run(task: TimerTask, now: number): void {
+    try {
+      task.run(now);
+    } catch (error) {
+      this.#log.error('a task of a simulated node failed', { error });
+    }
   }
 
   #arm(): void {

@@ -3,7 +3,7 @@ import { mayRestart } from '../../../kinds/shapes/container/restart.ts';
 import type { Termination } from '../../pod/container-run.ts';
 import { containerOf } from '../../pod/phase.ts';
 import { formatDuration, sample } from '../rules/duration.ts';
-import type { Ending } from '../rules/rules.ts';
+import { type Ending, isNamed } from '../rules/rules.ts';
 import { crashDelay } from './back-off.ts';
 import type { LifecycleContext } from './context.ts';
 import { containerIdOf } from './ids.ts';
@@ -59,7 +59,7 @@ function begin(life: PodLife, run: SimulatedRun, context: LifecycleContext): boo
   if (isImageMissing(life, run, context)) return true;
   useImage(life, run, context);
   if (isAgain) run.restarts++;
-  const id = containerIdOf(life.pod.metadata.uid ?? '', life.runs.indexOf(run), run.restarts);
+  const id = containerIdOf(life.pod.metadata.uid ?? '', run.position, run.restarts);
   run.state = { type: 'running', since: now, id };
   run.startsAt = undefined;
   planOutcome(life, run, context);
@@ -71,7 +71,7 @@ function begin(life: PodLife, run: SimulatedRun, context: LifecycleContext): boo
 /** Returns how the container ends by itself; undefined when it keeps running. */
 function endingOf({ stages }: PodLife, run: SimulatedRun): Ending | undefined {
   const ending = run.role === 'init' ? stages.init : run.role === 'ephemeral' ? undefined : stages.run;
-  const isMeant = !ending?.containers || ending.containers.includes(run.name);
+  const isMeant = isNamed(ending?.containers, run.name);
   // A sidecar keeps running unless the rule names it.
   if (run.role === 'sidecar' && !ending?.containers) return undefined;
   if (ending && isMeant && (ending.times === undefined || run.restarts < ending.times)) return ending;

@@ -172,3 +172,25 @@ test('a pod that is deleted is gone within its grace period, in the end', () => 
     { numRuns: 200 },
   );
 });
+
+test('a status without times, which a client wrote, is continued from now', () => {
+  const spec = { restartPolicy: 'Always', containers: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] };
+  const common = { ready: false, restartCount: 1, image: 'i', imageID: '' };
+  const ended = { terminated: { exitCode: 1 } };
+  const containerStatuses = [
+    { ...common, name: 'a', state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: ended },
+    { ...common, name: 'b', state: { running: {} }, lastState: {} },
+    { ...common, name: 'c', state: ended, lastState: ended },
+  ];
+  const pod: any = {
+    metadata: { name: 'a', namespace: 'x', uid: 'u' },
+    spec,
+    status: { phase: 'Running', podIP: '10.0.0.2', containerStatuses },
+  };
+  const life = newPodLife({ pod, stages: DEFAULT_STAGES, now: START, sandboxTakes: 0 });
+  advancePod(life, { now: START, random: random(1), takeAddress: () => '10.0.0.2', emit: () => {} });
+  expect(nextDue(life)).toBe(START + 10_000);
+  const { phase, runs, hasSandbox, startTime, address, failure } = life;
+  const report = { pod, phase, runs, hasSandbox, now: START, startTime, hostIP: 'h', podIP: address, failure };
+  expect(podStatus(report, []).startTime).toBe('2030-01-01T00:00:00Z');
+});

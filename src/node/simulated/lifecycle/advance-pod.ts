@@ -7,7 +7,7 @@ import { containerOf, finalPhase, isTerminalPhase, phaseOf } from '../../pod/pha
 import { sample } from '../rules/duration.ts';
 import { advanceContainer, end, planOutcome, startNext } from './advance-container.ts';
 import type { LifecycleContext } from './context.ts';
-import { type PodLife, runOf, type SimulatedRun } from './pod-life.ts';
+import { addedRuns, type PodLife, type SimulatedRun } from './pod-life.ts';
 
 const ADDRESS_RETRY_MS = 10_000;
 
@@ -30,21 +30,24 @@ export function nextDue(life: PodLife): number | undefined {
     if (activeDeadlineSeconds !== undefined) next = Math.min(next, life.startTime + activeDeadlineSeconds * 1_000);
   }
   if (!isTerminalPhase(life.phase)) {
+    const isStarted = hasStartedMain(life);
     for (const run of life.runs) {
       next = Math.min(next, run.startsAt ?? next, run.readyAt ?? next, run.endsAt ?? next);
       next = Math.min(next, run.livenessFailsAt ?? next, run.readinessFailsAt ?? next);
-      if (blocksOthers(life, run)) break;
+      if (blocksOthers(run, isStarted)) break;
     }
   }
   return next === Number.POSITIVE_INFINITY ? undefined : next;
 }
 
-/** Does one step that is due; returns false when none is. */
+/** Does the next steps that are due; returns false when none is. */
 function advanceOnce(life: PodLife, context: LifecycleContext): boolean {
   if (life.isTerminated) return false;
   if (life.pod.metadata.deletionTimestamp && terminate(life, context)) return true;
   if (isTerminalPhase(life.phase)) return false;
-  if (life.stopsAt !== undefined) return life.runs.some((run) => advanceContainer(life, run, context));
+  if (life.stopsAt !== undefined) {
+    return advanceEach(life.runs, (run) => advanceContainer(life, run, context));
+  }
   if (isPastDeadline(life, context.now)) return failDeadline(life, context);
   if (!life.hasSandbox) return createSandbox(life, context);
   return advanceContainers(life, context) || updatePhase(life, context);
@@ -114,22 +117,33 @@ function createSandbox(life: PodLife, { now, takeAddress, emit }: LifecycleConte
 
 /** Init containers run one by one, then all others; sidecars and ephemeral containers run throughout. */
 function advanceContainers(life: PodLife, context: LifecycleContext): boolean {
+  const advance = (run: SimulatedRun) => advanceContainer(life, run, context) || startNext(life, run, context);
+  const isStarted = hasStartedMain(life);
+  let changed = false;
   for (const run of life.runs) {
     if (run.role !== 'init' && run.role !== 'sidecar') continue;
-    if (advanceContainer(life, run, context) || startNext(life, run, context)) return true;
-    if (blocksOthers(life, run)) return false;
+    if (advanceEach([run], advance)) changed = true;
+    if (blocksOthers(run, isStarted)) return changed;
   }
-  return life.runs.some(
-    (run) =>
-      (run.role === 'main' || run.role === 'ephemeral') &&
-      (advanceContainer(life, run, context) || startNext(life, run, context)),
-  );
+  const others = life.runs.filter(({ role }) => role === 'main' || role === 'ephemeral');
+  return advanceEach(others, advance) || changed;
+}
+
+/** Advances each container as far as is due, one after the other; returns whether anything was. */
+function advanceEach(runs: readonly SimulatedRun[], advance: (run: SimulatedRun) => boolean): boolean {
+  let changed = false;
+  for (const run of runs) while (advance(run)) changed = true;
+  return changed;
 }
 
 /** Whether the containers after it have to wait: for an init container, or for a sidecar before they have started. */
-function blocksOthers({ runs }: PodLife, run: SimulatedRun): boolean {
-  if ((run.role !== 'init' && run.role !== 'sidecar') || isDone(run)) return false;
-  return !runs.some((each) => each.role === 'main' && hasStarted(each));
+function blocksOthers(run: SimulatedRun, isStarted: boolean): boolean {
+  return !isStarted && (run.role === 'init' || run.role === 'sidecar') && !isDone(run);
+}
+
+/** Whether one of the main containers has started. */
+function hasStartedMain({ runs }: PodLife): boolean {
+  return runs.some((run) => run.role === 'main' && hasStarted(run));
 }
 
 /** Ends all running containers. Those that never ran get an unknown termination. */
@@ -180,10 +194,12 @@ function applySpecChanges(life: PodLife, context: LifecycleContext): boolean {
     run.startsAt = context.now;
     changed = true;
   }
-  for (const added of life.pod.spec.ephemeralContainers ?? []) {
-    if (life.runs.some(({ role, name }) => role === 'ephemeral' && name === added.name)) continue;
-    life.runs.push(runOf(life.pod, added, 'ephemeral'));
-    changed = true;
-  }
+  const { ephemeralContainers = [] } = life.pod.spec;
+  if (ephemeralContainers.length === 0) return changed;
+  const known = new Set(life.runs.filter(({ role }) => role === 'ephemeral').map(({ name }) => name));
+  const added = ephemeralContainers.filter(({ name }) => !known.has(name));
+  if (added.length === 0) return changed;
+  for (const run of addedRuns(life.pod, added, { first: life.runs.length, now: context.now })) life.runs.push(run);
+  changed = true;
   return changed;
 }

@@ -46,6 +46,7 @@ test.each([
   [{ tailLines: 0 }, ''],
   [{ since: START + 5_000 }, 'even 2\nodd 3 of a\n'],
   [{ since: START + 500_000 }, ''],
+  [{ since: START + 500_000, tailLines: 2 }, ''],
   [{ limitBytes: 13 }, 'odd 1 of a\nev'],
   [{ tailLines: 1, timestamps: true }, '2030-01-01T00:00:20.000000000Z odd 3 of a\n'],
 ])('%j', async (asked, expected) => {

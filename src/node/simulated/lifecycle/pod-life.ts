@@ -10,6 +10,8 @@ import { delayAfter } from './back-off.ts';
 
 /** A container and its next steps. */
 export interface SimulatedRun extends ContainerRun {
+  /** Its position among all containers of the pod. */
+  readonly position: number;
   image: string;
   imageID: string;
   state: RunState;
@@ -63,7 +65,7 @@ export interface PodLifeOptions {
 export function newPodLife({ pod, stages, now, sandboxTakes }: PodLifeOptions): PodLife {
   const { status } = pod;
   const hasPlace = status.podIP !== undefined;
-  const startTime = status.startTime ? Date.parse(status.startTime) : now;
+  const startTime = timeOf(status.startTime, now);
   const { reason, message } = status;
   return {
     pod,
@@ -73,7 +75,7 @@ export function newPodLife({ pod, stages, now, sandboxTakes }: PodLifeOptions): 
     address: status.podIP,
     hasSandbox: hasPlace && !isTerminalPhase(status.phase),
     sandboxAt: hasPlace ? startTime : now + sandboxTakes,
-    runs: runsOf(pod),
+    runs: runsOf(pod, now),
     stopRequestedAt: undefined,
     stopsAt: undefined,
     isTerminated: false,
@@ -82,19 +84,59 @@ export function newPodLife({ pod, stages, now, sandboxTakes }: PodLifeOptions): 
 }
 
 /** Returns all containers of the pod, init containers first, with the state that its status shows. */
-function runsOf(pod: SeenPod): SimulatedRun[] {
+function runsOf(pod: SeenPod, now: number): SimulatedRun[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  const known = { pod, now, reported: reportedIn(pod) };
   return [
-    ...initContainers.map((each) => runOf(pod, each, each.restartPolicy === 'Always' ? 'sidecar' : 'init')),
-    ...containers.map((each) => runOf(pod, each, 'main')),
-    ...ephemeralContainers.map((each) => runOf(pod, each, 'ephemeral')),
-  ];
+    ...initContainers.map((each) => ({ container: each, role: each.restartPolicy === 'Always' ? 'sidecar' : 'init' })),
+    ...containers.map((container) => ({ container, role: 'main' })),
+    ...ephemeralContainers.map((container) => ({ container, role: 'ephemeral' })),
+  ].map(({ container, role }, position) => runOf(container, { role: role as Role, position }, known));
 }
 
-export function runOf(pod: SeenPod, container: SeenContainer, role: Role): SimulatedRun {
-  const known = statusesOf(pod, role)?.find(({ name }) => name === container.name);
+/** Ephemeral containers that were added to the pod. */
+export function addedRuns(
+  pod: SeenPod,
+  containers: readonly SeenContainer[],
+  { first, now }: { readonly first: number; readonly now: number },
+): SimulatedRun[] {
+  const known = { pod, now, reported: reportedIn(pod) };
+  return containers.map((container, at) => runOf(container, { role: 'ephemeral', position: first + at }, known));
+}
+
+/** What the status of a pod says of a container. */
+interface Reported {
+  readonly status: Status;
+  readonly restarts: number;
+}
+
+/** By list and name. */
+function reportedIn({ metadata, status }: SeenPod): ReadonlyMap<string, Reported> {
+  const out = new Map<string, Reported>();
+  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const) {
+    const statuses = status[list] ?? [];
+    const restarts = trueRestarts(metadata.annotations, statuses);
+    for (const [at, each] of statuses.entries()) {
+      out.set(`${list} ${each.name}`, { status: each, restarts: restarts[at] ?? 0 });
+    }
+  }
+  return out;
+}
+
+interface Known {
+  readonly pod: SeenPod;
+  readonly now: number;
+  readonly reported: ReadonlyMap<string, Reported>;
+}
+
+function runOf(
+  container: SeenContainer,
+  { role, position }: Pick<SimulatedRun, 'role' | 'position'>,
+  { pod, now, reported }: Known,
+): SimulatedRun {
+  const { status: known, restarts = 0 } = reported.get(`${STATUS_LISTS[role]} ${container.name}`) ?? {};
   const image = known?.image || container.image || '';
-  const common = { name: container.name, role, image, imageID: known?.imageID ?? '' };
+  const common = { name: container.name, role, position, image, imageID: known?.imageID ?? '' };
   const none = {
     ...{ startsAt: undefined, pullStartedAt: undefined, readyAt: undefined, endsAt: undefined },
     ...{ livenessFailsAt: undefined, readinessFailsAt: undefined },
@@ -105,9 +147,8 @@ export function runOf(pod: SeenPod, container: SeenContainer, role: Role): Simul
     const state = { type: 'waiting', reason } as const;
     return { ...common, ...none, state, last: undefined, restarts: 0, ready: false, failures: 0 };
   }
-  const [restarts = 0] = trueRestarts(pod.metadata.annotations, [known]);
-  const last = known.lastState.terminated && endedOf(known.lastState.terminated);
-  const state = stateOf(known);
+  const last = known.lastState.terminated && endedOf(known.lastState.terminated, now);
+  const state = stateOf(known, now);
   const run = { ...common, ...none, state, last, restarts, ready: known.ready, failures: restarts };
   if (!last || state.type !== 'waiting') return run;
   // It waits for its next start, after the back-off that its message states.
@@ -116,33 +157,34 @@ export function runOf(pod: SeenPod, container: SeenContainer, role: Role): Simul
 
 type Status = NonNullable<SeenPod['status']['containerStatuses']>[number];
 
-function statusesOf({ status }: SeenPod, role: Role): readonly Status[] | undefined {
-  switch (role) {
-    case 'main':
-      return status.containerStatuses;
-    case 'ephemeral':
-      return status.ephemeralContainerStatuses;
-    case 'init':
-    case 'sidecar':
-      return status.initContainerStatuses;
-  }
-}
+const STATUS_LISTS = {
+  main: 'containerStatuses',
+  init: 'initContainerStatuses',
+  sidecar: 'initContainerStatuses',
+  ephemeral: 'ephemeralContainerStatuses',
+} as const;
 
-function stateOf({ state, containerID = '' }: Status): RunState {
-  if (state.running) return { type: 'running', since: Date.parse(state.running.startedAt ?? ''), id: containerID };
-  if (state.terminated) return { type: 'ended', ...endedOf(state.terminated) };
+function stateOf({ state, containerID = '' }: Status, now: number): RunState {
+  if (state.running) return { type: 'running', since: timeOf(state.running.startedAt, now), id: containerID };
+  if (state.terminated) return { type: 'ended', ...endedOf(state.terminated, now) };
   const { reason = 'ContainerCreating', message } = state.waiting ?? {};
   return { type: 'waiting', reason, ...(message ? { message } : {}) };
 }
 
-function endedOf(terminated: NonNullable<Status['state']['terminated']>): Termination {
-  const { exitCode, reason = '', message, startedAt, finishedAt = '', containerID = '' } = terminated;
+function endedOf(terminated: NonNullable<Status['state']['terminated']>, now: number): Termination {
+  const { exitCode, reason = '', message, startedAt, finishedAt, containerID = '' } = terminated;
   return {
     exitCode,
     reason,
     message,
-    startedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
-    finishedAt: Date.parse(finishedAt),
+    startedAt: startedAt === undefined ? undefined : timeOf(startedAt, now),
+    finishedAt: timeOf(finishedAt, now),
     id: containerID,
   };
+}
+
+/** Clients can write a status. A time that is missing from it is now: timers need numbers. */
+function timeOf(text: string | undefined, now: number): number {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? now : time;
 }

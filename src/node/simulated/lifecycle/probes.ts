@@ -4,6 +4,7 @@
  */
 import { containerOf } from '../../pod/phase.ts';
 import { sample } from '../rules/duration.ts';
+import { isNamed } from '../rules/rules.ts';
 import type { LifecycleContext } from './context.ts';
 import type { PodLife, SimulatedRun } from './pod-life.ts';
 
@@ -46,5 +47,5 @@ function isProbed({ pod, stages }: PodLife, run: SimulatedRun, probe: 'liveness'
   const { containers } = stages[probe] ?? {};
   const container = containerOf(pod, run);
   const has = `${probe}Probe` as const;
-  return has in container && container[has] !== undefined && (!containers || containers.includes(run.name));
+  return has in container && container[has] !== undefined && isNamed(containers, run.name);
 }

@@ -4,7 +4,7 @@
  */
 import { containerOf } from '../../pod/phase.ts';
 import { type Measured, sampleAmount, unitsOf } from '../rules/amount.ts';
-import { DEFAULT_STAGES, type UsageRule } from '../rules/rules.ts';
+import { DEFAULT_STAGES, isNamed, type UsageRule } from '../rules/rules.ts';
 import type { PodLife, SimulatedRun } from './pod-life.ts';
 
 /** In nanocores and bytes. */
@@ -62,7 +62,7 @@ export function usageOf(lives: Iterable<PodLife>, context: UsageContext): NodeUs
 
 function containerUsage(life: PodLife, run: SimulatedRun, context: UsageContext): Usage {
   const { usage: stageUsage } = life.stages;
-  const rule = !stageUsage.containers || stageUsage.containers.includes(run.name) ? stageUsage : DEFAULT_STAGES.usage;
+  const rule = isNamed(stageUsage.containers, run.name) ? stageUsage : DEFAULT_STAGES.usage;
   const parts = rule.shared ? Math.max(1, context.podsSharing(life)) : 1;
   const use = (resource: Measured) => used(rule, resource, { life, run, now: context.now }) / parts;
   return { cpu: Math.round(use('cpu')), memory: Math.round(use('memory') / KI) * KI };

@@ -7,6 +7,9 @@ export interface DurationRange {
   readonly max: number;
 }
 
+/** Longer durations are invalid: a sum of a few of them and the present is still a date. */
+const MAX_DURATION_MS = 10 * 366 * 24 * 3_600_000;
+
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** Returns undefined when the text is not a duration or range. */
@@ -25,7 +28,7 @@ function milliseconds(text: string): number | undefined {
   for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|s|m|h)/g)) {
     total += Number(amount) * UNITS[unit as keyof typeof UNITS];
   }
-  return Math.round(total);
+  return total <= MAX_DURATION_MS ? Math.round(total) : undefined;
 }
 
 /** Picks a duration from the range. */

@@ -122,6 +122,17 @@ export interface Rules {
   readonly nodes: readonly NodeRule[];
 }
 
+/** Whether a stage concerns the container; without a list, it concerns all. */
+export function isNamed(containers: readonly string[] | undefined, name: string): boolean {
+  if (!containers) return true;
+  const known = nameSets.get(containers) ?? new Set(containers);
+  nameSets.set(containers, known);
+  return known.has(name);
+}
+
+/** Annotations list as many names as a client likes. */
+const nameSets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
 const duration = (min: number, max = min): DurationRange => ({ min, max });
 
 /**

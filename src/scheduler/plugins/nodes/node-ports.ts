@@ -16,14 +16,20 @@ export const nodePorts: Plugin<readonly HostPort[]> = {
   },
   hints: {
     Node: ({ type }) => type === 'add',
-    Pod: ({ type, object }, { hostPorts }) =>
-      type === 'delete' && new PodInfo(object).hostPorts.some((freed) => hostPorts.some((port) => meet(port, freed))),
+    Pod: ({ type, object }, { hostPorts }) => type === 'delete' && meet(PodInfo.of(object).hostPorts, hostPorts),
   },
 };
 
 const ANY_ADDRESS = '0.0.0.0';
 
-function meet(a: HostPort, b: HostPort): boolean {
-  if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  return a.address === b.address || a.address === ANY_ADDRESS || b.address === ANY_ADDRESS;
+/** Whether two pods could not use their ports on one node. */
+function meet(some: readonly HostPort[], others: readonly HostPort[]): boolean {
+  if (some.length === 0) return false;
+  const numbers = new Set(some.map(({ protocol, port }) => `${protocol} ${port}`));
+  const addresses = new Set(some.map(({ protocol, port, address }) => `${protocol} ${port} ${address}`));
+  return others.some(({ protocol, port, address }) => {
+    const key = `${protocol} ${port}`;
+    if (address === ANY_ADDRESS) return numbers.has(key);
+    return addresses.has(`${key} ${address}`) || addresses.has(`${key} ${ANY_ADDRESS}`);
+  });
 }

@@ -34,9 +34,8 @@ export const nodeResourcesFit: Plugin<Requests, Requests> = {
     Pod: ({ type, object, old }, { uid, requests }) => {
       if (type === 'delete') return true;
       if (type === 'add') return false;
-      if (object.metadata.uid === uid)
-        return isLess(new PodInfo(object).requests, new PodInfo(old).requests, undefined);
-      return isLess(new PodInfo(object).requests, new PodInfo(old).requests, requests);
+      if (object.metadata.uid === uid) return isLess(PodInfo.of(object).requests, PodInfo.of(old).requests, undefined);
+      return isLess(PodInfo.of(object).requests, PodInfo.of(old).requests, requests);
     },
     Node({ type, object, old }, { requests }) {
       if (type === 'delete') return false;

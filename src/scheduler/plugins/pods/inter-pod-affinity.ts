@@ -109,12 +109,12 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
       const { required, requiredAnti } = pod.terms;
       const isNear = (other: PodInfo) => required.length > 0 && matchesAll(required, other, world);
       const isFar = (other: PodInfo) => requiredAnti.every((term) => !matchesAll([term], other, world));
-      const now = new PodInfo(object);
+      const now = PodInfo.of(object);
       switch (type) {
         case 'add':
           return isNear(now);
         case 'update': {
-          const before = new PodInfo(old);
+          const before = PodInfo.of(old);
           return (!isNear(before) && isNear(now)) || (!isFar(before) && isFar(now));
         }
         case 'delete': {

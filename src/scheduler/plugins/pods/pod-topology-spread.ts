@@ -92,8 +92,8 @@ export const podTopologySpread: Plugin<readonly Spread[], Soft> = {
       if (type === 'update' && object.metadata.uid === pod.uid) return true;
       if (object.metadata.namespace !== pod.namespace) return false;
       const counts = (other: PodInfo) => constraints.map((each) => isCounted(each, other)).join();
-      const now = new PodInfo(object);
-      if (type === 'update') return counts(now) !== counts(new PodInfo(old));
+      const now = PodInfo.of(object);
+      if (type === 'update') return counts(now) !== counts(PodInfo.of(old));
       return constraints.some(({ selector }) => selector.matches(now.labels));
     },
     Node({ type, object, old }, pod) {

@@ -9,14 +9,20 @@ import { ownClaim } from './volume-hints.ts';
 
 const TOO_MANY = refusal('node(s) exceed max volume count', true);
 
-export const nodeVolumeLimits: Plugin<World> = {
+interface State {
+  readonly world: World;
+  /** The driver of each of the pod's volumes. */
+  readonly wanted: ReadonlyMap<string, string>;
+}
+
+export const nodeVolumeLimits: Plugin<State> = {
   name: 'NodeVolumeLimits',
   dependsOnPods: true,
-  preFilter: (pod, world) => (pod.claims.length === 0 ? SKIP : { type: 'go', state: world }),
-  filter(pod, node, world) {
+  preFilter: (pod, world) =>
+    pod.claims.length === 0 ? SKIP : { type: 'go', state: { world, wanted: volumesOf(pod, world) } },
+  filter(_, node, { world, wanted }) {
     const limits = limitsOf(world.storage.objects.csiNode(node.name));
     if (limits.size === 0) return undefined;
-    const wanted = volumesOf(pod, world);
     const there = attached(node, world);
     const counts = new Map<string, number>();
     for (const driver of there.values()) counts.set(driver, (counts.get(driver) ?? 0) + 1);

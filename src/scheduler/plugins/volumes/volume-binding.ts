@@ -44,9 +44,10 @@ export const volumeBinding: Plugin<State> = {
     const { objects } = world.storage;
     const bound: Claim[] = [];
     const waiting: Claim[] = [];
+    const named = new Set(pod.pod.spec.volumes?.map(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName));
     for (const name of pod.claims) {
       const claim = objects.claim(pod.namespace, name);
-      const problem = problemOf(pod, name, claim);
+      const problem = problemOf(pod, { name, isOwn: !named.has(name) }, claim);
       if (problem || !claim) return { type: 'refuse', refusal: refusal(problem ?? '') };
       if (isBound(claim)) {
         bound.push(claim);
@@ -93,8 +94,12 @@ export function volumePlan(pod: PodInfo, node: NodeInfo, world: World): VolumePl
   return found;
 }
 
-function problemOf({ pod, namespace }: PodInfo, name: string, claim: Claim | undefined): string | undefined {
-  const isOwn = !pod.spec.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === name);
+/** `isOwn`: it belongs to an ephemeral volume of the pod. */
+function problemOf(
+  { pod, namespace }: PodInfo,
+  { name, isOwn }: { readonly name: string; readonly isOwn: boolean },
+  claim: Claim | undefined,
+): string | undefined {
   if (!claim) {
     return isOwn
       ? `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
@@ -137,12 +142,14 @@ function planOrReasons(node: NodeInfo, { world, reaches, waiting }: State): Volu
   else if (!reaches.every((reaches) => reaches(node))) reasons.push(WRONG_NODE);
   const bind: VolumePlan['bind'][number][] = [];
   const provision: Claim[] = [];
+  const taken = new Set<Volume>();
   for (const { claim, selected, offers } of waiting) {
     if (selected !== undefined && selected !== node.name) return [...reasons, NOTHING_TO_BIND];
-    const isTaken = (volume: Volume) => bind.some((other) => other.volume === volume);
-    const volume = offers.find((offer) => !isTaken(offer) && reachOf(offer)(node));
-    if (volume) bind.push({ claim, volume });
-    else provision.push(claim);
+    const volume = offers.find((offer) => !taken.has(offer) && reachOf(offer)(node));
+    if (volume) {
+      taken.add(volume);
+      bind.push({ claim, volume });
+    } else provision.push(claim);
   }
   for (const claim of provision) {
     const reason = whyNotMade(claim, node, world);

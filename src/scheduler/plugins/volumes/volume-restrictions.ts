@@ -13,8 +13,11 @@ const CLAIM = refusal(
 
 type Disk = NonNullable<Pod['spec']['volumes']>[number];
 
+/** The disks of a pod, by what identifies them: whether all uses of one only read. */
+type Disks = ReadonlyMap<string, boolean>;
+
 interface State {
-  readonly disks: readonly Disk[];
+  readonly disks: Disks;
   readonly isClaimInUse: boolean;
 }
 
@@ -24,20 +27,18 @@ export const volumeRestrictions: Plugin<State> = {
   preFilter(pod, world) {
     const { volumes } = pod.pod.spec;
     if (!volumes?.length) return SKIP;
-    const disks = volumes.filter(isDisk);
+    const disks = disksOf(volumes);
     for (const { persistentVolumeClaim } of volumes) {
       const name = persistentVolumeClaim?.claimName;
       if (name === undefined || world.storage.objects.claim(pod.namespace, name)) continue;
       return { type: 'refuse', refusal: refusal(`persistentvolumeclaim "${name}" not found`) };
     }
     const isClaimInUse = pod.claims.some((name) => isTaken(pod, name, world));
-    return disks.length === 0 && !isClaimInUse ? SKIP : { type: 'go', state: { disks, isClaimInUse } };
+    return disks.size === 0 && !isClaimInUse ? SKIP : { type: 'go', state: { disks, isClaimInUse } };
   },
   filter(_, node, { disks, isClaimInUse }) {
-    for (const disk of disks) {
-      for (const other of node.pods.values()) {
-        if (other.pod.spec.volumes?.some((volume) => conflict(disk, volume))) return DISK;
-      }
+    if (disks.size > 0) {
+      for (const other of node.pods.values()) if (conflict(disks, other.pod.spec.volumes)) return DISK;
     }
     return isClaimInUse ? CLAIM : undefined;
   },
@@ -45,11 +46,12 @@ export const volumeRestrictions: Plugin<State> = {
     Node: ({ type }) => type === 'add',
     Pod({ type, object }, { pod, namespace, claims }) {
       if (type !== 'delete') return false;
-      return (object.spec.volumes ?? []).some((freed) => {
-        const name = freed.persistentVolumeClaim?.claimName;
-        if (name !== undefined) return object.metadata.namespace === namespace && claims.includes(name);
-        return pod.spec.volumes?.some((volume) => conflict(volume, freed)) ?? false;
-      });
+      if (!object.spec.volumes?.length) return false;
+      const used = new Set(object.metadata.namespace === namespace ? claims : []);
+      const isFreed = object.spec.volumes.some(
+        ({ persistentVolumeClaim: claim }) => claim && used.has(claim.claimName),
+      );
+      return isFreed || conflict(disksOf(pod.spec.volumes ?? []), object.spec.volumes);
     },
     PersistentVolumeClaim: ownClaim,
   },
@@ -60,23 +62,35 @@ function isTaken({ namespace }: PodInfo, name: string, { cluster, storage }: Wor
   return storage.objects.claim(namespace, name)?.spec.accessModes?.includes('ReadWriteOncePod') ?? false;
 }
 
-function isDisk({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }: Disk): boolean {
-  return Boolean(gcePersistentDisk ?? awsElasticBlockStore ?? iscsi ?? rbd);
+/** What identifies the disk of a volume; none for other volumes. */
+function keysOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd }: Disk): readonly string[] {
+  if (gce) return [`gce ${gce.pdName}`];
+  if (aws) return [`aws ${aws.volumeID}`];
+  if (iscsi) return [`iscsi ${iscsi.iqn}`];
+  return rbd ? rbd.monitors.map((monitor) => `rbd ${rbd.pool} ${rbd.image} ${monitor}`) : NONE;
+}
+
+const NONE: readonly string[] = [];
+
+/** Whether a use of the disk can be shared with others that only read. */
+function onlyReads({ gcePersistentDisk, iscsi, rbd }: Disk): boolean {
+  return (gcePersistentDisk ?? iscsi ?? rbd)?.readOnly ?? false;
+}
+
+function disksOf(volumes: readonly Disk[]): Disks {
+  const disks = new Map<string, boolean>();
+  for (const volume of volumes) {
+    for (const key of keysOf(volume)) disks.set(key, (disks.get(key) ?? true) && onlyReads(volume));
+  }
+  return disks;
 }
 
 /** Most disks can be shared when all pods only read. */
-function conflict(a: Disk, b: Disk): boolean {
-  const { gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd } = a;
-  const shared = (x: { readOnly?: boolean }, y: { readOnly?: boolean }) => x.readOnly && y.readOnly;
-  if (gce && b.gcePersistentDisk) {
-    return gce.pdName === b.gcePersistentDisk.pdName && !shared(gce, b.gcePersistentDisk);
-  }
-  if (aws && b.awsElasticBlockStore) return aws.volumeID === b.awsElasticBlockStore.volumeID;
-  if (iscsi && b.iscsi) return iscsi.iqn === b.iscsi.iqn && !shared(iscsi, b.iscsi);
-  if (rbd && b.rbd) {
-    const other = b.rbd;
-    const isSame = rbd.pool === other.pool && rbd.image === other.image;
-    return isSame && rbd.monitors.some((monitor) => other.monitors.includes(monitor)) && !shared(rbd, other);
-  }
-  return false;
+function conflict(disks: Disks, volumes: readonly Disk[] = []): boolean {
+  return volumes.some((volume) =>
+    keysOf(volume).some((key) => {
+      const isOnlyRead = disks.get(key);
+      return isOnlyRead !== undefined && !(isOnlyRead && onlyReads(volume));
+    }),
+  );
 }

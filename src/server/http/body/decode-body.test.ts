@@ -7,7 +7,7 @@ import { defaultLimits as limits } from '../limits.ts';
 import { decodeObject, decodeOptions, decodePatch } from './decode-body.ts';
 
 const protobuf = new ProtobufBodies(new Registry(allKinds, allSubresources), limits.maxDepth);
-const purpose = { kind: 'Pod', apiVersion: 'v1', limits, protobuf };
+const purpose = { kind: 'Pod', apiVersion: 'v1', confidential: false, limits, protobuf };
 
 const object = async (text: string, format: 'json' | 'yaml' = 'json') =>
   decodeObject(Buffer.from(text), format, purpose);
@@ -39,7 +39,8 @@ describe('an object', () => {
     ['{"data":{"password":"c3dvcmRmaXNo"', 'json', 'c3dvcmRmaXNo'],
     ['password: swordfish: oops', 'yaml', Buffer.from('swordfish').toString('hex')],
   ] as const)('%s is refused without a word of it, where it is a secret', (text, format, secret) => {
-    const failure = (async () => decodeObject(Buffer.from(text), format, { ...purpose, kind: 'Secret' }))();
+    const failure = (async () =>
+      decodeObject(Buffer.from(text), format, { ...purpose, kind: 'Secret', confidential: true }))();
     return failure.then(
       () => expect.fail('it was taken'),
       ({ message }) => {

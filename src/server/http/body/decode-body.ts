@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { badRequest } from '../../../base/errors.ts';
 import type { PatchType } from '../../api.ts';
+import { REDACTED } from '../../objects/redacted.ts';
 import type { ProtobufBodies } from '../../protobuf/bodies.ts';
 import { unsupportedMediaType } from '../errors.ts';
 import type { Limits } from '../limits.ts';
@@ -57,26 +58,21 @@ export interface DecodeContext {
   /** The kind that the endpoint accepts, and its group and version. */
   readonly kind: string;
   readonly apiVersion: string;
+  /** Whether errors must not quote the body. */
+  readonly confidential: boolean;
   readonly limits: Limits;
   readonly protobuf: ProtobufBodies;
   /** Called with the paths of duplicate fields; without it they are ignored. */
   readonly onDuplicates?: ((paths: readonly string[]) => void) | undefined;
 }
 
-/** Kinds whose bodies are not quoted in errors, which are also written to the audit log. */
-const CONFIDENTIAL_KINDS: ReadonlySet<string> = new Set(['Secret', 'TokenReview']);
-const REDACTED = '<secret contents redacted>';
-
 /** Decodes the object of a create or an update; synchronously if it is JSON, as nearly all are. */
 export function decodeObject(bytes: Buffer, format: Format, context: DecodeContext): object | Promise<object> {
   const refuse = (error: unknown): never => {
     if (!(error instanceof DecodeError)) throw error;
-    const { message } = error;
     const start = `the object provided is unrecognized (must be of type ${context.kind})`;
-    throw badRequest(
-      `${start}: ${message} (${CONFIDENTIAL_KINDS.has(context.kind) ? REDACTED : summary(bytes)})`,
-      error,
-    );
+    const end = context.confidential ? `${error.redacted} (${REDACTED})` : `${error.message} (${summary(bytes)})`;
+    throw badRequest(`${start}: ${end}`, error);
   };
   try {
     const decoded = decode(bytes, format, context);
@@ -90,10 +86,10 @@ export function decodeObject(bytes: Buffer, format: Format, context: DecodeConte
 export async function decodeOptions(
   bytes: Buffer,
   format: Format,
-  context: Omit<DecodeContext, 'kind'>,
+  context: Omit<DecodeContext, 'kind' | 'confidential'>,
 ): Promise<object> {
   try {
-    return await decode(bytes, format, { ...context, kind: 'DeleteOptions' });
+    return await decode(bytes, format, { ...context, kind: 'DeleteOptions', confidential: false });
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message, error);
     throw error;

@@ -2,7 +2,12 @@
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 
-  constructor(message: string, cause?: unknown) {
+  /** `redacted`: the message without parts of the body. */
+  constructor(
+    message: string,
+    cause?: unknown,
+    readonly redacted = message,
+  ) {
     super(message, cause === undefined ? undefined : { cause });
   }
 }

@@ -44,3 +44,11 @@ it('reports at most a hundred', () => {
   const pairs = Array.from({ length: 300 }, (_, i) => `"k${i}":0,"k${i}":1`);
   expect(find(`{${pairs.join(',')}}`)).toHaveLength(100);
 });
+
+it('reports a key that is repeated very often once, and cuts off a long path', () => {
+  const long = 'x'.repeat(1_400_000);
+  const repeated = new Array(200_000).fill('"a":1').join(',');
+  expect(find(`{"${long}":{${repeated}}}`)?.map(({ length }) => length)).toEqual([2_001]);
+  const items = new Array(1_000).fill('{"a":1,"a":2}').join(',');
+  expect(find(`{"${long}":[${items}]}`)?.join('').length).toBeLessThan(300_000);
+});

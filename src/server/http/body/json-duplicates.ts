@@ -5,6 +5,8 @@
 
 /** Further duplicates are not reported. */
 const MAX_REPORTED_PATHS = 100;
+/** Longer paths are cut off. */
+const MAX_PATH_LENGTH = 2_000;
 
 /** The paths of duplicate keys, such as `spec.containers[0].image`, each once; undefined if there are none. */
 export function duplicateKeys(bytes: Buffer, parsed: unknown): readonly string[] | undefined {
@@ -56,10 +58,14 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
+const NONE: Set<string> = new Set();
+
 /** An open bracket: an object with the keys found so far, or a list. */
 interface Level {
   readonly path: string;
   readonly keys: Set<string> | undefined;
+  /** Those of the keys whose paths have been reported: a key can be repeated a hundred thousand times. */
+  readonly reported: Set<string>;
   /** The current key, or the current index. */
   at: string | number;
 }
@@ -82,10 +88,10 @@ class DuplicateFinder {
           break;
         }
         case 0x7b:
-          this.#open.push({ path: this.#path(), keys: new Set(), at: '' });
+          this.#open.push({ path: this.#path(), keys: new Set(), reported: new Set(), at: '' });
           break;
         case 0x5b:
-          this.#open.push({ path: this.#path(), keys: undefined, at: 0 });
+          this.#open.push({ path: this.#path(), keys: undefined, reported: NONE, at: 0 });
           break;
         case 0x7d:
         case 0x5d:
@@ -103,15 +109,22 @@ class DuplicateFinder {
   #key(key: string): void {
     const level = this.#open.at(-1)!;
     level.at = key;
-    if (level.keys?.has(key)) this.#found.add(this.#path());
-    level.keys?.add(key);
+    if (!level.keys?.has(key)) {
+      level.keys?.add(key);
+    } else if (!level.reported.has(key)) {
+      level.reported.add(key);
+      this.#found.add(this.#path());
+    }
   }
 
   #path(): string {
     const level = this.#open.at(-1);
     if (!level) return '';
-    if (typeof level.at === 'number') return `${level.path}[${level.at}]`;
-    return level.path ? `${level.path}.${level.at}` : level.at;
+    const { path, at } = level;
+    if (path.length >= MAX_PATH_LENGTH) return path;
+    if (typeof at === 'number') return `${path}[${at}]`;
+    const key = at.length > MAX_PATH_LENGTH ? `${at.slice(0, MAX_PATH_LENGTH)}…` : at;
+    return path ? `${path}.${key}` : key;
   }
 
   /** The position after the closing quote. */

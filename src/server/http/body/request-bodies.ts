@@ -57,6 +57,7 @@ export class RequestBodies {
     const decoded = decodeObject(bytes, format, {
       kind,
       apiVersion,
+      confidential: route.resource.kind.confidential === true,
       limits: this.#limits,
       onDuplicates: ignoresDuplicates(options)
         ? undefined

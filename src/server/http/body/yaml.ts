@@ -28,14 +28,23 @@ export async function decodeYaml(text: string, limits: YamlLimits): Promise<unkn
   try {
     const document = firstDocument(yaml, text, lines);
     const error = document?.errors[0];
-    if (error) throw new DecodeError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${messageOf(error)}`);
+    if (error) {
+      const line = `yaml: line ${lines.linePos(error.pos[0]).line}`;
+      throw new DecodeError(`${line}: ${messageOf(error)}`, undefined, `${line}: invalid YAML`);
+    }
     if (limits.onDuplicates && document) reportDuplicates(yaml, document, limits.onDuplicates);
     return new TreeCopier(limits).copy(document?.toJS({ maxAliasCount: 100 }) ?? null, 0);
   } catch (cause) {
-    const message = cause instanceof DecodeError ? cause.message : `yaml: ${messageOf(cause)}`;
-    throw new DecodeError(`error converting YAML to JSON: ${message}`, cause);
+    const { message, redacted } =
+      cause instanceof DecodeError ? cause : { message: `yaml: ${messageOf(cause)}`, redacted: 'yaml: invalid YAML' };
+    const head = 'error converting YAML to JSON: ';
+    throw new DecodeError(head + message, cause, head + redacted);
   }
 }
+
+/** Further duplicates are not reported, and longer paths are cut off. */
+const MAX_REPORTED_PATHS = 100;
+const MAX_PATH_LENGTH = 2_000;
 
 function reportDuplicates(
   yaml: typeof Yaml,
@@ -52,8 +61,8 @@ function reportDuplicates(
     const keys = new Set<string>();
     for (const { key, value } of node.items) {
       const name = String(yaml.isScalar(key) ? key.value : key);
-      const at = path ? `${path}.${name}` : name;
-      if (keys.has(name)) found.add(at);
+      const at = path ? `${path}.${name}`.slice(0, MAX_PATH_LENGTH) : name.slice(0, MAX_PATH_LENGTH);
+      if (keys.has(name) && found.size < MAX_REPORTED_PATHS) found.add(at);
       keys.add(name);
       search(value, at);
     }

@@ -2,6 +2,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
 import { ShortLivedMap } from '../../../base/short-lived-map.ts';
+import { Watchdog, type Work } from '../../../base/watchdog.ts';
 import { Disconnected } from '../errors.ts';
 import type { ConnectionCounts } from '../listen/connections.ts';
 import { type Listeners, openListeners } from '../listen/listeners.ts';
@@ -17,6 +18,10 @@ import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange
  */
 const MAX_INCLUDED_BODY_BYTES = 64 * 1024;
 
+/** What the thread does, as the watchdog names it. */
+const RECEIVING: Work = { work: 'receive', describe: () => ({}) };
+const SENDING: Work = { work: 'send', describe: () => ({}) };
+
 /** Runs until the API thread closes it. `port` leads to a thread that uses `remoteListeners`. */
 export function serveFront(port: Port, clock: Clock): void {
   new FrontThread(port, clock);
@@ -25,6 +30,7 @@ export function serveFront(port: Port, clock: Clock): void {
 class FrontThread implements OpenExchangeHost {
   readonly #port: BatchedPort<FrontMessage, ApiMessage>;
   readonly #clock: Clock;
+  readonly #watchdog: Watchdog;
   readonly #exchanges = new ShortLivedMap<number, OpenExchange>();
   readonly #peers = new AnnouncedPeers(
     (message) => this.#port.send(message),
@@ -40,7 +46,14 @@ class FrontThread implements OpenExchangeHost {
   constructor(port: Port, clock: Clock) {
     this.#clock = clock;
     this.#port = new BatchedPort(port);
-    this.#port.onMessage((message, take) => this.#handle(message, take));
+    this.#watchdog = new Watchdog({
+      clock,
+      onBlocked: (work, milliseconds) => this.#port.send(['blocked', work.work, milliseconds, work.describe()]),
+    });
+    this.#port.onMessage((message, take) => {
+      this.#watchdog.begin(SENDING);
+      this.#handle(message, take);
+    });
   }
 
   #handle(message: ApiMessage, take: TakeBytes): void {
@@ -125,6 +138,7 @@ class FrontThread implements OpenExchangeHost {
 
   /** Announces a request to the API thread, with its body if that is small. */
   #serve(exchange: Exchange): void {
+    this.#watchdog.begin(RECEIVING);
     if (!exchange.hasBody()) this.#announce(exchange, 'none');
     else if (!isSmall(exchange.headers['content-length'])) this.#announce(exchange, 'unread');
     else {

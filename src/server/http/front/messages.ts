@@ -44,6 +44,8 @@ export type FrontMessage =
   /** Asks when the next connection from this address may be served. */
   | readonly ['pace', request: number, address: string]
   | readonly ['counts', open: number, refused: number]
+  /** Work blocked the front thread. */
+  | readonly ['blocked', work: string, milliseconds: number, LogFields]
   | readonly ['log', 'debug' | 'info' | 'warn' | 'error', message: string, LogFields]
   /** A command has been carried out. */
   | readonly ['done', command: number, address: AddressInfo | undefined]

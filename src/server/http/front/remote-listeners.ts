@@ -120,6 +120,11 @@ class RemoteListeners implements Listeners, FrontConnection {
       case 'counts':
         this.#counts = { open: message[1], refused: message[2] };
         return;
+      case 'blocked': {
+        const [, work, milliseconds, fields] = message;
+        this.#options.onBlocked?.({ thread: 'sockets', work, milliseconds, fields });
+        return;
+      }
       case 'log':
         this.#options.log[message[1]](message[2], message[3]);
         return;

@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Blockage } from '../../metrics/event-loop.ts';
 import type { Limits } from '../limits.ts';
 import {
   configureHttp1,
@@ -54,6 +55,8 @@ export interface ListenersOptions {
   readonly onCounts?: ((counts: ConnectionCounts) => void) | undefined;
   /** Called when a connection that carried requests has closed. */
   readonly onDisconnect?: ((peer: Peer) => void) | undefined;
+  /** Called when the thread of the listeners was blocked, if they have one of their own. */
+  readonly onBlocked?: ((blockage: Blockage) => void) | undefined;
   readonly serve: (exchange: Exchange) => void;
 }
 

@@ -1,4 +1,11 @@
-import { checkForm, includeOf, type ObjectForm, objectForms } from '../../representations/forms.ts';
+import {
+  checkForm,
+  formsWithoutTable,
+  hasRows,
+  includeOf,
+  type ObjectForm,
+  objectForms,
+} from '../../representations/forms.ts';
 import { negotiate, negotiateStream, type Representation } from '../respond/accept.ts';
 import type { ObjectRequest } from './object-request.ts';
 
@@ -10,6 +17,9 @@ export function negotiateResponse({ exchange, route, verb, query }: ObjectReques
   if (route.subresource?.descriptor.content.type === 'text') return PLAIN_JSON;
   const { accept } = exchange.headers;
   const representation = verb === 'watch' ? negotiateStream(accept, objectForms) : negotiate(accept, objectForms);
+  if (representation.form?.kind === 'Table' && !route.subresource && !hasRows(route.resource)) {
+    return negotiate(accept, formsWithoutTable);
+  }
   if (representation.form) {
     checkForm(representation.form, verb, route.resource);
     includeOf(query.includeObject);

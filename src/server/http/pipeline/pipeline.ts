@@ -22,6 +22,7 @@ export class Pipeline {
   async serve(exchange: Exchange): Promise<void> {
     const stages = this.#stages;
     const lifecycle = stages.accept(exchange);
+    stages.monitor.begin(lifecycle);
     const target = new RequestTarget(exchange.url);
     try {
       checkUrlLength(exchange.url, this.#maxUrlLength);
@@ -56,8 +57,10 @@ export class Pipeline {
       const read = stages.readCall(request);
       const call = read instanceof Promise ? await read : read;
       lifecycle.record?.setRequestBody(call.body);
+      stages.monitor.begin(lifecycle);
       const reply = await stages.handle(call, notes);
       lifecycle.record?.annotateAll(notes.annotations);
+      stages.monitor.begin(lifecycle);
       const responding = stages.respond(request, reply, representation);
       if (responding) await responding;
     } catch (error) {

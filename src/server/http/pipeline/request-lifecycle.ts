@@ -1,4 +1,6 @@
 import { ApiError, type Status } from '../../../base/errors.ts';
+import type { LogFields } from '../../../base/log.ts';
+import type { Work } from '../../../base/watchdog.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { CallOptions, User } from '../../api.ts';
 import type { Audit } from '../../audit/audit.ts';
@@ -26,6 +28,8 @@ const NO_USER: User = { name: '', groups: [] };
 const NO_ATTRIBUTES: Attributes = { user: NO_USER, verb: '', path: '' };
 const NO_OPTIONS: CallOptions = {};
 
+const MAX_LOGGED_URL_LENGTH = 200;
+
 const timeout = () => new ApiError('Timeout', 'Timeout: request did not complete within the allotted timeout');
 
 const CLOSED_EARLY: Status = {
@@ -41,7 +45,8 @@ const CLOSED_EARLY: Status = {
  * What lasts from a request's arrival to its end: its deadline, its audit record and its seat. It is itself the argument of
  * the audit log and of flow control, since one is created for every request.
  */
-export class RequestLifecycle extends Deadline {
+export class RequestLifecycle extends Deadline implements Work {
+  readonly work = 'request';
   readonly client: Exchange;
   attributes: Attributes = NO_ATTRIBUTES;
   memo: Memo | undefined;
@@ -139,6 +144,13 @@ export class RequestLifecycle extends Deadline {
     if (!flowControl.isOverloadedBy(address)) return flowControl.delayUnauthenticated(address, 1);
     this.client.abort();
     return undefined;
+  }
+
+  describe(): LogFields {
+    const { method, url } = this.client;
+    const { user, verb, ...target } = this.attributes;
+    const about = 'resource' in target ? { resource: target.resource, namespace: target.namespace } : {};
+    return { method, url: url.slice(0, MAX_LOGGED_URL_LENGTH), verb, ...about, user: user.name };
   }
 
   override expire(): void {

@@ -1,6 +1,7 @@
 /** Creates the stages of the pipeline from its options. */
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { WorkMonitor } from '../../../base/watchdog.ts';
 import type { Handle } from '../../api.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Authenticate } from '../../authn/authenticator.ts';
@@ -44,6 +45,8 @@ export interface PipelineOptions extends DocumentsOptions {
   readonly flowControl?: FlowControl | undefined;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Is told which request is handled. */
+  readonly monitor: WorkMonitor;
 }
 
 export type Stages = ReturnType<typeof createStages>;
@@ -66,7 +69,7 @@ export function createStages(options: PipelineOptions) {
       respondError(exchange, error, NO_QUERY),
   };
   return {
-    ...{ streams, documents },
+    ...{ streams, documents, monitor: options.monitor },
     counting: { requests: metrics.requests, clock },
     accept: acceptStage(lifecycle),
     authenticate: authenticateStage(options),

@@ -19,7 +19,9 @@ const PARAMETERS = {
   previous: { type: 'boolean', description: 'Whether to read the log of the previous instance of the container.' },
   sinceSeconds: {
     type: 'integer',
-    description: 'Maximum age of the lines in seconds. Cannot be combined with sinceTime.',
+    description:
+      'Maximum age of the lines in seconds. A negative one is a time in the future: there are no lines yet. Cannot be ' +
+      'combined with sinceTime.',
   },
   sinceTime: {
     type: 'string',
@@ -81,7 +83,7 @@ function validate({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: Lo
   atLeast(1, 'limitBytes', limitBytes);
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
     errors.push(forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
-  } else atLeast(1, 'sinceSeconds', sinceSeconds);
+  } else if (sinceSeconds === 0) atLeast(1, 'sinceSeconds', sinceSeconds);
   if (stream !== undefined && !STREAMS.includes(stream)) errors.push(notSupported('stream', stream, STREAMS));
   if (stream !== undefined && stream !== 'All' && tailLines !== undefined) {
     errors.push(forbidden('[]', '`tailLines` and specific `stream` are mutually exclusive for now'));

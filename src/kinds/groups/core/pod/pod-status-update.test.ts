@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
 import { Pod } from './pod.ts';
+import { trueRestarts } from './restart-counts.ts';
 
 function told(status: object, { old = {}, spec = {} }: { old?: object; spec?: object } = {}) {
   const { object } = create(Pod, {
@@ -86,4 +87,51 @@ test.each([
   ],
 ])('with %j a container that ended with %i comes back', (spec, exitCode, errors) => {
   expect(told(running, { old: ended(exitCode), spec }).errors).toEqual(errors);
+});
+
+describe('restart counts', () => {
+  const main = { name: 'main', image: 'x', imageID: '', ready: true };
+  const spec = {
+    containers: [
+      { name: 'main', image: 'x' },
+      { name: 'side', image: 'x' },
+    ],
+    initContainers: [{ name: 'init', image: 'x' }],
+  };
+  const written = (status: object) => told(status, { spec }).object as any;
+
+  test.each([
+    [4, 4],
+    [5, 5],
+    [6, 5],
+    [1000, 5],
+  ])('of %d are shown as %d', (restartCount, shown) => {
+    const { status } = written({ containerStatuses: [{ ...main, restartCount }] });
+    expect(status.containerStatuses[0].restartCount).toBe(shown);
+  });
+
+  test('beyond five are kept in an annotation, for every kind of container', () => {
+    const { metadata, status } = written({
+      containerStatuses: [
+        { ...main, restartCount: 9 },
+        { ...main, name: 'side', restartCount: 2 },
+      ],
+      initContainerStatuses: [{ ...main, name: 'init', restartCount: 7 }],
+    });
+    expect(status.initContainerStatuses[0].restartCount).toBe(5);
+    expect(JSON.parse(metadata.annotations['kubernetes.io/restart-counts'])).toEqual({ main: 9, init: 7 });
+    expect(trueRestarts(metadata.annotations, status.containerStatuses)).toEqual([9, 2]);
+  });
+
+  test('beyond five stay known when another container passes five', () => {
+    const first = written({ containerStatuses: [{ ...main, restartCount: 9 }] });
+    const containerStatuses = [
+      { ...main, restartCount: 5 },
+      { ...main, name: 'side', restartCount: 6 },
+    ];
+    const { annotations } = first.metadata;
+    const body = { metadata: { name: 'a', annotations }, status: { containerStatuses } };
+    const { object } = update(Pod, first, body, { subresource: 'status' });
+    expect(trueRestarts(object.metadata.annotations, containerStatuses)).toEqual([9, 6]);
+  });
 });

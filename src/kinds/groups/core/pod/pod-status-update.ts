@@ -8,10 +8,12 @@ import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
 import type { PodStatus } from '../../../shapes/pod/pod-status.ts';
 import { containerStatusRules } from './container-status-update.ts';
 import type { Pod } from './pod-fields.ts';
+import { saturateRestarts } from './restart-counts.ts';
 
-/** Keeps fields that the writer left out: the immutable QoS class, and observed generations. */
+/** Keeps fields that the writer left out (the immutable QoS class, observed generations), and limits restart counts. */
 export function keepObserved(pod: Pod, old: Pod): void {
   const { status } = pod;
+  saturateRestarts(pod, old);
   if (old.metadata.ownerReferences) pod.metadata.ownerReferences = old.metadata.ownerReferences;
   else delete pod.metadata.ownerReferences;
   if (old.status.qosClass) status.qosClass ??= old.status.qosClass;

@@ -30,6 +30,28 @@ export function restartAnnotations(counts: Iterable<readonly [string, number]>):
   return beyond.length === 0 ? undefined : { [ANNOTATION]: JSON.stringify(Object.fromEntries(beyond)) };
 }
 
+const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
+
+interface CountedPod {
+  readonly metadata: { annotations?: Record<string, string> };
+  readonly status: { [List in (typeof STATUS_LISTS)[number]]?: Counted[] };
+}
+
+/** Lowers the counts of a status that a client writes to what is shown, and keeps the true ones. */
+export function saturateRestarts({ metadata, status }: CountedPod, old: CountedPod): void {
+  const isBeyond = ({ restartCount = 0 }: Counted) => restartCount > MAX_SHOWN_RESTARTS;
+  if (!STATUS_LISTS.some((list) => status[list]?.some(isBeyond))) return;
+  const known = { ...old.metadata.annotations, ...metadata.annotations };
+  const all = STATUS_LISTS.flatMap((list) => status[list] ?? []);
+  const counts = trueRestarts(known, all).map((restarts, index) => [all[index]?.name ?? '', restarts] as const);
+  metadata.annotations = { ...metadata.annotations, ...restartAnnotations(counts) };
+  for (const list of STATUS_LISTS) {
+    status[list] &&= status[list].map((each) => {
+      return isBeyond(each) ? { ...each, restartCount: MAX_SHOWN_RESTARTS } : each;
+    });
+  }
+}
+
 /** Removes the annotation. */
 export function forgetRestarts(annotations: Record<string, string> | undefined): void {
   delete annotations?.[ANNOTATION];

@@ -1,0 +1,33 @@
+/** Returns the candidate with the fewest typing errors, the first of several; undefined when there are none. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  let found: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const distance = editDistance(word, candidate);
+    if (distance >= least) continue;
+    least = distance;
+    found = candidate;
+  }
+  return found;
+}
+
+/** Counts the characters to insert, delete, replace, or exchange with their neighbour, to get from one word to the other. */
+export function editDistance(from: string, to: string): number {
+  const [wide, tall] = [to.length + 1, from.length + 1];
+  const rows: number[][] = [Array.from({ length: wide }, (_, column) => column)];
+  for (let row = 1; row < tall; row++) {
+    const [above, next] = [rows[row - 1]!, [row]];
+    for (let column = 1; column < wide; column++) {
+      const isSame = from[row - 1] === to[column - 1];
+      const isExchanged = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      next[column] = Math.min(
+        above[column]! + 1,
+        next[column - 1]! + 1,
+        above[column - 1]! + (isSame ? 0 : 1),
+        row > 1 && column > 1 && isExchanged ? rows[row - 2]![column - 2]! + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    rows.push(next);
+  }
+  return rows[from.length]![to.length]!;
+}

@@ -1,0 +1,41 @@
+/**
+ * Limits how many pods controllers create while others of the namespace wait for a node: the size of a workload is whatever
+ * a client wrote, and pods that no node has room for fill the store and the memory of every process that follows them.
+ */
+import type { DeepReadonly } from '../../../client/object-types.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { Listers } from '../../loop/define.ts';
+import { type Action, requeueAfter } from '../../loop/plan.ts';
+
+/** How many pods without a node a namespace may have, and how many characters their templates may have together. */
+export const MAX_WAITING_PODS = 20_000;
+const MAX_WAITING_CHARACTERS = 256 * 1024 * 1024;
+
+/** When to look again whether there is room. */
+export const ROOM_CHECK_MS = 5_000;
+
+const NONE: readonly string[] = [];
+
+/** An index: pods without a node, by namespace. */
+const waitingPods = ({ metadata, spec }: DeepReadonly<Pod>): readonly string[] =>
+  spec.nodeName ? NONE : [metadata.namespace ?? ''];
+
+/** Returns how many more pods of the template may be created now. */
+export function roomForPods(template: object, namespace: string | undefined, { of }: Listers): number {
+  const waiting = of(Pod).by(waitingPods, namespace ?? '').length;
+  const most = Math.min(MAX_WAITING_PODS, Math.ceil(MAX_WAITING_CHARACTERS / sizeOf(template)));
+  return Math.max(0, most - waiting);
+}
+
+/** Looks again later, when there was no room for all. */
+export const checkRoomLater = (room: number, wanted: number): readonly Action[] =>
+  room < wanted ? [requeueAfter(ROOM_CHECK_MS)] : [];
+
+/** Templates are immutable. */
+const sizes = new WeakMap<object, number>();
+
+function sizeOf(template: object): number {
+  const known = sizes.get(template) ?? JSON.stringify(template).length;
+  sizes.set(template, known);
+  return known;
+}

@@ -1,0 +1,113 @@
+/** Whether a command that a document names exists: the program, its subcommand, and its flags. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root } from '../architecture/source.ts';
+import { kubectls } from '../e2e/kubectl.ts';
+
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** Returns what is wrong with a command, or undefined. Programs of others are only checked for their subcommand. */
+export function whyUnknown(command: string): string | undefined {
+  const [program = '', ...args] = command.split(/\s+/);
+  switch (program) {
+    case 'qd':
+    case 'qdfed':
+      return whyUnknownQd(program, args);
+    case 'npx':
+      return args[0] === 'qd' || args[0] === 'qdfed' ? whyUnknownQd(args[0], args.slice(1)) : undefined;
+    case 'npm':
+      return whyUnknownScript(args);
+    case 'kubectl':
+      return whyUnknownKubectl(args);
+    default:
+      return undefined;
+  }
+}
+
+const helps = new Map<string, string>();
+
+/** The help of a command of the built program. */
+function helpOf(program: string, path: readonly string[]): string {
+  const key = [program, ...path].join(' ');
+  const known = helps.get(key);
+  if (known !== undefined) return known;
+  const file = join(root, 'dist', `${program}.js`);
+  const env = { ...process.env, COLUMNS: '500' };
+  const { stdout } = spawnSync(process.execPath, [file, ...path, '--help'], { encoding: 'utf8', env });
+  helps.set(key, stdout);
+  return stdout;
+}
+
+/** Names under the heading `Commands:` of a help, besides `help` itself. */
+function subcommandsOf(help: string): string[] {
+  const [, section = ''] = /^Commands:\n([\s\S]*?)(?:\n\n|$(?![\s\S]))/m.exec(help) ?? [];
+  return [...section.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name!).filter((name) => name !== 'help');
+}
+
+function flagsOf(help: string): string[] {
+  return [...help.matchAll(/^ {2}(?:(-\w), )?(--[a-z-]+)/gm)].flatMap(([, short, long]) => [short ?? long!, long!]);
+}
+
+function whyUnknownQd(program: string, args: readonly string[]): string | undefined {
+  const path: string[] = [];
+  let rest = args.filter((arg) => arg !== '…');
+  for (;;) {
+    const names = subcommandsOf(helpOf(program, path));
+    const [next] = rest;
+    if (names.length === 0 || next === undefined || next.startsWith('-')) break;
+    if (!names.includes(next)) return `${[program, ...path].join(' ')} has no command ${next}`;
+    path.push(next);
+    rest = rest.slice(1);
+  }
+  const flags = flagsOf(helpOf(program, path));
+  const unknown = rest.map((arg) => arg.split('=')[0]!).find((arg) => /^--?[a-z]/.test(arg) && !flags.includes(arg));
+  return unknown === undefined ? undefined : `${[program, ...path].join(' ')} has no flag ${unknown}`;
+}
+
+/** Flags of our own programs are spelled in their sources. */
+function whyUnknownScript(args: readonly string[]): string | undefined {
+  const OF_NPM = ['install', 'pack', 'link', 'ci', 'exec'];
+  const [first = '', ...rest] = args[0] === 'run' ? args.slice(1).filter((arg) => arg !== '-s') : args;
+  if (OF_NPM.includes(first)) return undefined;
+  const script: string | undefined = scripts[first];
+  if (script === undefined) return `package.json has no script ${first}`;
+  const given = rest.slice(rest.indexOf('--') + 1);
+  if (first === 'start') return whyUnknownQd('qd', ['up', ...given]);
+  const source = sourceOf(script);
+  const unknown = given.filter((arg) => arg.startsWith('--')).find((arg) => !source.includes(arg.slice(2)));
+  return unknown === undefined ? undefined : `npm run ${first} has no flag ${unknown}`;
+}
+
+function sourceOf(script: string): string {
+  const [file = ''] = script.split(' ').filter((word) => /\.(ts|mjs)$/.test(word));
+  const folder = file.startsWith('scripts/bench') ? 'bench' : dirname(file);
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(ts|mjs)$/.test(name))
+    .map((name) => readFileSync(join(root, folder, name), 'utf8'))
+    .join('\n');
+}
+
+function whyUnknownKubectl(args: readonly string[]): string | undefined {
+  const { program } = kubectls.find(({ isNewest }) => isNewest) ?? {};
+  if (program === undefined || !existsSync(program)) return undefined;
+  const OPTIONS_WITH_VALUE = ['-n', '--namespace', '--context', '--kubeconfig', '--as'];
+  const name = args.find((arg, index) => !arg.startsWith('-') && !OPTIONS_WITH_VALUE.includes(args[index - 1] ?? ''));
+  if (name === undefined) return undefined;
+  helps.set('kubectl', helps.get('kubectl') ?? spawnSync(program, ['--help'], { encoding: 'utf8' }).stdout);
+  const isKnown = new RegExp(`^ {2}${name} `, 'm').test(helps.get('kubectl')!);
+  return isKnown ? undefined : `kubectl has no command ${name}`;
+}
+
+/** All flags of all commands of both programs. */
+export function allFlags(): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = (program: string, path: readonly string[]) => {
+    const help = helpOf(program, path);
+    for (const flag of flagsOf(help)) found.add(flag);
+    for (const name of subcommandsOf(help)) visit(program, [...path, name]);
+  };
+  visit('qd', []);
+  visit('qdfed', []);
+  return found;
+}

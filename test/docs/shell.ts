@@ -1,0 +1,145 @@
+/**
+ * Runs the commands of a document as a reader would: in one shell, with a home directory, a working directory and clusters of
+ * its own, `qd` and `qdfed` from dist/ and the newest kubectl on the PATH, and ports that nobody uses.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { root } from '../architecture/source.ts';
+import type { Step } from './documents.ts';
+
+export interface Ran extends Step {
+  readonly said: string;
+  /** The exit code of the command; undefined when it was not reached. */
+  readonly code: number | undefined;
+}
+
+interface PageOptions {
+  readonly steps: readonly Step[];
+  /** The program kubectl. */
+  readonly kubectl: string;
+}
+
+/** A page whose commands take longer is ended; the command that it was at has no exit code. */
+export const PAGE_TIMEOUT_MS = 90_000;
+
+/** The ports that documents name, which stand for ports that are free. */
+const NAMED_PORTS = ['6443', '8001'];
+
+/** Names of clusters in the documents; what each remembers of its port keeps it off the well-known ones. */
+const CLUSTERS = ['quarterdeck', 'dev'];
+
+/** Programs that stay in the foreground get a terminal of their own, so to speak, and are waited for until they say this. */
+const FOREGROUND = /^(?:npm start|qd up|npx qd up|qd proxy)\b/;
+const PRELUDE = `
+in_another_terminal() {
+  local said="$SCRATCH/terminal-$RANDOM$RANDOM"
+  "$@" > "$said" 2>&1 &
+  local pid=$!
+  until grep -qE '^(Ready in|Starting to serve)' "$said"; do
+    kill -0 $pid 2> "$SCRATCH/ignored" || { cat "$said"; return 1; }
+    sleep 0.05
+  done
+  cat "$said"
+}
+`;
+
+/** Resolves with what each command printed and its exit code. The first that fails is the last that ran. */
+export async function runPage({ steps, kubectl }: PageOptions): Promise<Ran[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'qd-docs-'));
+  try {
+    const home = await prepareHome(directory, kubectl);
+    const ports = new Map(await Promise.all(NAMED_PORTS.map(async (port) => [port, await freePort()] as const)));
+    for (const name of CLUSTERS) await rememberPort(home, name, ports.get('6443')!);
+    const script = join(directory, 'script');
+    await writeFile(script, scriptOf(steps, ports));
+    await runScript(script, directory);
+    return await Promise.all(steps.map((step, index) => resultOf(step, join(directory, 'results', String(index)))));
+  } finally {
+    await stopClusters(join(directory, 'home'));
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** The working directory is like that of a clone: what commands write there does not reach the real one. */
+async function prepareHome(directory: string, kubectl: string): Promise<string> {
+  const [home, bin, work] = ['home', 'bin', 'work'].map((name) => join(directory, name)) as [string, string, string];
+  for (const path of [home, bin, work, join(directory, 'results')]) await mkdir(path);
+  for (const program of ['qd', 'qdfed']) await symlink(join(root, 'bin', `${program}.cjs`), join(bin, program));
+  await symlink(kubectl, join(bin, 'kubectl'));
+  for (const name of await readdir(root)) if (name !== '.git') await symlink(join(root, name), join(work, name));
+  return home;
+}
+
+/** A cluster goes on at the address that its directory remembers. */
+async function rememberPort(home: string, name: string, port: number): Promise<void> {
+  const data = join(home, '.quarterdeck', name);
+  await mkdir(data, { recursive: true, mode: 0o700 });
+  const known = name === 'quarterdeck' ? port : await freePort();
+  await writeFile(join(data, 'cluster.json'), JSON.stringify({ format: 1, port: known }));
+  await chmod(join(data, 'cluster.json'), 0o600);
+}
+
+function scriptOf(steps: readonly Step[], ports: ReadonlyMap<string, number>): string {
+  const commands = steps.map(({ command }, index) => {
+    const result = `"$SCRATCH/results/${index}"`;
+    const trap = `trap 'echo $? > ${result}.code' EXIT`;
+    const runnable = [...ports].reduce((text, [named, free]) => text.replaceAll(named, String(free)), command);
+    return `${trap}\n{\n${inItsTerminal(runnable)}\n} > ${result} 2>&1\necho 0 > ${result}.code`;
+  });
+  return `set -eo pipefail\n${PRELUDE}\n${commands.join('\n')}\ntrap - EXIT\n`;
+}
+
+function inItsTerminal(command: string): string {
+  const isDetached = /--detach|--help/.test(command);
+  return FOREGROUND.test(command) && !isDetached ? `in_another_terminal ${command.replace(/&\s*$/, '')}` : command;
+}
+
+async function runScript(script: string, directory: string): Promise<void> {
+  const path = [join(directory, 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'];
+  const child = spawn('bash', [script], {
+    cwd: join(directory, 'work'),
+    // A session of its own, to end with everything that the page left in the background.
+    detached: true,
+    timeout: PAGE_TIMEOUT_MS,
+    stdio: 'ignore',
+    env: { HOME: join(directory, 'home'), PATH: path.join(delimiter), SCRATCH: directory, TERM: 'dumb' },
+  });
+  try {
+    await once(child, 'exit');
+  } finally {
+    try {
+      process.kill(-child.pid!, 'SIGKILL');
+    } catch {
+      // Nothing was left.
+    }
+  }
+}
+
+async function resultOf(step: Step, file: string): Promise<Ran> {
+  const read = (path: string) => readFile(path, 'utf8').catch(() => undefined);
+  const code = await read(`${file}.code`);
+  return { ...step, said: (await read(file)) ?? '', code: code === undefined ? undefined : Number(code) };
+}
+
+async function stopClusters(home: string): Promise<void> {
+  const list = spawn(process.execPath, [join(root, 'dist', 'qd.js'), 'list', '--json'], {
+    env: { HOME: home },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  for await (const chunk of list.stdout) text += chunk;
+  for (const { pid } of JSON.parse(text)) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,26 @@
+/** What people who mistype a flag or a command are told. */
+import { expect, test } from 'vitest';
+import { runQd } from './program.ts';
+
+test.each([
+  ['qd', ['up', '--bogus'], "unknown option '--bogus'; the nearest is --nodes (see qd up --help)"],
+  ['qd', ['up', '--prot=6443'], "unknown option '--prot=6443'; the nearest is --port (see qd up --help)"],
+  ['qd', ['up', '--datadir', 'x'], "unknown option '--datadir'; the nearest is --data-dir (see qd up --help)"],
+  ['qd', ['up', '-p'], "unknown option '-p' (see qd up --help)"],
+  ['qd', ['up', '--port', '99999'], /'99999' is invalid.*\(see qd up --help\)$/],
+  ['qd', ['up', '--port'], /argument missing \(see qd up --help\)$/],
+  ['qd', ['up', 'surplus'], /too many arguments.*\(see qd up --help\)$/],
+  ['qd', ['certs', 'show', '--nmae', 'x'], "unknown option '--nmae'; the nearest is --name (see qd certs show --help)"],
+  ['qd', ['upp'], "unknown command 'upp'; the nearest is up (see qd --help)"],
+  ['qd', ['snapshot', 'sav', 'x'], "unknown command 'sav'; the nearest is save (see qd snapshot --help)"],
+  ['qd', ['--verison'], "unknown option '--verison'; the nearest is --version (see qd --help)"],
+  ['qdfed', ['--bogus'], /^unknown option '--bogus'; the nearest is --\w+ \(see qdfed --help\)$/],
+  ['qdfed', ['verion'], "unknown command 'verion'; the nearest is version (see qdfed --help)"],
+] as const)('%s %j', async (program, args, expected) => {
+  const { code, stdout, stderr } = await runQd(args, { program });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^\w+: [^\n]+\n$/);
+  const line = stderr.trim().replace(`${program}: `, '');
+  if (typeof expected === 'string') expect(line).toBe(expected);
+  else expect(line).toMatch(expected);
+});
