@@ -36,7 +36,7 @@ export const defaultLimits: Limits = {
   maxDepth: 500,
   headersTimeoutMs: 30_000,
   bodyTimeoutMs: 30_000,
-  timeoutCheckIntervalMs: 15_000,
+  timeoutCheckIntervalMs: 5_000,
   // A little longer than Kubernetes' clients keep a connection, so that the client is the one to close it.
   idleTimeoutMs: 95_000,
   maxStreams: 250,

@@ -71,7 +71,7 @@ export class Commits {
     if (draft.isRemoval) writes.push({ key: at.key, value: null, expect });
     else {
       const { kind } = request.resource;
-      const encoded = encodeChange(object, current ? current.before(kind) : shared);
+      const encoded = encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
       written = { at, kind, object, encoded };
       const mark = this.#cache.announce(written);
       writes.push({ key: at.key, value: encoded.bytes, expect, replaces: current?.stored });
