@@ -192,6 +192,8 @@ export const percent: Check = (text) =>
 /** A string that can be one segment of a URL path. */
 export const pathSegment: Check = (text) => {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
+  // Half a surrogate pair cannot be written in a URL.
+  if (/\p{Surrogate}/u.test(text)) return ['must be valid UTF-8'];
   return pathSegmentPrefix(text);
 };
 

@@ -58,7 +58,7 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
     if (segments.at(1) === 'apis' && !backends.hasGroup(segments.at(2)!)) return undefined;
     throw noSuchPath();
   }
-  const name = segments.at(at + 1);
+  const name = segments.at(at + 1, takesControls(resource.kind));
   const namespaced = resource.kind.scope === 'Namespaced';
   if (namespace === '' || name === '') throw noSuchPath();
   if (namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) throw noSuchPath();
@@ -68,6 +68,11 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
   const rest = subresource && takesPath(subresource) ? segments.from(at + 3) : undefined;
   if (rest === undefined && segments.length > at + 3) throw noSuchPath();
   return { resource, namespace, name, subresource, path: rest, watch };
+}
+
+/** Whether names of the kind may have control characters, as those of roles may: what can be created must be reachable. */
+function takesControls({ name }: ServedResource['kind']): boolean {
+  return name !== undefined && name('\n', false).length === 0;
 }
 
 const MAX_ROUTES = 1000;
