@@ -10,7 +10,12 @@ export function violations({ level, version }: LevelVersion, pod: PodLike): Viol
   return formsOf(level, version).flatMap(({ judge }) => judge(pod) ?? []);
 }
 
-function formsOf(level: 'baseline' | 'restricted', version: LevelVersion['version']): readonly ControlForm[] {
+/** The standards of later releases are those of this one. */
+const NEWEST = Math.max(...allControls.flatMap(({ forms }) => forms.map(({ since }) => since)));
+
+function formsOf(level: 'baseline' | 'restricted', named: LevelVersion['version']): readonly ControlForm[] {
+  // Labels can name any number of releases.
+  const version = named === 'latest' ? named : Math.min(named, NEWEST);
   const key = `${level}:${version}`;
   let forms = known.get(key);
   if (!forms) {
