@@ -11,7 +11,7 @@ export function violations({ level, version }: LevelVersion, pod: PodLike): Viol
 }
 
 /** The standards of later releases are those of this one. */
-const NEWEST = Math.max(...allControls.flatMap(({ forms }) => forms.map(({ since }) => since)));
+const NEWEST = allControls.flatMap(({ forms }) => forms).reduce((newest, { since }) => Math.max(newest, since), 0);
 
 function formsOf(level: 'baseline' | 'restricted', named: LevelVersion['version']): readonly ControlForm[] {
   // Labels can name any number of releases.
