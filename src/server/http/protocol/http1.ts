@@ -100,8 +100,8 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
     const head = ['Cache-Control', CACHE_CONTROL, 'Content-Type', contentType, 'Content-Length', String(body.length)];
-    if (this.responseHeaders.length > 0) head.push(...this.responseHeaders);
-    if (extra.length > 0) head.push(...extra);
+    for (const each of this.responseHeaders) head.push(each);
+    for (const each of extra) head.push(each);
     this.#isLarge = body.length > LARGE_RESPONSE_BYTES;
     response.writeHead(code, head);
     if (body.length <= MAX_WHOLE_BYTES) response.end(body);
