@@ -128,6 +128,7 @@ it('encodes a list item by item as it would encode all of it', async () => {
       fc.array(fc.dictionary(fc.constantFrom('a', 'b', 'c d', '<'), field), { maxLength: 5 }),
       async (items) => {
         const plain = JSON.parse(JSON.stringify(items));
+        fc.pre(!JSON.stringify(plain).includes('__proto__'));
         expect(await decode(await encodeList(plain))).toEqual(listOf(plain));
       },
     ),

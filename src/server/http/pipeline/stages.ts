@@ -77,7 +77,7 @@ export function createStages(options: PipelineOptions) {
     findRoute: findRouteStage({ routes, admit }),
     admit,
     negotiate: negotiateResponse,
-    readCall: readCallStage({ bodies: new RequestBodies(registry, limits) }),
+    readCall: readCallStage({ bodies: new RequestBodies(registry, limits), monitor: options.monitor }),
     handle,
     respond: respondStage({ clock, streams }),
     respondError,
