@@ -17,7 +17,10 @@ export function isShared({ buffer }: Uint8Array): boolean {
   return buffer instanceof SharedArrayBuffer;
 }
 
-/** Allocates an uninitialized buffer. A large one is in shared memory, so that other threads can read it in place. */
+/**
+ * Allocates an uninitialized buffer. A large one is in shared memory, so that other threads can read it in place. V8 does not
+ * count shared memory when it decides whether to collect garbage: for what many clients get, not for every response.
+ */
 export function allocateSharable(length: number): Buffer {
   return length < MIN_SHARED_BYTES ? Buffer.allocUnsafe(length) : Buffer.from(new SharedArrayBuffer(length));
 }

@@ -4,7 +4,6 @@
  * behind that head and not a second encoding, and an item of a list is the same bytes without the first two fields.
  */
 import { rawJson } from '../../base/raw-json.ts';
-import { allocateSharable } from '../../base/shared-buffer.ts';
 import type { Tree } from '../../base/tree.ts';
 import type { Kind, KubeObject, Version } from '../../kinds/kind.ts';
 
@@ -154,7 +153,7 @@ export function splice(stored: Buffer, at: number, added: { selfLink: string; re
   const tail = stored[at] === CLOSING_BRACE ? '' : ',';
   const middle = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"${tail}`;
   const length = Buffer.byteLength(middle);
-  const out = allocateSharable(stored.length + length);
+  const out = Buffer.allocUnsafe(stored.length + length);
   out.set(stored.subarray(0, at), 0);
   out.write(middle, at);
   out.set(stored.subarray(at), at + length);
